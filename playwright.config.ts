@@ -1,0 +1,28 @@
+import { defineConfig } from '@playwright/test'
+import { findBrowser } from './scripts/browser.mjs'
+
+const browser = await findBrowser()
+
+export default defineConfig({
+  testDir: 'test/browser',
+  // node:test takes *.test.ts, the browser tests are kept apart by their own ending
+  testMatch: '**/*.pw.ts',
+  outputDir: 'node_modules/.cache/pw',
+  globalSetup: './test/browser/global.ts',
+  fullyParallel: true,
+  forbidOnly: Boolean(process.env.CI),
+  workers: 2,
+  timeout: 30_000,
+  globalTimeout: 6 * 60_000,
+  reporter: 'line',
+  use: {
+    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    launchOptions: {
+      executablePath: browser.executablePath,
+      // the sandbox needs rights that a container and root do not have; the pages are our own
+      chromiumSandbox: false,
+      env: { ...process.env, ...browser.env },
+    },
+  },
+})

@@ -1,0 +1,202 @@
+// @ts-check
+// Runs before `npm start` and `npm test` on whatever Node the machine has, 18 or newer: installs what is missing and
+// builds the pages. Plain JavaScript without packages, since nothing is installed when it first runs.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { lock } from './lock.mjs'
+
+/** The service runs TypeScript as it is and hashes passwords with what Node itself brings since this version. */
+const MIN_NODE = [24, 7]
+const WINDOWS = process.platform === 'win32'
+const INSTALLED = path.join('node_modules', '.setup.json')
+const BUILT = path.join('dist', '.setup.json')
+
+/** @typedef {'start' | 'test'} Wanted */
+/** @type {Wanted} */
+const wanted = process.argv[2] === 'start' ? 'start' : 'test'
+/** @type {ReturnType<typeof lock>} */
+let held
+
+class Failure extends Error {}
+
+try {
+  process.chdir(path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..'))
+  if (Number(process.versions.node.split('.')[0]) < 18)
+    throw new Failure('Till needs Node 18 or newer to set itself up.')
+  held = lock('.setup-lock', () => say('another set-up is running in this folder, waiting for it …'))
+  await install()
+  await buildPages(serviceNode())
+} catch (error) {
+  say(`\n${error instanceof Failure ? error.message : `The set-up failed: ${/** @type {Error} */ (error).message}.`}`)
+  process.exitCode = 1
+}
+
+async function install() {
+  const { dependencies, devDependencies, optionalDependencies } = readJson('package.json')
+  const declared = JSON.stringify([dependencies, devDependencies, optionalDependencies])
+  const key = hash(fs.readFileSync('package-lock.json'), declared, process.platform, process.arch)
+  /** @type {{ key: string, has: Wanted, adding?: boolean } | undefined} */
+  const before = readJson(INSTALLED)
+  const upToDate = before?.key === key
+  if (upToDate && (wanted === 'start' || (before.has === 'test' && !before.adding))) return
+
+  say(`installing packages (${before ? (upToDate ? 'those of the tests' : 'they have changed') : 'first run'}) …`)
+  // The test packages are added to what is there: npm ci would remove it all first, under a service that may be running.
+  const how = upToDate ? ['install', '--no-save'] : ['ci']
+  if (upToDate) {
+    if (before.adding) removeTestPackages()
+    fs.writeFileSync(INSTALLED, JSON.stringify({ key, has: 'start', adding: true }))
+  }
+  const which = wanted === 'test' ? '--include=dev' : '--omit=dev'
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  if (!(await npm([...how, which, '--include=optional', ...quietly]))) {
+    throw new Failure(`npm ${how[0]} failed, see above. The first start needs to reach the npm registry.`)
+  }
+  linkNode()
+  fs.writeFileSync(INSTALLED, JSON.stringify({ key, has: wanted }))
+}
+
+/** An installation that was killed leaves packages half written, and npm takes what has a folder for whole. */
+function removeTestPackages() {
+  for (const [at, { dev }] of Object.entries(readJson('package-lock.json').packages)) {
+    if (dev) fs.rmSync(at, { recursive: true, force: true })
+  }
+}
+
+/**
+ * npm 10 drops the link to our Node when it leaves out a sibling package for another platform that has the same command.
+ */
+function linkNode() {
+  const bin = path.join('node_modules', '.bin')
+  const link = path.join(bin, WINDOWS ? 'node.cmd' : 'node')
+  const target = ['node', 'node-bin']
+    .map((name) => `${name}-${WINDOWS ? 'win' : process.platform}-${process.arch}`)
+    .map((name) => path.join('..', name, 'bin', WINDOWS ? 'node.exe' : 'node'))
+    .find((file) => fs.existsSync(path.join(bin, file)))
+  if (!target || fs.existsSync(link)) return
+  fs.rmSync(link, { force: true })
+  if (WINDOWS) fs.writeFileSync(link, `@"%~dp0\\${target}" %*\r\n`)
+  else fs.symlinkSync(target, link)
+}
+
+/** The Node that runs the service: ours, or the machine's own where ours cannot run and that one is new enough. */
+function serviceNode() {
+  const bin = path.join('node_modules', '.bin')
+  const ours = path.join(bin, WINDOWS ? 'node.cmd' : 'node')
+  if (fs.existsSync(ours)) {
+    const tried = spawnSync(ours, ['--version'], { encoding: 'utf8', shell: WINDOWS })
+    if (tried.status === 0) return ours
+    const why = (tried.stderr || tried.error?.message || '').trim().split('\n')[0]
+    say(`the Node that comes with Till does not run here (${why}), using the machine's own`)
+    for (const name of ['node', 'node.cmd', 'node.ps1']) fs.rmSync(path.join(bin, name), { force: true })
+  }
+  const own = process.env.npm_node_execpath ?? process.execPath
+  const version = spawnSync(own, ['--version'], { encoding: 'utf8' }).stdout?.trim() || process.version
+  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number)
+  const [needsMajor = 0, needsMinor = 0] = MIN_NODE
+  if (major > needsMajor || (major === needsMajor && minor >= needsMinor)) return own
+  throw new Failure(
+    `Till needs Node ${MIN_NODE.join('.')} or newer: this machine has ${version}, and the one in our packages does not run here.`,
+  )
+}
+
+/** @param {string} node */
+async function buildPages(node) {
+  const key = hash(...pageSources().flatMap((file) => [file, fs.readFileSync(file)]))
+  if (readJson(BUILT)?.key === key) return
+  const began = Date.now()
+  const vite = path.join('node_modules', 'vite', 'bin', 'vite.js')
+  if (!(await run(node, [vite, 'build', '--logLevel', 'warn'], { shell: WINDOWS && node.endsWith('.cmd') }))) {
+    throw new Failure('Building the pages failed, see above.')
+  }
+  fs.writeFileSync(BUILT, JSON.stringify({ key }))
+  say(`pages built in ${secondsSince(began)} s`)
+}
+
+/** Everything the built pages are made of, the few files they share with the server included. */
+function pageSources() {
+  const shared = filesBelow('src').filter((file) => /^src.(kit.[^/\\]+|[^/\\]+.schema)\.ts$/.test(file))
+  return [
+    'package-lock.json',
+    'vite.config.ts',
+    ...filesBelow('web'),
+    ...shared.filter((file) => !file.endsWith('.test.ts')),
+  ]
+}
+
+/** @param {string} folder @returns {string[]} in an order that does not depend on the file system */
+function filesBelow(folder) {
+  return fs
+    .readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const at = path.join(folder, entry.name)
+      return entry.isDirectory() ? filesBelow(at) : [at]
+    })
+}
+
+/**
+ * Calls the npm that called us, on the Node it runs on: the ones in node_modules may be about to be removed.
+ * @param {string[]} args
+ */
+function npm(args) {
+  const { npm_execpath: cli = '', npm_node_execpath: node = '', PATH = '' } = process.env
+  const bin = path.join('node_modules', '.bin')
+  const outside = PATH.split(path.delimiter).filter((folder) => !folder.endsWith(bin))
+  const env = { ...process.env, PATH: outside.join(path.delimiter) }
+  if (cli.endsWith('npm-cli.js') && fs.existsSync(node)) return run(node, [cli, ...args], { env })
+  return run(WINDOWS ? 'npm.cmd' : 'npm', args, { env, shell: WINDOWS })
+}
+
+/**
+ * Runs a command to its end; what it prints goes to stderr. A signal to us is passed on and ends us too.
+ * @param {string} command @param {string[]} args @param {import('node:child_process').SpawnOptions} options
+ * @returns {Promise<boolean>} whether it succeeded
+ */
+function run(command, args, options) {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 2, 2] })
+  // if we are killed outright, the child goes on: the next set-up must wait for it
+  if (child.pid) held.share(child.pid)
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+    process.on(signal, () => {
+      child.kill(signal)
+      child.once('close', () => process.exit(1))
+    })
+  }
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      say(`${command}: ${error.message}`)
+      resolve(false)
+    })
+    child.once('close', (code) => resolve(code === 0))
+  })
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`${text}\n`)
+}
+
+/** @param {string} file */
+function readJson(file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** @param {(string | Buffer)[]} parts */
+function hash(...parts) {
+  const sum = createHash('sha256')
+  for (const part of parts) sum.update(part).update('\0')
+  return sum.digest('hex').slice(0, 16)
+}
+
+/** @param {number} began */
+function secondsSince(began) {
+  return ((Date.now() - began) / 1000).toFixed(1)
+}

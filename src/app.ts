@@ -1,0 +1,121 @@
+import swagger from '@fastify/swagger'
+import { fileURLToPath } from 'node:url'
+import { productView, productViews } from './checkout/products.ts'
+import { checkoutRoutes } from './checkout/routes.ts'
+import type { Config } from './config.ts'
+import { type Connection, migrate } from './kit/database.ts'
+import { healthRoutes } from './kit/health.ts'
+import { newServer } from './kit/http.ts'
+import { startJobs } from './kit/jobs.ts'
+import { registerLimits, sweepLimits } from './kit/limits.ts'
+import type { Log } from './kit/log.ts'
+import { outboxMailer, smtpMailer } from './kit/mail.ts'
+import { newSigner } from './kit/signing.ts'
+import { openStorage } from './kit/storage.ts'
+import { forgetIdempotencyKeys, orderMaker } from './orders/create.ts'
+import { downloadToken } from './orders/downloads.ts'
+import { orderFinder } from './orders/find.ts'
+import { sendMails } from './orders/mails.ts'
+import { downloadRoutes } from './orders/routes.ts'
+import { apiDescription, docsRoutes } from './pages/docs.ts'
+import { outboxRoutes } from './pages/outbox.ts'
+import { pageRoutes } from './pages/routes.ts'
+import { reconcileDue } from './payments/ask.ts'
+import type { Processor } from './payments/processor.ts'
+import { refundReturns } from './payments/refund.ts'
+import { webhookRoutes } from './payments/routes.ts'
+import { sandboxRoutes } from './payments/sandbox/routes.ts'
+import { runSandbox, sandboxProcessor } from './payments/sandbox/sandbox.ts'
+import { settler } from './payments/settle.ts'
+import { ensureDemo } from './products/demo.ts'
+
+const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
+const DIST = fileURLToPath(new URL('../dist', import.meta.url))
+const OPEN_PATHS = /^\/api\/(checkout|sandbox)(\/|\?|$)|^\/api\/products\/[^/]+\/public(\?|$)/
+
+export interface AppParts {
+  config: Config
+  log: Log
+  /** For what buyers and sellers ask. */
+  main: Connection
+  /** For what must get through however busy the rest is: payments, and whether the service is ready. */
+  reserved: Connection
+  /** What the jobs connect by. */
+  jobsConnection: Parameters<typeof startJobs>[0]
+  /** The address the service listens on, for itself; known once it listens. */
+  ownUrl: () => string
+  /** Where buyers reach the API and the pages. */
+  baseUrl: string
+  appUrl: string
+}
+
+/** The table of contents: every slice by name, in order. */
+export async function buildApp({ config, log, main: { db }, reserved, jobsConnection, ownUrl, baseUrl, appUrl }: AppParts) {
+  const migrated = await migrate(db, SCHEMA)
+  if (migrated.length > 0) log.info({ migrated }, 'the schema is up to date')
+  let closing = false
+
+  const server = await newServer({ log, trustProxy: config.trustProxy, appUrl, openPaths: OPEN_PATHS })
+  await registerLimits(server)
+  await server.register(swagger, apiDescription(baseUrl))
+  const jobs = await startJobs(jobsConnection, log)
+  const storage = await openStorage(config.storageDir)
+  healthRoutes(server, { db: reserved.db, isClosing: () => closing, metricsAreLocal: config.isPublic })
+
+  const settle = settler(reserved.db, jobs, { bankTtlHours: config.orderTtlHours.bank })
+  const processors = new Map<string, Processor>()
+  for (const name of config.processors) processors.set(name, sandboxProcessor(db, jobs, config.secrets))
+  const asking = { db, processors, settle, log }
+
+  const demoIds = config.demo ? await ensureDemo(db, storage, `${appUrl}/demo-cover.png`) : []
+
+  const downloadSigner = newSigner(config.secrets, 'download')
+  downloadRoutes(server, { db, storage, signer: downloadSigner })
+  await webhookRoutes(server, { db: reserved.db, processors, settle, log })
+  checkoutRoutes(server, {
+    ...asking,
+    jobs,
+    createOrder: orderMaker(db, { statementPrefix: config.statementPrefix, ttlHours: config.orderTtlHours.instant }),
+    findOrder: orderFinder(db),
+    limits: config.limits,
+    links: {
+      statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`,
+      downloadUrl: (orderId, fileId, expiresAt) => `${baseUrl}/api/downloads/${downloadToken(downloadSigner, orderId, fileId, expiresAt)}`,
+    },
+  })
+  if (processors.has('sandbox')) {
+    sandboxRoutes(server, { db, jobs, secrets: config.secrets, limit: config.limits.sandbox })
+    await runSandbox(db, jobs, config.secrets, () => `${ownUrl()}/api/webhooks/sandbox`)
+  }
+  if (!config.smtpUrl && !config.isPublic) outboxRoutes(server, db)
+  docsRoutes(server)
+  await pageRoutes(server, {
+    dist: DIST,
+    baseUrl,
+    appUrl,
+    outbox: !config.smtpUrl && !config.isPublic,
+    demoProducts: () => productViews(db, processors, demoIds),
+    findProduct: (productId) => productView(db, processors, productId),
+  })
+
+  const mailer = config.smtpUrl ? smtpMailer(config.smtpUrl, config.mailFrom) : outboxMailer(db)
+  await sendMails(jobs, { db, mailer, orderUrl: (orderId) => `${appUrl}/order/?order=${orderId}` })
+  await refundReturns(jobs, asking)
+  await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue(asking)))
+  await jobs.every('*/10 * * * *', 'clean_up', async () => {
+    await forgetIdempotencyKeys(db)
+    await sweepLimits(db)
+  })
+
+  return {
+    server,
+    demoIds,
+    reconcile: () => reconcileDue(asking),
+    /** Takes nothing new, finishes what runs, and hands the jobs over. */
+    async close() {
+      closing = true
+      await server.close()
+      await jobs.stop()
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import Type from 'typebox'
+import { Refusal } from '../kit/errors.ts'
+import { type Server, neverCached } from '../kit/http.ts'
+import { inTransaction } from '../kit/database.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { type Limit, limited, withinLimit } from '../kit/limits.ts'
+import { Problem } from '../kit/schema.ts'
+import type { CreateOrder } from '../orders/create.ts'
+import { canonicalEmail } from '../orders/email.ts'
+import type { FindOrder } from '../orders/find.ts'
+import { isDelivered } from '../orders/states.ts'
+import { type Asking, syncOrder } from '../payments/ask.ts'
+import { processorFor } from '../payments/routing.ts'
+import { startPayment } from '../payments/start.ts'
+import { productView } from './products.ts'
+import { Checkout, CheckoutHeaders, Created, OrderStatus, ProductParams, ProductView, ReceiptRequest, StatusParams, StatusQuery } from './schema.ts'
+import { type Links, statusOf } from './status.ts'
+
+export interface CheckoutParts extends Asking {
+  createOrder: CreateOrder
+  findOrder: FindOrder
+  jobs: Jobs
+  links: Links
+  limits: Partial<Record<'checkout' | 'status' | 'wrong_email' | 'receipt', Limit>>
+}
+
+const refusals = { '4xx': Problem, '5xx': Problem }
+
+/** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
+export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
+  const { db, processors, createOrder, findOrder, limits } = parts
+
+  server.get(
+    '/api/products/:productId/public',
+    { schema: { operationId: 'getProduct', summary: 'A product that is for sale', tags: ['Checkout'], params: ProductParams, response: { 200: ProductView, ...refusals } } },
+    async (request) => productView(db, processors, request.params.productId),
+  )
+
+  server.post(
+    '/api/checkout',
+    {
+      config: limited(limits.checkout),
+      schema: {
+        operationId: 'createOrder',
+        summary: 'Create an order',
+        description: 'The price is the server’s: whatever else the body says is ignored.',
+        tags: ['Checkout'],
+        headers: CheckoutHeaders,
+        body: Checkout,
+        response: { 201: Created, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const order = await createOrder({
+        productId: request.body.productId,
+        email: canonicalEmail(request.body.email),
+        idempotencyKey: request.headers['idempotency-key'],
+      })
+      const processor = processorFor(processors, order.currency)
+      const started = processor && (await startPayment(db, processor, order))
+      neverCached(reply)
+      reply.code(201).header('location', parts.links.statusUrl(order.id))
+      return {
+        orderId: order.id,
+        amount: order.amountMinor,
+        currency: order.currency,
+        statementDescriptor: order.statementDescriptor,
+        status: order.state,
+        ...(started && { clientSecret: started.clientSecret, publishableKey: started.publishableKey, processor: processor.name }),
+      }
+    },
+  )
+
+  server.get(
+    '/api/checkout/:orderId/status',
+    {
+      config: limited(limits.status, (request) => `${(request.params as { orderId: string }).orderId} ${request.ip}`),
+      schema: {
+        operationId: 'getOrderStatus',
+        summary: 'How an order stands',
+        description: 'Complete, with the download links once it is paid, only with the address of the order. A wrong address answers as none does.',
+        tags: ['Checkout'],
+        params: StatusParams,
+        querystring: StatusQuery,
+        response: { 200: OrderStatus, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { orderId } = request.params
+      const wantsSync = request.query.sync === '1'
+      const synced = wantsSync && (await syncOrder(parts, orderId))
+      const order = await findOrder(orderId)
+      if (!order) throw new Refusal('order_not_found', 'There is no such order.')
+      const matches = await emailMatches(parts, order, request.query.email)
+      return statusOf(order, { matches, links: parts.links, synced: wantsSync ? synced : undefined })
+    },
+  )
+
+  server.post(
+    '/api/checkout/:orderId/receipt',
+    {
+      config: limited(limits.receipt, (request) => `receipt ${(request.params as { orderId: string }).orderId}`),
+      schema: {
+        operationId: 'sendReceipt',
+        summary: 'Send the receipt again',
+        description: 'Answers the same whether the address is the order’s or not; the mail goes to the order’s address alone.',
+        tags: ['Checkout'],
+        params: StatusParams,
+        body: ReceiptRequest,
+        response: { 202: Type.Object({}), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const order = await findOrder(request.params.orderId)
+      if (!order) throw new Refusal('order_not_found', 'There is no such order.')
+      if ((await emailMatches(parts, order, request.body.email)) && isDelivered(order.state)) {
+        await inTransaction(db, (tx) => parts.jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
+      }
+      return reply.code(202).send({})
+    },
+  )
+}
+
+/** Whether an address is the order's. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too. */
+async function emailMatches({ db, limits }: CheckoutParts, order: { id: string; email: string; wrongEmails: number }, given: string | undefined): Promise<boolean> {
+  if (given === undefined || given === '') return false
+  const limit = limits.wrong_email
+  const tooMany = new Refusal('rate_limited', 'Too many addresses were tried for this order.', { retryAfterSeconds: limit?.seconds ?? 0 })
+  if (limit && order.wrongEmails >= limit.count) throw tooMany
+  if (canonicalEmail(given) === order.email) return true
+  if (limit && !(await withinLimit(db, `wrong_email:${order.id}`, limit)).within) throw tooMany
+  return false
+}

@@ -1,0 +1,89 @@
+import Type from 'typebox'
+import { idPattern } from '../kit/ids.ts'
+import { Amount, Currency, Time } from '../kit/schema.ts'
+import { EMAIL_LONGEST, EMAIL_PATTERN } from '../orders/email.ts'
+import { RAILS, STATES } from '../orders/states.ts'
+
+// The contract of the checkout: the routes' validation, their types, the API's description and the pages' types are all this.
+
+const Rail = Type.Enum([...RAILS])
+const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
+export const Email = Type.String({ pattern: EMAIL_PATTERN, maxLength: EMAIL_LONGEST, description: "The buyer's address." })
+const OrderId = Type.String({ pattern: idPattern('ord') })
+
+export const ProductParams = Type.Object({ productId: Type.String({ maxLength: 100 }) })
+
+export const ProductView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  amount: Amount,
+  currency: Currency,
+  imageUrl: Type.Optional(Type.String()),
+  seller: Type.Object({ name: Type.String() }),
+  rails: Type.Array(Rail, { description: 'The ways to pay that are offered for this product.' }),
+  payments: Type.Object({
+    live: Type.Boolean({ description: 'Whether a payment can be started here now.' }),
+    processor: Type.Optional(Type.String({ description: 'Which payment form a browser needs.' })),
+  }),
+})
+export type ProductView = Type.Static<typeof ProductView>
+
+export const CheckoutHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({ minLength: 16, maxLength: 255, pattern: '^[\\x21-\\x7e]+$', description: 'The same key and body give the same order, for 24 hours.' }),
+  ),
+})
+export const Checkout = Type.Object({
+  productId: Type.String({ minLength: 1, maxLength: 100, description: 'Which product is bought. Its price is ours to say.' }),
+  email: Email,
+})
+
+export const Created = Type.Object({
+  orderId: Type.String(),
+  amount: Amount,
+  currency: Currency,
+  statementDescriptor: Type.String({ description: 'What the bank statement will say.' }),
+  status: Status,
+  clientSecret: Type.Optional(Type.String({ description: 'For the payment form. Present only when card payments are live.' })),
+  publishableKey: Type.Optional(Type.String()),
+  processor: Type.Optional(Type.String()),
+})
+export type Created = Type.Static<typeof Created>
+
+export const StatusParams = Type.Object({ orderId: OrderId })
+export const StatusQuery = Type.Object({
+  email: Type.Optional(Type.String({ maxLength: 320, description: "The order's address: with it the answer is complete." })),
+  sync: Type.Optional(Type.String({ maxLength: 10, description: '1: ask the payment processor now, if it was not just asked.' })),
+})
+
+const Download = Type.Object({
+  fileId: Type.String(),
+  name: Type.String(),
+  size: Type.Integer({ description: 'Bytes.' }),
+  sha256: Type.String(),
+  contentType: Type.String(),
+  url: Type.String({ description: 'Good for one hour; ask the status again for a new one.' }),
+  expiresAt: Time,
+})
+
+export const OrderStatus = Type.Object({
+  orderId: Type.String(),
+  status: Status,
+  paid: Type.Boolean({ description: 'The files are the buyer’s: paid, and not paid back.' }),
+  amount: Amount,
+  currency: Currency,
+  downloads: Type.Array(Download, { description: 'Only once paid, and only with the matching address.' }),
+  nextPollMs: Type.Union([Type.Integer(), Type.Null()], { description: 'When to ask again; null when nothing will change by itself.' }),
+  synced: Type.Optional(Type.Boolean({ description: 'With sync=1: whether the processor was asked just now.' })),
+  statementDescriptor: Type.Optional(Type.String()),
+  product: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),
+  rail: Type.Optional(Type.Union([Rail, Type.Null()], { description: 'How it was paid, as the processor says.' })),
+  createdAt: Type.Optional(Time),
+  paidAt: Type.Optional(Type.Union([Time, Type.Null()])),
+  refundedAmount: Type.Optional(Amount),
+  timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
+})
+export type OrderStatus = Type.Static<typeof OrderStatus>
+
+export const ReceiptRequest = Type.Object({ email: Email })

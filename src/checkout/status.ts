@@ -1,0 +1,57 @@
+import { LINK_LIFE_SECONDS } from '../orders/downloads.ts'
+import type { OrderView } from '../orders/find.ts'
+import { isDelivered } from '../orders/states.ts'
+import type { OrderStatus } from './schema.ts'
+
+/** The addresses an answer carries. */
+export interface Links {
+  statusUrl(orderId: string): string
+  downloadUrl(orderId: string, fileId: string, expiresAt: Date): string
+}
+
+/** A buyer waits in front of it: often at first, then as often as a bank deserves. */
+const POLL_SOON_MS = 2_000
+const POLL_LATER_MS = 5_000
+const POLL_SELDOM_MS = 30_000
+const SOON_MS = 60_000
+const LATER_MS = 10 * 60_000
+
+/** What an order's status says: to anybody how it stands, to its buyer everything. */
+export function statusOf(order: OrderView, { matches, links, synced }: { matches: boolean; links: Links; synced: boolean | undefined }): OrderStatus {
+  const forAnybody: OrderStatus = {
+    orderId: order.id,
+    status: order.state,
+    paid: isDelivered(order.state),
+    amount: order.amountMinor,
+    currency: order.currency,
+    downloads: [],
+    nextPollMs: nextPollMs(order),
+    ...(synced !== undefined && { synced }),
+  }
+  if (!matches) return forAnybody
+  const expiresAt = new Date(Date.now() + LINK_LIFE_SECONDS * 1000)
+  return {
+    ...forAnybody,
+    downloads: order.files.map(({ id, ...file }) => ({
+      fileId: id,
+      ...file,
+      url: links.downloadUrl(order.id, id, expiresAt),
+      expiresAt: expiresAt.toISOString(),
+    })),
+    statementDescriptor: order.statementDescriptor,
+    product: { id: order.productId, name: order.productName },
+    rail: order.rail,
+    createdAt: order.createdAt.toISOString(),
+    paidAt: order.paidAt?.toISOString() ?? null,
+    refundedAmount: order.refundedMinor,
+    timeline: [{ at: order.createdAt.toISOString(), what: 'created' }, ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what }))],
+  }
+}
+
+/** When to ask again, by how long the buyer has waited; null when nothing will change by itself. */
+function nextPollMs({ state, createdAt }: OrderView): number | null {
+  if (state !== 'pending' && state !== 'processing') return null
+  const age = Date.now() - createdAt.getTime()
+  if (age < SOON_MS) return POLL_SOON_MS
+  return age < LATER_MS ? POLL_LATER_MS : POLL_SELDOM_MS
+}

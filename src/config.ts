@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Limit } from './kit/limits.ts'
+
+/** Every limit there is, and how much it allows where LIMITS does not say otherwise. */
+const LIMITS = {
+  checkout: { count: 30, seconds: 60 },
+  status: { count: 60, seconds: 60 },
+  wrong_email: { count: 10, seconds: 3600 },
+  receipt: { count: 5, seconds: 3600 },
+  sandbox: { count: 60, seconds: 60 },
+} satisfies Record<string, Limit>
+
+export type LimitName = keyof typeof LIMITS
+export type Limits = Partial<Record<LimitName, Limit>>
+const PROCESSORS = ['sandbox'] as const
+export type ProcessorName = (typeof PROCESSORS)[number]
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  /** Where the API and the pages are reached. Absent: at the address the service comes to listen on. */
+  readonly baseUrl: string | undefined
+  readonly appUrl: string | undefined
+  readonly isPublic: boolean
+  readonly dataDir: string
+  /** Absent: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | undefined
+  readonly storageDir: string
+  /** The first signs, all verify. */
+  readonly secrets: readonly string[]
+  /** Absent: mails are kept for the outbox page. */
+  readonly smtpUrl: string | undefined
+  readonly mailFrom: string
+  /** In order of preference. None: card payments are not live. */
+  readonly processors: readonly ProcessorName[]
+  readonly statementPrefix: string
+  readonly orderTtlHours: { readonly instant: number; readonly bank: number }
+  readonly limits: Limits
+  readonly trustProxy: boolean | number | string
+  readonly logLevel: string
+  readonly demo: boolean
+  /** Started by `npm start`, which passes no signals on. */
+  readonly startedByNpm: boolean
+}
+
+/** The settings that are wrong, each with its name: the service does not start with a guess. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The settings are not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Reads the environment, once. Every setting can also be read from a file: `NAME_FILE`. Throws a ConfigError that names what is wrong. */
+export function readConfig(env: Environment = process.env): Config {
+  const problems: string[] = []
+  const text = (name: string): string | undefined => {
+    const file = env[`${name}_FILE`]
+    if (!file) return env[name]?.trim() || undefined
+    try {
+      return fs.readFileSync(file, 'utf8').trim() || undefined
+    } catch {
+      problems.push(`${name}_FILE: ${file} cannot be read`)
+    }
+  }
+  const checked = <T>(name: string, fallback: T, parse: (value: string) => T | undefined, expected: string): T => {
+    const value = text(name)
+    if (value === undefined) return fallback
+    const parsed = parse(value)
+    if (parsed === undefined) problems.push(`${name}: expected ${expected}`)
+    return parsed ?? fallback
+  }
+
+  const isPublic = checked('PUBLIC', false, yesOrNo, '1 or 0')
+  const dataDir = path.resolve(text('DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
+  const url = (name: string) => checked(name, undefined, (value) => origin(value), 'an address such as https://shop.example, without a path')
+  const config: Config = {
+    port: checked('PORT', 4000, (value) => whole(value, 0, 65_535), 'a port number'),
+    host: text('HOST') ?? (isPublic ? '0.0.0.0' : '127.0.0.1'),
+    baseUrl: url('BASE_URL'),
+    appUrl: url('APP_URL'),
+    isPublic,
+    dataDir,
+    databaseUrl: checked('DATABASE_URL', undefined, (value) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined), 'postgres://user:password@host/database'),
+    storageDir: checked('STORAGE_URL', path.join(dataDir, 'files'), (value) => /^file:(?:\/\/)?(.+)/.exec(value)?.[1], 'file:/a/folder'),
+    secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
+    smtpUrl: checked('SMTP_URL', undefined, (value) => (/^smtps?:\/\/[^/]/.test(value) ? value : undefined), 'smtp://user:password@host:587 or smtps://…'),
+    mailFrom: text('MAIL_FROM') ?? 'Till <till@localhost>',
+    processors: checked('PROCESSORS', ['sandbox'], processorList, `a list of ${PROCESSORS.join(', ')}, or none`),
+    statementPrefix: checked('STATEMENT_PREFIX', 'TILL', (value) => (/^(?=.*[A-Z])[A-Z0-9][A-Z0-9 .-]{1,9}$/.test(value) ? value : undefined), '2 to 10 of A-Z, 0-9, space, . and -, with a letter'),
+    orderTtlHours: checked('ORDER_TTL_HOURS', { instant: 24, bank: 168 }, orderTtl, 'hours, such as 24, or 24,168 (the second for bank transfer and UPI)'),
+    limits: checked('LIMITS', LIMITS, (value) => limitList(value), `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`),
+    trustProxy: checked('TRUST_PROXY', false, trustedProxy, '1, a number of proxies, or their addresses'),
+    logLevel: checked('LOG_LEVEL', 'info', (value) => (/^(trace|debug|info|warn|error|fatal|silent)$/.test(value) ? value : undefined), 'trace, debug, info, warn, error, fatal or silent'),
+    demo: checked('DEMO', !isPublic, yesOrNo, '1 or 0'),
+    startedByNpm: env.npm_lifecycle_event !== undefined,
+  }
+  if (isPublic) problems.push(...problemsOfPublic(config, text))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze({ ...config, secrets: config.secrets.length > 0 ? config.secrets : [keptSecret(dataDir)] })
+}
+
+/** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */
+function problemsOfPublic(config: Config, text: (name: string) => string | undefined): string[] {
+  const problems: string[] = []
+  for (const [name, value] of [['BASE_URL', config.baseUrl], ['APP_URL', config.appUrl]] as const) {
+    if (!value?.startsWith('https://')) problems.push(`${name}: an https address is required where PUBLIC=1`)
+  }
+  if (config.secrets.length === 0) problems.push('SECRET: required where PUBLIC=1')
+  if (!config.smtpUrl) problems.push('SMTP_URL: required where PUBLIC=1')
+  if (!text('MAIL_FROM')) problems.push('MAIL_FROM: required where PUBLIC=1')
+  if (!text('PROCESSORS')) problems.push('PROCESSORS: required where PUBLIC=1 (sandbox only if named)')
+  if (text('LIMITS') === 'off') problems.push('LIMITS: off is refused where PUBLIC=1')
+  return problems
+}
+
+/** The secret of a service that was given none: made once, and kept beside its data. */
+function keptSecret(dataDir: string): string {
+  const file = path.join(dataDir, 'secret')
+  fs.mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  try {
+    fs.writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const secret = fs.readFileSync(file, 'utf8').trim()
+  if (secret.length < 32) throw new ConfigError([`SECRET: ${file} is damaged; remove it, or set SECRET`])
+  return secret
+}
+
+function yesOrNo(value: string): boolean | undefined {
+  if (/^(1|true|yes)$/i.test(value)) return true
+  return /^(0|false|no)$/i.test(value) ? false : undefined
+}
+
+function whole(value: string, least: number, most: number): number | undefined {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+  return number >= least && number <= most ? number : undefined
+}
+
+function origin(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) return undefined
+  return url.origin
+}
+
+function secretList(value: string): string[] | undefined {
+  const list = value.split(',').map((secret) => secret.trim())
+  return list.every((secret) => secret.length >= 32) ? list : undefined
+}
+
+function processorList(value: string): ProcessorName[] | undefined {
+  if (value === 'none') return []
+  const list = value.split(',').map((name) => name.trim())
+  return list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name)) ? list : undefined
+}
+
+function orderTtl(value: string): Config['orderTtlHours'] | undefined {
+  const [instant, bank = 168, ...rest] = value.split(',').map((hours) => whole(hours.trim(), 1, 8760))
+  return instant === undefined || bank === undefined || rest.length > 0 ? undefined : { instant, bank: Math.max(instant, bank) }
+}
+
+function limitList(value: string): Limits | undefined {
+  if (value === 'off') return {}
+  const limits: Record<string, Limit> = { ...LIMITS }
+  for (const entry of value.split(',')) {
+    const match = /^\s*(\w+)=(\d{1,7})\/(\d{1,7})\s*$/.exec(entry)
+    const [name, count, seconds] = [match?.[1] ?? '', Number(match?.[2]), Number(match?.[3])]
+    if (!(name in LIMITS) || !(count > 0) || !(seconds > 0)) return undefined
+    limits[name] = { count, seconds }
+  }
+  return limits
+}
+
+function trustedProxy(value: string): Config['trustProxy'] | undefined {
+  if (/^\d+$/.test(value)) return Number(value) === 0 ? false : Number(value)
+  if (/^(true|yes)$/i.test(value)) return true
+  if (/^(false|no)$/i.test(value)) return false
+  return /^[0-9a-f.:/, ]+$|^(loopback|linklocal|uniquelocal)$/i.test(value) ? value : undefined
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { Kysely, PostgresDialect, type Transaction, sql } from 'kysely'
+import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
+import pg from 'pg'
+
+/** The tables the typed query builder knows; each slice adds its own (declaration merging). */
+// oxlint-disable-next-line typescript/no-empty-interface
+export interface Tables {}
+export type Db = Kysely<Tables>
+export type Tx = Transaction<Tables>
+
+/** A frozen server never ends a statement by its own limit, so the client gives up too, a little later. */
+const STATEMENT_TIMEOUT_MS = 5_000
+const QUERY_TIMEOUT_MS = 6_000
+/** How long a request may wait for a connection before it is told to come back. */
+const CONNECTION_TIMEOUT_MS = 3_000
+/** Statements kept prepared on each connection: ours are far fewer, and texts made at run time must not pile up. */
+const MOST_NAMED_STATEMENTS = 500
+
+// bigint columns hold minor units and counts: read as numbers, and never silently rounded
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError('a bigint is beyond what a number can hold')
+  return value
+})
+
+const names = new Map<string, string>()
+
+/** Gives every statement with parameters a name, so that a connection parses and plans it once (Kysely itself never does). */
+class NamingClient extends pg.Client {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- pg's own overloads are wider than any of ours
+  override query(...args: any[]): any {
+    const [text, values, callback] = args
+    if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || names.size > MOST_NAMED_STATEMENTS) {
+      return (super.query as (...rest: unknown[]) => unknown)(...args)
+    }
+    let name = names.get(text)
+    if (!name) names.set(text, (name = createHash('sha256').update(text).digest('base64url').slice(0, 24)))
+    return (super.query as (...rest: unknown[]) => unknown)({ name, text, values }, callback)
+  }
+}
+
+export interface Connection {
+  db: Db
+  pool: pg.Pool
+  close(): Promise<void>
+}
+
+/** A pool of at most `connections`. A lost server is an error of the requests it meets, never of the process. */
+export function connect(config: pg.PoolConfig, { connections, onError }: { connections: number; onError: (error: Error) => void }): Connection {
+  const pool = new pg.Pool({
+    ...config,
+    Client: NamingClient,
+    max: connections,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: 10_000,
+    application_name: 'till',
+  } as pg.PoolConfig)
+  pool.on('error', onError)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return { db, pool, close: () => db.destroy() }
+}
+
+/** Brings the schema up to date with the numbered files of `folder`, under a lock: of several starts at once one does the work. */
+export async function migrate(db: Db, folder: string): Promise<string[]> {
+  const provider: MigrationProvider = {
+    async getMigrations() {
+      const files = (await fs.readdir(folder)).filter((file) => file.endsWith('.sql'))
+      const read = async (file: string): Promise<[string, Migration]> => {
+        const text = await fs.readFile(path.join(folder, file), 'utf8')
+        return [file.replace(/\.sql$/, ''), { up: async (tx) => void (await sql.raw(text).execute(tx)) }]
+      }
+      return Object.fromEntries(await Promise.all(files.map(read)))
+    },
+  }
+  const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
+  if (error) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}
+
+/** SQLSTATEs of a server that is away, restarting, failing over, full or overrun: another try later may succeed. */
+const OUTAGE = /^(08...|57P0[1-5]|57014|25006|53...|58...)$/
+const CONFLICT = new Set(['40001', '40P01'])
+const LOST_CONNECTION =
+  /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|query read timeout|connection timeout|not queryable|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT/i
+
+/** True when the database could not do its work, as opposed to refusing what was asked. */
+export function isDatabaseOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = (error as { code?: unknown }).code
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseOutage)
+  if (error instanceof pg.DatabaseError) return typeof code === 'string' && (OUTAGE.test(code) || CONFLICT.has(code))
+  // the driver's own errors: plain texts, or those of the socket to the server
+  const syscall = (error as { syscall?: unknown }).syscall
+  if (syscall !== undefined && syscall !== 'connect' && syscall !== 'read' && syscall !== 'write') return false
+  return LOST_CONNECTION.test(`${String(code ?? '')} ${error.message}`)
+}
+
+/**
+ * Runs `work` in one transaction, and again, at most three times in all, when PostgreSQL itself asks for it (serialization
+ * failure, deadlock). So `work` does nothing but database statements: what cannot be rolled back cannot be repeated.
+ */
+export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (attempt >= 3 || !(error instanceof pg.DatabaseError) || !CONFLICT.has(error.code ?? '')) throw error
+    }
+  }
+}

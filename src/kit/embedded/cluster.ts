@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { giveTo, type Place, runProgram } from './place.ts'
+import { isAlive } from './postmaster.ts'
+
+/** The service's role and database. The role is no superuser: what it may do ends at what it owns. */
+export const ROLE = 'app'
+export const DATABASE = 'app'
+const PASSWORD_FILE = 'app-password'
+/** Nobody logs in as this one but who moves the data to another major version. */
+const SUPERUSER = 'postgres'
+const SUPERUSER_PASSWORD_FILE = 'superuser-password'
+
+/**
+ * Makes the cluster unless there is one. It grows in a folder of its own and is renamed when it is whole, its passwords
+ * inside, so a start that is killed half-way leaves nothing that the next one could take for a database.
+ */
+export function makeCluster(place: Place, { durable }: { durable: boolean }): void {
+  const { home, dataDir, account } = place
+  if (isCluster(dataDir)) return
+  removeUnfinished(home)
+  const fresh = path.join(home, `new-${process.pid}`)
+  fs.mkdirSync(fresh, { mode: 0o700 })
+  giveTo(account, fresh)
+  const inFresh = path.join(fresh, 'data')
+  const superuserPassword = writePassword(place, path.join(fresh, SUPERUSER_PASSWORD_FILE))
+  const who = [`--username=${SUPERUSER}`, `--pwfile=${superuserPassword}`, '--auth=scram-sha-256']
+  // PostgreSQL's own locale: the sort order of an index never changes with the system's libraries
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+  runProgram(place, 'initdb', [
+    '-D',
+    inFresh,
+    ...who,
+    ...locale,
+    '--no-instructions',
+    ...(durable ? [] : ['--no-sync']),
+  ])
+  const password = writePassword(place, path.join(inFresh, PASSWORD_FILE))
+  fs.renameSync(superuserPassword, path.join(inFresh, SUPERUSER_PASSWORD_FILE))
+  const sql = [
+    `create role ${ROLE} login createdb password '${fs.readFileSync(password, 'utf8').trim()}'`,
+    `create database ${DATABASE} owner ${ROLE}`,
+  ]
+  // single-user mode: nobody can connect before the role is there, and it takes one statement a line
+  const alone = ['--single', '-D', inFresh, '-c', 'log_min_messages=fatal', ...(durable ? [] : ['-F'])]
+  runProgram(place, 'postgres', [...alone, SUPERUSER], `${sql.join('\n')}\n`)
+  try {
+    fs.renameSync(inFresh, dataDir)
+  } catch (error) {
+    if (!isCluster(dataDir)) throw error // otherwise another start was first, and its cluster is as good
+  }
+  fs.rmSync(fresh, { recursive: true })
+}
+
+/** Refuses, in words, a cluster of another major version or of another account. */
+export function checkCluster({ home, dataDir, version, account }: Place): void {
+  const made = fs.readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8').trim()
+  if (made !== version.split('.')[0]) {
+    throw new Error(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
+  }
+  const { uid } = fs.statSync(dataDir)
+  const user = account.uid ?? process.getuid?.()
+  if (user === undefined || uid === user) return
+  if (account.uid === undefined) {
+    throw new Error(
+      `${dataDir} belongs to another account (uid ${uid}), probably from an earlier start as root: ` +
+        `run "chown -R ${user} ${home}" as root, or remove it.`,
+    )
+  }
+  // copied or restored by root
+  for (const file of ['.', ...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
+    giveTo(account, path.join(dataDir, file))
+  }
+}
+
+export function readPassword(dataDir: string): string {
+  return fs.readFileSync(path.join(dataDir, PASSWORD_FILE), 'utf8').trim()
+}
+
+const isCluster = (dataDir: string) => fs.existsSync(path.join(dataDir, 'PG_VERSION'))
+
+function writePassword({ account }: Place, file: string): string {
+  fs.writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flush: true })
+  giveTo(account, file)
+  return file
+}
+
+/** What starts that were killed while making a cluster left behind. */
+function removeUnfinished(home: string): void {
+  for (const name of fs.readdirSync(home)) {
+    const pid = Number(/^new-(\d+)$/.exec(name)?.[1])
+    if (pid && (pid === process.pid || !isAlive(pid)))
+      fs.rmSync(path.join(home, name), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { giveTo, makeSocketFolder, type Place, runProgram, spawnOptions, WINDOWS } from './place.ts'
+
+const START_TIMEOUT_MS = 60_000
+/** After its server was killed, the old backends hold the shared memory for a moment: a few tries, then it is a fault. */
+const MOST_LAUNCHES = 8
+const LAUNCH_PAUSE_MS = 150
+const POLL_MS = 20
+/** A fast stop takes some 30 ms; what has not ended by then is stopped without the last checkpoint, which loses nothing. */
+const STOP_TIMEOUT_MS = 10_000
+const MOST_LOG_BYTES = 5_000_000
+
+/** PostgreSQL's main process, as it describes itself in its pid file. */
+export interface Postmaster {
+  pid: number
+  port: number
+  socketDir: string
+  status: string
+}
+
+export interface ServerOptions {
+  durable: boolean
+  maxConnections: number
+}
+
+/**
+ * Returns the cluster's server once it accepts connections: the one that an earlier run left behind, or a new one. Of
+ * several calls at once, from any number of processes, one starts it and the others share it.
+ */
+export async function ensureRunning(place: Place, options: ServerOptions): Promise<Postmaster & { adopted: boolean }> {
+  const deadline = Date.now() + START_TIMEOUT_MS
+  let child: ChildProcess | undefined
+  for (let launches = 0; Date.now() < deadline; await sleep(POLL_MS)) {
+    const found = findPostmaster(place.dataDir)
+    if (found?.status === 'ready') return { ...found, adopted: found.pid !== child?.pid }
+    // one that starts or stops is waited for, and ours may not have written its file yet
+    if (found || (child && child.exitCode === null && child.signalCode === null)) continue
+    if (launches === MOST_LAUNCHES) break
+    if (launches++ > 0) await sleep(LAUNCH_PAUSE_MS)
+    child = launch(place, options)
+  }
+  throw new Error(`PostgreSQL did not start, see ${logFile(place)}.`)
+}
+
+/** The server that runs on this data now, ready or not. */
+export function findPostmaster(dataDir: string): Postmaster | undefined {
+  const file = path.join(dataDir, 'postmaster.pid')
+  let lines: string[]
+  try {
+    lines = fs.readFileSync(file, 'utf8').split('\n')
+  } catch {
+    return undefined
+  }
+  const [pid = '', , , port = '', socketDir = '', , , status = ''] = lines.map((line) => line.trim())
+  if (!Number(pid) || !isAlive(Number(pid))) return undefined // PostgreSQL itself sees that such a file means nothing
+  if (isServer(Number(pid), dataDir)) return { pid: Number(pid), port: Number(port), socketDir, status }
+  // Another process has that number now, as after a restart of a container, and PostgreSQL would refuse to start.
+  fs.rmSync(file, { force: true })
+  return undefined
+}
+
+/** A command line may be read even where root has lost the right to look deeper into what others run. */
+function isServer(pid: number, dataDir: string): boolean {
+  if (!isAlive(pid)) return false
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(dataDir)
+  } catch {
+    return !fs.existsSync('/proc/self') // not Linux: that a process of this number lives must do
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function launch(place: Place, { durable, maxConnections }: ServerOptions): ChildProcess {
+  const settings = {
+    // a socket in a closed folder: nobody else can even knock. Windows has none that the driver could use
+    listen_addresses: WINDOWS ? '127.0.0.1' : '',
+    unix_socket_directories: WINDOWS ? '' : `"${place.socketDir.replaceAll('"', '""')}"`, // a list, parted by commas
+    port: WINDOWS ? 49_152 + Math.floor(Math.random() * 16_000) : 5432,
+    max_connections: maxConnections,
+    // one server that nothing is replicated from
+    wal_level: 'minimal',
+    max_wal_senders: 0,
+    max_logical_replication_workers: 0,
+    max_wal_size: '512MB',
+    log_min_messages: 'warning',
+    log_checkpoints: 'off',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }),
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  makeSocketFolder(place)
+  const log = openLog(place)
+  const child = spawn(path.join(place.bin, 'postgres'), ['-D', place.dataDir, ...args], {
+    ...spawnOptions(place.account),
+    stdio: ['ignore', log, log],
+    // Ctrl-C goes to a whole group, and must reach the service first, which then stops the database
+    detached: true,
+  })
+  fs.closeSync(log)
+  child.on('error', () => {}) // it shows as a process that has ended, like every other failure
+  child.unref()
+  return child
+}
+
+const logFile = ({ home }: Place) => path.join(home, 'postgres.log')
+
+/** Nothing turns the log over while the server runs; a start is a good moment, and old trouble is no longer news. */
+function openLog(place: Place): number {
+  const file = logFile(place)
+  const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > MOST_LOG_BYTES) fs.truncateSync(file)
+  const log = fs.openSync(file, 'a', 0o600)
+  giveTo(place.account, file)
+  return log
+}
+
+/** Ends the server and returns when it has ended. */
+export async function stopPostmaster(place: Place, { pid }: Postmaster): Promise<void> {
+  if (WINDOWS) return void runProgram(place, 'pg_ctl', ['stop', '-D', place.dataDir, '-m', 'fast', '-w'])
+  const isThere = () => findPostmaster(place.dataDir)?.pid === pid
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    if (!isThere()) return
+    process.kill(pid, signal)
+    for (const deadline = Date.now() + STOP_TIMEOUT_MS; isThere() && Date.now() < deadline;) await sleep(POLL_MS)
+  }
+}
+
+/**
+ * Starts a tiny process that stops the server when ours dies without a word: its standard input closes then, even after
+ * kill -9. The returned function ends it without effect.
+ */
+export function stopWithUs({ account }: Place, { pid }: Postmaster): () => void {
+  if (WINDOWS) return () => {}
+  const script = 'read word; [ "$word" = stay ] || kill -INT "$1"'
+  const watcher = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {
+    ...spawnOptions(account),
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watcher.on('error', () => {})
+  watcher.stdin.on('error', () => {})
+  watcher.unref()
+  ;(watcher.stdin as unknown as { unref(): void }).unref()
+  return () => watcher.stdin.end('stay\n')
+}

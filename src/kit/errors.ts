@@ -1,0 +1,92 @@
+import { STATUS_CODES } from 'node:http'
+import type { Problem } from './schema.ts'
+
+/** Every code an answer can carry, and the one place that gives it a status and a title (RFC 9457). */
+const PROBLEMS = {
+  validation_failed: [400, 'The request is not valid'],
+  malformed_body: [400, 'The body is not valid JSON'],
+  bad_request: [400, 'The request is not valid'],
+  rail_not_offered: [400, 'This way of paying is not offered here'],
+  invalid_signature: [400, 'The signature does not match'],
+  payment_declined: [402, 'The payment was declined'],
+  download_link_invalid: [403, 'The link is not valid'],
+  download_link_expired: [403, 'The link has expired'],
+  download_not_available: [403, 'The files of this order are not available'],
+  origin_not_allowed: [403, 'This origin is not allowed'],
+  not_found: [404, 'There is nothing here'],
+  product_not_found: [404, 'The product was not found'],
+  order_not_found: [404, 'The order was not found'],
+  payment_not_found: [404, 'The payment was not found'],
+  method_not_allowed: [405, 'The method is not allowed here'],
+  idempotency_key_reused: [409, 'The idempotency key was used for another request'],
+  payment_already_captured: [409, 'The payment is already captured'],
+  payment_not_captured: [409, 'The payment is not captured'],
+  payment_in_progress: [409, 'The bank is working on the payment'],
+  payment_closed: [409, 'The payment can no longer be made'],
+  body_too_large: [413, 'The body is too large'],
+  uri_too_long: [414, 'The address is too long'],
+  unsupported_media_type: [415, 'The content type is not supported'],
+  range_not_satisfiable: [416, 'The range is not satisfiable'],
+  headers_too_large: [431, 'The headers are too large'],
+  rate_limited: [429, 'Too many requests'],
+  internal_error: [500, 'Something went wrong on our side'],
+  processor_unavailable: [503, 'The payment cannot be started right now'],
+  payment_unknown: [503, 'The payment is not known here yet'],
+  storage_unavailable: [503, 'The file cannot be read right now'],
+  database_unavailable: [503, 'The service is busy, please try again'],
+  shutting_down: [503, 'The service is restarting, please try again'],
+} as const satisfies Record<string, readonly [number, string]>
+
+export type ProblemCode = keyof typeof PROBLEMS
+export interface FieldProblem {
+  path: string
+  message: string
+}
+
+/** An expected "no", with a code that stays the same from version to version. */
+export class Refusal extends Error {
+  readonly code: ProblemCode
+  readonly fields: FieldProblem[] | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ProblemCode, detail: string, more: { fields?: FieldProblem[]; retryAfterSeconds?: number; cause?: unknown } = {}) {
+    super(detail, { cause: more.cause })
+    this.code = code
+    this.fields = more.fields
+    this.retryAfterSeconds = more.retryAfterSeconds
+  }
+}
+
+export const statusOf = (code: ProblemCode): number => PROBLEMS[code][0]
+
+/** The body of an answer that is not a success: application/problem+json. */
+export function problemOf(refusal: Refusal, requestId: string): Problem {
+  const [status, title] = PROBLEMS[refusal.code]
+  return {
+    type: 'about:blank',
+    title,
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    ...(refusal.fields && { fields: refusal.fields }),
+    requestId,
+  }
+}
+
+/** What the HTTP library itself refuses, by its status, in our words. */
+const BY_STATUS: Record<number, ProblemCode> = {
+  403: 'origin_not_allowed',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'body_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  416: 'range_not_satisfiable',
+  429: 'rate_limited',
+  431: 'headers_too_large',
+}
+
+export function refusalForStatus(status: number): Refusal {
+  const code = BY_STATUS[status] ?? (status < 500 ? 'bad_request' : 'internal_error')
+  return new Refusal(code, `${STATUS_CODES[status] ?? 'Refused'}.`)
+}

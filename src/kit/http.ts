@@ -1,0 +1,157 @@
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { isDatabaseOutage } from './database.ts'
+import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
+import { parseJson } from './json.ts'
+import { type Log, errorForLog } from './log.ts'
+
+const BODY_LIMIT_BYTES = 64 * 1024
+/** Who sends slower than this is holding a connection, not making a request. */
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 60_000
+/** Longer than a proxy in front keeps its connections, so that it never reuses one we are closing. */
+const KEEP_ALIVE_MS = 72_000
+const LONGEST_PARAMETER = 512
+const RETRY_AFTER_OUTAGE_SECONDS = 2
+
+export interface HttpOptions {
+  log: Log
+  trustProxy: boolean | number | string
+  /** Where the pages are: the only origin that may send a session along. */
+  appUrl: string
+  /** Paths any origin may call, without credentials: what a shop's own site needs. */
+  openPaths: RegExp
+}
+
+export type Server = Awaited<ReturnType<typeof newServer>>
+
+/** A server with everything that is the same for all routes: safe headers, CORS, strict JSON, problems, one log line a request. */
+export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOptions) {
+  const server = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    // a number is that many proxies in front of us, counted from here
+    trustProxy: typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    genReqId: () => randomBytes(12).toString('base64url'),
+    // what a client sends is taken as it is: no text made a number, nothing removed, nothing filled in
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: refuseConnection,
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id)
+      sendRefusal(error instanceof Refusal ? error : refusalForStatus(error.statusCode ?? 400), request as FastifyRequest, reply as FastifyReply)
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, async (request: FastifyRequest, body: string) => {
+    const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+    if (charset && charset.toLowerCase() !== 'utf-8') throw new Refusal('unsupported_media_type', 'Only UTF-8 is read here.')
+    if (request.headers['content-encoding']) throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
+    return parseJson(body)
+  })
+
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  await server.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    referrerPolicy: { policy: 'no-referrer' },
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    xFrameOptions: { action: 'deny' },
+  })
+  await server.register(cors, {
+    hook: 'onRequest',
+    delegator: (request, decide) => {
+      const open = openPaths.test(request.url ?? '')
+      decide(null, {
+        origin: open ? '*' : new URL(appUrl).origin,
+        credentials: !open,
+        methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+        allowedHeaders: ['content-type', 'idempotency-key'],
+        exposedHeaders: ['location', 'retry-after', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+        maxAge: 600,
+      })
+    },
+  })
+
+  refuseUnknownRoutes(server)
+  server.setErrorHandler((error: FastifyError, request, reply) => sendRefusal(refusalFor(error, request), request, reply))
+  server.addHook('onResponse', async (request, reply) => {
+    const { method, id } = request
+    // the route's pattern, never the address itself: that holds ids, tokens and mailboxes
+    const line = { requestId: id, method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }
+    log.info(line, 'request')
+  })
+  return server
+}
+
+/** For answers about a person or an order. */
+export function neverCached(reply: FastifyReply): void {
+  reply.header('cache-control', 'no-store')
+}
+
+function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
+  if (error instanceof Refusal) return error
+  if (error.validation) {
+    const fields = error.validation.map(({ instancePath, params, message }) => {
+      const member = (params as { missingProperty?: string }).missingProperty
+      const path = [...instancePath.split('/').filter(Boolean), ...(member ? [member] : [])].join('.')
+      return { path: path || (error.validationContext ?? ''), message: message ?? 'is not valid' }
+    })
+    return new Refusal('validation_failed', `The ${error.validationContext ?? 'request'} is not valid.`, { fields })
+  }
+  if (isDatabaseOutage(error)) {
+    request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database is away')
+    return new Refusal('database_unavailable', 'The service cannot reach its database.', { retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS })
+  }
+  if (error.statusCode && error.statusCode < 500) return refusalForStatus(error.statusCode)
+  request.log.error({ requestId: request.id, ...errorForLog(error) }, 'a request failed')
+  return new Refusal('internal_error', 'Please try again; the request id helps us to find the cause.')
+}
+
+function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
+  if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
+  reply.header('cache-control', 'no-store').code(statusOf(refusal.code)).type('application/problem+json')
+  void reply.serializer(JSON.stringify).send(problemOf(refusal, request.id))
+}
+
+/** 405 with `Allow` where another method would be answered, else 404. */
+function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Function }): void {
+  const known: { pattern: RegExp; method: string }[] = []
+  server.addHook('onRoute', ({ url, method }: { url: string; method: string | string[] }) => {
+    if (url.includes('*')) return
+    const pattern = new RegExp(`^${url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.'))).join('/')}$`)
+    for (const one of [method].flat()) known.push({ pattern, method: one })
+  })
+  server.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?')[0]!
+    const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+    if (allowed.length === 0) throw new Refusal('not_found', 'There is nothing at this address.')
+    reply.header('allow', allowed.join(', '))
+    throw new Refusal('method_not_allowed', `Only ${allowed.join(', ')} is answered here.`)
+  })
+}
+
+/** What is not even HTTP, or too large or slow to be read: answered on the bare connection, and closed. */
+function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+  const refusal = refusalForStatus(status)
+  const body = JSON.stringify({ ...problemOf(refusal, randomBytes(12).toString('base64url')), status })
+  const reason = status === 431 ? 'Request Header Fields Too Large' : status === 408 ? 'Request Timeout' : 'Bad Request'
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\nx-content-type-options: nosniff\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,93 @@
+import { PgBoss, type JobResult, fromKysely } from 'pg-boss'
+import type pg from 'pg'
+import type { Tx } from './database.ts'
+import { type Log, errorForLog } from './log.ts'
+
+/** What is done later, or again and again, on the same PostgreSQL: enqueued in the transaction that causes it. */
+export interface Jobs {
+  /** Enqueues within `tx`: the jobs are there exactly when it commits. */
+  add(tx: Tx, queue: string, jobs: readonly { data: object; startAfterSeconds?: number }[]): Promise<void>
+  /** Runs `handler` for every job of `queue`; an error is a try later, a `DropJob` is the end of it. */
+  on<Data extends object>(queue: string, options: QueueOptions, handler: (data: Data, id: string) => Promise<void>): Promise<void>
+  /** Runs `handler` by the clock (cron, UTC), once over all instances. */
+  every(cron: string, queue: string, handler: () => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface QueueOptions {
+  /** How often a failing job is tried again, the pauses growing from `retryDelaySeconds` to `retryDelayMaxSeconds`. */
+  retries: number
+  retryDelaySeconds: number
+  retryDelayMaxSeconds: number
+  /** A job that runs longer is taken for lost (its process died) and given to another. */
+  expireSeconds: number
+  atOnce: number
+  /** How soon a job that was put off, or is to be tried again, is noticed. New ones are announced and start at once. */
+  pollSeconds?: number
+}
+
+/** Thrown by a handler when trying again cannot help. */
+export class DropJob extends Error {}
+
+export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jobs> {
+  const boss = new PgBoss({
+    ...(connection as object),
+    max: 4,
+    application_name: 'till-jobs',
+    useListenNotify: true,
+    connectionTimeoutMillis: 5_000,
+    // finished jobs carry order ids: kept for a day, to look at, and then gone
+    maintenanceIntervalSeconds: 600,
+  })
+  boss.on('error', (error) => log.warn(errorForLog(error), 'jobs: the database is away'))
+  await boss.start()
+
+  async function define(queue: string, options: QueueOptions): Promise<void> {
+    const settings = {
+      retryLimit: options.retries,
+      retryDelay: options.retryDelaySeconds,
+      retryBackoff: true,
+      retryDelayMax: options.retryDelayMaxSeconds,
+      expireInSeconds: options.expireSeconds,
+      deleteAfterSeconds: 86_400,
+      retentionSeconds: 14 * 86_400,
+      notify: true,
+    }
+    await boss.createQueue(queue, settings)
+    await boss.updateQueue(queue, settings)
+  }
+
+  async function attempt(queue: string, id: string, work: () => Promise<void>): Promise<JobResult> {
+    try {
+      await work()
+      return { id, status: 'completed' }
+    } catch (error) {
+      const dropped = error instanceof DropJob
+      log.warn({ queue, jobId: id, dropped, ...errorForLog(error) }, 'a job failed')
+      return { id, status: dropped ? 'deadletter' : 'failed', output: { message: (error as Error).message } }
+    }
+  }
+
+  return {
+    async add(tx, queue, jobs) {
+      if (jobs.length === 0) return
+      await boss.insert(queue, jobs.map(({ data, startAfterSeconds }) => ({ data, ...(startAfterSeconds && { startAfter: startAfterSeconds }) })), { db: fromKysely(tx) })
+    },
+    async on(queue, options, handler) {
+      await define(queue, options)
+      await boss.work(
+        queue,
+        { perJobResults: true, batchSize: options.atOnce, pollingIntervalSeconds: options.pollSeconds ?? 2, notifyPollingIntervalSeconds: options.pollSeconds ?? 10, burstWhenBatchFull: options.atOnce > 1 },
+        async (jobs) => Promise.all(jobs.map((job) => attempt(queue, job.id, () => handler(job.data as never, job.id)))),
+      )
+    },
+    async every(cron, queue, handler) {
+      await define(queue, { retries: 0, retryDelaySeconds: 1, retryDelayMaxSeconds: 1, expireSeconds: 300, atOnce: 1 })
+      await boss.schedule(queue, cron)
+      await boss.work(queue, { perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 30 }, async (jobs) =>
+        Promise.all(jobs.map((job) => attempt(queue, job.id, handler))),
+      )
+    },
+    stop: () => boss.stop({ graceful: true, timeout: 8_000 }),
+  }
+}

@@ -1,0 +1,13 @@
+import { type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/** JSON lines on standard output. Nothing is logged but what the caller names, and nobody names a person. */
+export const newLog = (level: string): Log => pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+
+/** What of an error may reach a log: where and what kind, never the values a database puts into `detail`. */
+export function errorForLog(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) }
+  const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown }
+  return { error: error.name, message: error.message.replace(/\S+@\S+/g, '(address)'), code, constraint, table, stack: error.stack?.replace(/\S+@\S+\.\S+(?=\s)/g, '(address)') }
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import nodemailer from 'nodemailer'
+import type { Db } from './database.ts'
+
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+  html: string
+}
+
+/** Sends one mail. `id` is the job's: a repeat of it is the same mail. */
+export type Mailer = (id: string, mail: Mail) => Promise<void>
+
+/** The mail server says that this mail will never be taken (5xx): trying again would only annoy it. */
+export class MailRefused extends Error {}
+
+/** The library would wait up to ten minutes; a queue that retries does not need to. */
+const SMTP_TIMEOUT_MS = 10_000
+
+/** Mails through a real server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
+export function smtpMailer(url: string, from: string): Mailer {
+  const transport = nodemailer.createTransport({
+    url,
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+    dnsTimeout: SMTP_TIMEOUT_MS,
+    // no attachment by path or address: a mail's text must not be able to name a file of ours
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return async (id, mail) => {
+    try {
+      const sent = await transport.sendMail({
+        from,
+        // an object is one recipient whatever its text holds; a string would be parsed as a list
+        to: { name: '', address: mail.to },
+        subject: mail.subject,
+        text: mail.text,
+        html: mail.html,
+        messageId: `<${id}@till>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      })
+      if (sent.rejected.length > 0) throw new MailRefused('the mail server refused the recipient')
+    } catch (error) {
+      const { responseCode } = error as { responseCode?: number }
+      if (responseCode !== undefined && responseCode >= 500) throw new MailRefused(`the mail server answered ${responseCode}`)
+      throw error
+    }
+  }
+}
+
+/** Keeps mails where the outbox page shows them, for a service that has no mail server. */
+export function outboxMailer(db: Db): Mailer {
+  return async (id, mail) => {
+    await sql`
+      insert into outbox (id, recipient, subject, text, html)
+      values (${id}, ${mail.to}, ${mail.subject}, ${mail.text}, ${mail.html})
+      on conflict (id) do nothing`.execute(db)
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Money is an integer of the currency's minor units (cents, paise, yen, fils) beside its ISO 4217 code. It is never a
+ * fraction and never a float. This file is free of Node's modules, so the pages share it.
+ */
+
+/** Currencies whose number of decimals is not 2, by ISO 4217 (the runtime's own tables differ for some of them). */
+const DECIMALS: Record<string, number> = {
+  ...decimals(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
+  ...decimals(3, 'BHD IQD JOD KWD LYD OMR TND'),
+}
+
+/** The currencies a price may be in: those of ISO 4217 that are money somewhere, without funds, metals and test codes. */
+export const CURRENCIES: ReadonlySet<string> = new Set(
+  (
+    'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC ' +
+    'CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ' +
+    'ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK ' +
+    'MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE ' +
+    'SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF ' +
+    'YER ZAR ZMW'
+  ).split(' '),
+)
+
+/** The fee, in hundredths of a percent, on every rail. */
+export const FEE_BASIS_POINTS = 200
+
+/** How many decimals a currency has: 2 for USD, 0 for JPY, 3 for KWD. */
+export const decimalsOf = (currency: string): number => DECIMALS[currency] ?? 2
+
+/** The exact decimal of an amount, without a sign for the currency: (1900, 'USD') → "19.00", (5, 'KWD') → "0.005". */
+export function decimalText(amountMinor: number, currency: string): string {
+  const places = decimalsOf(currency)
+  const digits = String(Math.abs(amountMinor)).padStart(places + 1, '0')
+  const whole = digits.slice(0, digits.length - places)
+  return `${amountMinor < 0 ? '-' : ''}${whole}${places ? `.${digits.slice(-places)}` : ''}`
+}
+
+/** What a person reads: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. */
+export function formatMoney(amountMinor: number, currency: string, locale = 'en'): string {
+  const places = decimalsOf(currency)
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: places,
+    maximumFractionDigits: places,
+  })
+  // A string keeps its digits: Intl reads it as an exact decimal, not as a float.
+  return format.format(decimalText(amountMinor, currency) as `${number}`)
+}
+
+/** `part` of `whole` applied to `amount`, rounded half to even: the one rounding rule there is. All are non-negative integers. */
+export function share(amountMinor: number, part: number, whole: number): number {
+  const numerator = BigInt(amountMinor) * BigInt(part)
+  const divisor = BigInt(whole)
+  const quotient = numerator / divisor
+  const twice = 2n * (numerator % divisor)
+  const up = twice > divisor || (twice === divisor && quotient % 2n === 1n)
+  return Number(up ? quotient + 1n : quotient)
+}
+
+/** 2 % of an amount in minor units, half to even. The schema holds orders to the same rule. */
+export const feeOf = (amountMinor: number): number => share(amountMinor, FEE_BASIS_POINTS, 10_000)
+
+function decimals(places: number, codes: string): Record<string, number> {
+  return Object.fromEntries(codes.split(' ').map((code) => [code, places]))
+}

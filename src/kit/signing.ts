@@ -1,0 +1,28 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+
+/**
+ * Signs and checks short texts. Each purpose has keys of its own, derived from the service's secrets, so a signature made
+ * for one can never pass for another. The first secret signs, all of them verify: that is how a secret is rotated.
+ */
+export interface Signer {
+  sign(text: string): string
+  verify(text: string, signature: string): boolean
+}
+
+export function newSigner(secrets: readonly string[], purpose: string): Signer {
+  const keys = secrets.map((secret) => derivedKey(secret, purpose))
+  const mac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+  return {
+    sign: (text) => mac(keys[0]!, text).toString('base64url'),
+    verify(text, signature) {
+      const given = Buffer.from(signature, 'base64url')
+      // the canonical form only: base64url ignores stray characters and trailing bits
+      if (given.length !== 32 || given.toString('base64url') !== signature) return false
+      return keys.some((key) => timingSafeEqual(mac(key, text), given))
+    },
+  }
+}
+
+/** A key for one purpose (HKDF, RFC 5869). */
+export const derivedKey = (secret: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, 'till', purpose, 32))

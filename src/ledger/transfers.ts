@@ -1,0 +1,117 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../kit/database.ts'
+import { share } from '../kit/money.ts'
+
+/** One entry of the books: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
+export interface Transfer {
+  kind: 'sale' | 'fee' | 'refund' | 'fee_refund' | 'held' | 'returned' | 'dispute_hold' | 'dispute_release' | 'dispute_loss'
+  /** The thing that caused it. (kind, cause) is unique: a repeat books nothing. */
+  cause: string
+  orderId: string
+  debit: string
+  credit: string
+  amountMinor: number
+  currency: string
+}
+
+export const FEES = 'fees'
+/** Money on its way back to where it came from, or waiting for a person. */
+export const HELD = 'held'
+export const DISPUTED = 'disputed'
+export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
+export const processorAccount = (processor: string) => `processor:${processor}`
+
+interface Money {
+  cause: string
+  orderId: string
+  sellerId: string
+  processor: string
+  amountMinor: number
+  currency: string
+}
+
+/** A sale: what the processor owes goes to the seller, and the fee from the seller to us. */
+export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
+  const { cause, orderId, currency } = sale
+  const seller = sellerAccount(sale.sellerId)
+  return positive([
+    { kind: 'sale', cause, orderId, currency, debit: processorAccount(sale.processor), credit: seller, amountMinor: sale.amountMinor },
+    { kind: 'fee', cause, orderId, currency, debit: seller, credit: FEES, amountMinor: sale.feeMinor },
+  ])
+}
+
+/** What went back of a sale before, by refunds and lost disputes, in minor units. */
+interface Returned {
+  saleMinor: number
+  feeMinor: number
+  returnedBeforeMinor: number
+}
+
+/** A refund: the amount back, and of the fee the share that belongs to it. */
+export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...refund }: Money & Returned): Transfer[] {
+  const { cause, orderId, currency, amountMinor } = refund
+  const seller = sellerAccount(refund.sellerId)
+  const feeBack = feeReturned(amountMinor, { saleMinor, feeMinor, returnedBeforeMinor })
+  return positive([
+    { kind: 'refund', cause, orderId, currency, debit: seller, credit: processorAccount(refund.processor), amountMinor },
+    { kind: 'fee_refund', cause, orderId, currency, debit: FEES, credit: seller, amountMinor: feeBack },
+  ])
+}
+
+/**
+ * The share of the fee that goes back with an amount. Shares are differences of one running total, so all of a sale that
+ * goes back, in any number of parts and any order, returns exactly the fee taken, and never more.
+ */
+function feeReturned(amountMinor: number, { saleMinor, feeMinor, returnedBeforeMinor }: Returned): number {
+  const upTo = (returnedMinor: number) => share(feeMinor, Math.min(returnedMinor, saleMinor), saleMinor)
+  return upTo(returnedBeforeMinor + amountMinor) - upTo(returnedBeforeMinor)
+}
+
+/** Money that pays for nothing (a second capture, a wrong amount) is nobody's until it went back. */
+export const heldTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
+  { kind: 'held', ...money, debit: processorAccount(processor), credit: HELD },
+]
+export const returnedTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
+  { kind: 'returned', ...money, debit: HELD, credit: processorAccount(processor) },
+]
+
+/** A dispute takes the amount out of the seller's reach; it comes back when won and is gone, with the fee returned, when lost. */
+export const disputeHeld = ({ processor: _p, sellerId, ...money }: Money): Transfer[] => [
+  { kind: 'dispute_hold', ...money, debit: sellerAccount(sellerId), credit: DISPUTED },
+]
+export const disputeWon = ({ processor: _p, sellerId, ...money }: Money): Transfer[] => [
+  { kind: 'dispute_release', ...money, debit: DISPUTED, credit: sellerAccount(sellerId) },
+]
+export function disputeLost({ saleMinor, feeMinor, returnedBeforeMinor, ...lost }: Money & Returned): Transfer[] {
+  const { processor, sellerId, ...money } = lost
+  const feeBack = feeReturned(money.amountMinor, { saleMinor, feeMinor, returnedBeforeMinor })
+  return positive([
+    { kind: 'dispute_loss', ...money, debit: DISPUTED, credit: processorAccount(processor) },
+    { kind: 'fee_refund', ...money, amountMinor: feeBack, debit: FEES, credit: sellerAccount(sellerId) },
+  ])
+}
+
+/** Books the transfers; those booked before are left as they are. */
+export async function post(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
+  if (transfers.length === 0) return
+  const column = <K extends keyof Transfer>(name: K) => transfers.map((transfer) => transfer[name])
+  await sql`
+    insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
+    select * from unnest(
+      ${column('kind')}::text[], ${column('cause')}::text[], ${column('orderId')}::text[], ${column('debit')}::text[],
+      ${column('credit')}::text[], ${column('amountMinor')}::bigint[], ${column('currency')}::text[])
+    on conflict (kind, cause) do nothing`.execute(tx)
+}
+
+/** What an account holds in a currency: all that was credited less all that was debited, in minor units. */
+export async function balance(db: Db, account: string, currency: string): Promise<number> {
+  const { rows } = await sql<{ minor: number }>`
+    select (
+      (select coalesce(sum(amount_minor), 0) from transfers where credit_account = ${account} and currency = ${currency}) -
+      (select coalesce(sum(amount_minor), 0) from transfers where debit_account = ${account} and currency = ${currency})
+    )::bigint as minor`.execute(db)
+  return rows[0]!.minor
+}
+
+/** A share of a small amount can be nothing, and nothing is not a transfer. */
+const positive = (transfers: Transfer[]): Transfer[] => transfers.filter((transfer) => transfer.amountMinor > 0)

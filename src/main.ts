@@ -1,0 +1,87 @@
+import module from 'node:module'
+import net from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+// half of the time to start is reading the same code anew
+module.enableCompileCache()
+const { buildApp } = await import('./app.ts')
+const { ConfigError, readConfig } = await import('./config.ts')
+const { connect } = await import('./kit/database.ts')
+const { startEmbedded } = await import('./kit/embedded.ts')
+const { errorForLog, newLog } = await import('./kit/log.ts')
+
+/** Connections for what buyers and sellers ask, and for what must get through beside them. */
+const MAIN_CONNECTIONS = 16
+const RESERVED_CONNECTIONS = 4
+/** What runs may finish for so long after a signal. */
+const CLOSE_TIMEOUT_MS = 15_000
+
+const config = orExit(() => readConfig())
+const log = newLog(config.logLevel)
+const embedded = config.databaseUrl
+  ? undefined
+  : await startEmbedded({ dir: path.join(config.dataDir, 'postgres'), name: 'till', log: (line) => log.info(line) })
+const database = { connectionString: config.databaseUrl ?? embedded!.url }
+const onError = (error: Error) => log.warn(errorForLog(error), 'a database connection was lost')
+const main = connect(database, { connections: MAIN_CONNECTIONS, onError })
+const reserved = connect(database, { connections: RESERVED_CONNECTIONS, onError })
+
+const port = config.port || (await freePort(config.host))
+const ownUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+const baseUrl = config.baseUrl ?? ownUrl
+const appUrl = config.appUrl ?? baseUrl
+const app = await buildApp({ config, log, main, reserved, jobsConnection: database, ownUrl: () => ownUrl, baseUrl, appUrl })
+await app.server.listen({ port, host: config.host })
+announce()
+
+let closing = false
+async function close(why: string, code = 0): Promise<void> {
+  if (closing) return
+  closing = true
+  log.info({ why }, 'closing')
+  const finished = (async () => {
+    await app.close()
+    await Promise.all([main.close(), reserved.close()])
+    await embedded?.stop()
+  })()
+  await Promise.race([finished.catch((error) => log.error(errorForLog(error), 'closing failed')), sleep(CLOSE_TIMEOUT_MS)])
+  process.exit(code)
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void close(signal))
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.on(event, (error: unknown) => {
+    log.fatal(errorForLog(error), event)
+    void close(event, 1)
+  })
+}
+// npm starts us through a shell that passes no signal on: when that shell is gone, so should we be
+if (config.startedByNpm) {
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && void close('npm ended'), 500).unref()
+}
+
+function announce(): void {
+  const demo = app.demoIds.map((id, at) => `  ${at === 0 ? 'buy the demo  ' : 'in dollars    '} ${appUrl}/pay/?product=${id}`)
+  const outbox = config.smtpUrl || config.isPublic ? [] : [`  mails sent     ${appUrl}/outbox/`]
+  const lines = ['', `Till is ready.`, `  home           ${appUrl}/`, ...demo, ...outbox, `  the API        ${baseUrl}/api/docs`, '']
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function orExit<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+async function freePort(host: string): Promise<number> {
+  const probe = net.createServer().listen(0, host)
+  await new Promise((resolve, reject) => probe.once('listening', resolve).once('error', reject))
+  const { port: free } = probe.address() as net.AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return free
+}

@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import { createHash } from 'node:crypto'
+import { batched } from '../kit/batch.ts'
+import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { newId } from '../kit/ids.ts'
+import type { State } from './states.ts'
+
+export interface NewOrder {
+  productId: string
+  /** The buyer's address, already trimmed and lower-cased. */
+  email: string
+  /** The client's own name for this request: the same one never makes two orders. */
+  idempotencyKey?: string | undefined
+}
+
+export interface CreatedOrder {
+  id: string
+  amountMinor: number
+  currency: string
+  statementDescriptor: string
+  state: State
+}
+
+export interface OrderSettings {
+  /** What every line on a bank statement begins with. */
+  statementPrefix: string
+  ttlHours: number
+}
+
+export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
+
+/** One statement is cheap for many rows and dear for one: as many as arrive together, up to this. */
+const MOST_AT_ONCE = 64
+/** The reconciler's first look at an order nobody has heard of since. */
+const FIRST_LOOK_SECONDS = 60
+
+interface Row extends NewOrder {
+  id: string
+  keyHash: Buffer | null
+  requestHash: Buffer | null
+}
+
+/**
+ * Makes orders. The price is read from the product row inside the insert, so no request can name it, and what was agreed is
+ * pinned in the order. With an Idempotency-Key the same request answers with the same order, however often and however
+ * many at once; another request with that key is refused. Refuses `product_not_found`, `idempotency_key_reused`.
+ */
+export function orderMaker(db: Db, settings: OrderSettings): CreateOrder {
+  const insert = batched((rows: readonly Row[]) => insertOrders(db, settings, rows), {
+    most: MOST_AT_ONCE,
+    atOnce: 2,
+    isOutage: isDatabaseOutage,
+  })
+
+  return async (order) => {
+    const keyed = order.idempotencyKey !== undefined
+    const row: Row = {
+      ...order,
+      id: newId('ord'),
+      keyHash: keyed ? digest(order.idempotencyKey!) : null,
+      requestHash: keyed ? digest(JSON.stringify([order.productId, order.email])) : null,
+    }
+    const made = await insert(row)
+    if (made) return made
+    const earlier = row.keyHash && (await findByKey(db, row.keyHash))
+    if (!earlier) throw new Refusal('product_not_found', 'This product is not for sale.')
+    if (!earlier.requestHash.equals(row.requestHash!)) {
+      throw new Refusal('idempotency_key_reused', 'This Idempotency-Key belongs to another request.')
+    }
+    return earlier
+  }
+}
+
+/** The orders that were made, in the order of `rows`: undefined where the product is not for sale or the key was used before. */
+async function insertOrders(db: Db, settings: OrderSettings, rows: readonly Row[]): Promise<(CreatedOrder | undefined)[]> {
+  const column = <K extends keyof Row>(name: K) => rows.map((row) => row[name])
+  const made = await sql<CreatedOrder>`
+    insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
+      expires_at, due_at, idempotency_key, request_hash)
+    select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
+      rtrim(left(${settings.statementPrefix} || ' ' || p.statement_suffix, 22), ' .-'),
+      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${FIRST_LOOK_SECONDS}), i.key, i.hash
+    from unnest(
+      ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
+      ${column('requestHash')}::bytea[]) as i(id, product_id, email, key, hash)
+    join products p on p.id = i.product_id and p.status = 'active'
+    on conflict (idempotency_key) where idempotency_key is not null do nothing
+    returning id, amount_minor as "amountMinor", currency, statement_descriptor as "statementDescriptor", state`.execute(db)
+  const byId = new Map(made.rows.map((order) => [order.id, order]))
+  return rows.map((row) => byId.get(row.id))
+}
+
+async function findByKey(db: Db, keyHash: Buffer): Promise<(CreatedOrder & { requestHash: Buffer }) | undefined> {
+  const { rows } = await sql<CreatedOrder & { requestHash: Buffer }>`
+    select id, amount_minor as "amountMinor", currency, statement_descriptor as "statementDescriptor", state,
+      request_hash as "requestHash"
+    from orders where idempotency_key = ${keyHash}`.execute(db)
+  return rows[0]
+}
+
+/** A key is good for a day: then its order forgets it, and the key may be used anew. */
+export async function forgetIdempotencyKeys(db: Db): Promise<void> {
+  await sql`
+    update orders set idempotency_key = null, request_hash = null
+    where idempotency_key is not null and created_at < now() - interval '24 hours'`.execute(db)
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

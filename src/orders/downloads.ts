@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Signer } from '../kit/signing.ts'
+import { type State, isDelivered } from './states.ts'
+
+/** How long a link works. Asking for the order's status again makes a new one. */
+export const LINK_LIFE_SECONDS = 3600
+
+/** `order.file.expiry.signature`: readable by us alone without looking anything up, and good for that one file only. */
+export function downloadToken(signer: Signer, orderId: string, fileId: string, expiresAt: Date): string {
+  const claim = `${orderId}.${fileId}.${Math.floor(expiresAt.getTime() / 1000).toString(36)}`
+  return `${claim}.${signer.sign(claim)}`
+}
+
+/**
+ * The file a token is good for. The signature says that we once gave the link; whether the order still entitles to the file
+ * is asked now, so a refund or a dispute ends a link at once. Refuses `download_link_invalid`, `download_link_expired`,
+ * `download_not_available`.
+ */
+export async function redeemDownload(db: Db, signer: Signer, token: string) {
+  const [orderId = '', fileId = '', expiry = '', signature = '', ...rest] = token.split('.')
+  if (rest.length > 0 || !signer.verify(`${orderId}.${fileId}.${expiry}`, signature)) {
+    throw new Refusal('download_link_invalid', 'This link is not one of ours.')
+  }
+  const { rows } = await sql<{ state: State; expired: boolean; name: string; contentType: string; sha256: string }>`
+    select o.state, to_timestamp(${Number.parseInt(expiry, 36)}) < now() as expired, f.name, f.content_type as "contentType", f.sha256
+    from orders o join files f on f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at)
+    where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
+  const file = rows[0]
+  if (file?.expired) throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
+  if (!file || !isDelivered(file.state)) throw new Refusal('download_not_available', 'The files of this order are not available any more.')
+  return { fileId, ...file }
+}
+
+/** A Content-Disposition that no file name can break out of (RFC 6266): plain ASCII first, then the name as it is. */
+export function attachment(name: string): string {
+  const safe = name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_').slice(0, 200) || 'download'
+  const ascii = safe.normalize('NFKD').replace(/[^\x20-\x7e]/g, '').replace(/["\\%;]/g, '_').trim() || 'download'
+  const encoded = encodeURIComponent(safe.toWellFormed()).replace(/['()*!]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import { batched } from '../kit/batch.ts'
+import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import type { Rail, State } from './states.ts'
+
+export interface OrderFile {
+  id: string
+  name: string
+  size: number
+  sha256: string
+  contentType: string
+}
+
+/** All that an order's page shows, for whoever may see it. */
+export interface OrderView {
+  id: string
+  email: string
+  state: State
+  amountMinor: number
+  currency: string
+  refundedMinor: number
+  statementDescriptor: string
+  productId: string
+  productName: string
+  rail: Rail | null
+  createdAt: Date
+  paidAt: Date | null
+  /** Addresses that were tried for it lately and were not its own. */
+  wrongEmails: number
+  events: { at: string; what: string }[]
+  /** What was bought: the product's files as they were when it was paid, and what was added since. */
+  files: OrderFile[]
+}
+
+export type FindOrder = (id: string) => Promise<OrderView | undefined>
+
+/** Finds orders by id; those asked for together are read together. */
+export function orderFinder(db: Db): FindOrder {
+  return batched(async (ids: readonly string[]) => {
+    const { rows } = await sql<OrderView>`
+      select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.currency, o.refunded_minor as "refundedMinor",
+        o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
+        o.created_at as "createdAt", o.paid_at as "paidAt",
+        coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
+        (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
+          from order_events e where e.order_id = o.id) as events,
+        case when o.state in ('paid', 'partially_refunded') then
+          (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
+              'contentType', f.content_type) order by f.id), '[]')
+            from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))
+          else '[]' end as files
+      from orders o where o.id = any(${ids})`.execute(db)
+    const byId = new Map(rows.map((order) => [order.id, order]))
+    return ids.map((id) => byId.get(id))
+  }, { most: 64, atOnce: 2, isOutage: isDatabaseOutage }) // prettier-ignore
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import assert from 'node:assert/strict'
+import type { Tx } from '../kit/database.ts'
+import type { Rail, State } from './states.ts'
+import { MOVES, type Move } from './states.ts'
+
+export interface OrderMove {
+  orderId: string
+  move: Move
+  rail?: Rail | undefined
+  /** ISO 8601: when the money arrived. */
+  paidAt?: string | undefined
+}
+
+/** How long after its expiry an order is looked at once more: a bank can still say yes. */
+const LAST_LOOK_DAYS = 3
+
+/**
+ * Moves locked orders, each by one guarded UPDATE of the table of moves. The caller has locked them and decided, so a move
+ * that finds another state is an impossible one. Orders that are done are not looked at any more.
+ */
+export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
+  // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
+  for (const round of rounds(moves)) {
+    const { rows } = await sql<{ id: string }>`
+      update orders o set
+        state = m.to,
+        rail = coalesce(m.rail, o.rail),
+        paid_at = coalesce(o.paid_at, m.paid_at),
+        due_at = case m.to
+          when 'processing' then o.due_at
+          when 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
+          else null end
+      from unnest(
+        ${round.map((one) => one.orderId)}::text[], ${round.map((one) => MOVES[one.move].from.join(','))}::text[],
+        ${round.map((one) => MOVES[one.move].to)}::text[], ${round.map((one) => one.rail ?? null)}::text[],
+        ${round.map((one) => one.paidAt ?? null)}::timestamptz[]) as m(id, "from", "to", rail, paid_at)
+      where o.id = m.id and o.state = any(string_to_array(m."from", ','))
+      returning o.id`.execute(tx)
+    assert.equal(rows.length, round.length, 'an order was not where its move begins')
+  }
+}
+
+/** Moves one order if its state allows it: undefined when not, because it is done already or something else came first. */
+export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): Promise<State | undefined> {
+  const { rows } = await sql<{ state: State }>`select state from orders where id = ${orderId} for update`.execute(tx)
+  if (!rows[0] || !(MOVES[move].from as readonly State[]).includes(rows[0].state)) return undefined
+  await moveOrders(tx, [{ orderId, move }])
+  return MOVES[move].to
+}
+
+/** Writes what happened into the orders' timelines. */
+export async function noteEvents(tx: Tx, events: readonly { orderId: string; what: string }[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`
+    insert into order_events (order_id, what)
+    select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`.execute(tx)
+}
+
+/** The order waits for a bank: its end is put off to `hours` after its making. */
+export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: number): Promise<void> {
+  if (orderIds.length === 0) return
+  await sql`
+    update orders set expires_at = greatest(expires_at, created_at + make_interval(hours => ${hours}))
+    where id = any(${orderIds})`.execute(tx)
+}
+
+/** The new totals of what was refunded, in minor units. */
+export async function noteRefunded(tx: Tx, totals: readonly { orderId: string; refundedMinor: number }[]): Promise<void> {
+  if (totals.length === 0) return
+  await sql`
+    update orders o set refunded_minor = t.minor
+    from unnest(${totals.map((one) => one.orderId)}::text[], ${totals.map((one) => one.refundedMinor)}::bigint[]) as t(id, minor)
+    where o.id = t.id`.execute(tx)
+}
+
+function rounds(moves: readonly OrderMove[]): OrderMove[][] {
+  const result: OrderMove[][] = []
+  const seen = new Map<string, number>()
+  for (const move of moves) {
+    const round = seen.get(move.orderId) ?? 0
+    seen.set(move.orderId, round + 1)
+    ;(result[round] ??= []).push(move)
+  }
+  return result
+}

@@ -1,0 +1,46 @@
+import send from '@fastify/send'
+import Type from 'typebox'
+import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { type Server, neverCached } from '../kit/http.ts'
+import { Problem } from '../kit/schema.ts'
+import type { Signer } from '../kit/signing.ts'
+import type { Storage } from '../kit/storage.ts'
+import { attachment, redeemDownload } from './downloads.ts'
+
+/** The files themselves. Range, HEAD and resume are the file server's; whether one may have them is ours. */
+export function downloadRoutes(server: Server, { db, storage, signer }: { db: Db; storage: Storage; signer: Signer }): void {
+  server.get(
+    '/api/downloads/:token',
+    {
+      schema: {
+        operationId: 'download',
+        summary: 'A file that was bought',
+        tags: ['Checkout'],
+        params: Type.Object({ token: Type.String({ maxLength: 300 }) }),
+        response: { 200: Type.Any({ description: 'The bytes.' }), 206: Type.Any({ description: 'The part that was asked for.' }), '4xx': Problem, '5xx': Problem },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const file = await redeemDownload(db, signer, request.params.token)
+      const { root, path } = storage.locate(file.fileId)
+      // the bytes of a file id never change, so the time of their making is all a resumed download has to compare
+      const sent = await send(request.raw, `/${path.replaceAll('\\', '/')}`, { root, etag: false, lastModified: true, cacheControl: false, contentType: false, index: false, dotfiles: 'deny' })
+      if (sent.type === 'error') throw refusalForMissing(sent.statusCode)
+      reply.code(sent.statusCode).headers({
+        ...sent.headers,
+        'content-type': file.contentType,
+        'content-disposition': attachment(file.name),
+        // RFC 9530: what the whole file must hash to, also for a part of it
+        'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+      })
+      return reply.send(sent.stream)
+    },
+  )
+}
+
+function refusalForMissing(status: number): Refusal {
+  if (status === 416) return new Refusal('range_not_satisfiable', 'The file has no such part.')
+  return new Refusal('storage_unavailable', 'The file cannot be read right now. Your purchase is safe: please try again later.', { retryAfterSeconds: 30 })
+}

@@ -1,0 +1,45 @@
+/** The rails a buyer can pay by, by these names everywhere. What an order was paid by is what the processor says. */
+export const RAILS = ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'] as const
+export type Rail = (typeof RAILS)[number]
+
+/** Rails where days can pass between the buyer's "yes" and the money. */
+export const SLOW_RAILS: ReadonlySet<Rail> = new Set(['bank_transfer', 'upi'])
+
+export const STATES = [
+  'pending', 'processing', 'paid', 'partially_refunded', 'refunded', 'disputed', 'charged_back', 'expired', 'needs_review',
+] as const // prettier-ignore
+export type State = (typeof STATES)[number]
+
+/**
+ * Every way an order may move. What is not listed cannot happen. Forward only, with one exception: a verified capture beats
+ * our own timeout, since the buyer's money has already left.
+ */
+export const MOVES = {
+  process: { from: ['pending'], to: 'processing' },
+  pay: { from: ['pending', 'processing', 'expired'], to: 'paid' },
+  review: { from: ['pending', 'processing', 'expired'], to: 'needs_review' },
+  expire: { from: ['pending', 'processing'], to: 'expired' },
+  refund_part: { from: ['paid', 'partially_refunded'], to: 'partially_refunded' },
+  refund_all: { from: ['paid', 'partially_refunded'], to: 'refunded' },
+  dispute: { from: ['paid', 'partially_refunded'], to: 'disputed' },
+  win_dispute: { from: ['disputed'], to: 'paid' },
+  win_dispute_refunded_in_part: { from: ['disputed'], to: 'partially_refunded' },
+  win_dispute_refunded: { from: ['disputed'], to: 'refunded' },
+  lose_dispute: { from: ['disputed'], to: 'charged_back' },
+} as const satisfies Record<string, { from: readonly State[]; to: State }>
+export type Move = keyof typeof MOVES
+
+/** The state after a move, or undefined when the present one forbids it: already done, or overtaken. */
+export function stateAfter(state: State, move: Move): State | undefined {
+  const { from, to } = MOVES[move]
+  return (from as readonly State[]).includes(state) ? to : undefined
+}
+
+/** The buyer may have the files: paid, and not paid back. */
+export const isDelivered = (state: State): boolean => state === 'paid' || state === 'partially_refunded'
+
+/** The money arrived at some time, whatever became of it. */
+export const wasPaid = (state: State): boolean => isDelivered(state) || state === 'disputed'
+
+/** An answer from the processor can still make it paid. */
+export const isOpen = (state: State): boolean => state === 'pending' || state === 'processing' || state === 'expired'

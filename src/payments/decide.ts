@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import * as ledger from '../ledger/transfers.ts'
+import { type Move, type Rail, SLOW_RAILS, type State, stateAfter } from '../orders/states.ts'
+import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from './processor.ts'
+
+/** What we know of an order and one of its payments, locked while we decide. */
+export interface Known {
+  orderId: string
+  sellerId: string
+  state: State
+  amountMinor: number
+  currency: string
+  feeMinor: number
+  refundedMinor: number
+  paymentId: string
+  processor: string
+  processorPaymentId: string
+  paymentState: PaymentSnapshot['state']
+  declines: number
+  captures: { id: string; purpose: CapturePurpose; amountMinor: number }[]
+  /** Refunds we asked for have our id, and the processor's once it has told us. */
+  refunds: { id: string | null; key: string; amountMinor: number; captureId: string; state: 'requested' | 'succeeded' }[]
+  disputes: { id: string; amountMinor: number; state: DisputeFact['state'] }[]
+}
+export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
+
+/** What follows from a snapshot: rows to write, in the words of the tables. */
+export interface Effects {
+  moves: { move: Move; to: State; rail?: Rail; paidAt?: string }[]
+  /** The order's new total, where something was refunded. */
+  refundedMinor?: number
+  payment?: { state: PaymentSnapshot['state']; declines: number }
+  captures: (Capture & { purpose: CapturePurpose })[]
+  refunds: RefundFact[]
+  /** Money to send back at once. */
+  returns: { captureId: string; amountMinor: number }[]
+  disputes: DisputeFact[]
+  timeline: string[]
+  transfers: ledger.Transfer[]
+  mails: ('receipt' | 'duplicate_refunded' | 'refunded' | 'disputed')[]
+  /** The buyer's bank needs days: the order waits that long. */
+  waitsForBank: boolean
+}
+
+const none = (): Effects => ({
+  moves: [], captures: [], refunds: [], returns: [], disputes: [], timeline: [], transfers: [], mails: [], waitsForBank: false,
+}) // prettier-ignore
+
+/**
+ * What a snapshot means for an order: pure, so every order and repetition of a processor's notifications can be tried. `known`
+ * is brought up to date as it goes. Facts we know already change nothing; a fact that the order's state has no room for is
+ * recorded all the same, because the money has moved.
+ */
+export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
+  const effects = none()
+  const move = (name: Move, more: Omit<Effects['moves'][number], 'move' | 'to'> = {}): boolean => {
+    const to = stateAfter(known.state, name)
+    if (!to) return false
+    known.state = to
+    effects.moves.push({ move: name, to, ...more })
+    return true
+  }
+
+  if (snapshot.declines > known.declines) effects.timeline.push('payment_declined')
+  if (snapshot.state === 'processing' && move('process')) {
+    effects.timeline.push('payment_processing')
+    effects.waitsForBank = snapshot.rail !== undefined && SLOW_RAILS.has(snapshot.rail)
+  }
+  const { paymentState, declines } = known
+  known.paymentState = laterState(known.paymentState, snapshot.state)
+  known.declines = Math.max(known.declines, snapshot.declines)
+  if (known.paymentState !== paymentState || known.declines !== declines) effects.payment = { state: known.paymentState, declines: known.declines }
+
+  for (const capture of snapshot.captures) if (!known.captures.some(({ id }) => id === capture.id)) decideCapture(known, capture, effects, move)
+  for (const refund of snapshot.refunds) decideRefund(known, refund, effects, move)
+  for (const dispute of snapshot.disputes) decideDispute(known, dispute, effects, move)
+  return effects
+}
+
+type TryMove = (name: Move, more?: Omit<Effects['moves'][number], 'move' | 'to'>) => boolean
+
+function decideCapture(known: Known, capture: Capture, effects: Effects, move: TryMove): void {
+  const sold = known.captures.some(({ purpose }) => purpose === 'sale')
+  const fits = capture.amountMinor === known.amountMinor && capture.currency === known.currency
+  const money = { ...moneyOf(known, 'capture', capture.id), amountMinor: capture.amountMinor, currency: capture.currency }
+  let purpose: CapturePurpose
+  if (!sold && fits && move('pay', { rail: capture.rail, paidAt: capture.capturedAt })) {
+    purpose = 'sale'
+    effects.timeline.push('paid')
+    effects.transfers.push(...ledger.saleTransfers({ ...money, feeMinor: known.feeMinor }))
+    effects.mails.push('receipt')
+  } else if (sold) {
+    purpose = 'duplicate'
+    effects.transfers.push(...ledger.heldTransfers(money))
+    effects.returns.push({ captureId: capture.id, amountMinor: capture.amountMinor })
+  } else {
+    // another amount, another currency, or more money for an order that already waits for a person
+    purpose = 'mismatch'
+    effects.transfers.push(...ledger.heldTransfers(money))
+    if (move('review')) effects.timeline.push('needs_review')
+  }
+  known.captures.push({ id: capture.id, purpose, amountMinor: capture.amountMinor })
+  effects.captures.push({ ...capture, purpose })
+}
+
+function decideRefund(known: Known, refund: RefundFact, effects: Effects, move: TryMove): void {
+  const asked = known.refunds.find((one) => one.id === refund.id || (refund.key !== undefined && one.key === refund.key))
+  if (asked?.state === 'succeeded') return
+  const capture = known.captures.find(({ id }) => id === refund.captureId)
+  assert(capture, 'a refund of a capture that the same snapshot does not have')
+  const money = { ...moneyOf(known, 'refund', refund.id), amountMinor: refund.amountMinor, currency: known.currency }
+  if (capture.purpose !== 'sale') {
+    effects.transfers.push(...ledger.returnedTransfers(money))
+    if (capture.purpose === 'duplicate') {
+      effects.timeline.push('duplicate_refunded')
+      effects.mails.push('duplicate_refunded')
+    }
+  } else {
+    effects.transfers.push(
+      ...ledger.refundTransfers({ ...money, ...returnedOf(known) }),
+    )
+    known.refundedMinor += refund.amountMinor
+    effects.refundedMinor = known.refundedMinor
+    const whole = known.refundedMinor === known.amountMinor
+    if (move(whole ? 'refund_all' : 'refund_part')) {
+      effects.timeline.push(whole ? 'refunded' : 'partially_refunded')
+      effects.mails.push('refunded')
+    }
+  }
+  if (asked) Object.assign(asked, { id: refund.id, state: 'succeeded' })
+  else known.refunds.push({ id: refund.id, key: '', amountMinor: refund.amountMinor, captureId: refund.captureId, state: 'succeeded' })
+  effects.refunds.push(refund)
+}
+
+function decideDispute(known: Known, dispute: DisputeFact, effects: Effects, move: TryMove): void {
+  const before = known.disputes.find(({ id }) => id === dispute.id)
+  if (before && (before.state === dispute.state || before.state !== 'open')) return
+  const money = { ...moneyOf(known, 'dispute', dispute.id), amountMinor: dispute.amountMinor, currency: known.currency }
+  if (!before) {
+    effects.transfers.push(...ledger.disputeHeld(money))
+    if (move('dispute')) {
+      effects.timeline.push('disputed')
+      effects.mails.push('disputed')
+    }
+  }
+  if (dispute.state === 'won') {
+    effects.transfers.push(...ledger.disputeWon(money))
+    if (move(winningMove(known))) effects.timeline.push('dispute_won')
+  } else if (dispute.state === 'lost') {
+    effects.transfers.push(
+      ...ledger.disputeLost({ ...money, ...returnedOf(known) }),
+    )
+    if (move('lose_dispute')) effects.timeline.push('charged_back')
+  }
+  if (before) before.state = dispute.state
+  else known.disputes.push({ id: dispute.id, amountMinor: dispute.amountMinor, state: dispute.state })
+  effects.disputes.push(dispute)
+}
+
+/** Captured is for good, canceled nearly so (a late capture), and a bank that works on it is further than one that was not asked. */
+function laterState(known: Known['paymentState'], told: Known['paymentState']): Known['paymentState'] {
+  const rank = { open: 0, processing: 1, canceled: 2, captured: 3 }
+  return rank[told] > rank[known] ? told : known
+}
+
+/** A won dispute gives back what the order was before it. */
+function winningMove({ refundedMinor, amountMinor }: Known): Move {
+  if (refundedMinor === amountMinor) return 'win_dispute_refunded'
+  return refundedMinor > 0 ? 'win_dispute_refunded_in_part' : 'win_dispute'
+}
+
+/** What of the sale is with the buyer again. */
+function returnedOf(known: Known) {
+  const lost = known.disputes.filter(({ state }) => state === 'lost').reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor: known.refundedMinor + lost }
+}
+
+const moneyOf = (known: Known, what: string, id: string) => ({
+  cause: `${known.processor}:${what}:${id}`,
+  orderId: known.orderId,
+  sellerId: known.sellerId,
+  processor: known.processor,
+})

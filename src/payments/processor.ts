@@ -1,0 +1,88 @@
+import type { Rail } from '../orders/states.ts'
+
+/** Money that arrived at the processor for a payment. */
+export interface Capture {
+  id: string
+  amountMinor: number
+  currency: string
+  rail: Rail
+  /** ISO 8601. */
+  capturedAt: string
+}
+
+/** Money that went back. `key` is our own refund id, where it was us who asked. */
+export interface RefundFact {
+  id: string
+  captureId: string
+  amountMinor: number
+  key?: string | undefined
+}
+
+export interface DisputeFact {
+  id: string
+  captureId: string
+  amountMinor: number
+  state: 'open' | 'won' | 'lost'
+}
+
+/**
+ * What a processor says of a payment. Captures, refunds and disputes are facts that only grow, so an old snapshot that
+ * arrives late, or one that arrives twice, adds nothing and takes nothing away.
+ */
+export interface PaymentSnapshot {
+  processorPaymentId: string
+  /** The order the processor believes it is for. Never trusted alone: our own record of whom we started it for decides. */
+  orderId?: string | undefined
+  state: 'open' | 'processing' | 'captured' | 'canceled'
+  /** The rail of an attempt that is under way. */
+  rail?: Rail | undefined
+  /** How many tries the bank has declined. */
+  declines: number
+  captures: Capture[]
+  refunds: RefundFact[]
+  disputes: DisputeFact[]
+}
+
+export interface StartPayment {
+  /** The same key always starts the same payment. */
+  key: string
+  orderId: string
+  amountMinor: number
+  currency: string
+  statementDescriptor: string
+}
+
+/** What a browser needs to pay. */
+export interface StartedPayment {
+  processorPaymentId: string
+  clientSecret: string
+  publishableKey: string
+}
+
+export interface ProcessorEvent {
+  id: string
+  type: string
+  /** Absent for events that are not about a payment. */
+  payment?: PaymentSnapshot | undefined
+}
+
+/**
+ * What we need of a payment processor. Calls are limited in time by the adapter and fail with a ProcessorUnavailable;
+ * what the processor says "no" to is a ProcessorRefusal.
+ */
+export interface Processor {
+  readonly name: string
+  /** The rails it offers for a currency. */
+  rails(currency: string): Rail[]
+  startPayment(payment: StartPayment): Promise<StartedPayment>
+  fetchPayment(processorPaymentId: string): Promise<PaymentSnapshot>
+  /** Ends a payment nobody waits for any more. What is captured stays captured: the snapshot tells. */
+  cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
+  /** The same key refunds once. */
+  refund(refund: { key: string; processorPaymentId: string; captureId: string; amountMinor: number }): Promise<PaymentSnapshot>
+  /** Checks signature and age over the raw body; undefined when it is not a genuine, fresh notification. */
+  verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
+}
+
+export class ProcessorUnavailable extends Error {}
+export class ProcessorRefusal extends Error {}

@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import Type from 'typebox'
+import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Server } from '../kit/http.ts'
+import type { Log } from '../kit/log.ts'
+import { Problem } from '../kit/schema.ts'
+import type { Processor } from './processor.ts'
+import type { Settle } from './settle.ts'
+
+const BODY_LIMIT_BYTES = 256 * 1024
+/** A notification that overtook our own commit: the next moment it will be known. */
+const TOO_EARLY_RETRY_SECONDS = 2
+
+/**
+ * Where processors notify us. The signature is checked over the raw bytes, and a 2xx is given only after the commit: whatever
+ * is not answered so comes again.
+ */
+export async function webhookRoutes(parent: Server, { db, processors, settle, log }: { db: Db; processors: ReadonlyMap<string, Processor>; settle: Settle; log: Log }): Promise<void> {
+  await parent.register(async (server: Server) => {
+    server.removeAllContentTypeParsers()
+    server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+
+    server.post(
+      '/api/webhooks/:processor',
+      {
+        bodyLimit: BODY_LIMIT_BYTES,
+        schema: {
+          operationId: 'receiveNotification',
+          summary: 'Notifications of a payment processor',
+          tags: ['Operation'],
+          params: Type.Object({ processor: Type.String({ maxLength: 40 }) }),
+          response: { 200: Type.Object({ received: Type.Boolean() }), '4xx': Problem, '5xx': Problem },
+        },
+      },
+      async (request) => {
+        const processor = processors.get(request.params.processor)
+        if (!processor) throw new Refusal('not_found', 'There is nothing at this address.')
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+        const event = processor.verifyEvent(body, request.headers)
+        if (!event) throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
+        if (!event.payment) {
+          await noteIgnored(db, processor.name, event)
+          return { received: true }
+        }
+        const outcome = await settle({ processor: processor.name, payment: event.payment, event })
+        if (outcome === 'too_early') {
+          throw new Refusal('payment_unknown', 'This payment is not known here yet.', { retryAfterSeconds: TOO_EARLY_RETRY_SECONDS })
+        }
+        if (outcome === 'unknown_payment') log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
+        return { received: true }
+      },
+    )
+  })
+}
+
+async function noteIgnored(db: Db, processor: string, event: { id: string; type: string }): Promise<void> {
+  await sql`
+    insert into processor_events (processor, event_id, type, outcome)
+    values (${processor}, ${event.id}, ${event.type}, 'ignored') on conflict (processor, event_id) do nothing`.execute(db)
+}

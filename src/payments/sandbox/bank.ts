@@ -1,0 +1,138 @@
+import { sql } from 'kysely'
+import { randomBytes } from 'node:crypto'
+import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import type { Rail } from '../../orders/states.ts'
+import type { PaymentSnapshot } from '../processor.ts'
+import { newNotification, notify } from './notify.ts'
+
+/** How the sandbox's bank behaves, as the buyer in front of it chooses. */
+export const SCENARIOS = [
+  'success', 'decline', 'delayed', 'lost_webhook', 'repeated_webhook', 'reordered_webhook', 'late_success', 'wrong_amount', 'double_capture',
+] as const // prettier-ignore
+export type Scenario = (typeof SCENARIOS)[number]
+
+/** How long the bank of the delayed scenarios takes. */
+const BANK_SECONDS = 3
+/** Somebody who tries cards until one works is stopped here. */
+const MOST_DECLINES = 10
+
+/** A payment as the sandbox itself keeps it. */
+export type Kept = PaymentSnapshot & { amountMinor: number; currency: string }
+
+export const sandboxId = (kind: string): string => `sbx_${kind}_${randomBytes(12).toString('hex')}`
+
+/** Locks a payment, lets `change` work on it, and keeps what came of it. */
+export async function changePayment<T>(db: Db, id: string, change: (payment: Kept, tx: Tx) => Promise<T>): Promise<T> {
+  return inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ payment: Kept }>`select payment from sandbox_payments where id = ${id} for update`.execute(tx)
+    if (!rows[0]) throw new Refusal('payment_not_found', 'There is no such payment.')
+    const { payment } = rows[0]
+    const result = await change(payment, tx)
+    await sql`update sandbox_payments set payment = ${JSON.stringify(payment)} where id = ${id}`.execute(tx)
+    return result
+  })
+}
+
+/** The buyer says "pay": what happens next is the scenario. Refuses what a bank would refuse. */
+export async function confirm(db: Db, jobs: Jobs, id: string, rail: Rail, scenario: Scenario): Promise<'captured' | 'processing' | 'declined'> {
+  return changePayment(db, id, async (payment, tx) => {
+    refuseUnlessPayable(payment)
+    const tell = (type: string, options = {}) => notify(tx, jobs, newNotification(type, snapshotOf(payment)), options)
+    const later = (data: object) => jobs.add(tx, 'sandbox_later', [{ data: { id, rail, ...data }, startAfterSeconds: BANK_SECONDS }])
+
+    switch (scenario) {
+      case 'decline':
+      case 'late_success':
+        payment.declines++
+        await tell('payment.declined')
+        if (scenario === 'late_success') await later({})
+        return 'declined'
+      case 'delayed':
+        Object.assign(payment, { state: 'processing', rail })
+        await tell('payment.processing')
+        await later({})
+        return 'processing'
+      case 'reordered_webhook':
+        Object.assign(payment, { state: 'processing', rail })
+        await tell('payment.processing', { afterSeconds: 2 })
+        capture(payment, rail)
+        await tell('payment.captured')
+        return 'captured'
+      case 'double_capture':
+        capture(payment, rail)
+        await tell('payment.captured')
+        capture(payment, rail)
+        await tell('payment.captured', { afterSeconds: 1 })
+        return 'captured'
+      case 'wrong_amount':
+        capture(payment, rail, payment.amountMinor > 1 ? payment.amountMinor - 1 : 2)
+        await tell('payment.captured')
+        return 'captured'
+      case 'success':
+      case 'lost_webhook':
+      case 'repeated_webhook':
+        capture(payment, rail)
+        if (scenario !== 'lost_webhook') await tell('payment.captured', { times: scenario === 'repeated_webhook' ? 3 : 1 })
+        return 'captured'
+    }
+  })
+}
+
+/** Banks that took their time: captures what was still open, and says so. */
+export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
+  const options = { retries: 10, retryDelaySeconds: 1, retryDelayMaxSeconds: 60, expireSeconds: 30, atOnce: 4, pollSeconds: 1 }
+  await jobs.on<{ id: string; rail: Rail }>('sandbox_later', options, async ({ id, rail }) =>
+    changePayment(db, id, async (payment, tx) => {
+      if (payment.captures.length > 0) return
+      capture(payment, rail)
+      await notify(tx, jobs, newNotification('payment.captured', snapshotOf(payment)))
+    }),
+  )
+}
+
+/** Sends money back, once for a `key`. What was captured is the most that can go back. */
+export async function refund(db: Db, jobs: Jobs, id: string, wanted: { captureId?: string; amountMinor?: number | undefined; key?: string }): Promise<PaymentSnapshot> {
+  return changePayment(db, id, async (payment, tx) => {
+    const captured = payment.captures.find((one) => wanted.captureId === undefined || one.id === wanted.captureId)
+    if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to send back.')
+    if (!wanted.key || !payment.refunds.some(({ key }) => key === wanted.key)) {
+      const before = payment.refunds.filter((one) => one.captureId === captured.id).reduce((sum, one) => sum + one.amountMinor, 0)
+      const amountMinor = wanted.amountMinor ?? captured.amountMinor - before
+      if (amountMinor < 1 || before + amountMinor > captured.amountMinor) throw new Refusal('payment_not_captured', 'More than was captured cannot go back.')
+      payment.refunds.push({ id: sandboxId('re'), captureId: captured.id, amountMinor, ...(wanted.key && { key: wanted.key }) })
+      await notify(tx, jobs, newNotification('refund.succeeded', snapshotOf(payment)))
+    }
+    return snapshotOf(payment)
+  })
+}
+
+/** The buyer asks the bank for the money back (`open`), and the bank decides (`won` for the seller, or `lost`). */
+export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 'won' | 'lost'): Promise<void> {
+  await changePayment(db, id, async (payment, tx) => {
+    const captured = payment.captures[0]
+    if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to dispute.')
+    const known = payment.disputes.find((one) => one.state === 'open')
+    if (known) known.state = outcome
+    else payment.disputes.push({ id: sandboxId('dp'), captureId: captured.id, amountMinor: captured.amountMinor, state: outcome })
+    await notify(tx, jobs, newNotification(`dispute.${outcome}`, snapshotOf(payment)))
+  })
+}
+
+export function snapshotOf({ amountMinor: _amount, currency: _currency, ...snapshot }: Kept): PaymentSnapshot {
+  // a copy: what is told stays as it was told
+  return structuredClone(snapshot)
+}
+
+function capture(payment: Kept, rail: Rail, amountMinor = payment.amountMinor): void {
+  payment.captures.push({ id: sandboxId('ch'), amountMinor, currency: payment.currency, rail, capturedAt: new Date().toISOString() })
+  Object.assign(payment, { state: 'captured', rail })
+}
+
+function refuseUnlessPayable(payment: Kept): void {
+  if (payment.captures.length > 0) throw new Refusal('payment_already_captured', 'This payment has been made.')
+  if (payment.state === 'processing') throw new Refusal('payment_in_progress', 'The bank is working on this payment.')
+  if (payment.state === 'canceled') throw new Refusal('payment_closed', 'This payment can no longer be made.')
+  if (payment.declines >= MOST_DECLINES) throw new Refusal('payment_closed', 'This payment was declined too often.')
+}

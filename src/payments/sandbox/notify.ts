@@ -1,0 +1,67 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Tx } from '../../kit/database.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
+
+// The sandbox signs its notifications as the Standard Webhooks specification says (standardwebhooks.com): an HMAC-SHA256
+// over id, time and raw body, so a body cannot be changed and an old one cannot be sent again.
+
+/** Older or newer than this is not fresh: clocks differ by seconds, a replay by more. */
+const TOLERANCE_SECONDS = 300
+const DELIVERY_TIMEOUT_MS = 5_000
+
+interface Notification {
+  id: string
+  type: string
+  payment: PaymentSnapshot
+}
+
+export const newNotification = (type: string, payment: PaymentSnapshot): Notification => ({ id: newId('evt'), type, payment })
+
+/** To be delivered once `tx` has committed, `afterSeconds` later, `times` times, each until it is answered with a 2xx. */
+export async function notify(tx: Tx, jobs: Jobs, notification: Notification, { afterSeconds = 0, times = 1 } = {}): Promise<void> {
+  await jobs.add(tx, 'sandbox_notify', Array.from({ length: times }, () => ({ data: notification, startAfterSeconds: afterSeconds })))
+}
+
+/** Delivers the notifications over HTTP to `address()`, the service's own, trying again with growing pauses. */
+export async function deliverNotifications(jobs: Jobs, secret: Buffer, address: () => string): Promise<void> {
+  const options = { retries: 12, retryDelaySeconds: 1, retryDelayMaxSeconds: 300, expireSeconds: 30, atOnce: 8, pollSeconds: 1 }
+  await jobs.on<Notification>('sandbox_notify', options, async (notification) => {
+    const body = JSON.stringify(notification)
+    const response = await fetch(address(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signature(secret, notification.id, Math.floor(Date.now() / 1000), body) },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
+    })
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`the notification was answered with ${response.status}`)
+  })
+}
+
+/** The three headers of a notification made at `seconds` (Unix time). */
+export function signature(secret: Buffer, id: string, seconds: number, body: string | Buffer): Record<string, string> {
+  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${mac(secret, id, String(seconds), body).toString('base64')}` }
+}
+
+/** The notification, if one of the secrets signed this very body and it is fresh, in either direction. */
+export function verifyNotification(secrets: readonly Buffer[], body: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined {
+  const [id, time, signatures] = [headers['webhook-id'], headers['webhook-timestamp'], headers['webhook-signature']]
+  if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return undefined
+  if (id.length > 100 || signatures.length > 1000 || !/^\d{1,12}$/.test(time)) return undefined
+  if (Math.abs(Date.now() / 1000 - Number(time)) > TOLERANCE_SECONDS) return undefined
+  const given = signatures.split(' ').flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []))
+  const genuine = secrets.some((secret) => {
+    const expected = mac(secret, id, time, body)
+    return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected))
+  })
+  if (!genuine) return undefined
+  const event = JSON.parse(body.toString('utf8')) as Notification
+  // the id is part of what was signed: the body's own is only a copy
+  return event.id === id ? event : undefined
+}
+
+const mac = (secret: Buffer, id: string, time: string, body: string | Buffer): Buffer =>
+  createHmac('sha256', secret).update(`${id}.${time}.`).update(body).digest()

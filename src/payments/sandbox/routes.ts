@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import Type from 'typebox'
+import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import { type Server, neverCached } from '../../kit/http.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { type Limit, limited } from '../../kit/limits.ts'
+import { Amount, Problem } from '../../kit/schema.ts'
+import { RAILS } from '../../orders/states.ts'
+import * as bank from './bank.ts'
+import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
+
+const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
+const refusals = { '4xx': Problem, '5xx': Problem }
+
+/** What a payment form, and the processor's own dashboard, would do: there only while the sandbox serves. */
+export function sandboxRoutes(server: Server, { db, jobs, secrets, limit }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined }): void {
+  const signer = clientSecretSigner(secrets)
+  const paymentOf = (clientSecret: string): string => {
+    const id = paymentOfSecret(signer, clientSecret)
+    if (!id) throw new Refusal('payment_not_found', 'There is no such payment.')
+    return id
+  }
+
+  server.post(
+    '/api/sandbox/confirm',
+    {
+      config: limited(limit),
+      schema: {
+        operationId: 'sandboxConfirm',
+        summary: 'Pay, in the sandbox',
+        description: 'The scenario says how the bank behaves. A decline is 402 `payment_declined`.',
+        tags: ['Sandbox'],
+        body: Type.Object({ clientSecret: ClientSecret, rail: Type.Enum([...RAILS]), scenario: Type.Optional(Type.Enum([...bank.SCENARIOS])) }),
+        response: { 200: Type.Object({ status: Type.Enum(['captured', 'processing']) }), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { clientSecret, rail, scenario = 'success' } = request.body
+      const id = paymentOf(clientSecret)
+      if (rail === 'upi' && (await currencyOf(db, id)) !== 'INR') throw new Refusal('rail_not_offered', 'UPI is for rupees only.')
+      const status = await bank.confirm(db, jobs, id, rail, scenario)
+      if (status === 'declined') throw new Refusal('payment_declined', 'The bank has declined this payment. Nothing was charged.')
+      return { status }
+    },
+  )
+
+  server.post(
+    '/api/sandbox/refund',
+    {
+      config: limited(limit),
+      schema: {
+        operationId: 'sandboxRefund',
+        summary: 'Send money back, as in the processor’s dashboard',
+        tags: ['Sandbox'],
+        body: Type.Object({ clientSecret: ClientSecret, amount: Type.Optional(Amount) }),
+        response: { 200: Type.Object({ refundedAmount: Amount }), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const id = paymentOf(request.body.clientSecret)
+      const payment = await bank.refund(db, jobs, id, { amountMinor: request.body.amount })
+      return { refundedAmount: payment.refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0) }
+    },
+  )
+
+  server.post(
+    '/api/sandbox/dispute',
+    {
+      config: limited(limit),
+      schema: {
+        operationId: 'sandboxDispute',
+        summary: 'Dispute a payment, and let the bank decide',
+        tags: ['Sandbox'],
+        body: Type.Object({ clientSecret: ClientSecret, outcome: Type.Enum(['open', 'won', 'lost']) }),
+        response: { 200: Type.Object({ outcome: Type.String() }), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { clientSecret, outcome } = request.body
+      await bank.dispute(db, jobs, paymentOf(clientSecret), outcome)
+      return { outcome }
+    },
+  )
+}
+
+async function currencyOf(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{ currency: string }>`select payment->>'currency' as currency from sandbox_payments where id = ${id}`.execute(db)
+  return rows[0]?.currency
+}

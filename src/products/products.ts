@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import type { Readable } from 'node:stream'
+import type { Db } from '../kit/database.ts'
+import { newId } from '../kit/ids.ts'
+import type { Storage } from '../kit/storage.ts'
+
+export interface NewProduct {
+  sellerId: string
+  name: string
+  description: string
+  priceMinor: number
+  currency: string
+  status: 'draft' | 'active'
+  imageUrl?: string | undefined
+}
+
+export async function createProduct(db: Db, product: NewProduct): Promise<string> {
+  const id = newId('prod')
+  await sql`
+    insert into products (id, seller_id, name, description, status, price_minor, currency, statement_suffix, image_url)
+    values (${id}, ${product.sellerId}, ${product.name}, ${product.description}, ${product.status}, ${product.priceMinor},
+      ${product.currency}, ${statementSuffix(product.name)}, ${product.imageUrl ?? null})`.execute(db)
+  return id
+}
+
+/** Adds a file: its bytes are safe before the row that names them is written. */
+export async function addFile(db: Db, storage: Storage, productId: string, file: { name: string; contentType: string; bytes: Readable }): Promise<string> {
+  const id = newId('file')
+  const { size, sha256 } = await storage.put(id, file.bytes)
+  await sql`
+    insert into files (id, product_id, name, size_bytes, sha256, content_type)
+    values (${id}, ${productId}, ${file.name}, ${size}, ${sha256}, ${file.contentType})`.execute(db)
+  return id
+}
+
+/** A name in the characters that every card network puts on a statement: accents dropped, the rest left out. */
+export function statementSuffix(name: string): string {
+  const plain = name.normalize('NFKD').toUpperCase().replace(/[^A-Z0-9 .-]+/g, '').replace(/\s+/g, ' ')
+  return plain.replace(/^[^A-Z0-9]+/, '').slice(0, 21).trim() || 'ORDER'
+}

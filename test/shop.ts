@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { buildApp } from '../src/app.ts'
+import type { Created, OrderStatus } from '../src/checkout/schema.ts'
+import { readConfig } from '../src/config.ts'
+import { connect, migrate } from '../src/kit/database.ts'
+import { startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import { derivedKey } from '../src/kit/signing.ts'
+import { openStorage } from '../src/kit/storage.ts'
+import type { PaymentSnapshot } from '../src/payments/processor.ts'
+import { signature } from '../src/payments/sandbox/notify.ts'
+import { addFile, createProduct, type NewProduct } from '../src/products/products.ts'
+import { ensureSeller } from '../src/sellers/sellers.ts'
+
+export const SECRET = 'a secret of the tests that is long enough'
+const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
+
+export interface Answer<Body = any> {
+  status: number
+  body: Body
+  headers: Headers
+}
+
+export type TestShop = Awaited<ReturnType<typeof startTestShop>>
+
+/** A service of its own on a database of its own, in this process, over real HTTP. Ends with the test. */
+export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: { env?: Record<string, string>; databaseUrl?: string } = {}) {
+  const url = databaseUrl ?? (await newDatabase(t))
+  const dataDir = await temporaryFolder(t)
+  const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: url, SECRET, LOG_LEVEL: 'silent', LIMITS: 'off', DEMO: '0', ...env })
+  const log = newLog(config.logLevel)
+  const onError = () => {}
+  const main = connect({ connectionString: url }, { connections: 8, onError })
+  const reserved = connect({ connectionString: url }, { connections: 3, onError })
+  let ownUrl = ''
+  const app = await buildApp({
+    config, log, main, reserved, jobsConnection: { connectionString: url }, ownUrl: () => ownUrl,
+    baseUrl: config.baseUrl ?? 'http://shop.test', appUrl: config.appUrl ?? config.baseUrl ?? 'http://shop.test',
+  }) // prettier-ignore
+  ownUrl = (await app.server.listen({ port: 0, host: '127.0.0.1' })).replace('[::1]', '127.0.0.1')
+  let closed = false
+  const close = async () => {
+    if (closed) return
+    closed = true
+    await app.close()
+    await Promise.all([main.close(), reserved.close()])
+  }
+  t.after(close)
+
+  const storage = await openStorage(config.storageDir)
+  const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test' })
+
+  async function call<Body = any>(method: string, address: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<Body>> {
+    const response = await fetch(ownUrl + address, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      redirect: 'manual',
+    })
+    const text = await response.text()
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return { status: response.status, body: isJson ? JSON.parse(text) : (text as Body), headers: response.headers }
+  }
+
+  const shop = {
+    url: ownUrl,
+    databaseUrl: url,
+    db: main.db,
+    config,
+    close,
+    sellerId,
+    call,
+    reconcile: app.reconcile,
+
+    /** A product for sale, with one file of `bytes` unless told otherwise. */
+    async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {
+      const { files = [{ name: 'book.pdf', bytes: Buffer.from('a book') }], ...fields } = product
+      const id = await createProduct(main.db, { sellerId, name: 'A book', description: 'About books.', priceMinor: 1900, currency: 'USD', status: 'active', ...fields })
+      for (const { name, bytes } of files) await addFile(main.db, storage, id, { name, contentType: 'application/pdf', bytes: Readable.from([bytes]) })
+      return id
+    },
+
+    /** A new order, of a new product unless one is named. */
+    async checkout(fields: { productId?: string; email?: string } = {}, headers: Record<string, string> = {}): Promise<Created> {
+      const productId = fields.productId ?? (await shop.product())
+      const answer = await call<Created>('POST', '/api/checkout', { email: 'bob@example.com', ...fields, productId }, headers)
+      assert.equal(answer.status, 201, JSON.stringify(answer.body))
+      return answer.body
+    },
+
+    async status(orderId: string, email?: string, sync = false): Promise<OrderStatus> {
+      const query = new URLSearchParams({ ...(email !== undefined && { email }), ...(sync && { sync: '1' }) })
+      const answer = await call<OrderStatus>('GET', `/api/checkout/${orderId}/status?${query}`)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      return answer.body
+    },
+
+    /** What the payment form does in the sandbox. */
+    confirm: (order: { clientSecret?: string | undefined }, scenario = 'success', rail = 'card') =>
+      call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail, scenario }),
+
+    /** Waits until the order's status is `wanted`, as a buyer who only looks would see it. */
+    async until(orderId: string, wanted: (status: OrderStatus) => boolean, seconds = 15): Promise<OrderStatus> {
+      for (const end = Date.now() + seconds * 1000; ; ) {
+        const status = await shop.status(orderId, 'bob@example.com')
+        if (wanted(status)) return status
+        assert(Date.now() < end, `the order stayed ${JSON.stringify(status)}`)
+        await sleep(50)
+      }
+    },
+
+    /** An order that is paid. */
+    async paid(fields: { productId?: string; email?: string } = {}): Promise<Created & { status: string }> {
+      const order = await shop.checkout(fields)
+      assert.equal((await shop.confirm(order)).status, 200)
+      await shop.until(order.orderId, (status) => status.paid)
+      return order
+    },
+
+    /** What the sandbox itself holds of an order's payment. */
+    async sandboxPayment(orderId: string): Promise<PaymentSnapshot> {
+      const { rows } = await sql<{ payment: PaymentSnapshot }>`select payment from sandbox_payments where payment->>'orderId' = ${orderId}`.execute(main.db)
+      return rows[0]!.payment
+    },
+
+    /** Sends a notification as the processor would: signed now, unless told otherwise. */
+    notify(event: { id?: string; type?: string; payment?: unknown }, { secret = SECRET, seconds = Math.floor(Date.now() / 1000), headers = {} }: { secret?: string; seconds?: number; headers?: Record<string, string> } = {}) {
+      const id = event.id ?? `evt_${randomBytes(8).toString('hex')}`
+      const body = JSON.stringify({ type: 'payment.captured', ...event, id })
+      return call('POST', '/api/webhooks/sandbox', body, { ...signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body), ...headers })
+    },
+
+    async transfers(orderId: string): Promise<{ kind: string; debit: string; credit: string; amountMinor: number }[]> {
+      const { rows } = await sql<{ kind: string; debit: string; credit: string; amountMinor: number }>`
+        select kind, debit_account as debit, credit_account as credit, amount_minor as "amountMinor"
+        from transfers where order_id = ${orderId} order by created_at, kind desc`.execute(main.db)
+      return rows
+    },
+
+    async mails(to = 'bob@example.com'): Promise<{ subject: string; text: string; html: string }[]> {
+      return (await call('GET', `/api/outbox?to=${encodeURIComponent(to)}`)).body
+    },
+  }
+  return shop
+}
+
+/** An empty folder that goes with the test. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'till-test-'))
+  t.after(() => fs.rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A database with the schema and nothing in it, a copy of one that is made once a run. Goes with the test. */
+export async function newDatabase(t: TestContext): Promise<string> {
+  const server = process.env.TEST_DATABASE_URL
+  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
+  const name = `t_${randomBytes(8).toString('hex')}`
+  await asAdmin(server, async (client) => {
+    await client.query(`select pg_advisory_lock(hashtext('till test template'))`)
+    const { rows } = await client.query(`select 1 from pg_database where datname = 'till_template'`)
+    if (rows.length === 0) await makeTemplate(client, server)
+    await client.query(`create database ${name} template till_template strategy file_copy`)
+  })
+  t.after(() => asAdmin(server, (client) => client.query(`drop database if exists ${name} with (force)`)))
+  return databaseOf(server, name)
+}
+
+async function makeTemplate(client: pg.Client, server: string): Promise<void> {
+  await client.query('create database till_making')
+  const url = databaseOf(server, 'till_making')
+  const connection = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  await migrate(connection.db, SCHEMA)
+  await connection.close()
+  const jobs = await startJobs({ connectionString: url }, newLog('silent'))
+  await jobs.stop()
+  // renamed when whole: a test that finds the template finds all of it
+  await client.query('alter database till_making rename to till_template')
+}
+
+function databaseOf(server: string, name: string): string {
+  const at = /^(.*\/)[^/?]+(\?.*)?$/.exec(server)
+  assert(at, 'TEST_DATABASE_URL names a database')
+  return `${at[1]}${name}${at[2] ?? ''}`
+}
+
+async function asAdmin(server: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

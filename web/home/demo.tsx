@@ -1,0 +1,42 @@
+import type { ProductView } from '../ui/api.ts'
+import { money } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+
+/** Only on a service that nobody but its owner reaches: something to buy at once, and where the mails end up. */
+export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: boolean }) => (
+  <section class="demo" aria-labelledby="demo-title">
+    <div class="stack">
+      <p>
+        <span class="tag">
+          <Icon name="flask" /> Test mode
+        </span>
+      </p>
+      <h2 id="demo-title">Try it now: no money moves</h2>
+      <p class="soft">
+        This service runs with a built-in sandbox in place of a bank. Buy the product and choose how the bank behaves: it declines, it takes
+        its time, it forgets to tell us.
+      </p>
+      {outbox && (
+        <p>
+          <a class="button" href="/outbox/">
+            <Icon name="mail" /> Open the outbox
+          </a>
+        </p>
+      )}
+    </div>
+    <ul class="products">
+      {products.map((product) => (
+        <li key={product.id} class="product">
+          {product.imageUrl && <img src={product.imageUrl} alt="" width="1200" height="630" loading="lazy" />}
+          <div>
+            <h3>
+              <a href={`/pay/?product=${product.id}`}>{product.name}</a>
+            </h3>
+            <p class="soft small">{product.seller.name}</p>
+          </div>
+          <p class="price">{money(product.amount, product.currency)}</p>
+        </li>
+      ))}
+    </ul>
+  </section>
+)

@@ -1,0 +1,10 @@
+import '../ui/base.css'
+import '../ui/site.css'
+import '../ui/parts.css'
+import './order.css'
+import { render } from 'preact'
+import { OrderPage } from './order-page.tsx'
+
+const place = document.getElementById('app')!
+place.replaceChildren()
+render(<OrderPage asked={new URLSearchParams(location.search).get('order')?.trim() ?? ''} />, place)

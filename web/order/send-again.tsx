@@ -1,0 +1,29 @@
+import { useState } from 'preact/hooks'
+import { sendReceipt } from '../ui/api.ts'
+import { Icon } from '../ui/icon.tsx'
+import { sentence } from '../ui/words.ts'
+
+export function SendAgain({ orderId, email }: { orderId: string; email: string }) {
+  const [said, setSaid] = useState('')
+  const [busy, setBusy] = useState(false)
+  const send = async () => {
+    if (busy) return
+    setBusy(true)
+    setSaid('')
+    await sendReceipt(orderId, email).then(
+      () => setSaid(`The receipt is on its way to ${email}.`),
+      (trouble: unknown) => setSaid(sentence(trouble)),
+    )
+    setBusy(false)
+  }
+  return (
+    <>
+      <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={send}>
+        <Icon name="mail" /> Send the receipt again
+      </button>
+      <p class="small said" role="status">
+        {said}
+      </p>
+    </>
+  )
+}

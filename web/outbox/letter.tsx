@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks'
+import type { Mail } from '../ui/api.ts'
+
+/** One mail, in both of its forms. The HTML stands in a frame that may run nothing and send nothing. */
+export function Letter({ mail }: { mail: Mail }) {
+  const [plain, setPlain] = useState(false)
+  return (
+    <>
+      <h2>{mail.subject}</h2>
+      <p class="soft small">To {mail.to}</p>
+      <div class="forms" role="group" aria-label="Form of the mail">
+        <button type="button" class="button" aria-pressed={!plain} onClick={() => setPlain(false)}>
+          As sent
+        </button>
+        <button type="button" class="button" aria-pressed={plain} onClick={() => setPlain(true)}>
+          Plain text
+        </button>
+      </div>
+      {plain ? (
+        <pre tabIndex={0} aria-label="Plain text of the mail">
+          {linked(mail.text)}
+        </pre>
+      ) : (
+        // Links may open a tab of their own, so that the order page can be tried from here.
+        <iframe title="The mail as sent" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc={mail.html} />
+      )}
+    </>
+  )
+}
+
+/** Addresses in plain text become links; everything stays text, so nothing in a mail can become markup. */
+const linked = (text: string) =>
+  text.split(/(https?:\/\/[^\s<>"]+)/).map((part, index) => (index % 2 ? <a href={part}>{part}</a> : part))

@@ -1,0 +1,95 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { getMails, Trouble, type Mail } from '../ui/api.ts'
+import { moment } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { pageData } from '../ui/page-data.ts'
+import { sentence } from '../ui/words.ts'
+import { Letter } from './letter.tsx'
+
+const LOOK_AGAIN_MS = 4_000
+
+/** Every mail that would have been sent, newest first. It looks for new ones by itself while somebody is looking. */
+export function Outbox() {
+  const [to, setTo] = useState(new URLSearchParams(location.search).get('to') ?? '')
+  const [mails, setMails] = useState<Mail[]>()
+  const [chosen, setChosen] = useState<string>()
+  const [trouble, setTrouble] = useState<unknown>()
+  const letter = useRef<HTMLElement>(null)
+  useEffect(() => {
+    let over = false
+    const load = () =>
+      document.visibilityState === 'visible' &&
+      getMails(to.trim()).then(
+        (found) => {
+          if (over) return
+          setMails(found)
+          setTrouble(undefined)
+        },
+        (failed: unknown) => over || setTrouble(failed),
+      )
+    const first = setTimeout(load, mails ? 300 : 0)
+    const timer = setInterval(load, LOOK_AGAIN_MS)
+    return () => {
+      over = true
+      clearTimeout(first)
+      clearInterval(timer)
+    }
+  }, [to])
+
+  const absent = pageData.mode?.outbox === false || (trouble instanceof Trouble && trouble.status === 404)
+  if (absent) return <p class="lead">There is no outbox here: this service really sends its mails.</p>
+  const open = mails?.find((mail) => mail.id === chosen) ?? mails?.[0]
+  return (
+    <>
+      <div class="stack">
+        <h1>Outbox</h1>
+        <p class="lead">No mail server is set, so mails wait here instead of going out.</p>
+        <form class="field" role="search" onSubmit={(event) => event.preventDefault()}>
+          <label for="to">Mails to</label>
+          <input
+            id="to"
+            type="search"
+            inputMode="email"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellcheck={false}
+            placeholder="everybody, or one address"
+            value={to}
+            onInput={(event) => setTo(event.currentTarget.value)}
+          />
+        </form>
+        {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
+        <p class="small soft" role="status">
+          {mails && (mails.length === 0 ? 'No mail yet.' : mails.length === 1 ? '1 mail' : `${mails.length} mails`)}
+        </p>
+      </div>
+      {mails && mails.length > 0 && (
+        <div class="box">
+          <ul aria-label="Mails">
+            {mails.map((mail) => (
+              <li key={mail.id}>
+                <button
+                  type="button"
+                  aria-current={mail.id === open?.id ? 'true' : undefined}
+                  onClick={() => {
+                    setChosen(mail.id)
+                    letter.current?.focus()
+                  }}
+                >
+                  <b>{mail.subject}</b>
+                  <span class="small">{mail.to}</span>
+                  <time class="small soft" dateTime={mail.sentAt}>
+                    {moment(mail.sentAt)}
+                  </time>
+                </button>
+              </li>
+            ))}
+          </ul>
+          <article ref={letter} tabIndex={-1} aria-label="The mail">
+            {open && <Letter mail={open} key={open.id} />}
+          </article>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks'
+import type { ProductView } from '../ui/api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { sentence } from '../ui/words.ts'
+import { openCheckout, type Checkout } from './checkout.ts'
+import { ContactStep } from './contact-step.tsx'
+import { Delivered } from './delivered.tsx'
+import { Ended } from './ended.tsx'
+import { PaymentStep } from './payment-step.tsx'
+import { viewOf, type State, type View } from './state.ts'
+import { Summary } from './summary.tsx'
+import { Waiting } from './waiting.tsx'
+
+export interface StepProps {
+  product: ProductView
+  checkout: Checkout
+  state: State
+}
+
+/** Two columns: what is bought, and the step the buyer is at. */
+export function Counter({ product }: { product: ProductView }) {
+  const checkout = useMemo(() => openCheckout(product.id), [product.id])
+  const [, rerender] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    // What happened before the first render is in the state already.
+    rerender(undefined)
+    return void checkout.subscribe(() => rerender(undefined))
+  }, [checkout])
+  const state = checkout.state()
+  const view = viewOf(state)
+  const panel = useMovingFocus(view)
+  const Step = STEPS[view]
+  return (
+    <div class="counter" data-view={view}>
+      <Summary product={product} order={state.order} />
+      <main class="step" ref={panel}>
+        <Step product={product} checkout={checkout} state={state} key={view} />
+      </main>
+      <footer class="imprint small">
+        <p>
+          Checkout by <a href="/">Till</a>
+        </p>
+        <a href="/order/">Find an order</a>
+      </footer>
+      <p class="unseen" role="status">
+        {SAID[view]}
+      </p>
+    </div>
+  )
+}
+
+const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
+  contact: ContactStep,
+  checking: Checking,
+  payment: PaymentStep,
+  waiting: Waiting,
+  delivered: Delivered,
+  ended: Ended,
+}
+
+/** For who does not see the page change. */
+const SAID: Record<View, string> = {
+  contact: '',
+  checking: 'Looking up your order',
+  payment: 'Your order is created. Choose how to pay.',
+  waiting: 'Your payment is being confirmed',
+  delivered: 'Paid. Your files are ready.',
+  ended: 'The state of your order has changed',
+}
+
+function Checking({ checkout, state }: StepProps) {
+  return (
+    <div class="stack">
+      <h2 tabIndex={-1}>Looking up your order</h2>
+      {state.trouble ? (
+        <Notice tone="alarm" title={sentence(state.trouble)} role="alert">
+          <button type="button" class="link" onClick={() => void checkout.check()}>
+            Try again
+          </button>
+        </Notice>
+      ) : (
+        <p class="busy-line soft">
+          <span class="spinner" aria-hidden="true" /> You have an order for this product. One moment.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** When the step changes, the focus moves to its heading: the button it was on is gone. Not on arrival. */
+function useMovingFocus(view: View) {
+  const panel = useRef<HTMLElement>(null)
+  const before = useRef<View>(view)
+  useEffect(() => {
+    const from = before.current
+    before.current = view
+    if (from === view || (from === 'checking' && document.activeElement === document.body)) return
+    const heading = panel.current?.querySelector<HTMLElement>('[role=alert][tabindex], h2[tabindex]')
+    heading?.focus({ preventScroll: true })
+    panel.current?.scrollIntoView({ block: 'nearest' })
+    scrollTo({ top: 0 })
+  }, [view])
+  return panel
+}

@@ -1,0 +1,48 @@
+import { Files } from '../ui/files.tsx'
+import { money } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Notice } from '../ui/notice.tsx'
+import type { StepProps } from './counter.tsx'
+import { OrderNumber } from './order-number.tsx'
+
+/** Paid: the files, and nothing that asks for money. */
+export function Delivered({ checkout, state }: StepProps) {
+  const { order, kept } = state
+  if (!order) return null
+  const twice = order.timeline?.some((one) => one.what === 'duplicate_refunded')
+  return (
+    <div class="stack">
+      <div class="done">
+        <span class="seal">
+          <Icon name="check" />
+        </span>
+        <div>
+          <h2 tabIndex={-1}>Paid. It’s yours.</h2>
+          <p class="soft">
+            The receipt is on its way to <span class="address">{kept?.email}</span>.
+          </p>
+        </div>
+      </div>
+      {order.status === 'partially_refunded' && (
+        <Notice title={`${money(order.refundedAmount ?? 0, order.currency)} of the price was refunded to you.`} icon="back">
+          <p>You keep the files.</p>
+        </Notice>
+      )}
+      {twice && (
+        <Notice title="Your bank sent the money twice." icon="back">
+          <p>The second payment was refunded at once. It can take some days to show on your statement.</p>
+        </Notice>
+      )}
+      <Files downloads={order.downloads} renew={checkout.renew} />
+      <p class="soft small">
+        The links on this page last for an hour; this page and the one in your receipt make new ones at any time.
+      </p>
+      <OrderNumber order={order} kept={kept} />
+      <p>
+        <button type="button" class="link small" onClick={checkout.startOver}>
+          Buy another copy
+        </button>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+/** Names of mailbox providers, before the dot: what people mean when they are one letter off. */
+const PROVIDERS =
+  'gmail googlemail yahoo ymail rocketmail hotmail outlook icloud proton protonmail fastmail rediffmail yandex zohomail comcast verizon'.split(
+    ' ',
+  )
+/** Real names that lie close to one of those; nobody is told that these are wrong. */
+const REAL = new Set(['mail', 'email', 'live', 'msn', 'aol', 'gmx', 'web', 'zoho', 'hey', 'tuta', 'me', 'mac', 'pm', 'duck'])
+
+/** Endings that do not exist, or that are a slip far more often than they are meant. */
+const ENDINGS: Record<string, string> = {
+  ...slips('com', 'con cim cmo ocm vom xom comm coom cpm c0m om cm'),
+  ...slips('net', 'nte ent ne nett'),
+  ...slips('org', 'ogr orgg rog'),
+  ...slips('co.uk', 'co.ukk couk co.u c.uk'),
+  ...slips('co.in', 'co.inn coin'),
+}
+
+/** What the address probably should have been ("ann@gmial.con" → "ann@gmail.com"), or undefined when it looks right. */
+export function suggestEmail(address: string): string | undefined {
+  const [, mailbox, domain] = /^\s*([^\s@]+)@([^\s@]+)\s*$/.exec(address) ?? []
+  if (!mailbox || !domain) return undefined
+  const [, name, ending] = /^([^.]*)\.?(.*)$/.exec(domain.toLowerCase().replace(/,/g, '.').replace(/\.{2,}/g, '.')) as unknown as [
+    string,
+    string,
+    string,
+  ]
+  const meant = providerLike(name)
+  const known = PROVIDERS.includes(meant)
+  // "gmail" alone, or "gmail.co": the provider has no such ending.
+  const end = ENDINGS[ending] ?? (known && (ending === '' || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
+  const better = `${meant}.${end}`
+  return !end || better === domain.toLowerCase() ? undefined : `${mailbox}@${better}`
+}
+
+function providerLike(name: string): string {
+  if (PROVIDERS.includes(name) || REAL.has(name)) return name
+  return PROVIDERS.find((provider) => distance(name, provider) <= (provider.length > 7 ? 2 : 1)) ?? name
+}
+
+/** Letters missing, added, changed or swapped with their neighbour (optimal string alignment). */
+export function distance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return 3
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1]
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) next[j] = Math.min(next[j]!, before[j - 2]! + 1)
+    }
+    before = row
+    row = next
+  }
+  return row[b.length]!
+}
+
+function slips(meant: string, wrong: string): Record<string, string> {
+  return Object.fromEntries(wrong.split(' ').map((ending) => [ending, meant]))
+}

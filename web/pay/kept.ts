@@ -1,0 +1,40 @@
+import type { Rail } from '../ui/api.ts'
+import { listen, read, write } from '../ui/storage.ts'
+
+/**
+ * What this browser keeps of the order for one product. It is written before the request that it is about: a page that
+ * is reloaded, closed or opened twice finds the same order again and asks for it instead of making another.
+ */
+export interface Kept {
+  email: string
+  /** The Idempotency-Key: whoever sends it again gets the same order. */
+  key: string
+  orderId?: string
+  /** A payment that was sent and is not known to have failed. While it is there, nobody is asked to pay. */
+  attempt?: Attempt
+}
+
+export interface Attempt {
+  rail: Rail
+  sentAt: number
+  /** What the bank said. Without it the answer was lost on the way, and the processor has to be asked. */
+  answer?: 'captured' | 'processing'
+}
+
+const place = (productId: string) => `till:product:${productId}`
+
+export const recall = (productId: string): Kept | undefined => {
+  const kept = read<Kept>(place(productId))
+  return kept?.email && kept.key ? kept : undefined
+}
+
+export const keep = (productId: string, kept: Kept | undefined): void => write(place(productId), kept)
+
+/** Tells when another tab has changed what is kept for the product. */
+export const onOtherTab = (productId: string, changed: () => void): void => listen(place(productId), changed)
+
+/** At least 16 characters that nobody guesses; `randomUUID` is missing where the page is not on https or localhost. */
+export function newKey(): string {
+  if (crypto.randomUUID) return crypto.randomUUID()
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

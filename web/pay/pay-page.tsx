@@ -1,0 +1,63 @@
+import { useEffect, useState } from 'preact/hooks'
+import { getProduct, Trouble, type ProductView } from '../ui/api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { pageData } from '../ui/page-data.ts'
+import { sentence } from '../ui/words.ts'
+import { Counter } from './counter.tsx'
+import { SummarySkeleton } from './summary.tsx'
+
+/** Finds the product: in the page when our server made it, else by one request (the page lies on a static host). */
+export function PayPage({ productId }: { productId: string }) {
+  const [product, setProduct] = useState<ProductView | undefined>(() => given(productId))
+  const [trouble, setTrouble] = useState<unknown>()
+  const load = () => {
+    setTrouble(undefined)
+    getProduct(productId).then(setProduct, setTrouble)
+  }
+  useEffect(() => {
+    if (productId && !product && !isGone()) load()
+  }, [])
+  useEffect(() => {
+    if (product) document.title = `${product.name} · ${product.seller.name}`
+  }, [product])
+
+  if (!productId)
+    return (
+      <Plain title="This link is not complete">
+        It does not say which product it is for. Please open the link that the seller gave you once more, or ask for a new one.
+      </Plain>
+    )
+  if (product) return <Counter product={product} />
+  if (isGone() || (trouble instanceof Trouble && trouble.status === 404))
+    return <Plain title="This product is not for sale">The link may be mistyped, or the seller has taken the product out of the shop.</Plain>
+  if (trouble)
+    return (
+      <main class="plain stack">
+        <h1>The shop does not answer</h1>
+        <Notice tone="alarm" title={sentence(trouble)} role="alert">
+          <button type="button" class="link" onClick={load}>
+            Try again
+          </button>
+        </Notice>
+      </main>
+    )
+  return <SummarySkeleton />
+}
+
+const Plain = ({ title, children }: { title: string; children: string }) => (
+  <main class="plain stack">
+    <h1>{title}</h1>
+    <p class="soft">{children}</p>
+    <p>
+      Already paid? <a href="/order/">Find your order</a>
+    </p>
+  </main>
+)
+
+function given(productId: string): ProductView | undefined {
+  const { product } = pageData
+  return product && 'id' in product && product.id === productId ? product : undefined
+}
+
+const isGone = (): boolean =>
+  pageData.product !== undefined && 'error' in pageData.product && pageData.product.error.code === 'product_not_found'

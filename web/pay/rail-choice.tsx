@@ -1,0 +1,44 @@
+import type { OrderStatus, Rail } from '../ui/api.ts'
+import { Icon } from '../ui/icon.tsx'
+import { RAIL_NAMES } from '../ui/words.ts'
+import { UpiCode } from './upi-code.tsx'
+
+interface RailChoiceProps {
+  rails: Rail[]
+  chosen: Rail
+  onChoose: (rail: Rail) => void
+  order: OrderStatus
+  seller: string
+}
+
+/** One radio list: arrow keys move in it, and what a way of paying needs opens below its name. */
+export const RailChoice = ({ rails, chosen, onChoose, order, seller }: RailChoiceProps) => (
+  <fieldset class="rails">
+    <legend class="unseen">Way of paying</legend>
+    {rails.map((rail) => (
+      <div class="rail" key={rail}>
+        <label>
+          <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
+          <span>{RAIL_NAMES[rail]}</span>
+          <Icon name={rail} />
+        </label>
+        {rail === chosen && (
+          <div class="about soft small">
+            <p>{ABOUT[rail]}</p>
+            {rail === 'upi' && <UpiCode order={order} seller={seller} />}
+          </div>
+        )}
+      </div>
+    ))}
+  </fieldset>
+)
+
+const ABOUT: Record<Rail, string> = {
+  card: 'Credit cards of all networks. In test mode no card number is asked for.',
+  debit: 'Debit cards and bank debits. In test mode no account number is asked for.',
+  bank_transfer: 'A transfer from your bank. It can take longer; the files come by e-mail as soon as it has arrived.',
+  upi: 'With any UPI app.',
+  apple_pay: 'Confirm on your device. In test mode nothing opens.',
+  google_pay: 'Confirm on your device. In test mode nothing opens.',
+  wallet: 'Pay from your wallet’s balance. In test mode no wallet opens.',
+}

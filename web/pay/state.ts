@@ -1,0 +1,47 @@
+import type { Created, OrderStatus, Status } from '../ui/api.ts'
+import type { Kept } from './kept.ts'
+
+export interface State {
+  kept: Kept | undefined
+  /** The service's last answer about the order that is kept. */
+  order?: OrderStatus | undefined
+  /** What is needed to pay; never stored. */
+  created?: Created | undefined
+  busy?: 'creating' | 'confirming' | undefined
+  notice?: 'declined' | 'not_taken' | undefined
+  trouble?: unknown
+  failedAt?: 'create' | 'confirm' | 'check'
+  /** The buyer is correcting the address. */
+  editing?: boolean
+  /** A code is on the screen that another device may pay. */
+  watching?: boolean
+}
+
+export type View = 'contact' | 'checking' | 'payment' | 'waiting' | 'delivered' | 'ended'
+
+/**
+ * The one place that decides what is shown. What the service says about the order comes first, so that a paid order wins
+ * every render; then a payment that may be under way; only after those may the page ask for money.
+ */
+export function viewOf({ kept, order, created, editing }: State): View {
+  switch (order?.status) {
+    case 'paid':
+    case 'partially_refunded':
+      return 'delivered'
+    case 'refunded':
+    case 'disputed':
+    case 'charged_back':
+    case 'expired':
+    case 'needs_review':
+      return 'ended'
+    case 'processing':
+      return 'waiting'
+  }
+  if (kept?.attempt) return 'waiting'
+  if (editing || !kept?.orderId) return 'contact'
+  return order && created ? 'payment' : 'checking'
+}
+
+/** Whether the order has left the states in which it waits for money. */
+export const isSettled = (status: Status | undefined): boolean =>
+  status !== undefined && status !== 'pending' && status !== 'processing'

@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Notice } from '../ui/notice.tsx'
+import { Progress } from '../ui/progress.tsx'
+import { sentence } from '../ui/words.ts'
+import type { StepProps } from './counter.tsx'
+import { OrderNumber } from './order-number.tsx'
+
+const LONGER_MS = 10_000
+const LONG_MS = 40_000
+
+/** The money may be on its way: no button here could take it twice. Calm first; it says more only when it lasts. */
+export function Waiting({ checkout, state }: StepProps) {
+  const { order, kept, trouble, busy } = state
+  const attempt = kept?.attempt
+  const atBank = order?.status === 'processing' || attempt?.answer === 'processing'
+  const lost = !atBank && !attempt?.answer && !busy
+  const waited = useElapsed(attempt?.sentAt)
+  const long = waited > LONG_MS
+  return (
+    <div class="stack">
+      <h2 tabIndex={-1}>{atBank ? 'Your bank is working on it' : lost ? 'Checking with your bank' : 'Confirming your payment'}</h2>
+      <p class="soft">
+        {atBank
+          ? 'Your bank has taken the order to pay and tells us when it is done.'
+          : lost
+            ? 'The connection was lost while your payment was on its way. We are finding out what became of it. Please do not pay again.'
+            : long
+              ? 'This takes unusually long. There is nothing for you to do, and you are not charged again.'
+              : waited > LONGER_MS
+                ? 'Your bank takes a little longer than usual. There is nothing for you to do.'
+                : 'This usually takes a few seconds.'}
+      </p>
+      <Progress order={order ?? { status: 'pending' }} approved={attempt?.answer === 'captured'} />
+      {(atBank || long) && (
+        <Notice icon="mail" title="You may close this page.">
+          <p>
+            The receipt with your files goes to <b>{kept?.email}</b> as soon as the payment is confirmed.
+          </p>
+        </Notice>
+      )}
+      {trouble ? (
+        <Notice tone="alarm" title={sentence(trouble)} role="alert">
+          <button type="button" class="link" onClick={() => void checkout.check()}>
+            Check now
+          </button>
+        </Notice>
+      ) : null}
+      <OrderNumber order={order} kept={kept} />
+    </div>
+  )
+}
+
+/** Milliseconds since then, counted in steps of a second. */
+function useElapsed(since: number | undefined): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return since ? now - since : 0
+}

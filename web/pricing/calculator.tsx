@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks'
+import { feeOf } from '../../src/kit/money.ts'
+import { money } from '../ui/format.ts'
+import { minorUnits } from './minor-units.ts'
+
+const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
+
+/** The slip of one sale: price, fee, and what is left. The same function books the fee of a real sale. */
+export function Calculator() {
+  const [price, setPrice] = useState('499.00')
+  const [currency, setCurrency] = useState('INR')
+  const amount = minorUnits(price, currency)
+  const fault = amount === undefined && price.trim() !== ''
+  const shown = amount ?? 0
+  return (
+    <div class="slip stack">
+      <h2>What a sale leaves you</h2>
+      <div class="pair">
+        <div class="field">
+          <label for="price">Price</label>
+          <input
+            id="price"
+            inputMode="decimal"
+            autoComplete="off"
+            maxLength={16}
+            value={price}
+            onInput={(event) => setPrice(event.currentTarget.value)}
+            aria-invalid={fault ? 'true' : undefined}
+            aria-describedby={fault ? 'price-fault' : undefined}
+          />
+        </div>
+        <div class="field">
+          <label for="currency">Currency</label>
+          <select id="currency" value={currency} onChange={(event) => setCurrency(event.currentTarget.value)}>
+            {CURRENCIES.map((code) => (
+              <option key={code}>{code}</option>
+            ))}
+          </select>
+        </div>
+      </div>
+      {fault && (
+        <p class="fault" id="price-fault">
+          Please enter an amount as it is written in {currency}.
+        </p>
+      )}
+      <output for="price currency">
+        <dl class="lines">
+          <div>
+            <dt>Your buyer pays</dt>
+            <dd>{money(shown, currency)}</dd>
+          </div>
+          <div>
+            <dt>Fee, 2&#8239;%</dt>
+            <dd>−{money(feeOf(shown), currency)}</dd>
+          </div>
+          <div class="total">
+            <dt>You get</dt>
+            <dd>{money(shown - feeOf(shown), currency)}</dd>
+          </div>
+        </dl>
+      </output>
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+import { useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+/** An order number, and a button that copies it where the browser allows that (it does on https and on localhost). */
+export function Copyable({ text, name }: { text: string; name: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => {},
+    )
+  return (
+    <span class="copyable">
+      <code>{text}</code>
+      {'clipboard' in navigator && (
+        <button type="button" class="link" onClick={copy} aria-label={copied ? `${name} copied` : `Copy ${name}`}>
+          <Icon name={copied ? 'check' : 'copy'} />
+        </button>
+      )}
+    </span>
+  )
+}

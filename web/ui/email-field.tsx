@@ -1,0 +1,56 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+interface EmailFieldProps {
+  value: string
+  onValue: (value: string) => void
+  hint?: string
+  fault?: string | undefined
+  /** A number that grows with each refused try, so that the same fault twice still moves the focus. */
+  tries: number
+  children?: preact.ComponentChildren
+}
+
+/** The address is judged by the service; this catches what nobody can have meant. */
+export const looksLikeEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text.trim())
+
+export function EmailField({ value, onValue, hint, fault, tries, children }: EmailFieldProps) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (fault) input.current?.focus()
+  }, [fault, tries])
+  return (
+    <div class="field">
+      <label for="email">E-mail</label>
+      {hint && (
+        <p class="soft small" id="email-hint">
+          {hint}
+        </p>
+      )}
+      <input
+        id="email"
+        ref={input}
+        type="email"
+        name="email"
+        inputMode="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        spellcheck={false}
+        maxLength={254}
+        required
+        placeholder="you@example.com"
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+        aria-invalid={fault ? 'true' : undefined}
+        aria-describedby={[fault && 'email-fault', hint && 'email-hint'].filter(Boolean).join(' ') || undefined}
+      />
+      {fault && (
+        <p class="fault" id="email-fault">
+          <Icon name="alert" />
+          {fault}
+        </p>
+      )}
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,47 @@
+import type { Download } from './api.ts'
+import { fileSize } from './format.ts'
+import { Icon } from './icon.tsx'
+import { apiBase } from './page-data.ts'
+
+/** A link this close to its end is renewed before it is followed. */
+const SPARE_MS = 60_000
+
+interface FilesProps {
+  downloads: Download[]
+  /** Asks the status again and returns fresh links. */
+  renew: () => Promise<Download[]>
+}
+
+export const Files = ({ downloads, renew }: FilesProps) => (
+  <ul class="files" aria-label="Your files">
+    {downloads.map((file) => (
+      <li key={file.fileId}>
+        <Icon name="file" />
+        <div>
+          <p class="name">{file.name}</p>
+          <p class="soft small">{fileSize(file.size)}</p>
+        </div>
+        <a class="button" href={address(file)} download={file.name} onClick={(event) => void follow(event, file, renew)}>
+          <Icon name="download" />
+          Download<span class="unseen"> {file.name}</span>
+        </a>
+        <details class="small">
+          <summary>Checksum</summary>
+          <p class="soft">
+            SHA-256 <code>{file.sha256}</code>
+          </p>
+        </details>
+      </li>
+    ))}
+  </ul>
+)
+
+const address = (file: Download): string => new URL(file.url, new URL(apiBase || '/', location.href)).href
+
+async function follow(event: Event, file: Download, renew: FilesProps['renew']) {
+  if (Date.parse(file.expiresAt) - Date.now() > SPARE_MS) return
+  event.preventDefault()
+  const fresh = (await renew().catch(() => [])).find((one) => one.fileId === file.fileId)
+  // An old link explains itself better than a press that does nothing.
+  location.assign(address(fresh ?? file))
+}

@@ -1,0 +1,33 @@
+import type { Problem, ProductView } from './api.ts'
+
+/** What the server writes into `<script id="till-data">` of every page it serves. On a static host the element is empty. */
+export interface PageData {
+  baseUrl?: string
+  mode?: { demo: boolean; outbox: boolean }
+  product?: ProductView | { error: Problem }
+  demoProducts?: ProductView[]
+}
+
+export const pageData: PageData = read()
+
+/** Where the API answers: '' is the page's own origin. A static host names another in `<meta name="till-api">`. */
+export const apiBase: string = base()
+
+function read(): PageData {
+  try {
+    return JSON.parse(document.getElementById('till-data')?.textContent || '{}') as PageData
+  } catch {
+    return {}
+  }
+}
+
+function base(): string {
+  const named = document.querySelector<HTMLMetaElement>('meta[name="till-api"]')?.content.trim() || pageData.baseUrl
+  if (!named) return ''
+  const { origin, hostname } = new URL(named, location.href)
+  // "localhost" and "127.0.0.1" are one service under two names, and only the page's own origin may be asked.
+  const home = origin === location.origin || (isLoopback(hostname) && isLoopback(location.hostname) && named === pageData.baseUrl)
+  return home ? '' : named.replace(/\/+$/, '')
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')

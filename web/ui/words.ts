@@ -1,0 +1,42 @@
+import type { Rail } from './api.ts'
+import { Trouble } from './api.ts'
+
+export const RAIL_NAMES: Record<Rail, string> = {
+  card: 'Card',
+  debit: 'Debit',
+  bank_transfer: 'Bank transfer',
+  upi: 'UPI',
+  apple_pay: 'Apple Pay',
+  google_pay: 'Google Pay',
+  wallet: 'Wallet',
+}
+
+/** What went wrong, in words for a buyer: what happened, and that nothing is lost. */
+export function sentence(trouble: unknown): string {
+  if (!(trouble instanceof Trouble)) return 'Something went wrong on this page. Please reload it; your order is kept.'
+  switch (trouble.code) {
+    case 'unreachable':
+      return navigator.onLine
+        ? 'We cannot reach the shop right now. Your order is kept; please try again.'
+        : 'You are offline. Your order is kept; we carry on as soon as you are back.'
+    case 'rate_limited':
+      return `That was a little fast. Please try again ${inAWhile(trouble)}.`
+    case 'product_not_found':
+      return 'This product is not for sale any more.'
+    case 'rail_not_offered':
+      return 'This way of paying is not offered for this product. Please choose another.'
+    case 'processor_unavailable':
+      return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
+    case 'validation_failed':
+      return trouble.fields[0]?.message ?? 'Please check what you entered.'
+    default:
+      return trouble.unknown
+        ? `The shop is busy right now. Your order is kept; please try again ${inAWhile(trouble)}.`
+        : 'The shop did not accept this. Please reload the page and try again.'
+  }
+}
+
+function inAWhile({ retryAfterSeconds: wait }: Trouble): string {
+  if (!wait || wait <= 3) return 'in a moment'
+  return wait < 90 ? `in ${wait} seconds` : `in ${Math.ceil(wait / 60)} minutes`
+}
