@@ -36,7 +36,9 @@ function furniture(): Plugin {
     transformIndexHtml: {
       order: 'pre',
       handler: (html) =>
-        html.replace(/<!--ui:(\w+)-->/g, (_, part: string) => readFileSync(path.join(root, 'ui', `${part}.html`), 'utf8').trim()),
+        html.replace(/<!--ui:(\w+)-->/g, (_, part: string) =>
+          readFileSync(path.join(root, 'ui', `${part}.html`), 'utf8').trim(),
+        ),
     },
   }
 }

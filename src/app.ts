@@ -50,7 +50,16 @@ export interface AppParts {
 }
 
 /** The table of contents: every slice by name, in order. */
-export async function buildApp({ config, log, main: { db }, reserved, jobsConnection, ownUrl, baseUrl, appUrl }: AppParts) {
+export async function buildApp({
+  config,
+  log,
+  main: { db },
+  reserved,
+  jobsConnection,
+  ownUrl,
+  baseUrl,
+  appUrl,
+}: AppParts) {
   const migrated = await migrate(db, SCHEMA)
   if (migrated.length > 0) log.info({ migrated }, 'the schema is up to date')
   let closing = false
@@ -80,7 +89,8 @@ export async function buildApp({ config, log, main: { db }, reserved, jobsConnec
     limits: config.limits,
     links: {
       statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`,
-      downloadUrl: (orderId, fileId, expiresAt) => `${baseUrl}/api/downloads/${downloadToken(downloadSigner, orderId, fileId, expiresAt)}`,
+      downloadUrl: (orderId, fileId, expiresAt) =>
+        `${baseUrl}/api/downloads/${downloadToken(downloadSigner, orderId, fileId, expiresAt)}`,
     },
   })
   if (processors.has('sandbox')) {

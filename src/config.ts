@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
+import net from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Limit } from './kit/limits.ts'
@@ -77,7 +78,8 @@ export function readConfig(env: Environment = process.env): Config {
 
   const isPublic = checked('PUBLIC', false, yesOrNo, '1 or 0')
   const dataDir = path.resolve(text('DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
-  const url = (name: string) => checked(name, undefined, (value) => origin(value), 'an address such as https://shop.example, without a path')
+  const url = (name: string) =>
+    checked(name, undefined, (value) => origin(value), 'an address such as https://shop.example, without a path')
   const config: Config = {
     port: checked('PORT', 4000, (value) => whole(value, 0, 65_535), 'a port number'),
     host: text('HOST') ?? (isPublic ? '0.0.0.0' : '127.0.0.1'),
@@ -85,17 +87,52 @@ export function readConfig(env: Environment = process.env): Config {
     appUrl: url('APP_URL'),
     isPublic,
     dataDir,
-    databaseUrl: checked('DATABASE_URL', undefined, (value) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined), 'postgres://user:password@host/database'),
-    storageDir: checked('STORAGE_URL', path.join(dataDir, 'files'), (value) => /^file:(?:\/\/)?(.+)/.exec(value)?.[1], 'file:/a/folder'),
+    databaseUrl: checked(
+      'DATABASE_URL',
+      undefined,
+      (value) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined),
+      'postgres://user:password@host/database',
+    ),
+    storageDir: checked(
+      'STORAGE_URL',
+      path.join(dataDir, 'files'),
+      (value) => /^file:(?:\/\/)?(.+)/.exec(value)?.[1],
+      'file:/a/folder',
+    ),
     secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
-    smtpUrl: checked('SMTP_URL', undefined, (value) => (/^smtps?:\/\/[^/]/.test(value) ? value : undefined), 'smtp://user:password@host:587 or smtps://…'),
+    smtpUrl: checked(
+      'SMTP_URL',
+      undefined,
+      (value) => (/^smtps?:\/\/[^/]/.test(value) ? value : undefined),
+      'smtp://user:password@host:587 or smtps://…',
+    ),
     mailFrom: text('MAIL_FROM') ?? 'Till <till@localhost>',
     processors: checked('PROCESSORS', ['sandbox'], processorList, `a list of ${PROCESSORS.join(', ')}, or none`),
-    statementPrefix: checked('STATEMENT_PREFIX', 'TILL', (value) => (/^(?=.*[A-Z])[A-Z0-9][A-Z0-9 .-]{1,9}$/.test(value) ? value : undefined), '2 to 10 of A-Z, 0-9, space, . and -, with a letter'),
-    orderTtlHours: checked('ORDER_TTL_HOURS', { instant: 24, bank: 168 }, orderTtl, 'hours, such as 24, or 24,168 (the second for bank transfer and UPI)'),
-    limits: checked('LIMITS', LIMITS, (value) => limitList(value), `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`),
+    statementPrefix: checked(
+      'STATEMENT_PREFIX',
+      'TILL',
+      (value) => (/^(?=.*[A-Z])[A-Z0-9][A-Z0-9 .-]{2,9}$/.test(value) ? value : undefined),
+      '3 to 10 of A-Z, 0-9, space, . and -, with a letter',
+    ),
+    orderTtlHours: checked(
+      'ORDER_TTL_HOURS',
+      { instant: 24, bank: 168 },
+      orderTtl,
+      'hours, such as 24, or 24,168 (the second for bank transfer and UPI)',
+    ),
+    limits: checked(
+      'LIMITS',
+      LIMITS,
+      (value) => limitList(value),
+      `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`,
+    ),
     trustProxy: checked('TRUST_PROXY', false, trustedProxy, '1, a number of proxies, or their addresses'),
-    logLevel: checked('LOG_LEVEL', 'info', (value) => (/^(trace|debug|info|warn|error|fatal|silent)$/.test(value) ? value : undefined), 'trace, debug, info, warn, error, fatal or silent'),
+    logLevel: checked(
+      'LOG_LEVEL',
+      'info',
+      (value) => (/^(trace|debug|info|warn|error|fatal|silent)$/.test(value) ? value : undefined),
+      'trace, debug, info, warn, error, fatal or silent',
+    ),
     demo: checked('DEMO', !isPublic, yesOrNo, '1 or 0'),
     startedByNpm: env.npm_lifecycle_event !== undefined,
   }
@@ -107,7 +144,10 @@ export function readConfig(env: Environment = process.env): Config {
 /** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */
 function problemsOfPublic(config: Config, text: (name: string) => string | undefined): string[] {
   const problems: string[] = []
-  for (const [name, value] of [['BASE_URL', config.baseUrl], ['APP_URL', config.appUrl]] as const) {
+  for (const [name, value] of [
+    ['BASE_URL', config.baseUrl],
+    ['APP_URL', config.appUrl],
+  ] as const) {
     if (!value?.startsWith('https://')) problems.push(`${name}: an https address is required where PUBLIC=1`)
   }
   if (config.secrets.length === 0) problems.push('SECRET: required where PUBLIC=1')
@@ -144,7 +184,8 @@ function whole(value: string, least: number, most: number): number | undefined {
 
 function origin(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) return undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username)
+    return undefined
   return url.origin
 }
 
@@ -156,12 +197,16 @@ function secretList(value: string): string[] | undefined {
 function processorList(value: string): ProcessorName[] | undefined {
   if (value === 'none') return []
   const list = value.split(',').map((name) => name.trim())
-  return list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name)) ? list : undefined
+  return list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name))
+    ? list
+    : undefined
 }
 
 function orderTtl(value: string): Config['orderTtlHours'] | undefined {
   const [instant, bank = 168, ...rest] = value.split(',').map((hours) => whole(hours.trim(), 1, 8760))
-  return instant === undefined || bank === undefined || rest.length > 0 ? undefined : { instant, bank: Math.max(instant, bank) }
+  return instant === undefined || bank === undefined || rest.length > 0
+    ? undefined
+    : { instant, bank: Math.max(instant, bank) }
 }
 
 function limitList(value: string): Limits | undefined {
@@ -170,7 +215,7 @@ function limitList(value: string): Limits | undefined {
   for (const entry of value.split(',')) {
     const match = /^\s*(\w+)=(\d{1,7})\/(\d{1,7})\s*$/.exec(entry)
     const [name, count, seconds] = [match?.[1] ?? '', Number(match?.[2]), Number(match?.[3])]
-    if (!(name in LIMITS) || !(count > 0) || !(seconds > 0)) return undefined
+    if (!Object.hasOwn(LIMITS, name) || !(count > 0) || !(seconds > 0)) return undefined
     limits[name] = { count, seconds }
   }
   return limits
@@ -180,5 +225,11 @@ function trustedProxy(value: string): Config['trustProxy'] | undefined {
   if (/^\d+$/.test(value)) return Number(value) === 0 ? false : Number(value)
   if (/^(true|yes)$/i.test(value)) return true
   if (/^(false|no)$/i.test(value)) return false
-  return /^[0-9a-f.:/, ]+$|^(loopback|linklocal|uniquelocal)$/i.test(value) ? value : undefined
+  const isNetwork = (one: string) => {
+    const [address = '', bits = '32', ...rest] = one.split('/')
+    const longest = net.isIPv6(address) ? 128 : 32
+    return rest.length === 0 && net.isIP(address) > 0 && whole(bits, 1, longest) !== undefined
+  }
+  const known = /^(loopback|linklocal|uniquelocal)$/
+  return value.split(',').every((one) => known.test(one.trim()) || isNetwork(one.trim())) ? value : undefined
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
-import type { TestContext } from 'node:test'
+import { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
@@ -31,22 +31,44 @@ export interface Answer<Body = any> {
   headers: Headers
 }
 
+/** Where the end of a test is noted: a test's context, or a whole file's. */
+export interface Ends {
+  after(end: () => unknown): void
+}
+
 export type TestShop = Awaited<ReturnType<typeof startTestShop>>
 
 /** A service of its own on a database of its own, in this process, over real HTTP. Ends with the test. */
-export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: { env?: Record<string, string>; databaseUrl?: string } = {}) {
+export async function startTestShop(
+  t: Ends,
+  { env = {}, databaseUrl }: { env?: Record<string, string>; databaseUrl?: string } = {},
+) {
   const url = databaseUrl ?? (await newDatabase(t))
   const dataDir = await temporaryFolder(t)
-  const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: url, SECRET, LOG_LEVEL: 'silent', LIMITS: 'off', DEMO: '0', ...env })
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    DATABASE_URL: url,
+    SECRET,
+    LOG_LEVEL: 'silent',
+    LIMITS: 'off',
+    DEMO: '0',
+    ...env,
+  })
   const log = newLog(config.logLevel)
   const onError = () => {}
   const main = connect({ connectionString: url }, { connections: 8, onError })
   const reserved = connect({ connectionString: url }, { connections: 3, onError })
   let ownUrl = ''
   const app = await buildApp({
-    config, log, main, reserved, jobsConnection: { connectionString: url }, ownUrl: () => ownUrl,
-    baseUrl: config.baseUrl ?? 'http://shop.test', appUrl: config.appUrl ?? config.baseUrl ?? 'http://shop.test',
-  }) // prettier-ignore
+    config,
+    log,
+    main,
+    reserved,
+    jobsConnection: { connectionString: url },
+    ownUrl: () => ownUrl,
+    baseUrl: config.baseUrl ?? 'http://shop.test',
+    appUrl: config.appUrl ?? config.baseUrl ?? 'http://shop.test',
+  })
   ownUrl = (await app.server.listen({ port: 0, host: '127.0.0.1' })).replace('[::1]', '127.0.0.1')
   let closed = false
   const close = async () => {
@@ -60,7 +82,12 @@ export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: {
   const storage = await openStorage(config.storageDir)
   const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test' })
 
-  async function call<Body = any>(method: string, address: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<Body>> {
+  async function call<Body = any>(
+    method: string,
+    address: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<Body>> {
     const response = await fetch(ownUrl + address, {
       method,
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -69,7 +96,11 @@ export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: {
     })
     const text = await response.text()
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return { status: response.status, body: isJson ? JSON.parse(text) : (text as Body), headers: response.headers }
+    return {
+      status: response.status,
+      body: isJson && text ? JSON.parse(text) : (text as Body),
+      headers: response.headers,
+    }
   }
 
   const shop = {
@@ -85,15 +116,32 @@ export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: {
     /** A product for sale, with one file of `bytes` unless told otherwise. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {
       const { files = [{ name: 'book.pdf', bytes: Buffer.from('a book') }], ...fields } = product
-      const id = await createProduct(main.db, { sellerId, name: 'A book', description: 'About books.', priceMinor: 1900, currency: 'USD', status: 'active', ...fields })
-      for (const { name, bytes } of files) await addFile(main.db, storage, id, { name, contentType: 'application/pdf', bytes: Readable.from([bytes]) })
+      const id = await createProduct(main.db, {
+        sellerId,
+        name: 'A book',
+        description: 'About books.',
+        priceMinor: 1900,
+        currency: 'USD',
+        status: 'active',
+        ...fields,
+      })
+      for (const { name, bytes } of files)
+        await addFile(main.db, storage, id, { name, contentType: 'application/pdf', bytes: Readable.from([bytes]) })
       return id
     },
 
     /** A new order, of a new product unless one is named. */
-    async checkout(fields: { productId?: string; email?: string } = {}, headers: Record<string, string> = {}): Promise<Created> {
+    async checkout(
+      fields: { productId?: string; email?: string } = {},
+      headers: Record<string, string> = {},
+    ): Promise<Created> {
       const productId = fields.productId ?? (await shop.product())
-      const answer = await call<Created>('POST', '/api/checkout', { email: 'bob@example.com', ...fields, productId }, headers)
+      const answer = await call<Created>(
+        'POST',
+        '/api/checkout',
+        { email: 'bob@example.com', ...fields, productId },
+        headers,
+      )
       assert.equal(answer.status, 201, JSON.stringify(answer.body))
       return answer.body
     },
@@ -111,7 +159,7 @@ export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: {
 
     /** Waits until the order's status is `wanted`, as a buyer who only looks would see it. */
     async until(orderId: string, wanted: (status: OrderStatus) => boolean, seconds = 15): Promise<OrderStatus> {
-      for (const end = Date.now() + seconds * 1000; ; ) {
+      for (const end = Date.now() + seconds * 1000; ;) {
         const status = await shop.status(orderId, 'bob@example.com')
         if (wanted(status)) return status
         assert(Date.now() < end, `the order stayed ${JSON.stringify(status)}`)
@@ -129,15 +177,27 @@ export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: {
 
     /** What the sandbox itself holds of an order's payment. */
     async sandboxPayment(orderId: string): Promise<PaymentSnapshot> {
-      const { rows } = await sql<{ payment: PaymentSnapshot }>`select payment from sandbox_payments where payment->>'orderId' = ${orderId}`.execute(main.db)
+      const { rows } = await sql<{
+        payment: PaymentSnapshot
+      }>`select payment from sandbox_payments where payment->>'orderId' = ${orderId}`.execute(main.db)
       return rows[0]!.payment
     },
 
     /** Sends a notification as the processor would: signed now, unless told otherwise. */
-    notify(event: { id?: string; type?: string; payment?: unknown }, { secret = SECRET, seconds = Math.floor(Date.now() / 1000), headers = {} }: { secret?: string; seconds?: number; headers?: Record<string, string> } = {}) {
+    notify(
+      event: { id?: string; type?: string; payment?: unknown },
+      {
+        secret = SECRET,
+        seconds = Math.floor(Date.now() / 1000),
+        headers = {},
+      }: { secret?: string; seconds?: number; headers?: Record<string, string> } = {},
+    ) {
       const id = event.id ?? `evt_${randomBytes(8).toString('hex')}`
       const body = JSON.stringify({ type: 'payment.captured', ...event, id })
-      return call('POST', '/api/webhooks/sandbox', body, { ...signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body), ...headers })
+      return call('POST', '/api/webhooks/sandbox', body, {
+        ...signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body),
+        ...headers,
+      })
     },
 
     async transfers(orderId: string): Promise<{ kind: string; debit: string; credit: string; amountMinor: number }[]> {
@@ -154,15 +214,59 @@ export async function startTestShop(t: TestContext, { env = {}, databaseUrl }: {
   return shop
 }
 
+/** Asks again until the answer is as wanted, and fails with the last one when it never is. */
+export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, seconds = 15): Promise<T> {
+  for (const end = Date.now() + seconds * 1000; ;) {
+    const answer = await ask()
+    if (wanted(answer)) return answer
+    assert(Date.now() < end, `it stayed ${JSON.stringify(answer)}`)
+    await sleep(50)
+  }
+}
+
+/** The answer is a problem (RFC 9457) of that status and code, with nothing in it that is not for the caller. */
+export function assertProblem(answer: Answer, status: number, code: string): void {
+  const { body, headers } = answer
+  assert.deepEqual({ status: answer.status, code: body?.code }, { status, code }, JSON.stringify(body))
+  assert.equal(headers.get('content-type'), 'application/problem+json')
+  assert.equal(headers.get('cache-control'), 'no-store')
+  const { fields, ...rest } = body
+  assert.deepEqual(Object.keys(rest).sort(), ['code', 'detail', 'requestId', 'status', 'title', 'type'])
+  assert.equal(body.status, status)
+  assert.equal(body.requestId, headers.get('x-request-id'))
+  assert.equal(
+    fields !== undefined,
+    code === 'validation_failed',
+    'fields are there for a failed validation, and only then',
+  )
+  assert.doesNotMatch(JSON.stringify(body), /node_modules|node:internal|select |insert |\.ts:\d/)
+}
+
+/** One service for all the tests of a file, which then share nothing but that it runs: each has its own products and orders. */
+export function sharedShop(options?: Parameters<typeof startTestShop>[1]): () => TestShop {
+  const ends: (() => unknown)[] = []
+  let shop: TestShop | undefined
+  before(async () => {
+    shop = await startTestShop({ after: (end) => ends.push(end) }, options)
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return () => {
+    assert(shop, 'the service did not start')
+    return shop
+  }
+}
+
 /** An empty folder that goes with the test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
+export async function temporaryFolder(t: Ends): Promise<string> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'till-test-'))
   t.after(() => fs.rm(folder, { recursive: true, force: true }))
   return folder
 }
 
 /** A database with the schema and nothing in it, a copy of one that is made once a run. Goes with the test. */
-export async function newDatabase(t: TestContext): Promise<string> {
+export async function newDatabase(t: Ends): Promise<string> {
   const server = process.env.TEST_DATABASE_URL
   assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
   const name = `t_${randomBytes(8).toString('hex')}`

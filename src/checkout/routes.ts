@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { inTransaction } from '../kit/database.ts'
@@ -13,7 +13,17 @@ import { type Asking, syncOrder } from '../payments/ask.ts'
 import { processorFor } from '../payments/routing.ts'
 import { startPayment } from '../payments/start.ts'
 import { productView } from './products.ts'
-import { Checkout, CheckoutHeaders, Created, OrderStatus, ProductParams, ProductView, ReceiptRequest, StatusParams, StatusQuery } from './schema.ts'
+import {
+  Checkout,
+  CheckoutHeaders,
+  Created,
+  OrderStatus,
+  ProductParams,
+  ProductView,
+  ReceiptRequest,
+  StatusParams,
+  StatusQuery,
+} from './schema.ts'
 import { type Links, statusOf } from './status.ts'
 
 export interface CheckoutParts extends Asking {
@@ -32,7 +42,15 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
 
   server.get(
     '/api/products/:productId/public',
-    { schema: { operationId: 'getProduct', summary: 'A product that is for sale', tags: ['Checkout'], params: ProductParams, response: { 200: ProductView, ...refusals } } },
+    {
+      schema: {
+        operationId: 'getProduct',
+        summary: 'A product that is for sale',
+        tags: ['Checkout'],
+        params: ProductParams,
+        response: { 200: ProductView, ...refusals },
+      },
+    },
     async (request) => productView(db, processors, request.params.productId),
   )
 
@@ -66,7 +84,11 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         currency: order.currency,
         statementDescriptor: order.statementDescriptor,
         status: order.state,
-        ...(started && { clientSecret: started.clientSecret, publishableKey: started.publishableKey, processor: processor.name }),
+        ...(started && {
+          clientSecret: started.clientSecret,
+          publishableKey: started.publishableKey,
+          processor: processor.name,
+        }),
       }
     },
   )
@@ -78,7 +100,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       schema: {
         operationId: 'getOrderStatus',
         summary: 'How an order stands',
-        description: 'Complete, with the download links once it is paid, only with the address of the order. A wrong address answers as none does.',
+        description:
+          'Complete, with the download links once it is paid, only with the address of the order. A wrong address answers as none does.',
         tags: ['Checkout'],
         params: StatusParams,
         querystring: StatusQuery,
@@ -104,7 +127,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       schema: {
         operationId: 'sendReceipt',
         summary: 'Send the receipt again',
-        description: 'Answers the same whether the address is the order’s or not; the mail goes to the order’s address alone.',
+        description:
+          'Answers the same whether the address is the order’s or not; the mail goes to the order’s address alone.',
         tags: ['Checkout'],
         params: StatusParams,
         body: ReceiptRequest,
@@ -123,13 +147,31 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   )
 }
 
+/** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
+const underWay = new Map<string, number>()
+
 /** Whether an address is the order's. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too. */
-async function emailMatches({ db, limits }: CheckoutParts, order: { id: string; email: string; wrongEmails: number }, given: string | undefined): Promise<boolean> {
+async function emailMatches(
+  { db, limits }: CheckoutParts,
+  { id, email, wrongEmails }: { id: string; email: string; wrongEmails: number },
+  given: string | undefined,
+): Promise<boolean> {
   if (given === undefined || given === '') return false
   const limit = limits.wrong_email
-  const tooMany = new Refusal('rate_limited', 'Too many addresses were tried for this order.', { retryAfterSeconds: limit?.seconds ?? 0 })
-  if (limit && order.wrongEmails >= limit.count) throw tooMany
-  if (canonicalEmail(given) === order.email) return true
-  if (limit && !(await withinLimit(db, `wrong_email:${order.id}`, limit)).within) throw tooMany
+  if (!limit) return canonicalEmail(given) === email
+  const guesses = underWay.get(id) ?? 0
+  if (wrongEmails + guesses >= limit.count) throw tooManyGuesses(limit)
+  if (canonicalEmail(given) === email) return true
+  underWay.set(id, guesses + 1)
+  try {
+    if (!(await withinLimit(db, `wrong_email:${id}`, limit)).within) throw tooManyGuesses(limit)
+  } finally {
+    const left = underWay.get(id)! - 1
+    if (left > 0) underWay.set(id, left)
+    else underWay.delete(id)
+  }
   return false
 }
+
+const tooManyGuesses = ({ seconds }: Limit): Refusal =>
+  new Refusal('rate_limited', 'Too many addresses were tried for this order.', { retryAfterSeconds: seconds })

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../orders/email.ts'
@@ -8,7 +8,11 @@ import { RAILS, STATES } from '../orders/states.ts'
 
 const Rail = Type.Enum([...RAILS])
 const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
-export const Email = Type.String({ pattern: EMAIL_PATTERN, maxLength: EMAIL_LONGEST, description: "The buyer's address." })
+export const Email = Type.String({
+  pattern: EMAIL_PATTERN,
+  maxLength: EMAIL_LONGEST,
+  description: "The buyer's address.",
+})
 const OrderId = Type.String({ pattern: idPattern('ord') })
 
 export const ProductParams = Type.Object({ productId: Type.String({ maxLength: 100 }) })
@@ -31,11 +35,20 @@ export type ProductView = Type.Static<typeof ProductView>
 
 export const CheckoutHeaders = Type.Object({
   'idempotency-key': Type.Optional(
-    Type.String({ minLength: 16, maxLength: 255, pattern: '^[\\x21-\\x7e]+$', description: 'The same key and body give the same order, for 24 hours.' }),
+    Type.String({
+      minLength: 16,
+      maxLength: 255,
+      pattern: '^[\\x21-\\x7e]+$',
+      description: 'The same key and body give the same order, for 24 hours.',
+    }),
   ),
 })
 export const Checkout = Type.Object({
-  productId: Type.String({ minLength: 1, maxLength: 100, description: 'Which product is bought. Its price is ours to say.' }),
+  productId: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Which product is bought. Its price is ours to say.',
+  }),
   email: Email,
 })
 
@@ -45,7 +58,9 @@ export const Created = Type.Object({
   currency: Currency,
   statementDescriptor: Type.String({ description: 'What the bank statement will say.' }),
   status: Status,
-  clientSecret: Type.Optional(Type.String({ description: 'For the payment form. Present only when card payments are live.' })),
+  clientSecret: Type.Optional(
+    Type.String({ description: 'For the payment form. Present only when card payments are live.' }),
+  ),
   publishableKey: Type.Optional(Type.String()),
   processor: Type.Optional(Type.String()),
 })
@@ -53,8 +68,12 @@ export type Created = Type.Static<typeof Created>
 
 export const StatusParams = Type.Object({ orderId: OrderId })
 export const StatusQuery = Type.Object({
-  email: Type.Optional(Type.String({ maxLength: 320, description: "The order's address: with it the answer is complete." })),
-  sync: Type.Optional(Type.String({ maxLength: 10, description: '1: ask the payment processor now, if it was not just asked.' })),
+  email: Type.Optional(
+    Type.String({ maxLength: 320, description: "The order's address: with it the answer is complete." }),
+  ),
+  sync: Type.Optional(
+    Type.String({ maxLength: 10, description: '1: ask the payment processor now, if it was not just asked.' }),
+  ),
 })
 
 const Download = Type.Object({
@@ -74,7 +93,9 @@ export const OrderStatus = Type.Object({
   amount: Amount,
   currency: Currency,
   downloads: Type.Array(Download, { description: 'Only once paid, and only with the matching address.' }),
-  nextPollMs: Type.Union([Type.Integer(), Type.Null()], { description: 'When to ask again; null when nothing will change by itself.' }),
+  nextPollMs: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'When to ask again; null when nothing will change by itself.',
+  }),
   synced: Type.Optional(Type.Boolean({ description: 'With sync=1: whether the processor was asked just now.' })),
   statementDescriptor: Type.Optional(Type.String()),
   product: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),

@@ -17,7 +17,10 @@ const SOON_MS = 60_000
 const LATER_MS = 10 * 60_000
 
 /** What an order's status says: to anybody how it stands, to its buyer everything. */
-export function statusOf(order: OrderView, { matches, links, synced }: { matches: boolean; links: Links; synced: boolean | undefined }): OrderStatus {
+export function statusOf(
+  order: OrderView,
+  { matches, links, synced }: { matches: boolean; links: Links; synced: boolean | undefined },
+): OrderStatus {
   const forAnybody: OrderStatus = {
     orderId: order.id,
     status: order.state,
@@ -44,7 +47,10 @@ export function statusOf(order: OrderView, { matches, links, synced }: { matches
     createdAt: order.createdAt.toISOString(),
     paidAt: order.paidAt?.toISOString() ?? null,
     refundedAmount: order.refundedMinor,
-    timeline: [{ at: order.createdAt.toISOString(), what: 'created' }, ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what }))],
+    timeline: [
+      { at: order.createdAt.toISOString(), what: 'created' },
+      ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),
+    ],
   }
 }
 

@@ -6,7 +6,6 @@ import { type Migration, type MigrationProvider, Migrator } from 'kysely/migrati
 import pg from 'pg'
 
 /** The tables the typed query builder knows; each slice adds its own (declaration merging). */
-// oxlint-disable-next-line typescript/no-empty-interface
 export interface Tables {}
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
@@ -30,16 +29,24 @@ const names = new Map<string, string>()
 
 /** Gives every statement with parameters a name, so that a connection parses and plans it once (Kysely itself never does). */
 class NamingClient extends pg.Client {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- pg's own overloads are wider than any of ours
-  override query(...args: any[]): any {
-    const [text, values, callback] = args
-    if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || names.size > MOST_NAMED_STATEMENTS) {
-      return (super.query as (...rest: unknown[]) => unknown)(...args)
-    }
-    let name = names.get(text)
-    if (!name) names.set(text, (name = createHash('sha256').update(text).digest('base64url').slice(0, 24)))
-    return (super.query as (...rest: unknown[]) => unknown)({ name, text, values }, callback)
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    const plain = this.query.bind(this) as (...args: unknown[]) => unknown
+    this.query = ((...args: unknown[]) => {
+      const [text, values, callback] = args
+      const named = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
+      return named ? plain({ name: named, text, values }, callback) : plain(...args)
+    }) as typeof this.query
   }
+}
+
+function nameOf(text: string): string | undefined {
+  let name = names.get(text)
+  if (!name && names.size < MOST_NAMED_STATEMENTS) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
+    names.set(text, name)
+  }
+  return name
 }
 
 export interface Connection {
@@ -49,7 +56,10 @@ export interface Connection {
 }
 
 /** A pool of at most `connections`. A lost server is an error of the requests it meets, never of the process. */
-export function connect(config: pg.PoolConfig, { connections, onError }: { connections: number; onError: (error: Error) => void }): Connection {
+export function connect(
+  config: pg.PoolConfig,
+  { connections, onError }: { connections: number; onError: (error: Error) => void },
+): Connection {
   const pool = new pg.Pool({
     ...config,
     Client: NamingClient,

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { checkCluster, DATABASE, makeCluster, readPassword, ROLE } from './embedded/cluster.ts'
 import { findPlace, WINDOWS } from './embedded/place.ts'
-import { ensureRunning, findPostmaster, stopPostmaster, stopWithUs } from './embedded/postmaster.ts'
+import { ensureRunning, findPostmaster, stopPostmaster } from './embedded/postmaster.ts'
 
 const DEFAULT_CONNECTIONS = 100
 /** How soon a server that was killed under a living service is noticed and started again. */
@@ -48,7 +48,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   checkCluster(place)
 
   let running = await ensureRunning(place, server)
-  let letGo = stopWithUs(place, running)
   let restart: Promise<void> | undefined
   const look = setInterval(() => {
     if (findPostmaster(place.dataDir)?.pid === running.pid) return
@@ -58,10 +57,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   /** Somebody killed the server, or a service that shared it has stopped it. */
   async function startAgain() {
     log('embedded PostgreSQL has ended by itself, starting it again')
-    letGo()
+    running.letGo()
     try {
       running = await ensureRunning(place, server)
-      letGo = stopWithUs(place, running)
     } catch (error) {
       log(`embedded PostgreSQL: ${(error as Error).message}`)
     }
@@ -86,7 +84,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     async stop() {
       clearInterval(look)
       await restart
-      letGo()
       await stopPostmaster(place, running)
     },
   }

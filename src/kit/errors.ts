@@ -23,6 +23,7 @@ const PROBLEMS = {
   payment_not_captured: [409, 'The payment is not captured'],
   payment_in_progress: [409, 'The bank is working on the payment'],
   payment_closed: [409, 'The payment can no longer be made'],
+  precondition_failed: [412, 'The file is not the one that was asked for'],
   body_too_large: [413, 'The body is too large'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'The content type is not supported'],
@@ -49,7 +50,11 @@ export class Refusal extends Error {
   readonly fields: FieldProblem[] | undefined
   readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ProblemCode, detail: string, more: { fields?: FieldProblem[]; retryAfterSeconds?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    more: { fields?: FieldProblem[]; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
     super(detail, { cause: more.cause })
     this.code = code
     this.fields = more.fields
@@ -78,6 +83,7 @@ const BY_STATUS: Record<number, ProblemCode> = {
   403: 'origin_not_allowed',
   404: 'not_found',
   405: 'method_not_allowed',
+  412: 'precondition_failed',
   413: 'body_too_large',
   414: 'uri_too_long',
   415: 'unsupported_media_type',

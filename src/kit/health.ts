@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import Type from 'typebox'
+import { Type } from 'typebox'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
 import type { Server } from './http.ts'
@@ -13,7 +13,10 @@ const READY_TIMEOUT_MS = 2_000
  * `/healthz`: the process answers. `/readyz`: it can do its work, so a load balancer may send requests. `/metrics`: Prometheus'
  * text format; where `metricsAreLocal`, only to a scraper on this very machine.
  */
-export function healthRoutes(server: Server, { db, isClosing, metricsAreLocal }: { db: Db; isClosing: () => boolean; metricsAreLocal: boolean }): void {
+export function healthRoutes(
+  server: Server,
+  { db, isClosing, metricsAreLocal }: { db: Db; isClosing: () => boolean; metricsAreLocal: boolean },
+): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
@@ -24,21 +27,35 @@ export function healthRoutes(server: Server, { db, isClosing, metricsAreLocal }:
     registers: [registry],
   })
   server.addHook('onResponse', async (request, reply) => {
-    seconds.observe({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode }, reply.elapsedTime / 1000)
+    seconds.observe(
+      { method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    )
   })
 
   const schema = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }
-  server.get('/healthz', { schema: { ...schema, operationId: 'isAlive', summary: 'The process answers' } }, async () => ({ status: 'ok' as const }))
-  server.get('/readyz', { schema: { ...schema, operationId: 'isReady', summary: 'The service can do its work' } }, async () => {
-    if (isClosing()) throw new Refusal('shutting_down', 'The service is ending.', { retryAfterSeconds: 5 })
-    const answer = sql`select 1`.execute(db).then(() => true)
-    answer.catch(() => {})
-    const late = new Promise<false>((resolve) => setTimeout(resolve, READY_TIMEOUT_MS, false).unref())
-    if (!(await Promise.race([answer, late]))) throw new Refusal('database_unavailable', 'The database does not answer.', { retryAfterSeconds: 2 })
-    return { status: 'ok' as const }
-  })
+  server.get(
+    '/healthz',
+    { schema: { ...schema, operationId: 'isAlive', summary: 'The process answers' } },
+    async () => ({ status: 'ok' as const }),
+  )
+  server.get(
+    '/readyz',
+    { schema: { ...schema, operationId: 'isReady', summary: 'The service can do its work' } },
+    async () => {
+      if (isClosing()) throw new Refusal('shutting_down', 'The service is ending.', { retryAfterSeconds: 5 })
+      const answer = sql`select 1`.execute(db).then(() => true)
+      answer.catch(() => {})
+      const late = new Promise<false>((resolve) => setTimeout(resolve, READY_TIMEOUT_MS, false).unref())
+      if (!(await Promise.race([answer, late])))
+        throw new Refusal('database_unavailable', 'The database does not answer.', { retryAfterSeconds: 2 })
+      return { status: 'ok' as const }
+    },
+  )
   server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
-    const local = ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '') && !request.headers['x-forwarded-for']
+    const local =
+      ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '') &&
+      !request.headers['x-forwarded-for']
     if (metricsAreLocal && !local) throw new Refusal('not_found', 'There is nothing at this address.')
     return reply.type(registry.contentType).send(await registry.metrics())
   })

@@ -1,7 +1,13 @@
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { isDatabaseOutage } from './database.ts'
@@ -17,6 +23,14 @@ const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
 const RETRY_AFTER_OUTAGE_SECONDS = 2
+/** For what is refused before any hook has run. */
+const HEADERS_OF_REFUSALS = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
 
 export interface HttpOptions {
   log: Log
@@ -48,18 +62,28 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
     forceCloseConnections: 'idle',
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id)
-      sendRefusal(error instanceof Refusal ? error : refusalForStatus(error.statusCode ?? 400), request as FastifyRequest, reply as FastifyReply)
+      reply.headers({ ...HEADERS_OF_REFUSALS, 'x-request-id': request.id })
+      sendRefusal(
+        error instanceof Refusal ? error : refusalForStatus(error.statusCode ?? 400),
+        request as FastifyRequest,
+        reply as FastifyReply,
+      )
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, async (request: FastifyRequest, body: string) => {
-    const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
-    if (charset && charset.toLowerCase() !== 'utf-8') throw new Refusal('unsupported_media_type', 'Only UTF-8 is read here.')
-    if (request.headers['content-encoding']) throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
-    return parseJson(body)
-  })
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (request: FastifyRequest, body: string) => {
+      const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+      if (charset && charset.toLowerCase() !== 'utf-8')
+        throw new Refusal('unsupported_media_type', 'Only UTF-8 is read here.')
+      if (request.headers['content-encoding'])
+        throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
+      return parseJson(body)
+    },
+  )
 
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -79,18 +103,35 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
         credentials: !open,
         methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
         allowedHeaders: ['content-type', 'idempotency-key'],
-        exposedHeaders: ['location', 'retry-after', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+        exposedHeaders: [
+          'location',
+          'retry-after',
+          'x-request-id',
+          'ratelimit-limit',
+          'ratelimit-remaining',
+          'ratelimit-reset',
+        ],
         maxAge: 600,
+        // OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse
+        strictPreflight: false,
       })
     },
   })
 
   refuseUnknownRoutes(server)
-  server.setErrorHandler((error: FastifyError, request, reply) => sendRefusal(refusalFor(error, request), request, reply))
+  server.setErrorHandler((error: FastifyError, request, reply) =>
+    sendRefusal(refusalFor(error, request), request, reply),
+  )
   server.addHook('onResponse', async (request, reply) => {
     const { method, id } = request
     // the route's pattern, never the address itself: that holds ids, tokens and mailboxes
-    const line = { requestId: id, method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }
+    const line = {
+      requestId: id,
+      method,
+      route: request.routeOptions.url ?? '(none)',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    }
     log.info(line, 'request')
   })
   return server
@@ -113,7 +154,9 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
   }
   if (isDatabaseOutage(error)) {
     request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database is away')
-    return new Refusal('database_unavailable', 'The service cannot reach its database.', { retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS })
+    return new Refusal('database_unavailable', 'The service cannot reach its database.', {
+      retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
+    })
   }
   if (error.statusCode && error.statusCode < 500) return refusalForStatus(error.statusCode)
   request.log.error({ requestId: request.id, ...errorForLog(error) }, 'a request failed')
@@ -131,13 +174,20 @@ function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Fu
   const known: { pattern: RegExp; method: string }[] = []
   server.addHook('onRoute', ({ url, method }: { url: string; method: string | string[] }) => {
     if (url.includes('*')) return
-    const pattern = new RegExp(`^${url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.'))).join('/')}$`)
+    const pattern = new RegExp(
+      `^${url
+        .split('/')
+        .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
+        .join('/')}$`,
+    )
     for (const one of [method].flat()) known.push({ pattern, method: one })
   })
   server.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?')[0]!
     const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
-    if (allowed.length === 0) throw new Refusal('not_found', 'There is nothing at this address.')
+    // a known method that still found nothing had a parameter longer than any of ours
+    if (allowed.length === 0 || allowed.includes(request.method))
+      throw new Refusal('not_found', 'There is nothing at this address.')
     reply.header('allow', allowed.join(', '))
     throw new Refusal('method_not_allowed', `Only ${allowed.join(', ')} is answered here.`)
   })
@@ -150,8 +200,9 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket): voi
   const refusal = refusalForStatus(status)
   const body = JSON.stringify({ ...problemOf(refusal, randomBytes(12).toString('base64url')), status })
   const reason = status === 431 ? 'Request Header Fields Too Large' : status === 408 ? 'Request Timeout' : 'Bad Request'
+  const headers = Object.entries(HEADERS_OF_REFUSALS).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\nx-content-type-options: nosniff\r\n` +
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\n${headers.join('')}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
 }

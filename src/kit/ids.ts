@@ -29,3 +29,7 @@ export function newId(prefix: IdPrefix, now = Date.now()): string {
 
 /** A JSON-schema pattern for the ids of one kind. */
 export const idPattern = (prefix: IdPrefix): string => `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`
+
+/** Whether a text can be an id of that kind. What cannot never reaches the database, which holds no NUL, for one. */
+export const isId = (prefix: IdPrefix, text: string): boolean =>
+  text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1))

@@ -8,7 +8,11 @@ export interface Jobs {
   /** Enqueues within `tx`: the jobs are there exactly when it commits. */
   add(tx: Tx, queue: string, jobs: readonly { data: object; startAfterSeconds?: number }[]): Promise<void>
   /** Runs `handler` for every job of `queue`; an error is a try later, a `DropJob` is the end of it. */
-  on<Data extends object>(queue: string, options: QueueOptions, handler: (data: Data, id: string) => Promise<void>): Promise<void>
+  on<Data extends object>(
+    queue: string,
+    options: QueueOptions,
+    handler: (data: Data, id: string) => Promise<void>,
+  ): Promise<void>
   /** Runs `handler` by the clock (cron, UTC), once over all instances. */
   every(cron: string, queue: string, handler: () => Promise<void>): Promise<void>
   stop(): Promise<void>
@@ -71,21 +75,37 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
   return {
     async add(tx, queue, jobs) {
       if (jobs.length === 0) return
-      await boss.insert(queue, jobs.map(({ data, startAfterSeconds }) => ({ data, ...(startAfterSeconds && { startAfter: startAfterSeconds }) })), { db: fromKysely(tx) })
+      await boss.insert(
+        queue,
+        jobs.map(({ data, startAfterSeconds }) => ({
+          data,
+          ...(startAfterSeconds && { startAfter: startAfterSeconds }),
+        })),
+        { db: fromKysely(tx) },
+      )
     },
     async on(queue, options, handler) {
       await define(queue, options)
       await boss.work(
         queue,
-        { perJobResults: true, batchSize: options.atOnce, pollingIntervalSeconds: options.pollSeconds ?? 2, notifyPollingIntervalSeconds: options.pollSeconds ?? 10, burstWhenBatchFull: options.atOnce > 1 },
-        async (jobs) => Promise.all(jobs.map((job) => attempt(queue, job.id, () => handler(job.data as never, job.id)))),
+        {
+          perJobResults: true,
+          batchSize: options.atOnce,
+          pollingIntervalSeconds: options.pollSeconds ?? 2,
+          notifyPollingIntervalSeconds: options.pollSeconds ?? 10,
+          burstWhenBatchFull: options.atOnce > 1,
+        },
+        async (jobs) =>
+          Promise.all(jobs.map((job) => attempt(queue, job.id, () => handler(job.data as never, job.id)))),
       )
     },
     async every(cron, queue, handler) {
       await define(queue, { retries: 0, retryDelaySeconds: 1, retryDelayMaxSeconds: 1, expireSeconds: 300, atOnce: 1 })
       await boss.schedule(queue, cron)
-      await boss.work(queue, { perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 30 }, async (jobs) =>
-        Promise.all(jobs.map((job) => attempt(queue, job.id, handler))),
+      await boss.work(
+        queue,
+        { perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 30 },
+        async (jobs) => Promise.all(jobs.map((job) => attempt(queue, job.id, handler))),
       )
     },
     stop: () => boss.stop({ graceful: true, timeout: 8_000 }),

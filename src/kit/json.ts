@@ -24,18 +24,25 @@ function checkMembers(text: string): void {
   for (let at = 0; at < text.length; at++) {
     const c = text[at]
     if (c === '{' || c === '[') {
-      if (open.push(c === '{' ? new Set() : undefined) > MOST_DEEP) throw new Refusal('malformed_body', 'The body is nested too deeply.')
+      if (open.push(c === '{' ? new Set() : undefined) > MOST_DEEP)
+        throw new Refusal('malformed_body', 'The body is nested too deeply.')
     } else if (c === '}' || c === ']') {
       open.pop()
     } else if (c === '"') {
       const start = at
       for (at++; text[at] !== '"'; at++) if (text[at] === '\\') at++
       const members = open.at(-1)
-      if (!members || !/^\s*:/.test(text.slice(at + 1, at + 65))) continue
+      if (!members || !isBeforeColon(text, at + 1)) continue
       const name = JSON.parse(text.slice(start, at + 1)) as string
       if (name === '__proto__') throw new Refusal('malformed_body', 'The body has a member that is not allowed.')
       if (members.has(name)) throw new Refusal('malformed_body', 'The body has a member twice.')
       members.add(name)
     }
   }
+}
+
+function isBeforeColon(text: string, from: number): boolean {
+  let at = from
+  while (' \t\n\r'.includes(text[at] ?? ':')) at++
+  return text[at] === ':'
 }

@@ -22,20 +22,31 @@ export async function registerLimits(server: FastifyInstance): Promise<void> {
     addHeadersOnExceeding: { 'ratelimit-limit': true, 'ratelimit-remaining': true, 'ratelimit-reset': true },
     addHeaders: { 'ratelimit-limit': true, 'ratelimit-remaining': true, 'ratelimit-reset': true, 'retry-after': true },
     errorResponseBuilder: (_request, context) =>
-      new Refusal('rate_limited', 'Too many requests. Please wait a little.', { retryAfterSeconds: Math.ceil(context.ttl / 1000) }),
+      new Refusal('rate_limited', 'Too many requests. Please wait a little.', {
+        retryAfterSeconds: Math.ceil(context.ttl / 1000),
+      }),
   })
 }
 
 /** The route option that holds requests to `limit`: for each address (an IPv6 subscriber's /64 is one), or for each `keyOf`. */
-export function limited(limit: Limit | undefined, keyOf?: (request: FastifyRequest) => string): RouteShorthandOptions['config'] {
-  return limit ? { rateLimit: { max: limit.count, timeWindow: limit.seconds * 1000, ...(keyOf && { keyGenerator: keyOf }) } } : {}
+export function limited(
+  limit: Limit | undefined,
+  keyOf?: (request: FastifyRequest) => string,
+): RouteShorthandOptions['config'] {
+  return limit
+    ? { rateLimit: { max: limit.count, timeWindow: limit.seconds * 1000, ...(keyOf && { keyGenerator: keyOf }) } }
+    : {}
 }
 
 /**
  * Counts one more use of `key` over all instances, in one statement, and says whether it is still within `limit`.
  * For what guards a secret.
  */
-export async function withinLimit(db: Db, key: string, limit: Limit): Promise<{ within: boolean; retryAfterSeconds: number }> {
+export async function withinLimit(
+  db: Db,
+  key: string,
+  limit: Limit,
+): Promise<{ within: boolean; retryAfterSeconds: number }> {
   const { rows } = await sql<{ count: number; left: number }>`
     insert into limits as l (key, count, until)
     values (${key}, 1, clock_timestamp() + make_interval(secs => ${limit.seconds}))

@@ -9,5 +9,12 @@ export const newLog = (level: string): Log => pino({ level, base: null, timestam
 export function errorForLog(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) }
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown }
-  return { error: error.name, message: error.message.replace(/\S+@\S+/g, '(address)'), code, constraint, table, stack: error.stack?.replace(/\S+@\S+\.\S+(?=\s)/g, '(address)') }
+  return {
+    error: error.name,
+    message: error.message.replace(/\S+@\S+/g, '(address)'),
+    code,
+    constraint,
+    table,
+    stack: error.stack?.replace(/\S+@\S+\.\S+(?=\s)/g, '(address)'),
+  }
 }

@@ -44,8 +44,10 @@ export function smtpMailer(url: string, from: string): Mailer {
       })
       if (sent.rejected.length > 0) throw new MailRefused('the mail server refused the recipient')
     } catch (error) {
-      const { responseCode } = error as { responseCode?: number }
-      if (responseCode !== undefined && responseCode >= 500) throw new MailRefused(`the mail server answered ${responseCode}`)
+      const { responseCode, command = '' } = error as { responseCode?: number; command?: string }
+      // a refused greeting, sign-in or sender is about our settings, which somebody will put right; these are about the mail
+      if (responseCode !== undefined && responseCode >= 500 && /^(RCPT TO|DATA)/.test(command))
+        throw new MailRefused(`the mail server answered ${responseCode}`)
       throw error
     }
   }

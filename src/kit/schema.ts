@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 
 /** A problem (RFC 9457), as every answer that is not a success carries one. */
 export const Problem = Type.Object(
@@ -16,6 +16,8 @@ export const Problem = Type.Object(
 export type Problem = Type.Static<typeof Problem>
 
 /** Minor units of the currency beside it: 1900 and USD are $19.00, 500 and JPY are ¥500. */
-export const Amount = Type.Integer({ description: "Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500." })
+export const Amount = Type.Integer({
+  description: 'Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500.',
+})
 export const Currency = Type.String({ description: 'ISO 4217, upper case.' })
 export const Time = Type.String({ description: 'ISO 8601 in UTC with milliseconds.' })

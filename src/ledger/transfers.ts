@@ -4,7 +4,8 @@ import { share } from '../kit/money.ts'
 
 /** One entry of the books: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
 export interface Transfer {
-  kind: 'sale' | 'fee' | 'refund' | 'fee_refund' | 'held' | 'returned' | 'dispute_hold' | 'dispute_release' | 'dispute_loss'
+  kind:
+    'sale' | 'fee' | 'refund' | 'fee_refund' | 'held' | 'returned' | 'dispute_hold' | 'dispute_release' | 'dispute_loss'
   /** The thing that caused it. (kind, cause) is unique: a repeat books nothing. */
   cause: string
   orderId: string
@@ -35,7 +36,15 @@ export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
   const { cause, orderId, currency } = sale
   const seller = sellerAccount(sale.sellerId)
   return positive([
-    { kind: 'sale', cause, orderId, currency, debit: processorAccount(sale.processor), credit: seller, amountMinor: sale.amountMinor },
+    {
+      kind: 'sale',
+      cause,
+      orderId,
+      currency,
+      debit: processorAccount(sale.processor),
+      credit: seller,
+      amountMinor: sale.amountMinor,
+    },
     { kind: 'fee', cause, orderId, currency, debit: seller, credit: FEES, amountMinor: sale.feeMinor },
   ])
 }
@@ -53,7 +62,15 @@ export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...r
   const seller = sellerAccount(refund.sellerId)
   const feeBack = feeReturned(amountMinor, { saleMinor, feeMinor, returnedBeforeMinor })
   return positive([
-    { kind: 'refund', cause, orderId, currency, debit: seller, credit: processorAccount(refund.processor), amountMinor },
+    {
+      kind: 'refund',
+      cause,
+      orderId,
+      currency,
+      debit: seller,
+      credit: processorAccount(refund.processor),
+      amountMinor,
+    },
     { kind: 'fee_refund', cause, orderId, currency, debit: FEES, credit: seller, amountMinor: feeBack },
   ])
 }
@@ -75,19 +92,23 @@ export const returnedTransfers = ({ processor, sellerId: _, ...money }: Money): 
   { kind: 'returned', ...money, debit: HELD, credit: processorAccount(processor) },
 ]
 
-/** A dispute takes the amount out of the seller's reach; it comes back when won and is gone, with the fee returned, when lost. */
-export const disputeHeld = ({ processor: _p, sellerId, ...money }: Money): Transfer[] => [
-  { kind: 'dispute_hold', ...money, debit: sellerAccount(sellerId), credit: DISPUTED },
+/** Disputed money is the seller's where it paid for a sale, and otherwise still held. */
+type Disputed = Money & { ofSale: boolean }
+const holder = ({ ofSale, sellerId }: Disputed) => (ofSale ? sellerAccount(sellerId) : HELD)
+const entry = ({ cause, orderId, amountMinor, currency }: Disputed) => ({ cause, orderId, amountMinor, currency })
+
+/** A dispute takes the amount out of reach; it comes back when won and is gone, with its share of the fee, when lost. */
+export const disputeHeld = (dispute: Disputed): Transfer[] => [
+  { kind: 'dispute_hold', ...entry(dispute), debit: holder(dispute), credit: DISPUTED },
 ]
-export const disputeWon = ({ processor: _p, sellerId, ...money }: Money): Transfer[] => [
-  { kind: 'dispute_release', ...money, debit: DISPUTED, credit: sellerAccount(sellerId) },
+export const disputeWon = (dispute: Disputed): Transfer[] => [
+  { kind: 'dispute_release', ...entry(dispute), debit: DISPUTED, credit: holder(dispute) },
 ]
-export function disputeLost({ saleMinor, feeMinor, returnedBeforeMinor, ...lost }: Money & Returned): Transfer[] {
-  const { processor, sellerId, ...money } = lost
-  const feeBack = feeReturned(money.amountMinor, { saleMinor, feeMinor, returnedBeforeMinor })
+export function disputeLost(dispute: Disputed & Returned): Transfer[] {
+  const feeBack = dispute.ofSale ? feeReturned(dispute.amountMinor, dispute) : 0
   return positive([
-    { kind: 'dispute_loss', ...money, debit: DISPUTED, credit: processorAccount(processor) },
-    { kind: 'fee_refund', ...money, amountMinor: feeBack, debit: FEES, credit: sellerAccount(sellerId) },
+    { kind: 'dispute_loss', ...entry(dispute), debit: DISPUTED, credit: processorAccount(dispute.processor) },
+    { kind: 'fee_refund', ...entry(dispute), amountMinor: feeBack, debit: FEES, credit: holder(dispute) },
   ])
 }
 

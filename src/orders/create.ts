@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import { newId } from '../kit/ids.ts'
+import { isId, newId } from '../kit/ids.ts'
 import type { State } from './states.ts'
 
 export interface NewOrder {
@@ -54,6 +54,7 @@ export function orderMaker(db: Db, settings: OrderSettings): CreateOrder {
   })
 
   return async (order) => {
+    if (!isId('prod', order.productId)) throw new Refusal('product_not_found', 'This product is not for sale.')
     const keyed = order.idempotencyKey !== undefined
     const row: Row = {
       ...order,
@@ -73,7 +74,11 @@ export function orderMaker(db: Db, settings: OrderSettings): CreateOrder {
 }
 
 /** The orders that were made, in the order of `rows`: undefined where the product is not for sale or the key was used before. */
-async function insertOrders(db: Db, settings: OrderSettings, rows: readonly Row[]): Promise<(CreatedOrder | undefined)[]> {
+async function insertOrders(
+  db: Db,
+  settings: OrderSettings,
+  rows: readonly Row[],
+): Promise<(CreatedOrder | undefined)[]> {
   const column = <K extends keyof Row>(name: K) => rows.map((row) => row[name])
   const made = await sql<CreatedOrder>`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
@@ -86,7 +91,9 @@ async function insertOrders(db: Db, settings: OrderSettings, rows: readonly Row[
       ${column('requestHash')}::bytea[]) as i(id, product_id, email, key, hash)
     join products p on p.id = i.product_id and p.status = 'active'
     on conflict (idempotency_key) where idempotency_key is not null do nothing
-    returning id, amount_minor as "amountMinor", currency, statement_descriptor as "statementDescriptor", state`.execute(db)
+    returning id, amount_minor as "amountMinor", currency, statement_descriptor as "statementDescriptor", state`.execute(
+    db,
+  )
   const byId = new Map(made.rows.map((order) => [order.id, order]))
   return rows.map((row) => byId.get(row.id))
 }

@@ -6,6 +6,8 @@ import { type State, isDelivered } from './states.ts'
 
 /** How long a link works. Asking for the order's status again makes a new one. */
 export const LINK_LIFE_SECONDS = 3600
+/** What every file system takes, whatever the alphabet. */
+const LONGEST_NAME = 200
 
 /** `order.file.expiry.signature`: readable by us alone without looking anything up, and good for that one file only. */
 export function downloadToken(signer: Signer, orderId: string, fileId: string, expiresAt: Date): string {
@@ -28,15 +30,28 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
     from orders o join files f on f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at)
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
   const file = rows[0]
-  if (file?.expired) throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
-  if (!file || !isDelivered(file.state)) throw new Refusal('download_not_available', 'The files of this order are not available any more.')
+  if (file?.expired)
+    throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
+  if (!file || !isDelivered(file.state))
+    throw new Refusal('download_not_available', 'The files of this order are not available any more.')
   return { fileId, ...file }
 }
 
 /** A Content-Disposition that no file name can break out of (RFC 6266): plain ASCII first, then the name as it is. */
 export function attachment(name: string): string {
-  const safe = name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_').slice(0, 200) || 'download'
-  const ascii = safe.normalize('NFKD').replace(/[^\x20-\x7e]/g, '').replace(/["\\%;]/g, '_').trim() || 'download'
-  const encoded = encodeURIComponent(safe.toWellFormed()).replace(/['()*!]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  const whole = name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_') || 'download'
+  // what is too long loses its middle, not the ending that says how to open it
+  const ending = /\.[^. ]{1,10}$/.exec(whole)?.[0] ?? ''
+  const safe = whole.length > LONGEST_NAME ? whole.slice(0, LONGEST_NAME - ending.length) + ending : whole
+  const ascii =
+    safe
+      .normalize('NFKD')
+      .replace(/[^\x20-\x7e]/g, '')
+      .replace(/["\\%;]/g, '_')
+      .trim() || 'download'
+  const encoded = encodeURIComponent(safe.toWellFormed()).replace(
+    /['()*!]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

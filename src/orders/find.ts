@@ -36,8 +36,9 @@ export type FindOrder = (id: string) => Promise<OrderView | undefined>
 
 /** Finds orders by id; those asked for together are read together. */
 export function orderFinder(db: Db): FindOrder {
-  return batched(async (ids: readonly string[]) => {
-    const { rows } = await sql<OrderView>`
+  return batched(
+    async (ids: readonly string[]) => {
+      const { rows } = await sql<OrderView>`
       select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.currency, o.refunded_minor as "refundedMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
         o.created_at as "createdAt", o.paid_at as "paidAt",
@@ -50,7 +51,9 @@ export function orderFinder(db: Db): FindOrder {
             from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))
           else '[]' end as files
       from orders o where o.id = any(${ids})`.execute(db)
-    const byId = new Map(rows.map((order) => [order.id, order]))
-    return ids.map((id) => byId.get(id))
-  }, { most: 64, atOnce: 2, isOutage: isDatabaseOutage }) // prettier-ignore
+      const byId = new Map(rows.map((order) => [order.id, order]))
+      return ids.map((id) => byId.get(id))
+    },
+    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
+  )
 }

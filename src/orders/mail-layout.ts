@@ -10,9 +10,20 @@ export interface Lines {
 /** One mail as plain text and as HTML that reads well in every client: one column, no picture, nothing fetched. */
 export function renderMail({ title, text, button, facts }: Lines, url: string): { text: string; html: string } {
   const width = Math.max(...facts.map(([label]) => label.length))
-  const plain = [title, '', text, '', `${button}:`, url, '', ...facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`), '']
+  const plain = [
+    title,
+    '',
+    text,
+    '',
+    `${button}:`,
+    url,
+    '',
+    ...facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
+    '',
+  ]
   const rows = facts.map(
-    ([label, value]) => `<tr><td style="padding:4px 16px 4px 0;color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
+    ([label, value]) =>
+      `<tr><td style="padding:4px 16px 4px 0;color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
   )
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>

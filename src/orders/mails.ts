@@ -23,7 +23,10 @@ interface MailOrder {
 const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60, atOnce: 5 }
 
 /** Sends what settle has promised, by the job's id once: a repeat after a lost answer is the same mail again. */
-export async function sendMails(jobs: Jobs, { db, mailer, orderUrl }: { db: Db; mailer: Mailer; orderUrl: (orderId: string) => string }): Promise<void> {
+export async function sendMails(
+  jobs: Jobs,
+  { db, mailer, orderUrl }: { db: Db; mailer: Mailer; orderUrl: (orderId: string) => string },
+): Promise<void> {
   await jobs.on<{ kind: MailKind; orderId: string }>('mail', DELIVERY, async ({ kind, orderId }, jobId) => {
     const { rows } = await sql<MailOrder>`
       select o.id, o.email, o.product_name as "productName", s.name as seller, o.amount_minor as "amountMinor",
@@ -63,20 +66,32 @@ const LINES: Record<MailKind, (order: MailOrder) => Lines> = {
     title: 'You paid once. We sent the second payment back.',
     text: `Your bank charged you twice for ${order.productName}. The second payment was refunded in full at once; it can take your bank a few days to show it. Your purchase is not touched.`,
     button: 'See my order',
-    facts: [['Sent back', formatMoney(order.amountMinor, order.currency)], ['On your statement', order.statementDescriptor], ['Order', order.id]],
+    facts: [
+      ['Sent back', formatMoney(order.amountMinor, order.currency)],
+      ['On your statement', order.statementDescriptor],
+      ['Order', order.id],
+    ],
   }),
   refunded: (order) => ({
     subject: `Your refund for ${order.productName}`,
     title: 'Your refund is on its way.',
     text: `${order.seller} has refunded ${formatMoney(order.refundedMinor, order.currency)} of ${formatMoney(order.amountMinor, order.currency)}. It can take your bank a few days to show it.`,
     button: 'See my order',
-    facts: [['Refunded in all', formatMoney(order.refundedMinor, order.currency)], ['On your statement', order.statementDescriptor], ['Order', order.id]],
+    facts: [
+      ['Refunded in all', formatMoney(order.refundedMinor, order.currency)],
+      ['On your statement', order.statementDescriptor],
+      ['Order', order.id],
+    ],
   }),
   disputed: (order) => ({
     subject: `About your payment for ${order.productName}`,
     title: 'Your bank told us that you dispute a payment.',
     text: `While your bank looks at the payment for ${order.productName}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads ${order.statementDescriptor}.`,
     button: 'See my order',
-    facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ['On your statement', order.statementDescriptor], ['Order', order.id]],
+    facts: [
+      ['Amount', formatMoney(order.amountMinor, order.currency)],
+      ['On your statement', order.statementDescriptor],
+      ['Order', order.id],
+    ],
   }),
 }

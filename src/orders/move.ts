@@ -54,7 +54,9 @@ export async function noteEvents(tx: Tx, events: readonly { orderId: string; wha
   if (events.length === 0) return
   await sql`
     insert into order_events (order_id, what)
-    select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`.execute(tx)
+    select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`.execute(
+    tx,
+  )
 }
 
 /** The order waits for a bank: its end is put off to `hours` after its making. */
@@ -66,7 +68,10 @@ export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: nu
 }
 
 /** The new totals of what was refunded, in minor units. */
-export async function noteRefunded(tx: Tx, totals: readonly { orderId: string; refundedMinor: number }[]): Promise<void> {
+export async function noteRefunded(
+  tx: Tx,
+  totals: readonly { orderId: string; refundedMinor: number }[],
+): Promise<void> {
   if (totals.length === 0) return
   await sql`
     update orders o set refunded_minor = t.minor

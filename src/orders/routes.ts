@@ -1,5 +1,5 @@
 import send from '@fastify/send'
-import Type from 'typebox'
+import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
@@ -9,7 +9,10 @@ import type { Storage } from '../kit/storage.ts'
 import { attachment, redeemDownload } from './downloads.ts'
 
 /** The files themselves. Range, HEAD and resume are the file server's; whether one may have them is ours. */
-export function downloadRoutes(server: Server, { db, storage, signer }: { db: Db; storage: Storage; signer: Signer }): void {
+export function downloadRoutes(
+  server: Server,
+  { db, storage, signer }: { db: Db; storage: Storage; signer: Signer },
+): void {
   server.get(
     '/api/downloads/:token',
     {
@@ -17,8 +20,14 @@ export function downloadRoutes(server: Server, { db, storage, signer }: { db: Db
         operationId: 'download',
         summary: 'A file that was bought',
         tags: ['Checkout'],
+        produces: ['application/octet-stream'],
         params: Type.Object({ token: Type.String({ maxLength: 300 }) }),
-        response: { 200: Type.Any({ description: 'The bytes.' }), 206: Type.Any({ description: 'The part that was asked for.' }), '4xx': Problem, '5xx': Problem },
+        response: {
+          200: Type.Any({ description: 'The bytes.' }),
+          206: Type.Any({ description: 'The part that was asked for.' }),
+          '4xx': Problem,
+          '5xx': Problem,
+        },
       },
     },
     async (request, reply) => {
@@ -26,8 +35,21 @@ export function downloadRoutes(server: Server, { db, storage, signer }: { db: Db
       const file = await redeemDownload(db, signer, request.params.token)
       const { root, path } = storage.locate(file.fileId)
       // the bytes of a file id never change, so the time of their making is all a resumed download has to compare
-      const sent = await send(request.raw, `/${path.replaceAll('\\', '/')}`, { root, etag: false, lastModified: true, cacheControl: false, contentType: false, index: false, dotfiles: 'deny' })
-      if (sent.type === 'error') throw refusalForMissing(sent.statusCode)
+      const sent = await send(request.raw, `/${path.replaceAll('\\', '/')}`, {
+        root,
+        etag: false,
+        lastModified: true,
+        cacheControl: false,
+        contentType: false,
+        index: false,
+        dotfiles: 'deny',
+      })
+      if (sent.type === 'error') {
+        // how long the file really is, for who resumes a download (RFC 9110, 15.5.17)
+        const length = sent.headers['Content-Range']
+        if (length) reply.header('content-range', length)
+        throw refusalForMissing(sent.statusCode)
+      }
       reply.code(sent.statusCode).headers({
         ...sent.headers,
         'content-type': file.contentType,
@@ -42,5 +64,10 @@ export function downloadRoutes(server: Server, { db, storage, signer }: { db: Db
 
 function refusalForMissing(status: number): Refusal {
   if (status === 416) return new Refusal('range_not_satisfiable', 'The file has no such part.')
-  return new Refusal('storage_unavailable', 'The file cannot be read right now. Your purchase is safe: please try again later.', { retryAfterSeconds: 30 })
+  if (status === 412) return new Refusal('precondition_failed', 'The file is not the one you began with.')
+  return new Refusal(
+    'storage_unavailable',
+    'The file cannot be read right now. Your purchase is safe: please try again later.',
+    { retryAfterSeconds: 30 },
+  )
 }

@@ -6,8 +6,16 @@ export type Rail = (typeof RAILS)[number]
 export const SLOW_RAILS: ReadonlySet<Rail> = new Set(['bank_transfer', 'upi'])
 
 export const STATES = [
-  'pending', 'processing', 'paid', 'partially_refunded', 'refunded', 'disputed', 'charged_back', 'expired', 'needs_review',
-] as const // prettier-ignore
+  'pending',
+  'processing',
+  'paid',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'charged_back',
+  'expired',
+  'needs_review',
+] as const
 export type State = (typeof STATES)[number]
 
 /**
@@ -20,11 +28,11 @@ export const MOVES = {
   review: { from: ['pending', 'processing', 'expired'], to: 'needs_review' },
   expire: { from: ['pending', 'processing'], to: 'expired' },
   refund_part: { from: ['paid', 'partially_refunded'], to: 'partially_refunded' },
-  refund_all: { from: ['paid', 'partially_refunded'], to: 'refunded' },
+  // When all of it is back, whoever else asks for it, that is how the order ends, in whatever order we hear.
+  refund_all: { from: ['paid', 'partially_refunded', 'disputed', 'charged_back'], to: 'refunded' },
   dispute: { from: ['paid', 'partially_refunded'], to: 'disputed' },
   win_dispute: { from: ['disputed'], to: 'paid' },
   win_dispute_refunded_in_part: { from: ['disputed'], to: 'partially_refunded' },
-  win_dispute_refunded: { from: ['disputed'], to: 'refunded' },
   lose_dispute: { from: ['disputed'], to: 'charged_back' },
 } as const satisfies Record<string, { from: readonly State[]; to: State }>
 export type Move = keyof typeof MOVES

@@ -9,7 +9,8 @@ export const apiDescription = (baseUrl: string) => ({
     info: {
       title: 'Till',
       version: '1.0.0',
-      description: 'Checkout for digital products. Amounts are integer minor units. Everything that is not a success is a problem (RFC 9457) with a stable `code`.',
+      description:
+        'Checkout for digital products. Amounts are integer minor units. Everything that is not a success is a problem (RFC 9457) with a stable `code`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
@@ -47,11 +48,16 @@ td:first-child{white-space:nowrap}.must::after{content:" *"}a{color:inherit}`
 
 /** The API's description for programs (/api/openapi.json), and for people (/api/docs): one page, no script. */
 export function docsRoutes(server: Server): void {
-  server.get('/api/openapi.json', { schema: { hide: true } }, async (_request, reply) => reply.type('application/json').send(server.swagger()))
+  server.get('/api/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type('application/json').send(describe(server)),
+  )
   server.get('/api/docs', { schema: { hide: true } }, async (_request, reply) => {
     const hash = createHash('sha256').update(STYLE).digest('base64')
-    reply.header('content-security-policy', `default-src 'none'; style-src 'sha256-${hash}'; frame-ancestors 'none'; base-uri 'none'`)
-    return reply.type('text/html; charset=utf-8').send(docsPage(server.swagger() as unknown as Description))
+    reply.header(
+      'content-security-policy',
+      `default-src 'none'; style-src 'sha256-${hash}'; frame-ancestors 'none'; base-uri 'none'`,
+    )
+    return reply.type('text/html; charset=utf-8').send(docsPage(describe(server)))
   })
 }
 
@@ -61,10 +67,27 @@ interface Description {
   paths: Record<string, Record<string, Operation>>
 }
 
+/** The description, with the media type that refusals really have: the library takes every answer for application/json. */
+function describe(server: Server): Description {
+  const description = server.swagger() as unknown as Description
+  const answers = Object.values(description.paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ responses }) => Object.entries(responses)),
+  )
+  for (const [status, answer] of answers) {
+    const [content] = Object.values(answer.content ?? {})
+    if (content && /^[45]/.test(status)) answer.content = { 'application/problem+json': content }
+  }
+  return description
+}
+
 function docsPage({ info, tags = [], paths }: Description): string {
-  const operations = Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
   const sections = tags.map(({ name, description }) => {
-    const articles = operations.filter(({ operation }) => operation.tags?.includes(name)).map(({ path, method, operation }) => article(method, path, operation))
+    const articles = operations
+      .filter(({ operation }) => operation.tags?.includes(name))
+      .map(({ path, method, operation }) => article(method, path, operation))
     return `<section><h2>${escapeHtml(name)}</h2><p>${escapeHtml(description ?? '')}</p>${articles.join('')}</section>`
   })
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -73,9 +96,11 @@ function docsPage({ info, tags = [], paths }: Description): string {
 }
 
 function article(method: string, path: string, operation: Operation): string {
-  const parameters = (operation.parameters ?? []).map((one) => row(one.name, one.required === true, `${one.in}. ${one.description ?? ''}`))
+  const parameters = (operation.parameters ?? []).map((one) =>
+    row(one.name, one.required === true, `${one.in}. ${one.description ?? ''}`),
+  )
   const body = operation.requestBody?.content['application/json']?.schema
-  const answers = Object.entries(operation.responses).filter(([status]) => /^2/.test(status))
+  const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
   return `<article><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p>${escapeHtml(operation.summary ?? '')}. ${escapeHtml(operation.description ?? '')}</p>
 ${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join('')}</table>` : ''}
 ${body ? `<h4>Body</h4><table>${rowsOf(body)}</table>` : ''}
@@ -87,7 +112,10 @@ function rowsOf(schema: JsonSchema, prefix = ''): string {
   return members
     .map(([name, member]) => {
       const must = (schema.items ?? schema).required?.includes(name) === true
-      return row(prefix + name, must, `${typeOf(member)}. ${member.description ?? ''}`) + rowsOf(member, `${prefix}${name}${member.items ? '[]' : ''}.`)
+      return (
+        row(prefix + name, must, `${typeOf(member)}. ${member.description ?? ''}`) +
+        rowsOf(member, `${prefix}${name}${member.items ? '[]' : ''}.`)
+      )
     })
     .join('')
 }

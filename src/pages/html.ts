@@ -14,9 +14,9 @@ const HEAD = '<!--till:head-->'
 /** `connect` names the origins the page may ask; `more` adds directives. */
 export function readPage(html: string, { connect, more = '' }: { connect: string; more?: string }): Page {
   const hashes = (tag: string) =>
-    [...html.matchAll(new RegExp(`<${tag}(?:\\s[^>]*)?>([\\s\\S]*?)</${tag}>`, 'g'))]
-      .filter(([whole, body]) => body !== '' && !whole.includes('application/json'))
-      .map(([, body]) => ` 'sha256-${createHash('sha256').update(body!).digest('base64')}'`)
+    [...html.matchAll(new RegExp(`<${tag}(\\s[^>]*)?>([\\s\\S]*?)</${tag}>`, 'g'))]
+      .filter(([, attributes, body]) => body !== '' && !attributes?.includes('application/json'))
+      .map(([, , body]) => ` 'sha256-${createHash('sha256').update(body!).digest('base64')}'`)
       .join('')
   const policy = [
     "default-src 'none'",
@@ -34,7 +34,9 @@ export function readPage(html: string, { connect, more = '' }: { connect: string
     // functions, not strings: a "$&" in a product's name would be read as a pattern
     render: ({ data, title, head = '' }) =>
       html
-        .replace(TITLE, (_, standing: string) => (title === undefined ? standing : `<title>${escapeHtml(title)}</title>`))
+        .replace(TITLE, (_, standing: string) =>
+          title === undefined ? standing : `<title>${escapeHtml(title)}</title>`,
+        )
         .replace(HEAD, () => head)
         .replace(DATA, () => `${DATA.slice(0, -'</script>'.length)}${jsonForHtml(data)}</script>`),
   }

@@ -1,12 +1,19 @@
 import { sql } from 'kysely'
-import Type from 'typebox'
+import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { Problem, Time } from '../kit/schema.ts'
 
 const MOST_SHOWN = 100
 
-const Mail = Type.Object({ id: Type.String(), to: Type.String(), subject: Type.String(), text: Type.String(), html: Type.String(), sentAt: Time })
+const Mail = Type.Object({
+  id: Type.String(),
+  to: Type.String(),
+  subject: Type.String(),
+  text: Type.String(),
+  html: Type.String(),
+  sentAt: Time,
+})
 
 /** Every mail that would have been sent, for a service without a mail server: never where real users are. */
 export function outboxRoutes(server: Server, db: Db): void {
@@ -17,7 +24,7 @@ export function outboxRoutes(server: Server, db: Db): void {
         operationId: 'listOutbox',
         summary: 'Mails that would have been sent, newest first',
         tags: ['Sandbox'],
-        querystring: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254 })) }),
+        querystring: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^\\u0000]*$' })) }),
         response: { 200: Type.Array(Mail), '4xx': Problem, '5xx': Problem },
       },
     },

@@ -29,19 +29,35 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const mode = { demo: (await options.demoProducts()).length > 0, outbox: options.outbox }
   const data = { baseUrl: options.baseUrl, mode }
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
-  const read = async (file: string, more?: string) => readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
+  const read = async (file: string, more?: string) =>
+    readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
   const [home, pay, order, pricing, missing] = await Promise.all(
     ['index.html', 'pay/index.html', 'order/index.html', 'pricing/index.html', '404.html'].map((file) => read(file)),
   )
 
   await parent.register(async (server: Server) => {
-    await server.register(compress, { encodings: ['br', 'gzip'], brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } } })
-    await server.register(fileServer, { root: path.join(options.dist, 'assets'), prefix: '/assets/', immutable: true, maxAge: '365d', index: false })
+    await server.register(compress, {
+      encodings: ['br', 'gzip'],
+      brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+    })
+    await server.register(fileServer, {
+      root: path.join(options.dist, 'assets'),
+      prefix: '/assets/',
+      immutable: true,
+      maxAge: '365d',
+      index: false,
+    })
     for (const file of await looseFiles(options.dist)) {
-      server.get(`/${file}`, { schema: { hide: true } }, async (_request, reply) => reply.sendFile(file, options.dist, { maxAge: '1h', immutable: false }))
+      server.get(`/${file}`, { schema: { hide: true } }, async (_request, reply) =>
+        reply.sendFile(file, options.dist, { maxAge: '1h', immutable: false }),
+      )
     }
 
-    const page = (url: string, answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string> | string, caching: string) => {
+    const page = (
+      url: string,
+      answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string> | string,
+      caching: string,
+    ) => {
       server.get(url, { schema: { hide: true } }, async (request, reply) => {
         reply.type('text/html; charset=utf-8').header('cache-control', caching)
         return answer(request.query as Record<string, unknown>, reply)
@@ -58,20 +74,32 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       return shown.render(fill)
     }
 
-    page('/', async (_query, reply) => show(home!, reply, { data: { ...data, demoProducts: await options.demoProducts() } }), 'no-cache')
+    page(
+      '/',
+      async (_query, reply) => show(home!, reply, { data: { ...data, demoProducts: await options.demoProducts() } }),
+      'no-cache',
+    )
     page('/pricing/', (_query, reply) => show(pricing!, reply), 'no-cache')
     page('/order/', (_query, reply) => show(order!, reply), 'no-store')
-    page('/pay/', async ({ product: productId }, reply) => {
-      if (typeof productId !== 'string' || productId === '') return show(pay!, reply)
-      try {
-        const product = await options.findProduct(productId)
-        return show(pay!, reply, { data: { ...data, product }, title: product.name, head: preview(product, options.appUrl) })
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        reply.code(statusOf(error.code))
-        return show(pay!, reply, { data: { ...data, product: { error: problemOf(error, reply.request.id) } } })
-      }
-    }, 'no-store') // prettier-ignore
+    page(
+      '/pay/',
+      async ({ product: productId }, reply) => {
+        if (typeof productId !== 'string' || productId === '') return show(pay!, reply)
+        try {
+          const product = await options.findProduct(productId)
+          return show(pay!, reply, {
+            data: { ...data, product },
+            title: product.name,
+            head: preview(product, options.appUrl),
+          })
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          reply.code(statusOf(error.code))
+          return show(pay!, reply, { data: { ...data, product: { error: problemOf(error, reply.request.id) } } })
+        }
+      },
+      'no-store',
+    )
     if (options.outbox) {
       const outbox = await read('outbox/index.html', "; style-src-attr 'unsafe-inline'; frame-src 'self'")
       page('/outbox/', (_query, reply) => show(outbox, reply), 'no-store')
@@ -79,8 +107,9 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
 
     // a person who mistyped an address gets a page, a program a problem
     server.get('/*', { schema: { hide: true } }, async (request, reply) => {
-      if (request.url.startsWith('/api/') || !request.headers.accept?.includes('text/html')) throw new Refusal('not_found', 'There is nothing at this address.')
-      reply.code(404).type('text/html; charset=utf-8')
+      if (/^\/api([/?]|$)/.test(request.url) || !request.headers.accept?.includes('text/html'))
+        return reply.callNotFound()
+      reply.code(statusOf('not_found')).type('text/html; charset=utf-8')
       return show(missing!, reply)
     })
   })
@@ -89,13 +118,16 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
 /** What lies beside the pages: the icon, the demo's picture. */
 async function looseFiles(dist: string): Promise<string[]> {
   const entries = await fs.readdir(dist, { withFileTypes: true })
-  return entries.filter((entry) => entry.isFile() && /\.(svg|png|ico|txt|webmanifest)$/.test(entry.name)).map((entry) => entry.name)
+  return entries
+    .filter((entry) => entry.isFile() && /\.(svg|png|ico|txt|webmanifest)$/.test(entry.name))
+    .map((entry) => entry.name)
 }
 
 /** What a link to the page looks like where it is shared. */
 function preview(product: ProductView, appUrl: string): string {
   const price = decimalText(product.amount, product.currency)
-  const image = product.imageUrl && URL.canParse(product.imageUrl, appUrl) ? new URL(product.imageUrl, appUrl).href : undefined
+  const image =
+    product.imageUrl && URL.canParse(product.imageUrl, appUrl) ? new URL(product.imageUrl, appUrl).href : undefined
   const tags: [string, string | undefined][] = [
     ['og:type', 'product'],
     ['og:title', product.name],
@@ -108,5 +140,8 @@ function preview(product: ProductView, appUrl: string): string {
   ]
   const shown = tags.filter((tag): tag is [string, string] => Boolean(tag[1]))
   const description = `<meta name="description" content="${escapeHtml(product.description.slice(0, 300))}" />`
-  return [description, ...shown.map(([property, content]) => `<meta property="${property}" content="${escapeHtml(content)}" />`)].join('\n    ')
+  return [
+    description,
+    ...shown.map(([property, content]) => `<meta property="${property}" content="${escapeHtml(content)}" />`),
+  ].join('\n    ')
 }

@@ -45,7 +45,9 @@ export async function syncOrder({ db, processors, settle, log }: Asking, orderId
     return false
   } finally {
     const early = SYNC_BUDGET_MS / 1000 - SYNC_PAUSE_SECONDS
-    await sql`update orders set sync_after = sync_after - make_interval(secs => ${early}) where id = ${orderId}`.execute(db)
+    await sql`update orders set sync_after = sync_after - make_interval(secs => ${early}) where id = ${orderId}`.execute(
+      db,
+    )
   }
 }
 
@@ -70,7 +72,10 @@ export async function reconcileDue(asking: Asking): Promise<number> {
       try {
         await lookAt(asking, order)
       } catch (error) {
-        asking.log.warn({ orderId: order.id, ...errorForLog(error) }, 'an order could not be looked at, and will be again')
+        asking.log.warn(
+          { orderId: order.id, ...errorForLog(error) },
+          'an order could not be looked at, and will be again',
+        )
       }
     }
   }
@@ -122,7 +127,13 @@ interface Attempt {
 /** We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. */
 async function startAgain(db: Db, processor: Processor, orderId: string, attempt: Attempt): Promise<string> {
   const { id: key, amountMinor, currency, statementDescriptor } = attempt
-  const { processorPaymentId } = await processor.startPayment({ key, orderId, amountMinor, currency, statementDescriptor })
+  const { processorPaymentId } = await processor.startPayment({
+    key,
+    orderId,
+    amountMinor,
+    currency,
+    statementDescriptor,
+  })
   await noteStarted(db, key, processorPaymentId)
   return processorPaymentId
 }

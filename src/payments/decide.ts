@@ -17,10 +17,16 @@ export interface Known {
   processorPaymentId: string
   paymentState: PaymentSnapshot['state']
   declines: number
-  captures: { id: string; purpose: CapturePurpose; amountMinor: number }[]
+  captures: { id: string; purpose: CapturePurpose; amountMinor: number; currency: string }[]
   /** Refunds we asked for have our id, and the processor's once it has told us. */
-  refunds: { id: string | null; key: string; amountMinor: number; captureId: string; state: 'requested' | 'succeeded' }[]
-  disputes: { id: string; amountMinor: number; state: DisputeFact['state'] }[]
+  refunds: {
+    id: string | null
+    key: string
+    amountMinor: number
+    captureId: string
+    state: 'requested' | 'succeeded'
+  }[]
+  disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state'] }[]
 }
 export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
 
@@ -43,8 +49,16 @@ export interface Effects {
 }
 
 const none = (): Effects => ({
-  moves: [], captures: [], refunds: [], returns: [], disputes: [], timeline: [], transfers: [], mails: [], waitsForBank: false,
-}) // prettier-ignore
+  moves: [],
+  captures: [],
+  refunds: [],
+  returns: [],
+  disputes: [],
+  timeline: [],
+  transfers: [],
+  mails: [],
+  waitsForBank: false,
+})
 
 /**
  * What a snapshot means for an order: pure, so every order and repetition of a processor's notifications can be tried. `known`
@@ -69,9 +83,11 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
   const { paymentState, declines } = known
   known.paymentState = laterState(known.paymentState, snapshot.state)
   known.declines = Math.max(known.declines, snapshot.declines)
-  if (known.paymentState !== paymentState || known.declines !== declines) effects.payment = { state: known.paymentState, declines: known.declines }
+  if (known.paymentState !== paymentState || known.declines !== declines)
+    effects.payment = { state: known.paymentState, declines: known.declines }
 
-  for (const capture of snapshot.captures) if (!known.captures.some(({ id }) => id === capture.id)) decideCapture(known, capture, effects, move)
+  for (const capture of snapshot.captures)
+    if (!known.captures.some(({ id }) => id === capture.id)) decideCapture(known, capture, snapshot, effects, move)
   for (const refund of snapshot.refunds) decideRefund(known, refund, effects, move)
   for (const dispute of snapshot.disputes) decideDispute(known, dispute, effects, move)
   return effects
@@ -79,10 +95,20 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
 
 type TryMove = (name: Move, more?: Omit<Effects['moves'][number], 'move' | 'to'>) => boolean
 
-function decideCapture(known: Known, capture: Capture, effects: Effects, move: TryMove): void {
+function decideCapture(
+  known: Known,
+  capture: Capture,
+  snapshot: PaymentSnapshot,
+  effects: Effects,
+  move: TryMove,
+): void {
   const sold = known.captures.some(({ purpose }) => purpose === 'sale')
   const fits = capture.amountMinor === known.amountMinor && capture.currency === known.currency
-  const money = { ...moneyOf(known, 'capture', capture.id), amountMinor: capture.amountMinor, currency: capture.currency }
+  const money = {
+    ...moneyOf(known, 'capture', capture.id),
+    amountMinor: capture.amountMinor,
+    currency: capture.currency,
+  }
   let purpose: CapturePurpose
   if (!sold && fits && move('pay', { rail: capture.rail, paidAt: capture.capturedAt })) {
     purpose = 'sale'
@@ -92,23 +118,26 @@ function decideCapture(known: Known, capture: Capture, effects: Effects, move: T
   } else if (sold) {
     purpose = 'duplicate'
     effects.transfers.push(...ledger.heldTransfers(money))
-    effects.returns.push({ captureId: capture.id, amountMinor: capture.amountMinor })
+    const amountMinor = capture.amountMinor - sentBack(snapshot, capture.id)
+    if (amountMinor > 0) effects.returns.push({ captureId: capture.id, amountMinor })
   } else {
     // another amount, another currency, or more money for an order that already waits for a person
     purpose = 'mismatch'
     effects.transfers.push(...ledger.heldTransfers(money))
     if (move('review')) effects.timeline.push('needs_review')
   }
-  known.captures.push({ id: capture.id, purpose, amountMinor: capture.amountMinor })
+  known.captures.push({ id: capture.id, purpose, amountMinor: capture.amountMinor, currency: capture.currency })
   effects.captures.push({ ...capture, purpose })
 }
 
 function decideRefund(known: Known, refund: RefundFact, effects: Effects, move: TryMove): void {
-  const asked = known.refunds.find((one) => one.id === refund.id || (refund.key !== undefined && one.key === refund.key))
+  const asked = known.refunds.find(
+    (one) => one.id === refund.id || (refund.key !== undefined && one.key === refund.key),
+  )
   if (asked?.state === 'succeeded') return
-  const capture = known.captures.find(({ id }) => id === refund.captureId)
-  assert(capture, 'a refund of a capture that the same snapshot does not have')
-  const money = { ...moneyOf(known, 'refund', refund.id), amountMinor: refund.amountMinor, currency: known.currency }
+  const capture = captureOf(known, refund)
+  const { currency } = capture
+  const money = { ...moneyOf(known, 'refund', refund.id), amountMinor: refund.amountMinor, currency }
   if (capture.purpose !== 'sale') {
     effects.transfers.push(...ledger.returnedTransfers(money))
     if (capture.purpose === 'duplicate') {
@@ -116,9 +145,7 @@ function decideRefund(known: Known, refund: RefundFact, effects: Effects, move: 
       effects.mails.push('duplicate_refunded')
     }
   } else {
-    effects.transfers.push(
-      ...ledger.refundTransfers({ ...money, ...returnedOf(known) }),
-    )
+    effects.transfers.push(...ledger.refundTransfers({ ...money, ...returnedOf(known) }))
     known.refundedMinor += refund.amountMinor
     effects.refundedMinor = known.refundedMinor
     const whole = known.refundedMinor === known.amountMinor
@@ -128,34 +155,58 @@ function decideRefund(known: Known, refund: RefundFact, effects: Effects, move: 
     }
   }
   if (asked) Object.assign(asked, { id: refund.id, state: 'succeeded' })
-  else known.refunds.push({ id: refund.id, key: '', amountMinor: refund.amountMinor, captureId: refund.captureId, state: 'succeeded' })
+  else
+    known.refunds.push({
+      id: refund.id,
+      key: '',
+      amountMinor: refund.amountMinor,
+      captureId: refund.captureId,
+      state: 'succeeded',
+    })
   effects.refunds.push(refund)
 }
 
 function decideDispute(known: Known, dispute: DisputeFact, effects: Effects, move: TryMove): void {
   const before = known.disputes.find(({ id }) => id === dispute.id)
   if (before && (before.state === dispute.state || before.state !== 'open')) return
-  const money = { ...moneyOf(known, 'dispute', dispute.id), amountMinor: dispute.amountMinor, currency: known.currency }
+  const { purpose, currency } = captureOf(known, dispute)
+  // money that paid for nothing can be disputed too: that is no reason to take the files away
+  const ofSale = purpose === 'sale'
+  const money = { ...moneyOf(known, 'dispute', dispute.id), amountMinor: dispute.amountMinor, currency, ofSale }
   if (!before) {
     effects.transfers.push(...ledger.disputeHeld(money))
-    if (move('dispute')) {
+    if (ofSale && move('dispute')) {
       effects.timeline.push('disputed')
       effects.mails.push('disputed')
     }
   }
-  if (dispute.state === 'won') {
-    effects.transfers.push(...ledger.disputeWon(money))
-    if (move(winningMove(known))) effects.timeline.push('dispute_won')
-  } else if (dispute.state === 'lost') {
-    effects.transfers.push(
-      ...ledger.disputeLost({ ...money, ...returnedOf(known) }),
-    )
-    if (move('lose_dispute')) effects.timeline.push('charged_back')
+  if (dispute.state === 'lost') {
+    effects.transfers.push(...ledger.disputeLost({ ...money, ...returnedOf(known) }))
+    if (ofSale && move('lose_dispute')) effects.timeline.push('charged_back')
   }
   if (before) before.state = dispute.state
-  else known.disputes.push({ id: dispute.id, amountMinor: dispute.amountMinor, state: dispute.state })
+  else {
+    const { id, captureId, amountMinor, state } = dispute
+    known.disputes.push({ id, captureId, amountMinor, state })
+  }
+  if (dispute.state === 'won') {
+    effects.transfers.push(...ledger.disputeWon(money))
+    const another = known.disputes.some(({ captureId, state }) => captureId === dispute.captureId && state === 'open')
+    if (ofSale && !another && move(winningMove(known))) effects.timeline.push('dispute_won')
+  }
   effects.disputes.push(dispute)
 }
+
+/** The money that a refund or dispute is about. */
+function captureOf(known: Known, { captureId }: { captureId: string }): Known['captures'][number] {
+  const capture = known.captures.find(({ id }) => id === captureId)
+  assert(capture, 'a refund or dispute of a capture that the same snapshot does not have')
+  return capture
+}
+
+/** What of a capture has gone back already, whoever asked for it. */
+const sentBack = ({ refunds }: PaymentSnapshot, captureId: string): number =>
+  refunds.filter((one) => one.captureId === captureId).reduce((sum, { amountMinor }) => sum + amountMinor, 0)
 
 /** Captured is for good, canceled nearly so (a late capture), and a bank that works on it is further than one that was not asked. */
 function laterState(known: Known['paymentState'], told: Known['paymentState']): Known['paymentState'] {
@@ -164,14 +215,15 @@ function laterState(known: Known['paymentState'], told: Known['paymentState']): 
 }
 
 /** A won dispute gives back what the order was before it. */
-function winningMove({ refundedMinor, amountMinor }: Known): Move {
-  if (refundedMinor === amountMinor) return 'win_dispute_refunded'
-  return refundedMinor > 0 ? 'win_dispute_refunded_in_part' : 'win_dispute'
-}
+const winningMove = ({ refundedMinor }: Known): Move =>
+  refundedMinor > 0 ? 'win_dispute_refunded_in_part' : 'win_dispute'
 
 /** What of the sale is with the buyer again. */
 function returnedOf(known: Known) {
-  const lost = known.disputes.filter(({ state }) => state === 'lost').reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const sale = known.captures.find(({ purpose }) => purpose === 'sale')
+  const lost = known.disputes
+    .filter(({ captureId, state }) => captureId === sale?.id && state === 'lost')
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
   return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor: known.refundedMinor + lost }
 }
 

@@ -79,7 +79,12 @@ export interface Processor {
   /** Ends a payment nobody waits for any more. What is captured stays captured: the snapshot tells. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
   /** The same key refunds once. */
-  refund(refund: { key: string; processorPaymentId: string; captureId: string; amountMinor: number }): Promise<PaymentSnapshot>
+  refund(refund: {
+    key: string
+    processorPaymentId: string
+    captureId: string
+    amountMinor: number
+  }): Promise<PaymentSnapshot>
   /** Checks signature and age over the raw body; undefined when it is not a genuine, fresh notification. */
   verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
 }

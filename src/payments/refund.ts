@@ -6,7 +6,12 @@ import type { Asking } from './ask.ts'
 export async function refundReturns(jobs: Jobs, { db, processors, settle }: Asking): Promise<void> {
   const options = { retries: 30, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
   await jobs.on<{ refundId: string }>('refund', options, async ({ refundId }) => {
-    const { rows } = await sql<{ processor: string; processorPaymentId: string; captureId: string; amountMinor: number }>`
+    const { rows } = await sql<{
+      processor: string
+      processorPaymentId: string
+      captureId: string
+      amountMinor: number
+    }>`
       select r.processor, p.processor_payment_id as "processorPaymentId", r.processor_capture_id as "captureId",
         r.amount_minor as "amountMinor"
       from refunds r

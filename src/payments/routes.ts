@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import Type from 'typebox'
+import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
@@ -16,7 +16,10 @@ const TOO_EARLY_RETRY_SECONDS = 2
  * Where processors notify us. The signature is checked over the raw bytes, and a 2xx is given only after the commit: whatever
  * is not answered so comes again.
  */
-export async function webhookRoutes(parent: Server, { db, processors, settle, log }: { db: Db; processors: ReadonlyMap<string, Processor>; settle: Settle; log: Log }): Promise<void> {
+export async function webhookRoutes(
+  parent: Server,
+  { db, processors, settle, log }: { db: Db; processors: ReadonlyMap<string, Processor>; settle: Settle; log: Log },
+): Promise<void> {
   await parent.register(async (server: Server) => {
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
@@ -45,9 +48,12 @@ export async function webhookRoutes(parent: Server, { db, processors, settle, lo
         }
         const outcome = await settle({ processor: processor.name, payment: event.payment, event })
         if (outcome === 'too_early') {
-          throw new Refusal('payment_unknown', 'This payment is not known here yet.', { retryAfterSeconds: TOO_EARLY_RETRY_SECONDS })
+          throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
+            retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
+          })
         }
-        if (outcome === 'unknown_payment') log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
+        if (outcome === 'unknown_payment')
+          log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
         return { received: true }
       },
     )
@@ -57,5 +63,7 @@ export async function webhookRoutes(parent: Server, { db, processors, settle, lo
 async function noteIgnored(db: Db, processor: string, event: { id: string; type: string }): Promise<void> {
   await sql`
     insert into processor_events (processor, event_id, type, outcome)
-    values (${processor}, ${event.id}, ${event.type}, 'ignored') on conflict (processor, event_id) do nothing`.execute(db)
+    values (${processor}, ${event.id}, ${event.type}, 'ignored') on conflict (processor, event_id) do nothing`.execute(
+    db,
+  )
 }

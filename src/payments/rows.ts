@@ -7,12 +7,19 @@ import type { Fact, Outcome } from './settle.ts'
 // The tables of this slice, written a list at a time. What is there already stays as it is: a repeat writes nothing.
 
 /** `field` of every item, as one array parameter. */
-const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] => items.map((item) => item[field] ?? null)
+const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] =>
+  items.map((item) => item[field] ?? null)
 
 export async function writeEvents(tx: Tx, facts: readonly Fact[], outcomes: readonly Outcome[]): Promise<void> {
   // sorted, so that two rounds with the same events never wait for each other; too early ones must look new when they return
   const events = facts
-    .map(({ processor, payment, event }, at) => ({ processor, id: event?.id, type: event?.type, payment: payment.processorPaymentId, outcome: outcomes[at] }))
+    .map(({ processor, payment, event }, at) => ({
+      processor,
+      id: event?.id,
+      type: event?.type,
+      payment: payment.processorPaymentId,
+      outcome: outcomes[at],
+    }))
     .filter(({ id, outcome }) => id !== undefined && outcome !== 'too_early')
     .sort((a, b) => (a.id! < b.id! ? -1 : 1))
   if (events.length === 0) return
@@ -24,7 +31,10 @@ export async function writeEvents(tx: Tx, facts: readonly Fact[], outcomes: read
     on conflict (processor, event_id) do nothing`.execute(tx)
 }
 
-export async function writePayments(tx: Tx, payments: readonly { paymentId: string; state: PaymentSnapshot['state']; declines: number }[]): Promise<void> {
+export async function writePayments(
+  tx: Tx,
+  payments: readonly { paymentId: string; state: PaymentSnapshot['state']; declines: number }[],
+): Promise<void> {
   // of several changes of one payment the last one holds
   const last = [...new Map(payments.map((one) => [one.paymentId, one])).values()]
   if (last.length === 0) return
@@ -44,7 +54,9 @@ export async function writeCaptures(
     select * from unnest(
       ${column(captures, 'processor')}::text[], ${column(captures, 'id')}::text[], ${column(captures, 'paymentId')}::text[],
       ${column(captures, 'orderId')}::text[], ${column(captures, 'purpose')}::text[], ${column(captures, 'amountMinor')}::bigint[],
-      ${column(captures, 'currency')}::text[], ${column(captures, 'rail')}::text[], ${column(captures, 'capturedAt')}::timestamptz[])`.execute(tx)
+      ${column(captures, 'currency')}::text[], ${column(captures, 'rail')}::text[], ${column(captures, 'capturedAt')}::timestamptz[])`.execute(
+    tx,
+  )
 }
 
 /** Refunds that we shall ask for. */
@@ -57,7 +69,9 @@ export async function writeReturns(
     insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state)
     select id, processor, capture, order_id, amount, 'duplicate', 'requested' from unnest(
       ${column(returns, 'id')}::text[], ${column(returns, 'processor')}::text[], ${column(returns, 'captureId')}::text[],
-      ${column(returns, 'orderId')}::text[], ${column(returns, 'amountMinor')}::bigint[]) as r(id, processor, capture, order_id, amount)`.execute(tx)
+      ${column(returns, 'orderId')}::text[], ${column(returns, 'amountMinor')}::bigint[]) as r(id, processor, capture, order_id, amount)`.execute(
+    tx,
+  )
 }
 
 /** Refunds that were made: ours by our key, and those made in the processor's own dashboard. */
@@ -74,11 +88,16 @@ export async function writeRefunds(
     if (ours?.rows.length) continue
     await sql`
       insert into refunds (id, processor, processor_capture_id, processor_refund_id, order_id, amount_minor, reason, state)
-      values (${refund.newId}, ${refund.processor}, ${refund.captureId}, ${refund.id}, ${refund.orderId}, ${refund.amountMinor}, 'processor', 'succeeded')`.execute(tx)
+      values (${refund.newId}, ${refund.processor}, ${refund.captureId}, ${refund.id}, ${refund.orderId}, ${refund.amountMinor}, 'processor', 'succeeded')`.execute(
+      tx,
+    )
   }
 }
 
-export async function writeDisputes(tx: Tx, disputes: readonly (DisputeFact & { processor: string; orderId: string })[]): Promise<void> {
+export async function writeDisputes(
+  tx: Tx,
+  disputes: readonly (DisputeFact & { processor: string; orderId: string })[],
+): Promise<void> {
   for (const dispute of disputes) {
     await sql`
       insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state)

@@ -53,24 +53,92 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
 
   const each = <T, R>(pick: (effects: Effects) => readonly T[], make: (item: T, known: Known) => R): R[] =>
     decided.flatMap((one) => pick(one.effects).map((item) => make(item, one.known)))
-  const orderIds = (chosen: (effects: Effects) => boolean) => decided.filter((one) => chosen(one.effects)).map((one) => one.known.orderId)
-  const totals = new Map(decided.flatMap(({ effects, known: { orderId } }) => (effects.refundedMinor ? [[orderId, effects.refundedMinor] as const] : [])))
-  const returns = each((effects) => effects.returns, (one, { processor, orderId }) => ({ id: newId('ref'), processor, orderId, ...one }))
+  const orderIds = (chosen: (effects: Effects) => boolean) =>
+    decided.filter((one) => chosen(one.effects)).map((one) => one.known.orderId)
+  const totals = new Map(
+    decided.flatMap(({ effects, known: { orderId } }) =>
+      effects.refundedMinor ? [[orderId, effects.refundedMinor] as const] : [],
+    ),
+  )
+  const returns = each(
+    (effects) => effects.returns,
+    (one, { processor, orderId }) => ({ id: newId('ref'), processor, orderId, ...one }),
+  )
 
-  await noteRefunded(tx, Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor })))
-  await moveOrders(tx, each((effects) => effects.moves, (move, { orderId }) => ({ orderId, ...move })))
-  await waitForBank(tx, orderIds((effects) => effects.waitsForBank), bankTtlHours)
-  await rows.writePayments(tx, each((effects) => (effects.payment ? [effects.payment] : []), (one, { paymentId }) => ({ paymentId, ...one })))
-  await rows.writeCaptures(tx, each((effects) => effects.captures, (one, { processor, paymentId, orderId }) => ({ processor, paymentId, orderId, ...one })))
+  await noteRefunded(
+    tx,
+    Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor })),
+  )
+  await moveOrders(
+    tx,
+    each(
+      (effects) => effects.moves,
+      (move, { orderId }) => ({ orderId, ...move }),
+    ),
+  )
+  await waitForBank(
+    tx,
+    orderIds((effects) => effects.waitsForBank),
+    bankTtlHours,
+  )
+  await rows.writePayments(
+    tx,
+    each(
+      (effects) => (effects.payment ? [effects.payment] : []),
+      (one, { paymentId }) => ({ paymentId, ...one }),
+    ),
+  )
+  await rows.writeCaptures(
+    tx,
+    each(
+      (effects) => effects.captures,
+      (one, { processor, paymentId, orderId }) => ({ processor, paymentId, orderId, ...one }),
+    ),
+  )
   await rows.writeReturns(tx, returns)
-  await rows.writeRefunds(tx, each((effects) => effects.refunds, (one, { processor, orderId }) => ({ newId: newId('ref'), processor, orderId, ...one })))
-  await rows.writeDisputes(tx, each((effects) => effects.disputes, (one, { processor, orderId }) => ({ processor, orderId, ...one })))
-  await noteEvents(tx, each((effects) => effects.timeline, (what, { orderId }) => ({ orderId, what })))
-  await post(tx, each((effects) => effects.transfers, (transfer) => transfer))
-  await jobs.add(tx, 'mail', each((effects) => effects.mails, (kind, { orderId }) => ({ data: { kind, orderId } })))
-  await jobs.add(tx, 'refund', returns.map(({ id }) => ({ data: { refundId: id } })))
+  await rows.writeRefunds(
+    tx,
+    each(
+      (effects) => effects.refunds,
+      (one, { processor, orderId }) => ({ newId: newId('ref'), processor, orderId, ...one }),
+    ),
+  )
+  await rows.writeDisputes(
+    tx,
+    each(
+      (effects) => effects.disputes,
+      (one, { processor, orderId }) => ({ processor, orderId, ...one }),
+    ),
+  )
+  await noteEvents(
+    tx,
+    each(
+      (effects) => effects.timeline,
+      (what, { orderId }) => ({ orderId, what }),
+    ),
+  )
+  await post(
+    tx,
+    each(
+      (effects) => effects.transfers,
+      (transfer) => transfer,
+    ),
+  )
+  await jobs.add(
+    tx,
+    'mail',
+    each(
+      (effects) => effects.mails,
+      (kind, { orderId }) => ({ data: { kind, orderId } }),
+    ),
+  )
+  await jobs.add(
+    tx,
+    'refund',
+    returns.map(({ id }) => ({ data: { refundId: id } })),
+  )
   return outcomes
-} // prettier-ignore
+}
 
 const keyOf = (processor: string, processorPaymentId: string): string => `${processor} ${processorPaymentId}`
 
@@ -88,12 +156,12 @@ async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Kn
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
       o.fee_minor as "feeMinor", o.refunded_minor as "refundedMinor",
       p.id as "paymentId", p.processor, p.processor_payment_id as "processorPaymentId", p.state as "paymentState", p.declines,
-      (select coalesce(json_agg(json_build_object('id', c.processor_capture_id, 'purpose', c.purpose, 'amountMinor', c.amount_minor)), '[]')
+      (select coalesce(json_agg(json_build_object('id', c.processor_capture_id, 'purpose', c.purpose, 'amountMinor', c.amount_minor, 'currency', c.currency)), '[]')
         from captures c where c.order_id = o.id) as captures,
       (select coalesce(json_agg(json_build_object('id', r.processor_refund_id, 'key', r.id, 'amountMinor', r.amount_minor,
           'captureId', r.processor_capture_id, 'state', r.state)), '[]')
         from refunds r where r.order_id = o.id) as refunds,
-      (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'amountMinor', d.amount_minor, 'state', d.state)), '[]')
+      (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state)), '[]')
         from disputes d where d.order_id = o.id) as disputes
     from unnest(${processors}::text[], ${payments}::text[]) as f(processor, id)
     join payments p on p.processor = f.processor and p.processor_payment_id = f.id
@@ -103,10 +171,14 @@ async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Kn
 
 /** A notification can overtake our own note of the payment's id: where the order it names has such a payment, it is early, not unknown. */
 async function findTooEarly(tx: Tx, facts: readonly Fact[], outcomes: Outcome[]): Promise<void> {
-  const named = facts.flatMap(({ processor, payment: { orderId } }, at) => (outcomes[at] === 'unknown_payment' && orderId ? [{ at, processor, orderId }] : []))
+  const named = facts.flatMap(({ processor, payment: { orderId } }, at) =>
+    outcomes[at] === 'unknown_payment' && orderId ? [{ at, processor, orderId }] : [],
+  )
   if (named.length === 0) return
   const { rows: starting } = await sql<{ order_id: string; processor: string }>`
-    select order_id, processor from payments where state = 'starting' and order_id = any(${named.map((one) => one.orderId)})`.execute(tx)
+    select order_id, processor from payments where state = 'starting' and order_id = any(${named.map((one) => one.orderId)})`.execute(
+    tx,
+  )
   for (const { at, processor, orderId } of named) {
     if (starting.some((one) => one.order_id === orderId && one.processor === processor)) outcomes[at] = 'too_early'
   }

@@ -19,7 +19,11 @@ const RETRY_AFTER_SECONDS = 5
  * the processor's idempotency key: asked again after a crash or a lost answer, the processor gives the same payment.
  * Undefined when the order takes no payment any more. Refuses `processor_unavailable`.
  */
-export async function startPayment(db: Db, processor: Processor, order: OrderToPay): Promise<StartedPayment | undefined> {
+export async function startPayment(
+  db: Db,
+  processor: Processor,
+  order: OrderToPay,
+): Promise<StartedPayment | undefined> {
   const key = await attemptFor(db, processor, order.id)
   if (!key) return undefined
   try {
@@ -53,6 +57,8 @@ async function attemptFor(db: Db, processor: Processor, orderId: string): Promis
   if (rows[0]) return rows[0].id
   const live = await sql<{ id: string }>`
     select id from payments
-    where order_id = ${orderId} and processor = ${processor.name} and state in ('starting', 'open', 'processing')`.execute(db)
+    where order_id = ${orderId} and processor = ${processor.name} and state in ('starting', 'open', 'processing')`.execute(
+    db,
+  )
   return live.rows[0]?.id
 }

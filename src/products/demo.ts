@@ -12,11 +12,17 @@ const SELLER = { name: 'Ann’s Field Notes', email: 'ann@demo.example' }
 const PRODUCTS = [
   {
     name: 'The Quiet Shop',
-    description: 'A short field guide to selling what you make: how to set a price, how to write a page that answers before it is asked, and how to keep a promise. 3 files, yours to keep.',
+    description:
+      'A short field guide to selling what you make: how to set a price, how to write a page that answers before it is asked, and how to keep a promise. 3 files, yours to keep.',
     priceMinor: 49_900,
     currency: 'INR',
   },
-  { name: 'The Quiet Shop, in dollars', description: 'The same field guide, priced in dollars.', priceMinor: 1_900, currency: 'USD' },
+  {
+    name: 'The Quiet Shop, in dollars',
+    description: 'The same field guide, priced in dollars.',
+    priceMinor: 1_900,
+    currency: 'USD',
+  },
 ]
 
 const CHAPTERS = `# The Quiet Shop
@@ -57,7 +63,12 @@ async function addDemoFiles(db: Db, storage: Storage, productId: string): Promis
   const files = [
     { name: 'The Quiet Shop.pdf', contentType: 'application/pdf', bytes: pdf(CHAPTERS.split('\n')) },
     { name: 'The Quiet Shop.md', contentType: 'text/markdown; charset=utf-8', bytes: Buffer.from(CHAPTERS) },
-    { name: 'Prices that are right.csv', contentType: 'text/csv; charset=utf-8', bytes: Buffer.from('price,fee,you get\n19.00,0.38,18.62\n499.00,9.98,489.02\n') },
+    {
+      name: 'Prices that are right.csv',
+      contentType: 'text/csv; charset=utf-8',
+      bytes: Buffer.from('price,fee,you get\n19.00,0.38,18.62\n499.00,9.98,489.02\n'),
+    },
   ]
-  for (const { bytes, ...file } of files) await addFile(db, storage, productId, { ...file, bytes: Readable.from([bytes]) })
+  for (const { bytes, ...file } of files)
+    await addFile(db, storage, productId, { ...file, bytes: Readable.from([bytes]) })
 }

@@ -24,7 +24,12 @@ export async function createProduct(db: Db, product: NewProduct): Promise<string
 }
 
 /** Adds a file: its bytes are safe before the row that names them is written. */
-export async function addFile(db: Db, storage: Storage, productId: string, file: { name: string; contentType: string; bytes: Readable }): Promise<string> {
+export async function addFile(
+  db: Db,
+  storage: Storage,
+  productId: string,
+  file: { name: string; contentType: string; bytes: Readable },
+): Promise<string> {
   const id = newId('file')
   const { size, sha256 } = await storage.put(id, file.bytes)
   await sql`
@@ -35,6 +40,15 @@ export async function addFile(db: Db, storage: Storage, productId: string, file:
 
 /** A name in the characters that every card network puts on a statement: accents dropped, the rest left out. */
 export function statementSuffix(name: string): string {
-  const plain = name.normalize('NFKD').toUpperCase().replace(/[^A-Z0-9 .-]+/g, '').replace(/\s+/g, ' ')
-  return plain.replace(/^[^A-Z0-9]+/, '').slice(0, 21).trim() || 'ORDER'
+  const plain = name
+    .normalize('NFKD')
+    .toUpperCase()
+    .replace(/[^A-Z0-9 .-]+/g, '')
+    .replace(/\s+/g, ' ')
+  return (
+    plain
+      .replace(/^[^A-Z0-9]+/, '')
+      .slice(0, 21)
+      .trim() || 'ORDER'
+  )
 }

@@ -13,8 +13,8 @@ export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: bo
       </p>
       <h2 id="demo-title">Try it now: no money moves</h2>
       <p class="soft">
-        This service runs with a built-in sandbox in place of a bank. Buy the product and choose how the bank behaves: it declines, it takes
-        its time, it forgets to tell us.
+        This service runs with a built-in sandbox in place of a bank. Buy the product and choose how the bank behaves:
+        it declines, it takes its time, it forgets to tell us.
       </p>
       {outbox && (
         <p>

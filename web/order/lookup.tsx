@@ -33,7 +33,11 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
           ? 'Enter the e-mail address you ordered with, and this page shows your receipt and your files.'
           : 'With its number and your e-mail address you see the receipt and the files again, at any time. Both are in the mail you got.'}
       </p>
-      {fault && <Notice key={tries} tone="alarm" role="alert" title={fault} children={<p>Please check for typing errors and try again.</p>} />}
+      {fault && (
+        <Notice key={tries} tone="alarm" role="alert" title={fault}>
+          <p>Please check for typing errors and try again.</p>
+        </Notice>
+      )}
       <form class="stack" noValidate onSubmit={submit}>
         {asked ? (
           <p class="small soft">

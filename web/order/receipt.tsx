@@ -1,17 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Download } from '../ui/api.ts'
+import type { Download, OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
 import { moment, money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
-import type { Opened } from './order-page.tsx'
 import { SendAgain } from './send-again.tsx'
 import { HAPPENINGS, HEADLINES } from './words.ts'
 
 interface ReceiptProps {
-  opened: Opened
+  order: OrderStatus
+  email: string
   fault: string | undefined
   /** The buyer has just pressed the button, so the focus goes to what came of it. */
   byHand: boolean
@@ -19,11 +19,11 @@ interface ReceiptProps {
   onForget: () => void
 }
 
-export function Receipt({ opened: { order, email }, fault, byHand, renew, onForget }: ReceiptProps) {
+export function Receipt({ order, email, fault, byHand, renew, onForget }: ReceiptProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (byHand) heading.current?.focus()
-  }, [])
+  }, [byHand])
   const [title, text] = HEADLINES[order.status]
   const files = order.downloads.length > 0
   return (
@@ -32,9 +32,7 @@ export function Receipt({ opened: { order, email }, fault, byHand, renew, onForg
         <h1 tabIndex={-1} ref={heading}>
           {title}
         </h1>
-        <p class="lead" role="status">
-          {text}
-        </p>
+        <output class="lead">{text}</output>
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
         {files && <Files downloads={order.downloads} renew={renew} />}
         <Progress order={order} />
@@ -68,7 +66,9 @@ export function Receipt({ opened: { order, email }, fault, byHand, renew, onForg
                 <code>{order.orderId}</code>
               </dd>
             </div>
-            {order.refundedAmount ? <Line name="Refunded" value={`−${money(order.refundedAmount, order.currency)}`} /> : null}
+            {order.refundedAmount ? (
+              <Line name="Refunded" value={`−${money(order.refundedAmount, order.currency)}`} />
+            ) : null}
             <div class="total">
               <dt>{order.paidAt ? 'Total' : 'Price'}</dt>
               <dd>{money(order.amount, order.currency)}</dd>
@@ -88,12 +88,12 @@ const Line = ({ name, value, mono }: { name: string; value: string; mono?: boole
 )
 
 /** Everything that happened to the order, with its time, for who wants to know (or has to ask their bank). */
-const Log = ({ order }: { order: Opened['order'] }) => (
+const Log = ({ order }: { order: OrderStatus }) => (
   <details class="log small">
     <summary>Everything that happened</summary>
     <ul>
-      {order.timeline?.map(({ at, what }, index) => (
-        <li key={index}>
+      {order.timeline?.map(({ at, what }) => (
+        <li key={at + what}>
           <time dateTime={at}>{moment(at)}</time> {HAPPENINGS[what] ?? what}
         </li>
       ))}

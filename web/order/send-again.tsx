@@ -21,9 +21,7 @@ export function SendAgain({ orderId, email }: { orderId: string; email: string }
       <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={send}>
         <Icon name="mail" /> Send the receipt again
       </button>
-      <p class="small said" role="status">
-        {said}
-      </p>
+      <output class="small said">{said}</output>
     </>
   )
 }

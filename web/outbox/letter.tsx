@@ -8,18 +8,17 @@ export function Letter({ mail }: { mail: Mail }) {
     <>
       <h2>{mail.subject}</h2>
       <p class="soft small">To {mail.to}</p>
-      <div class="forms" role="group" aria-label="Form of the mail">
+      <fieldset class="forms">
+        <legend class="unseen">Form of the mail</legend>
         <button type="button" class="button" aria-pressed={!plain} onClick={() => setPlain(false)}>
           As sent
         </button>
         <button type="button" class="button" aria-pressed={plain} onClick={() => setPlain(true)}>
           Plain text
         </button>
-      </div>
+      </fieldset>
       {plain ? (
-        <pre tabIndex={0} aria-label="Plain text of the mail">
-          {linked(mail.text)}
-        </pre>
+        <pre>{linked(mail.text)}</pre>
       ) : (
         // Links may open a tab of their own, so that the order page can be tried from here.
         <iframe title="The mail as sent" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc={mail.html} />
@@ -29,5 +28,17 @@ export function Letter({ mail }: { mail: Mail }) {
 }
 
 /** Addresses in plain text become links; everything stays text, so nothing in a mail can become markup. */
-const linked = (text: string) =>
-  text.split(/(https?:\/\/[^\s<>"]+)/).map((part, index) => (index % 2 ? <a href={part}>{part}</a> : part))
+function linked(text: string) {
+  const shown: preact.ComponentChild[] = []
+  let end = 0
+  for (const { 0: address, index: at } of text.matchAll(/https?:\/\/[^\s<>"]+/g)) {
+    shown.push(
+      text.slice(end, at),
+      <a key={at} href={address}>
+        {address}
+      </a>,
+    )
+    end = at + address.length
+  }
+  return [...shown, text.slice(end)]
+}

@@ -27,7 +27,7 @@ export function Outbox() {
         },
         (failed: unknown) => over || setTrouble(failed),
       )
-    const first = setTimeout(load, mails ? 300 : 0)
+    const first = setTimeout(load, to ? 300 : 0)
     const timer = setInterval(load, LOOK_AGAIN_MS)
     return () => {
       over = true
@@ -44,7 +44,7 @@ export function Outbox() {
       <div class="stack">
         <h1>Outbox</h1>
         <p class="lead">No mail server is set, so mails wait here instead of going out.</p>
-        <form class="field" role="search" onSubmit={(event) => event.preventDefault()}>
+        <search class="field">
           <label for="to">Mails to</label>
           <input
             id="to"
@@ -57,11 +57,11 @@ export function Outbox() {
             value={to}
             onInput={(event) => setTo(event.currentTarget.value)}
           />
-        </form>
+        </search>
         {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
-        <p class="small soft" role="status">
+        <output class="small soft">
           {mails && (mails.length === 0 ? 'No mail yet.' : mails.length === 1 ? '1 mail' : `${mails.length} mails`)}
-        </p>
+        </output>
       </div>
       {mails && mails.length > 0 && (
         <div class="box">

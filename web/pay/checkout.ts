@@ -1,18 +1,27 @@
-import { confirmInSandbox, createOrder, getStatus, Trouble, type Created, type Download, type OrderStatus, type Rail } from '../ui/api.ts'
+import {
+  confirmInSandbox,
+  createOrder,
+  Trouble,
+  type Created,
+  type Download,
+  type OrderStatus,
+  type Rail,
+} from '../ui/api.ts'
 import { rememberOrder } from '../ui/my-orders.ts'
-import { keep, newKey, onOtherTab, recall, type Kept } from './kept.ts'
+import { newStore, type Store } from '../ui/store.ts'
+import { follow } from './follow.ts'
+import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './kept.ts'
 import { isSettled, viewOf, type State } from './state.ts'
 
-/** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
-const SYNC_AFTER_MS = 4_000
-const POLL_MS = { least: 700, usual: 2_000, unpaid: 4_000, most: 30_000 }
+/** The notification of a payment that was just approved is usually there by then. */
+const FIRST_LOOK_MS = 500
 
-export interface Checkout {
-  state: () => State
-  subscribe: (changed: () => void) => () => void
+export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
+  /** Makes the order, or finds the one already made for this address. */
   create: (email: string) => Promise<void>
   pay: (rail: Rail, scenario: string) => Promise<void>
   check: () => Promise<void>
+  /** Fresh links of a paid order. */
   renew: () => Promise<Download[]>
   /** Lets the buyer correct the address; another address is another order. */
   editEmail: () => void
@@ -27,211 +36,157 @@ export interface Checkout {
  * asks, and offers to pay when the answer was that nothing is paid or under way.
  */
 export function openCheckout(productId: string): Checkout {
-  const listeners = new Set<() => void>()
-  let state: State = { kept: recall(productId) }
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let asking: Promise<void> | undefined
-  let failures = 0
+  const store = newStore<State>({ kept: recall(productId) })
+  const { get, set } = store
+  const following = follow(store, { answered: accept, unknown: startOver, asked: resume })
 
-  const set = (change: Partial<State>) => {
-    state = { ...state, ...change }
-    for (const changed of listeners) changed()
-  }
-  const store = (kept: Kept | undefined) => {
-    keep(productId, kept)
-    set({ kept })
-  }
-
-  /** Takes up the order that is kept: asks what became of it before anything is shown that could be paid. */
-  async function takeUp() {
-    const { kept } = state
-    if (!kept) return
-    if (kept.orderId) await check()
-    else await create(kept.email)
-  }
-
-  async function create(email: string, secondTry = false) {
-    if (state.busy) return
+  async function create(email: string, secondTry = false): Promise<void> {
+    if (get().busy) return
     const before = recall(productId)
     // Another tab may have gone further than this one shows.
-    if (before?.attempt && !state.kept?.attempt) return adopt()
-    const same = before && alike(before.email, email)
-    const kept = same ? before : { email: email.trim(), key: newKey() }
-    store(kept)
-    set({ busy: 'creating', trouble: undefined, ...(!same && { order: undefined, created: undefined, notice: undefined }) })
+    if (before?.attempt && !get().kept?.attempt) return adopt()
+    const known = before && alike(before.email, email)
+    const kept = known ? before : { email: email.trim(), key: newKey() }
+    keep(productId, kept)
+    set({ kept, busy: 'creating', trouble: undefined, ...(!known && NO_ORDER) })
     try {
       const created = await createOrder(productId, kept.email, kept.key)
       set({ busy: undefined, editing: false })
       if (recall(productId)?.key !== kept.key) return adopt()
-      await open(kept, created, Boolean(same))
+      open(kept, created, !known)
     } catch (trouble) {
       set({ busy: undefined, trouble, failedAt: 'create' })
       // The key belongs to another request: it is not ours any more.
       if (trouble instanceof Trouble && trouble.code === 'idempotency_key_reused' && !secondTry) {
-        store({ email: kept.email, key: newKey() })
+        keep(productId, undefined)
         await create(kept.email, true)
       }
     }
   }
 
-  async function open(kept: Kept, created: Created, replayed: boolean) {
-    const other = kept.orderId !== undefined && kept.orderId !== created.orderId
-    store({ ...(other ? { email: kept.email, key: kept.key } : kept), orderId: created.orderId })
-    rememberOrder(created.orderId, kept.email)
-    const known = state.order?.orderId === created.orderId
-    set({ created, order: known ? state.order : replayed ? undefined : freshOrder(created) })
+  function open({ attempt, ...kept }: Kept, created: Created, isNew: boolean): void {
+    const { orderId } = created
+    rememberOrder(orderId, kept.email)
+    const same = kept.orderId === orderId
+    const next = { ...kept, orderId, ...(same && attempt && { attempt }) }
+    keep(productId, next)
+    const order = isNew ? freshOrder(created) : same ? get().order : undefined
+    set({ kept: next, created, order })
     // The answer to a repeated request is that of the first one: whether it is paid by now only the status knows.
-    if (!state.order) await check()
+    if (!order) void following.check()
   }
 
-  async function pay(rail: Rail, scenario: string) {
-    const { kept, created, busy } = state
-    if (busy || viewOf(state) !== 'payment' || !kept || !created?.clientSecret) return
+  async function pay(rail: Rail, scenario: string): Promise<void> {
+    const { kept, created, busy } = get()
+    if (busy || viewOf(get()) !== 'payment' || !kept || !created?.clientSecret) return
     // Kept before it is sent: if this page dies now, the next one knows that money may be on its way.
     const attempt = { rail, sentAt: Date.now() }
-    store({ ...kept, attempt })
-    set({ busy: 'confirming', trouble: undefined, notice: undefined })
+    keepAttempt(attempt, { busy: 'confirming', rail, trouble: undefined, notice: undefined })
     try {
       const { status } = await confirmInSandbox(created.clientSecret, rail, scenario)
-      set({ busy: undefined })
-      answered({ ...attempt, answer: status })
+      keepAttempt({ ...attempt, answer: status }, { busy: undefined })
     } catch (trouble) {
-      set({ busy: undefined })
-      if (!(trouble instanceof Trouble) || trouble.unknown) set({ trouble, failedAt: 'confirm' })
-      else if (trouble.code === 'payment_declined') answered(undefined, { notice: 'declined' })
-      else if (trouble.status === 409) answered({ ...attempt, answer: 'captured' })
-      else answered(undefined, { trouble, failedAt: 'confirm' })
+      const { code, unknown } = trouble instanceof Trouble ? trouble : { code: '', unknown: true }
+      const answer = UNDER_WAY[code]
+      if (answer) keepAttempt({ ...attempt, answer }, { busy: undefined })
+      else if (unknown) set({ busy: undefined, trouble, failedAt: 'confirm' })
+      else if (code === 'payment_declined') keepAttempt(undefined, { busy: undefined, notice: 'declined' })
+      else keepAttempt(undefined, { busy: undefined, trouble, failedAt: 'confirm' })
     }
-    failures = 0
-    plan()
+    following.plan(get().kept?.attempt?.answer && FIRST_LOOK_MS)
   }
 
-  /** Ends or amends the attempt, in one change, so that no render in between could offer to pay. */
-  function answered(attempt: Kept['attempt'], more: Partial<State> = {}) {
-    if (!state.kept) return
-    const { attempt: _, ...rest } = state.kept
+  /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
+  function keepAttempt(attempt: Attempt | undefined, change: Partial<State>): void {
+    const { attempt: _, ...rest } = get().kept!
     const kept = attempt ? { ...rest, attempt } : rest
     // Another tab may have begun a new order meanwhile, which must not be overwritten by what became of this one.
     if (recall(productId)?.orderId === kept.orderId) keep(productId, kept)
-    set({ ...more, kept })
+    set({ ...change, kept })
   }
 
-  function check(): Promise<void> {
-    return (asking ??= ask().finally(() => {
-      asking = undefined
-      // After a reload the means to pay are asked for again, under the same key, and only for an order that may be paid.
-      if (!failures && state.kept && state.order && !state.created && viewOf(state) === 'checking') void create(state.kept.email)
-      else plan()
-    }))
-  }
-
-  async function ask() {
-    clearTimeout(timer)
-    const { kept, order } = state
-    if (!kept?.orderId) return
-    const { orderId, email, attempt } = kept
-    const sync = attempt ? Date.now() - attempt.sentAt >= SYNC_AFTER_MS : order?.status === 'processing'
-    try {
-      const answer = await getStatus(orderId, email, sync)
-      if (state.kept?.orderId !== orderId) return
-      failures = 0
-      accept(answer)
-    } catch (trouble) {
-      failures += 1
-      if (state.kept?.orderId !== orderId) return
-      // The service has never heard of it (another database, a cleared one): it cannot be paid, so it is not kept.
-      if (trouble instanceof Trouble && trouble.code === 'order_not_found') forget()
-      // One lost answer while waiting is nothing to tell a buyer about.
-      else if (failures > 1 || !order || !navigator.onLine) set({ trouble, failedAt: 'check' })
-    }
-  }
-
-  function accept(answer: OrderStatus) {
-    const { order, kept, created } = state
+  function accept(answer: OrderStatus): void {
+    const { order: known, kept, created, notice, failedAt } = get()
     // A slow answer from before must not take back what a later one has told.
-    if (order && isSettled(order.status) && !isSettled(answer.status)) return
-    const attempt = kept?.attempt
-    set({
-      order: { ...answer, statementDescriptor: answer.statementDescriptor ?? created?.statementDescriptor ?? '' },
-      ...(state.failedAt === 'check' && { trouble: undefined }),
-    })
-    if (isSettled(answer.status)) answered(undefined, { notice: undefined, trouble: undefined, editing: false })
-    else if (answer.status === 'pending' && attempt && attempt.answer !== 'captured' && answer.synced) {
+    if (isSettled(known?.status) && !isSettled(answer.status)) return
+    const order = { ...answer, statementDescriptor: answer.statementDescriptor ?? created?.statementDescriptor }
+    set({ order, ...(failedAt === 'check' && { trouble: undefined }) })
+    if (isSettled(order.status)) {
+      keepAttempt(undefined, { notice: undefined, trouble: undefined, editing: false })
+    } else if (order.status === 'pending') {
+      const declined = order.timeline?.at(-1)?.what === 'payment_declined'
       // The processor was asked after the attempt and holds no money: the buyer may try again.
-      answered(undefined, { notice: lastIsDecline(answer) ? 'declined' : 'not_taken', trouble: undefined })
-    } else if (answer.status === 'pending' && !attempt && !state.notice && lastIsDecline(answer)) set({ notice: 'declined' })
-  }
-
-  function plan() {
-    clearTimeout(timer)
-    const wait = nextCheckMs()
-    if (wait !== undefined) timer = setTimeout(check, wait)
-  }
-
-  function nextCheckMs(): number | undefined {
-    const { order, trouble, notice } = state
-    const view = viewOf(state)
-    if (!state.kept?.orderId || state.busy) return undefined
-    if (failures) {
-      const asked = trouble instanceof Trouble ? (trouble.retryAfterSeconds ?? 0) * 1000 : 0
-      return Math.min(Math.max(asked, 1000 * 2 ** failures), POLL_MS.most)
+      if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced)
+        keepAttempt(undefined, { notice: declined ? 'declined' : 'not_taken', trouble: undefined })
+      else if (!kept?.attempt && !notice && declined) set({ notice: 'declined' })
     }
-    if (view === 'waiting') return Math.max(order?.nextPollMs ?? POLL_MS.usual, POLL_MS.least)
-    // A declined payment can still succeed at the bank; a code on the screen is paid on another device.
-    if (view === 'payment' && (notice || state.watching)) return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
-    return isSettled(order?.status) && order?.nextPollMs ? Math.max(order.nextPollMs, POLL_MS.unpaid) : undefined
+  }
+
+  function resume(failed: boolean): void {
+    const { kept, order, created } = get()
+    // After a reload the means to pay are asked for again, under the same key, and only for an order that may be paid.
+    if (!failed && kept && order && !created && viewOf(get()) === 'checking') void create(kept.email)
+    else following.plan()
   }
 
   /** Another tab has changed the order: this one follows, unless it shows a finished one. */
-  function adopt() {
-    if (isSettled(state.order?.status)) return
+  function adopt(): void {
+    if (isSettled(get().order?.status)) return
     const kept = recall(productId)
-    const same = kept?.orderId !== undefined && kept.orderId === state.kept?.orderId
-    set({ kept, ...(!same && { order: undefined, created: undefined, notice: undefined, trouble: undefined, editing: false }) })
+    const same = kept?.orderId !== undefined && kept.orderId === get().kept?.orderId
+    set({ kept, ...(!same && { ...NO_ORDER, trouble: undefined, editing: false }) })
     // Without a number yet, the other tab is asking for one right now.
-    if (kept?.orderId) void check()
+    if (kept?.orderId) void following.check()
   }
 
-  function forget() {
-    clearTimeout(timer)
+  function startOver(): void {
+    following.stop()
     keep(productId, undefined)
-    set({ kept: undefined, order: undefined, created: undefined, notice: undefined, trouble: undefined, editing: false })
+    set({ ...NO_ORDER, kept: undefined, trouble: undefined, editing: false })
   }
 
   /** A page that comes back (from the back button, another app, no network) trusts nothing that it shows. */
-  function again() {
-    if (state.busy) return
-    if (JSON.stringify(recall(productId)) !== JSON.stringify(state.kept)) adopt()
+  function again(): void {
+    if (get().busy) return
+    if (JSON.stringify(recall(productId)) !== JSON.stringify(get().kept)) adopt()
     // Even a finished order is asked for again: it may have been refunded since, and its links last for an hour.
-    if (state.kept?.orderId) void check()
+    void following.check()
   }
 
   onOtherTab(productId, adopt)
   addEventListener('pageshow', (event) => event.persisted && again())
   addEventListener('online', again)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
-  void takeUp()
+  const kept = get().kept
+  // An order that is kept is asked for before anything is shown that could be paid.
+  if (kept?.orderId) void following.check()
+  else if (kept) void create(kept.email)
 
   return {
-    state: () => state,
-    subscribe: (changed) => {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
-    },
+    get,
+    subscribe: store.subscribe,
     create,
     pay,
-    check,
-    renew: async () => {
-      await check()
-      return state.order?.downloads ?? []
+    check: following.check,
+    async renew() {
+      await following.check()
+      return get().order?.downloads ?? []
     },
     editEmail: () => set({ editing: true, trouble: undefined }),
-    startOver: forget,
-    watch: (watching) => {
+    startOver,
+    watch(watching) {
       set({ watching })
-      plan()
+      following.plan()
     },
   }
+}
+
+const NO_ORDER = { order: undefined, created: undefined, notice: undefined }
+
+/** Refusals that mean the money is taken or being taken: by another tab, or by a try whose answer was lost. */
+const UNDER_WAY: Record<string, Attempt['answer']> = {
+  payment_already_captured: 'captured',
+  payment_in_progress: 'processing',
 }
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
@@ -246,5 +201,3 @@ const freshOrder = ({ orderId, status, amount, currency, statementDescriptor }: 
   downloads: [],
   nextPollMs: null,
 })
-
-const lastIsDecline = ({ timeline }: OrderStatus): boolean => timeline?.at(-1)?.what === 'payment_declined'

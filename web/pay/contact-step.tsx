@@ -16,13 +16,18 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   if (!product.payments.live) return <NotLive />
 
   const { trouble, busy } = state
-  const refused = trouble instanceof Trouble && trouble.code === 'validation_failed' ? 'Please check this address.' : undefined
+  const refused =
+    trouble instanceof Trouble && trouble.code === 'validation_failed' ? 'Please check this address.' : undefined
   const better = left || fault ? suggestEmail(email) : undefined
   const submit = (event: Event) => {
     event.preventDefault()
     setTries(tries + 1)
     setLeft(true)
-    const wrong = looksLikeEmail(email) ? undefined : email.trim() ? 'This is not a complete e-mail address.' : 'Please enter your e-mail.'
+    const wrong = looksLikeEmail(email)
+      ? undefined
+      : email.trim()
+        ? 'This is not a complete e-mail address.'
+        : 'Please enter your e-mail.'
     setFault(wrong)
     if (!wrong) void checkout.create(email)
   }
@@ -43,17 +48,17 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         fault={fault ?? refused}
         tries={tries}
       >
-        <div role="status">
+        <output class="better">
           {better && (
-            <p class="better">
+            <>
               Did you mean{' '}
               <button type="button" class="link" onClick={() => change(better)}>
                 {better}
               </button>
               ?
-            </p>
+            </>
           )}
-        </div>
+        </output>
       </EmailField>
       <Submit busy={busy && 'Creating your order…'}>Continue to payment</Submit>
       <div class="accepted">

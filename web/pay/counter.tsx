@@ -1,6 +1,7 @@
-import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ProductView } from '../ui/api.ts'
 import { Notice } from '../ui/notice.tsx'
+import { useStore } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
 import { openCheckout, type Checkout } from './checkout.ts'
 import { ContactStep } from './contact-step.tsx'
@@ -20,13 +21,7 @@ export interface StepProps {
 /** Two columns: what is bought, and the step the buyer is at. */
 export function Counter({ product }: { product: ProductView }) {
   const checkout = useMemo(() => openCheckout(product.id), [product.id])
-  const [, rerender] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => {
-    // What happened before the first render is in the state already.
-    rerender(undefined)
-    return void checkout.subscribe(() => rerender(undefined))
-  }, [checkout])
-  const state = checkout.state()
+  const state = useStore(checkout)
   const view = viewOf(state)
   const panel = useMovingFocus(view)
   const Step = STEPS[view]
@@ -42,9 +37,7 @@ export function Counter({ product }: { product: ProductView }) {
         </p>
         <a href="/order/">Find an order</a>
       </footer>
-      <p class="unseen" role="status">
-        {SAID[view]}
-      </p>
+      <output class="unseen">{SAID[view]}</output>
     </div>
   )
 }
@@ -90,10 +83,10 @@ function Checking({ checkout, state }: StepProps) {
 /** When the step changes, the focus moves to its heading: the button it was on is gone. Not on arrival. */
 function useMovingFocus(view: View) {
   const panel = useRef<HTMLElement>(null)
-  const before = useRef<View>(view)
+  const shownRef = useRef<View>(view)
   useEffect(() => {
-    const from = before.current
-    before.current = view
+    const from = shownRef.current
+    shownRef.current = view
     if (from === view || (from === 'checking' && document.activeElement === document.body)) return
     const heading = panel.current?.querySelector<HTMLElement>('[role=alert][tabindex], h2[tabindex]')
     heading?.focus({ preventScroll: true })

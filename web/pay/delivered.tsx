@@ -3,7 +3,7 @@ import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { StepProps } from './counter.tsx'
-import { OrderNumber } from './order-number.tsx'
+import { OrderLink } from './order-link.tsx'
 
 /** Paid: the files, and nothing that asks for money. */
 export function Delivered({ checkout, state }: StepProps) {
@@ -24,7 +24,10 @@ export function Delivered({ checkout, state }: StepProps) {
         </div>
       </div>
       {order.status === 'partially_refunded' && (
-        <Notice title={`${money(order.refundedAmount ?? 0, order.currency)} of the price was refunded to you.`} icon="back">
+        <Notice
+          title={`${money(order.refundedAmount ?? 0, order.currency)} of the price was refunded to you.`}
+          icon="back"
+        >
           <p>You keep the files.</p>
         </Notice>
       )}
@@ -37,7 +40,7 @@ export function Delivered({ checkout, state }: StepProps) {
       <p class="soft small">
         The links on this page last for an hour; this page and the one in your receipt make new ones at any time.
       </p>
-      <OrderNumber order={order} kept={kept} />
+      <OrderLink kept={kept} />
       <p>
         <button type="button" class="link small" onClick={checkout.startOver}>
           Buy another copy

@@ -4,7 +4,22 @@ const PROVIDERS =
     ' ',
   )
 /** Real names that lie close to one of those; nobody is told that these are wrong. */
-const REAL = new Set(['mail', 'email', 'live', 'msn', 'aol', 'gmx', 'web', 'zoho', 'hey', 'tuta', 'me', 'mac', 'pm', 'duck'])
+const REAL = new Set([
+  'mail',
+  'email',
+  'live',
+  'msn',
+  'aol',
+  'gmx',
+  'web',
+  'zoho',
+  'hey',
+  'tuta',
+  'me',
+  'mac',
+  'pm',
+  'duck',
+])
 
 /** Endings that do not exist, or that are a slip far more often than they are meant. */
 const ENDINGS: Record<string, string> = {
@@ -19,15 +34,17 @@ const ENDINGS: Record<string, string> = {
 export function suggestEmail(address: string): string | undefined {
   const [, mailbox, domain] = /^\s*([^\s@]+)@([^\s@]+)\s*$/.exec(address) ?? []
   if (!mailbox || !domain) return undefined
-  const [, name, ending] = /^([^.]*)\.?(.*)$/.exec(domain.toLowerCase().replace(/,/g, '.').replace(/\.{2,}/g, '.')) as unknown as [
-    string,
-    string,
-    string,
-  ]
+  const [, name, ending] = /^([^.]*)\.?(.*)$/.exec(
+    domain
+      .toLowerCase()
+      .replace(/,/g, '.')
+      .replace(/\.{2,}/g, '.'),
+  ) as unknown as [string, string, string]
   const meant = providerLike(name)
   const known = PROVIDERS.includes(meant)
   // "gmail" alone, or "gmail.co": the provider has no such ending.
-  const end = ENDINGS[ending] ?? (known && (ending === '' || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
+  const end =
+    ENDINGS[ending] ?? (known && (ending === '' || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
   const better = `${meant}.${end}`
   return !end || better === domain.toLowerCase() ? undefined : `${mailbox}@${better}`
 }
@@ -47,7 +64,8 @@ export function distance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1]
       next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (same ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) next[j] = Math.min(next[j]!, before[j - 2]! + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        next[j] = Math.min(next[j]!, before[j - 2]! + 1)
     }
     before = row
     row = next

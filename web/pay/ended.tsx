@@ -1,7 +1,7 @@
 import type { Status } from '../ui/api.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { StepProps } from './counter.tsx'
-import { OrderNumber } from './order-number.tsx'
+import { OrderLink } from './order-link.tsx'
 
 /** Orders in which there is nothing to pay and nothing to fetch, each with what it means for the buyer. */
 const ENDINGS: Partial<Record<Status, { icon: IconName; title: string; text: string; again?: string }>> = {
@@ -14,7 +14,7 @@ const ENDINGS: Partial<Record<Status, { icon: IconName; title: string; text: str
   needs_review: {
     icon: 'alert',
     title: 'A person is looking at your payment',
-    text: 'We received a payment that does not match the price of this order. You will not be charged again. The seller sorts it out and writes to you; keep the order number at hand.',
+    text: 'We received a payment that does not match the price of this order. You will not be charged again. The seller sorts it out and writes to you; keep your order number at hand.',
   },
   refunded: {
     icon: 'back',
@@ -48,7 +48,7 @@ export function Ended({ checkout, state }: StepProps) {
         <h2 tabIndex={-1}>{ending.title}</h2>
       </div>
       <p class="soft">{ending.text}</p>
-      <OrderNumber order={order} kept={kept} />
+      <OrderLink kept={kept} />
       {ending.again && (
         <p>
           <button type="button" class="button" onClick={checkout.startOver}>

@@ -10,32 +10,38 @@ import { SummarySkeleton } from './summary.tsx'
 export function PayPage({ productId }: { productId: string }) {
   const [product, setProduct] = useState<ProductView | undefined>(() => given(productId))
   const [trouble, setTrouble] = useState<unknown>()
-  const load = () => {
-    setTrouble(undefined)
-    getProduct(productId).then(setProduct, setTrouble)
-  }
+  const [tries, setTries] = useState(0)
   useEffect(() => {
-    if (productId && !product && !isGone()) load()
-  }, [])
+    if (productId && !given(productId) && !isGone()) getProduct(productId).then(setProduct, setTrouble)
+  }, [productId, tries])
   useEffect(() => {
     if (product) document.title = `${product.name} · ${product.seller.name}`
   }, [product])
 
+  const again = () => {
+    setTrouble(undefined)
+    setTries(tries + 1)
+  }
   if (!productId)
     return (
       <Plain title="This link is not complete">
-        It does not say which product it is for. Please open the link that the seller gave you once more, or ask for a new one.
+        It does not say which product it is for. Please open the link that the seller gave you once more, or ask for a
+        new one.
       </Plain>
     )
   if (product) return <Counter product={product} />
   if (isGone() || (trouble instanceof Trouble && trouble.status === 404))
-    return <Plain title="This product is not for sale">The link may be mistyped, or the seller has taken the product out of the shop.</Plain>
+    return (
+      <Plain title="This product is not for sale">
+        The link may be mistyped, or the seller has taken the product out of the shop.
+      </Plain>
+    )
   if (trouble)
     return (
       <main class="plain stack">
         <h1>The shop does not answer</h1>
         <Notice tone="alarm" title={sentence(trouble)} role="alert">
-          <button type="button" class="link" onClick={load}>
+          <button type="button" class="link" onClick={again}>
             Try again
           </button>
         </Notice>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
-import type { Rail } from '../ui/api.ts'
+import { Trouble, type Rail } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { sentence } from '../ui/words.ts'
@@ -11,16 +11,18 @@ import { ScenarioChoice } from './sandbox-form.tsx'
 
 /** Step two: how to pay. The price on the button is the order's, which nothing can change any more. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
-  const { order, created, notice, trouble, kept, busy } = state
-  const [rail, setRail] = useState<Rail>(product.rails[0] ?? 'card')
+  const { order, created, notice, trouble, kept } = state
+  const [rail, setRail] = useState<Rail>(state.rail ?? product.rails[0] ?? 'card')
   const [scenario, setScenario] = useState('success')
   const alarm = useRef<HTMLDivElement>(null)
   useEffect(() => alarm.current?.focus(), [notice])
   useEffect(() => {
     checkout.watch(rail === 'upi')
     return () => checkout.watch(false)
-  }, [rail])
+  }, [checkout, rail])
   if (!created?.clientSecret || !order || product.rails.length === 0) return <NotLive />
+
+  if (trouble instanceof Trouble && trouble.code === 'payment_closed') return <Closed onAgain={checkout.startOver} />
 
   const price = money(order.amount, order.currency)
   const changed = order.amount !== product.amount || order.currency !== product.currency
@@ -59,7 +61,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       <RailChoice rails={product.rails} chosen={rail} onChoose={setRail} order={order} seller={product.seller.name} />
       <ScenarioChoice value={scenario} onValue={setScenario} />
       <div class="pay-bar">
-        <Submit busy={busy && 'Confirming…'}>Pay {price}</Submit>
+        <Submit>Pay {price}</Submit>
         {order.statementDescriptor && (
           <p class="soft small">
             Appears on your statement as <span class="mono">{order.statementDescriptor}</span>
@@ -69,3 +71,15 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
     </form>
   )
 }
+
+const Closed = ({ onAgain }: { onAgain: () => void }) => (
+  <div class="stack">
+    <h2 tabIndex={-1}>This order is closed</h2>
+    <p class="soft">It was declined too often, or it has waited too long. Nothing was taken.</p>
+    <p>
+      <button type="button" class="button" onClick={onAgain}>
+        Start a new order
+      </button>
+    </p>
+  </div>
+)

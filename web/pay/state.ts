@@ -1,4 +1,4 @@
-import type { Created, OrderStatus, Status } from '../ui/api.ts'
+import type { Created, OrderStatus, Rail, Status } from '../ui/api.ts'
 import type { Kept } from './kept.ts'
 
 export interface State {
@@ -13,6 +13,8 @@ export interface State {
   failedAt?: 'create' | 'confirm' | 'check'
   /** The buyer is correcting the address. */
   editing?: boolean
+  /** The way of paying of the last try, which the next one starts with. */
+  rail?: Rail
   /** A code is on the screen that another device may pay. */
   watching?: boolean
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { OrderStatus, ProductView } from '../ui/api.ts'
+import { Copyable } from '../ui/copy.tsx'
 import { money } from '../ui/format.ts'
 
 const SHORT = 260
@@ -28,7 +29,7 @@ export function Summary({ product, order }: { product: ProductView; order: Order
             <div class="wide">
               <dt>Order number</dt>
               <dd>
-                <code>{order.orderId}</code>
+                <Copyable text={order.orderId} name="order number" />
               </dd>
             </div>
             {order.statementDescriptor && (

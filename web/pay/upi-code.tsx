@@ -28,20 +28,23 @@ export function UpiCode({ order, seller }: { order: OrderStatus; seller: string 
 
 /** Drawing a code takes a fifth of this page's script, and few buyers need one: it is loaded when it is looked at. */
 function Code({ text }: { text: string }) {
-  const [dots, setDots] = useState<boolean[][]>()
+  const [drawing, setDrawing] = useState<string>()
   useEffect(() => {
     import('uqr').then(
-      ({ encode }) => setDots(encode(text, { border: 3 }).data),
+      ({ renderSVG }) => setDrawing(renderSVG(text, { border: 3 })),
       // Without the drawing the words below it still tell what to do.
       () => {},
     )
   }, [text])
-  const size = dots?.length ?? 1
-  const path = dots?.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
-  return (
-    <svg class="code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="UPI code" shape-rendering="crispEdges">
-      <rect width={size} height={size} fill="#fff" />
-      {path && <path d={path} fill="#000" />}
-    </svg>
+  return drawing ? (
+    <img
+      class="code"
+      src={`data:image/svg+xml,${encodeURIComponent(drawing)}`}
+      alt="UPI code"
+      width="176"
+      height="176"
+    />
+  ) : (
+    <div class="code" />
   )
 }

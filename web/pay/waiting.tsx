@@ -3,7 +3,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { sentence } from '../ui/words.ts'
 import type { StepProps } from './counter.tsx'
-import { OrderNumber } from './order-number.tsx'
+import { OrderLink } from './order-link.tsx'
 
 const LONGER_MS = 10_000
 const LONG_MS = 40_000
@@ -18,7 +18,9 @@ export function Waiting({ checkout, state }: StepProps) {
   const long = waited > LONG_MS
   return (
     <div class="stack">
-      <h2 tabIndex={-1}>{atBank ? 'Your bank is working on it' : lost ? 'Checking with your bank' : 'Confirming your payment'}</h2>
+      <h2 tabIndex={-1}>
+        {atBank ? 'Your bank is working on it' : lost ? 'Checking with your bank' : 'Confirming your payment'}
+      </h2>
       <p class="soft">
         {atBank
           ? 'Your bank has taken the order to pay and tells us when it is done.'
@@ -45,14 +47,14 @@ export function Waiting({ checkout, state }: StepProps) {
           </button>
         </Notice>
       ) : null}
-      <OrderNumber order={order} kept={kept} />
+      <OrderLink kept={kept} />
     </div>
   )
 }
 
 /** Milliseconds since then, counted in steps of a second. */
 function useElapsed(since: number | undefined): number {
-  const [now, setNow] = useState(Date.now())
+  const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(timer)

@@ -1,74 +1,11 @@
+import type { Created, OrderStatus, ProductView } from '../../src/checkout/schema.ts'
 import { apiBase } from './page-data.ts'
 
-export type Rail = 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet'
-
-export interface ProductView {
-  id: string
-  name: string
-  description: string
-  amount: number
-  currency: string
-  imageUrl?: string
-  seller: { name: string }
-  rails: Rail[]
-  payments: { live: boolean; processor?: string }
-}
-
-export interface Created {
-  orderId: string
-  amount: number
-  currency: string
-  statementDescriptor: string
-  status: 'pending'
-  clientSecret?: string
-  publishableKey?: string
-  processor?: string
-}
-
-export type Status =
-  | 'pending'
-  | 'processing'
-  | 'paid'
-  | 'partially_refunded'
-  | 'refunded'
-  | 'disputed'
-  | 'charged_back'
-  | 'expired'
-  | 'needs_review'
-
-export interface Download {
-  fileId: string
-  name: string
-  size: number
-  sha256: string
-  contentType: string
-  url: string
-  expiresAt: string
-}
-
-export interface Happening {
-  at: string
-  what: string
-}
-
-/** The members from `statementDescriptor` on are there only for who gave the order's address. */
-export interface OrderStatus {
-  orderId: string
-  status: Status
-  paid: boolean
-  amount: number
-  currency: string
-  downloads: Download[]
-  nextPollMs: number | null
-  synced?: boolean
-  statementDescriptor?: string
-  product?: { id: string; name: string }
-  rail?: Rail | null
-  createdAt?: string
-  paidAt?: string | null
-  refundedAmount?: number
-  timeline?: Happening[]
-}
+export type { Created, OrderStatus, ProductView }
+export type Rail = ProductView['rails'][number]
+export type Status = OrderStatus['status']
+export type Download = OrderStatus['downloads'][number]
+export type Happening = NonNullable<OrderStatus['timeline']>[number]
 
 export interface Mail {
   id: string
@@ -118,9 +55,12 @@ export const createOrder = (productId: string, email: string, idempotencyKey: st
   call<Created>('/api/checkout', { productId, email }, { 'idempotency-key': idempotencyKey })
 
 export const getStatus = (orderId: string, email: string, sync = false) =>
-  call<OrderStatus>(`/api/checkout/${path(orderId)}/status?${new URLSearchParams({ email, ...(sync && { sync: '1' }) })}`)
+  call<OrderStatus>(
+    `/api/checkout/${path(orderId)}/status?${new URLSearchParams({ email, ...(sync && { sync: '1' }) })}`,
+  )
 
-export const sendReceipt = (orderId: string, email: string) => call<object>(`/api/checkout/${path(orderId)}/receipt`, { email })
+export const sendReceipt = (orderId: string, email: string) =>
+  call<object>(`/api/checkout/${path(orderId)}/receipt`, { email })
 
 export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: string) =>
   call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', { clientSecret, rail, scenario })

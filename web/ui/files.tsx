@@ -21,7 +21,12 @@ export const Files = ({ downloads, renew }: FilesProps) => (
           <p class="name">{file.name}</p>
           <p class="soft small">{fileSize(file.size)}</p>
         </div>
-        <a class="button" href={address(file)} download={file.name} onClick={(event) => void follow(event, file, renew)}>
+        <a
+          class="button"
+          href={address(file)}
+          download={file.name}
+          onClick={(event) => void follow(event, file, renew)}
+        >
           <Icon name="download" />
           Download<span class="unseen"> {file.name}</span>
         </a>

@@ -26,7 +26,8 @@ function base(): string {
   if (!named) return ''
   const { origin, hostname } = new URL(named, location.href)
   // "localhost" and "127.0.0.1" are one service under two names, and only the page's own origin may be asked.
-  const home = origin === location.origin || (isLoopback(hostname) && isLoopback(location.hostname) && named === pageData.baseUrl)
+  const home =
+    origin === location.origin || (isLoopback(hostname) && isLoopback(location.hostname) && named === pageData.baseUrl)
   return home ? '' : named.replace(/\/+$/, '')
 }
 

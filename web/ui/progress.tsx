@@ -19,7 +19,7 @@ export function Progress({ order, approved = false }: ProgressProps) {
   const steps: [string, Mark, string | null | undefined][] = [
     ['Order created', 'done', order.createdAt],
     [BANK[bank], bank, bank === 'now' ? when(order.timeline, 'payment_processing') : undefined],
-    [confirmed === 'stopped' ? 'Being checked by a person' : 'Payment confirmed', confirmed, order.paidAt],
+    [CONFIRMED[confirmed], confirmed, order.paidAt],
     [ready === 'stopped' ? 'Files no longer available' : 'Files ready', ready, undefined],
   ]
   return (
@@ -37,7 +37,18 @@ export function Progress({ order, approved = false }: ProgressProps) {
   )
 }
 
-const BANK: Record<Mark, string> = { done: 'Bank approved', now: 'Waiting for the bank', open: 'Bank', stopped: 'No payment arrived' }
+const BANK: Record<Mark, string> = {
+  done: 'Bank approved',
+  now: 'Waiting for the bank',
+  open: 'Bank',
+  stopped: 'No payment arrived',
+}
+const CONFIRMED: Record<Mark, string> = {
+  done: 'Payment confirmed',
+  now: 'Confirming the payment',
+  open: 'Payment confirmed',
+  stopped: 'A person is checking the payment',
+}
 const SAID: Record<Mark, string> = { done: 'done', now: 'in progress', open: 'to come', stopped: 'stopped' }
 
 const when = (timeline: Happening[] | undefined, what: string) => timeline?.findLast((one) => one.what === what)?.at

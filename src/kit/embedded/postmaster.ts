@@ -21,6 +21,12 @@ export interface Postmaster {
   status: string
 }
 
+export interface Running extends Postmaster {
+  adopted: boolean
+  /** From now on the server may outlive this process. */
+  letGo(): void
+}
+
 export interface ServerOptions {
   durable: boolean
   maxConnections: number
@@ -30,19 +36,26 @@ export interface ServerOptions {
  * Returns the cluster's server once it accepts connections: the one that an earlier run left behind, or a new one. Of
  * several calls at once, from any number of processes, one starts it and the others share it.
  */
-export async function ensureRunning(place: Place, options: ServerOptions): Promise<Postmaster & { adopted: boolean }> {
+export async function ensureRunning(place: Place, options: ServerOptions): Promise<Running> {
   const deadline = Date.now() + START_TIMEOUT_MS
   let child: ChildProcess | undefined
+  let letGo = () => {}
   for (let launches = 0; Date.now() < deadline; await sleep(POLL_MS)) {
     const found = findPostmaster(place.dataDir)
-    if (found?.status === 'ready') return { ...found, adopted: found.pid !== child?.pid }
+    if (found?.status === 'ready') {
+      const adopted = found.pid !== child?.pid
+      if (adopted) letGo()
+      return { ...found, adopted, letGo: adopted ? stopWithUs(place, found.pid) : letGo }
+    }
     // one that starts or stops is waited for, and ours may not have written its file yet
     if (found || (child && child.exitCode === null && child.signalCode === null)) continue
+    letGo()
     if (launches === MOST_LAUNCHES) break
     if (launches++ > 0) await sleep(LAUNCH_PAUSE_MS)
     child = launch(place, options)
+    if (child.pid) letGo = stopWithUs(place, child.pid)
   }
-  throw new Error(`PostgreSQL did not start, see ${logFile(place)}.`)
+  throw new Error(`PostgreSQL did not start, see ${logFile(place)}: ${lastWords(place)}`)
 }
 
 /** The server that runs on this data now, ready or not. */
@@ -101,6 +114,7 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   makeSocketFolder(place)
+  removeForeignLock(place)
   const log = openLog(place)
   const child = spawn(path.join(place.bin, 'postgres'), ['-D', place.dataDir, ...args], {
     ...spawnOptions(place.account),
@@ -126,8 +140,26 @@ function openLog(place: Place): number {
   return log
 }
 
+/** A killed server leaves a lock beside its socket too, and the number in it may be another process's now, or a zombie's. */
+function removeForeignLock({ socketDir, dataDir }: Place): void {
+  for (const name of WINDOWS ? [] : fs.readdirSync(socketDir).filter((file) => file.endsWith('.lock'))) {
+    const lock = path.join(socketDir, name)
+    const pid = Number.parseInt(fs.readFileSync(lock, 'utf8'), 10)
+    if (!isServer(pid, dataDir)) fs.rmSync(lock, { force: true })
+  }
+}
+
+function lastWords(place: Place): string {
+  const fatal = fs
+    .readFileSync(logFile(place), 'utf8')
+    .split('\n')
+    .findLast((line) => line.includes('FATAL:'))
+  return fatal?.replace(/^.*FATAL:\s*/, '') ?? 'it did not become ready in time'
+}
+
 /** Ends the server and returns when it has ended. */
-export async function stopPostmaster(place: Place, { pid }: Postmaster): Promise<void> {
+export async function stopPostmaster(place: Place, { pid, letGo }: Running): Promise<void> {
+  letGo()
   if (WINDOWS) return void runProgram(place, 'pg_ctl', ['stop', '-D', place.dataDir, '-m', 'fast', '-w'])
   const isThere = () => findPostmaster(place.dataDir)?.pid === pid
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
@@ -141,7 +173,7 @@ export async function stopPostmaster(place: Place, { pid }: Postmaster): Promise
  * Starts a tiny process that stops the server when ours dies without a word: its standard input closes then, even after
  * kill -9. The returned function ends it without effect.
  */
-export function stopWithUs({ account }: Place, { pid }: Postmaster): () => void {
+function stopWithUs({ account }: Place, pid: number): () => void {
   if (WINDOWS) return () => {}
   const script = 'read word; [ "$word" = stay ] || kill -INT "$1"'
   const watcher = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {

@@ -9,8 +9,16 @@ import { newNotification, notify } from './notify.ts'
 
 /** How the sandbox's bank behaves, as the buyer in front of it chooses. */
 export const SCENARIOS = [
-  'success', 'decline', 'delayed', 'lost_webhook', 'repeated_webhook', 'reordered_webhook', 'late_success', 'wrong_amount', 'double_capture',
-] as const // prettier-ignore
+  'success',
+  'decline',
+  'delayed',
+  'lost_webhook',
+  'repeated_webhook',
+  'reordered_webhook',
+  'late_success',
+  'wrong_amount',
+  'double_capture',
+] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 /** How long the bank of the delayed scenarios takes. */
@@ -26,7 +34,9 @@ export const sandboxId = (kind: string): string => `sbx_${kind}_${randomBytes(12
 /** Locks a payment, lets `change` work on it, and keeps what came of it. */
 export async function changePayment<T>(db: Db, id: string, change: (payment: Kept, tx: Tx) => Promise<T>): Promise<T> {
   return inTransaction(db, async (tx) => {
-    const { rows } = await sql<{ payment: Kept }>`select payment from sandbox_payments where id = ${id} for update`.execute(tx)
+    const { rows } = await sql<{
+      payment: Kept
+    }>`select payment from sandbox_payments where id = ${id} for update`.execute(tx)
     if (!rows[0]) throw new Refusal('payment_not_found', 'There is no such payment.')
     const { payment } = rows[0]
     const result = await change(payment, tx)
@@ -36,11 +46,18 @@ export async function changePayment<T>(db: Db, id: string, change: (payment: Kep
 }
 
 /** The buyer says "pay": what happens next is the scenario. Refuses what a bank would refuse. */
-export async function confirm(db: Db, jobs: Jobs, id: string, rail: Rail, scenario: Scenario): Promise<'captured' | 'processing' | 'declined'> {
+export async function confirm(
+  db: Db,
+  jobs: Jobs,
+  id: string,
+  rail: Rail,
+  scenario: Scenario,
+): Promise<'captured' | 'processing' | 'declined'> {
   return changePayment(db, id, async (payment, tx) => {
     refuseUnlessPayable(payment)
     const tell = (type: string, options = {}) => notify(tx, jobs, newNotification(type, snapshotOf(payment)), options)
-    const later = (data: object) => jobs.add(tx, 'sandbox_later', [{ data: { id, rail, ...data }, startAfterSeconds: BANK_SECONDS }])
+    const later = (data: object) =>
+      jobs.add(tx, 'sandbox_later', [{ data: { id, rail, ...data }, startAfterSeconds: BANK_SECONDS }])
 
     switch (scenario) {
       case 'decline':
@@ -74,7 +91,8 @@ export async function confirm(db: Db, jobs: Jobs, id: string, rail: Rail, scenar
       case 'lost_webhook':
       case 'repeated_webhook':
         capture(payment, rail)
-        if (scenario !== 'lost_webhook') await tell('payment.captured', { times: scenario === 'repeated_webhook' ? 3 : 1 })
+        if (scenario !== 'lost_webhook')
+          await tell('payment.captured', { times: scenario === 'repeated_webhook' ? 3 : 1 })
         return 'captured'
     }
   })
@@ -82,7 +100,14 @@ export async function confirm(db: Db, jobs: Jobs, id: string, rail: Rail, scenar
 
 /** Banks that took their time: captures what was still open, and says so. */
 export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
-  const options = { retries: 10, retryDelaySeconds: 1, retryDelayMaxSeconds: 60, expireSeconds: 30, atOnce: 4, pollSeconds: 1 }
+  const options = {
+    retries: 10,
+    retryDelaySeconds: 1,
+    retryDelayMaxSeconds: 60,
+    expireSeconds: 30,
+    atOnce: 4,
+    pollSeconds: 1,
+  }
   await jobs.on<{ id: string; rail: Rail }>('sandbox_later', options, async ({ id, rail }) =>
     changePayment(db, id, async (payment, tx) => {
       if (payment.captures.length > 0) return
@@ -93,15 +118,28 @@ export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
 }
 
 /** Sends money back, once for a `key`. What was captured is the most that can go back. */
-export async function refund(db: Db, jobs: Jobs, id: string, wanted: { captureId?: string; amountMinor?: number | undefined; key?: string }): Promise<PaymentSnapshot> {
+export async function refund(
+  db: Db,
+  jobs: Jobs,
+  id: string,
+  wanted: { captureId?: string; amountMinor?: number | undefined; key?: string },
+): Promise<PaymentSnapshot> {
   return changePayment(db, id, async (payment, tx) => {
     const captured = payment.captures.find((one) => wanted.captureId === undefined || one.id === wanted.captureId)
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to send back.')
     if (!wanted.key || !payment.refunds.some(({ key }) => key === wanted.key)) {
-      const before = payment.refunds.filter((one) => one.captureId === captured.id).reduce((sum, one) => sum + one.amountMinor, 0)
+      const before = payment.refunds
+        .filter((one) => one.captureId === captured.id)
+        .reduce((sum, one) => sum + one.amountMinor, 0)
       const amountMinor = wanted.amountMinor ?? captured.amountMinor - before
-      if (amountMinor < 1 || before + amountMinor > captured.amountMinor) throw new Refusal('payment_not_captured', 'More than was captured cannot go back.')
-      payment.refunds.push({ id: sandboxId('re'), captureId: captured.id, amountMinor, ...(wanted.key && { key: wanted.key }) })
+      if (amountMinor < 1 || before + amountMinor > captured.amountMinor)
+        throw new Refusal('payment_not_captured', 'More than was captured cannot go back.')
+      payment.refunds.push({
+        id: sandboxId('re'),
+        captureId: captured.id,
+        amountMinor,
+        ...(wanted.key && { key: wanted.key }),
+      })
       await notify(tx, jobs, newNotification('refund.succeeded', snapshotOf(payment)))
     }
     return snapshotOf(payment)
@@ -115,7 +153,13 @@ export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to dispute.')
     const known = payment.disputes.find((one) => one.state === 'open')
     if (known) known.state = outcome
-    else payment.disputes.push({ id: sandboxId('dp'), captureId: captured.id, amountMinor: captured.amountMinor, state: outcome })
+    else
+      payment.disputes.push({
+        id: sandboxId('dp'),
+        captureId: captured.id,
+        amountMinor: captured.amountMinor,
+        state: outcome,
+      })
     await notify(tx, jobs, newNotification(`dispute.${outcome}`, snapshotOf(payment)))
   })
 }
@@ -126,7 +170,13 @@ export function snapshotOf({ amountMinor: _amount, currency: _currency, ...snaps
 }
 
 function capture(payment: Kept, rail: Rail, amountMinor = payment.amountMinor): void {
-  payment.captures.push({ id: sandboxId('ch'), amountMinor, currency: payment.currency, rail, capturedAt: new Date().toISOString() })
+  payment.captures.push({
+    id: sandboxId('ch'),
+    amountMinor,
+    currency: payment.currency,
+    rail,
+    capturedAt: new Date().toISOString(),
+  })
   Object.assign(payment, { state: 'captured', rail })
 }
 

@@ -17,21 +17,44 @@ interface Notification {
   payment: PaymentSnapshot
 }
 
-export const newNotification = (type: string, payment: PaymentSnapshot): Notification => ({ id: newId('evt'), type, payment })
+export const newNotification = (type: string, payment: PaymentSnapshot): Notification => ({
+  id: newId('evt'),
+  type,
+  payment,
+})
 
 /** To be delivered once `tx` has committed, `afterSeconds` later, `times` times, each until it is answered with a 2xx. */
-export async function notify(tx: Tx, jobs: Jobs, notification: Notification, { afterSeconds = 0, times = 1 } = {}): Promise<void> {
-  await jobs.add(tx, 'sandbox_notify', Array.from({ length: times }, () => ({ data: notification, startAfterSeconds: afterSeconds })))
+export async function notify(
+  tx: Tx,
+  jobs: Jobs,
+  notification: Notification,
+  { afterSeconds = 0, times = 1 } = {},
+): Promise<void> {
+  await jobs.add(
+    tx,
+    'sandbox_notify',
+    Array.from({ length: times }, () => ({ data: notification, startAfterSeconds: afterSeconds })),
+  )
 }
 
 /** Delivers the notifications over HTTP to `address()`, the service's own, trying again with growing pauses. */
 export async function deliverNotifications(jobs: Jobs, secret: Buffer, address: () => string): Promise<void> {
-  const options = { retries: 12, retryDelaySeconds: 1, retryDelayMaxSeconds: 300, expireSeconds: 30, atOnce: 8, pollSeconds: 1 }
+  const options = {
+    retries: 12,
+    retryDelaySeconds: 1,
+    retryDelayMaxSeconds: 300,
+    expireSeconds: 30,
+    atOnce: 8,
+    pollSeconds: 1,
+  }
   await jobs.on<Notification>('sandbox_notify', options, async (notification) => {
     const body = JSON.stringify(notification)
     const response = await fetch(address(), {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...signature(secret, notification.id, Math.floor(Date.now() / 1000), body) },
+      headers: {
+        'content-type': 'application/json',
+        ...signature(secret, notification.id, Math.floor(Date.now() / 1000), body),
+      },
       body,
       redirect: 'error',
       signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
@@ -43,16 +66,26 @@ export async function deliverNotifications(jobs: Jobs, secret: Buffer, address: 
 
 /** The three headers of a notification made at `seconds` (Unix time). */
 export function signature(secret: Buffer, id: string, seconds: number, body: string | Buffer): Record<string, string> {
-  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${mac(secret, id, String(seconds), body).toString('base64')}` }
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${mac(secret, id, String(seconds), body).toString('base64')}`,
+  }
 }
 
 /** The notification, if one of the secrets signed this very body and it is fresh, in either direction. */
-export function verifyNotification(secrets: readonly Buffer[], body: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined {
+export function verifyNotification(
+  secrets: readonly Buffer[],
+  body: Buffer,
+  headers: Record<string, string | string[] | undefined>,
+): ProcessorEvent | undefined {
   const [id, time, signatures] = [headers['webhook-id'], headers['webhook-timestamp'], headers['webhook-signature']]
   if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') return undefined
   if (id.length > 100 || signatures.length > 1000 || !/^\d{1,12}$/.test(time)) return undefined
   if (Math.abs(Date.now() / 1000 - Number(time)) > TOLERANCE_SECONDS) return undefined
-  const given = signatures.split(' ').flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []))
+  const given = signatures
+    .split(' ')
+    .flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []))
   const genuine = secrets.some((secret) => {
     const expected = mac(secret, id, time, body)
     return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import Type from 'typebox'
+import { Type } from 'typebox'
 import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
@@ -14,7 +14,10 @@ const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
 const refusals = { '4xx': Problem, '5xx': Problem }
 
 /** What a payment form, and the processor's own dashboard, would do: there only while the sandbox serves. */
-export function sandboxRoutes(server: Server, { db, jobs, secrets, limit }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined }): void {
+export function sandboxRoutes(
+  server: Server,
+  { db, jobs, secrets, limit }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined },
+): void {
   const signer = clientSecretSigner(secrets)
   const paymentOf = (clientSecret: string): string => {
     const id = paymentOfSecret(signer, clientSecret)
@@ -31,7 +34,11 @@ export function sandboxRoutes(server: Server, { db, jobs, secrets, limit }: { db
         summary: 'Pay, in the sandbox',
         description: 'The scenario says how the bank behaves. A decline is 402 `payment_declined`.',
         tags: ['Sandbox'],
-        body: Type.Object({ clientSecret: ClientSecret, rail: Type.Enum([...RAILS]), scenario: Type.Optional(Type.Enum([...bank.SCENARIOS])) }),
+        body: Type.Object({
+          clientSecret: ClientSecret,
+          rail: Type.Enum([...RAILS]),
+          scenario: Type.Optional(Type.Enum([...bank.SCENARIOS])),
+        }),
         response: { 200: Type.Object({ status: Type.Enum(['captured', 'processing']) }), ...refusals },
       },
     },
@@ -39,9 +46,11 @@ export function sandboxRoutes(server: Server, { db, jobs, secrets, limit }: { db
       neverCached(reply)
       const { clientSecret, rail, scenario = 'success' } = request.body
       const id = paymentOf(clientSecret)
-      if (rail === 'upi' && (await currencyOf(db, id)) !== 'INR') throw new Refusal('rail_not_offered', 'UPI is for rupees only.')
+      if (rail === 'upi' && (await currencyOf(db, id)) !== 'INR')
+        throw new Refusal('rail_not_offered', 'UPI is for rupees only.')
       const status = await bank.confirm(db, jobs, id, rail, scenario)
-      if (status === 'declined') throw new Refusal('payment_declined', 'The bank has declined this payment. Nothing was charged.')
+      if (status === 'declined')
+        throw new Refusal('payment_declined', 'The bank has declined this payment. Nothing was charged.')
       return { status }
     },
   )
@@ -88,6 +97,8 @@ export function sandboxRoutes(server: Server, { db, jobs, secrets, limit }: { db
 }
 
 async function currencyOf(db: Db, id: string): Promise<string | undefined> {
-  const { rows } = await sql<{ currency: string }>`select payment->>'currency' as currency from sandbox_payments where id = ${id}`.execute(db)
+  const { rows } = await sql<{
+    currency: string
+  }>`select payment->>'currency' as currency from sandbox_payments where id = ${id}`.execute(db)
   return rows[0]?.currency
 }

@@ -25,12 +25,26 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
     rails: (currency) => RAILS.filter((rail) => rail !== 'upi' || currency === 'INR'),
     async startPayment({ key, orderId, amountMinor, currency }): Promise<StartedPayment> {
       const id = sandboxId('pi')
-      const payment: Kept = { processorPaymentId: id, orderId, amountMinor, currency, state: 'open', declines: 0, captures: [], refunds: [], disputes: [] }
+      const payment: Kept = {
+        processorPaymentId: id,
+        orderId,
+        amountMinor,
+        currency,
+        state: 'open',
+        declines: 0,
+        captures: [],
+        refunds: [],
+        disputes: [],
+      }
       const { rows } = await sql<{ id: string }>`
         insert into sandbox_payments (id, start_key, payment) values (${id}, ${key}, ${JSON.stringify(payment)})
         on conflict (start_key) do update set start_key = excluded.start_key
         returning id`.execute(db)
-      return { processorPaymentId: rows[0]!.id, clientSecret: clientSecretOf(signer, rows[0]!.id), publishableKey: 'pk_sandbox' }
+      return {
+        processorPaymentId: rows[0]!.id,
+        clientSecret: clientSecretOf(signer, rows[0]!.id),
+        publishableKey: 'pk_sandbox',
+      }
     },
     fetchPayment: async (id) => snapshotOf(await read(id)),
     cancelPayment: async (id) =>
@@ -44,7 +58,12 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
 }
 
 /** The sandbox at work: what it does by itself, some time later. `webhookAddress` is asked at each delivery. */
-export async function runSandbox(db: Db, jobs: Jobs, secrets: readonly string[], webhookAddress: () => string): Promise<void> {
+export async function runSandbox(
+  db: Db,
+  jobs: Jobs,
+  secrets: readonly string[],
+  webhookAddress: () => string,
+): Promise<void> {
   await captureLater(db, jobs)
   await deliverNotifications(jobs, derivedKey(secrets[0]!, 'sandbox webhook'), webhookAddress)
 }

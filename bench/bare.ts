@@ -1,0 +1,29 @@
+import Fastify from 'fastify'
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import { newId } from '../src/kit/ids.ts'
+import { MAKE_ORDER, READ_ORDER } from './sql.ts'
+
+// What everything else is held against: a route with one statement, and nothing around it. It ends with its parent.
+
+const CONNECTIONS = 16
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONNECTIONS })
+const server = Fastify()
+
+server.post('/orders', async (request, reply) => {
+  const { productId, email } = request.body as { productId: string; email: string }
+  const values = [newId('ord'), email, productId]
+  const { rows } = await pool.query({ name: 'make', text: MAKE_ORDER('$1', '$2', '$3'), values })
+  return reply.code(201).send(rows[0])
+})
+
+server.get('/orders/:id', async (request) => {
+  const { id } = request.params as { id: string }
+  const { rows } = await pool.query({ name: 'read', text: READ_ORDER, values: [id] })
+  return rows[0]
+})
+
+process.once('disconnect', () => process.exit(0))
+await server.listen({ port: 0, host: '127.0.0.1' })
+process.send!((server.server.address() as AddressInfo).port)

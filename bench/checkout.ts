@@ -1,0 +1,68 @@
+import { products } from './fill.ts'
+import { cycle, load, wire } from './load.ts'
+import type { Result } from './report.ts'
+import { byTurns } from './rounds.ts'
+import { MAKE_ORDER } from './sql.ts'
+import { statementsPerSecond } from './statements.ts'
+import type { Stage } from './stage.ts'
+
+const SECONDS = 4
+const SECONDS_ALONE = 2
+const REQUESTS = 1000
+
+const requests = (path: string) =>
+  Array.from({ length: REQUESTS }, (_, n) =>
+    wire('POST', path, JSON.stringify({ productId: products[n % products.length], email: `buyer${n}@example.com` })),
+  )
+
+/** POST /api/checkout where card payments are not live, so that it is one insert and nothing else. */
+export async function measureCheckout({ world, busy, shops, bare }: Stage): Promise<Result[]> {
+  const ours = requests('/api/checkout')
+  const ask = (port: number, connections: number, seconds: number, made = ours) =>
+    load({ port, connections, seconds, next: cycle(made), status: 201 })
+  for (const { service } of shops) await ask(service.port, 8, 1)
+  await ask(bare.port, 8, 1, requests('/orders'))
+
+  const alone = async (port: number, made = ours) => (await ask(port, 1, SECONDS_ALONE, made)).p50Ms
+  const p50: Record<string, number> = await byTurns({
+    bare: () => alone(bare.port, requests('/orders')),
+    ...Object.fromEntries(shops.map(({ orders, service }) => [orders, () => alone(service.port)])),
+  })
+
+  let first = 0
+  const rate = await byTurns({
+    statements: () =>
+      statementsPerSecond(world, busy.database, { statements: [statement], first: (first += 1e9), seconds: SECONDS }),
+    service: async () => (await ask(busy.service.port, 32, SECONDS)).rate,
+  })
+  return [
+    {
+      name: 'checkout: orders a second, of the bare inserts',
+      value: rate.service / rate.statements,
+      least: 0.85,
+      parts: rate,
+    },
+    {
+      name: 'checkout: p50 alone over a bare route with one insert, ms',
+      value: p50[busy.orders]! - p50.bare!,
+      most: 0.3,
+      parts: p50,
+    },
+    ...growth('checkout', shops, p50),
+  ]
+}
+
+/** An order with an id and a buyer of its own, of each product in turn. */
+const statement = MAKE_ORDER(
+  `'ord_01k' || lpad(to_hex(:n::bigint), 23, '0')`,
+  `'buyer' || (:n::bigint % ${REQUESTS}) || '@example.com'`,
+  `'prod_01' || lpad(to_hex(:n::bigint / 32 % ${products.length}), 24, '0')`,
+)
+
+/** How much slower one request alone is with the many orders than with the few. */
+export function growth(what: string, shops: Stage['shops'], p50: Record<string, number>): Result[] {
+  const [few, many] = shops
+  if (!few || !many) return []
+  const name = `${what}: p50 alone with ${many.orders} orders, of that with ${few.orders}`
+  return [{ name, value: p50[many.orders]! / p50[few.orders]!, most: 1.3, parts: p50 }]
+}

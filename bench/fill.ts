@@ -1,0 +1,123 @@
+import { type Database, query } from './world.ts'
+import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn, orderId, paymentId, processorPaymentId } from './sql.ts'
+
+export const BUYER = 'buyer@example.com'
+const SELLER = idIn('sel_00b', 1)
+export const SELLER_ACCOUNT = `seller:${SELLER}`
+/** A shop with one product would have all its orders wait for one row. */
+const PRODUCTS = 20
+const productId = (n: string) => `'prod_01' || lpad(to_hex(${n}::bigint), 24, '0')`
+export const products: string[] = Array.from(
+  { length: PRODUCTS },
+  (_, n) => `prod_01${n.toString(16).padStart(24, '0')}`,
+)
+
+/** A seller with products of three files each, and a queue of jobs that nobody works on. */
+export async function openShop(database: Database): Promise<void> {
+  await query(
+    database,
+    `insert into sellers (id, name, email) values ('${SELLER}', 'The bench', 'seller@bench.example')`,
+  )
+  await query(
+    database,
+    `insert into products (id, seller_id, name, status, price_minor, currency, statement_suffix)
+      select ${productId('n')}, '${SELLER}', 'A book, volume ' || n, 'active', ${AMOUNT_MINOR}, '${CURRENCY}', 'BOOK ' || n
+      from generate_series(0, ${PRODUCTS - 1}) n`,
+  )
+  await query(
+    database,
+    `insert into files (id, product_id, name, size_bytes, sha256, content_type)
+      select 'file_01' || lpad(to_hex(n * 3 + f), 24, '0'), ${productId('n')}, 'volume ' || n || ', part ' || f || '.pdf',
+        1000000 + f, repeat('ab', 32), 'application/pdf'
+      from generate_series(0, ${PRODUCTS - 1}) n, generate_series(0, 2) f`,
+  )
+  await query(database, `select pgboss.create_queue('bench', '{"policy": "standard"}')`)
+}
+
+/**
+ * Orders `first` to `last - 1` of a year of trade, and all that belongs to them: of four, three were paid and one expired.
+ * Their ids lie before those of the orders that are made now.
+ */
+export async function fillOrders(database: Database, first: number, last: number): Promise<void> {
+  const series = `generate_series(${first}::bigint, ${last - 1}) n`
+  const old = {
+    order: oldId('ord_01a'),
+    payment: oldId('pay_01a'),
+    capture: oldId('sbx_ch_0a'),
+    event: oldId('evt_01a'),
+  }
+  const at = `now() - interval '1 year' + n * interval '20 seconds'`
+  const paid = 'n % 4 > 0'
+  await query(
+    database,
+    `insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor,
+        statement_descriptor, state, rail, created_at, paid_at, expires_at)
+      select ${old.order}, ${productId(`n % ${PRODUCTS}`)}, '${SELLER}', 'buyer' || n || '@example.com', 'A book', ${AMOUNT_MINOR},
+        '${CURRENCY}', ${FEE_MINOR}, 'TILL BOOK', case when ${paid} then 'paid' else 'expired' end, case when ${paid} then 'card' end,
+        ${at}, case when ${paid} then ${at} + interval '1 minute' end, ${at} + interval '1 day'
+      from ${series}`,
+  )
+  await query(
+    database,
+    `insert into payments (id, order_id, processor, processor_payment_id, state, created_at)
+      select ${old.payment}, ${old.order}, 'sandbox', ${oldId('sbx_pi_0a')}, case when ${paid} then 'captured' else 'canceled' end, ${at}
+      from ${series}`,
+  )
+  await query(
+    database,
+    `insert into captures (processor, processor_capture_id, payment_id, order_id, purpose, amount_minor, currency, rail, captured_at)
+      select 'sandbox', ${old.capture}, ${old.payment}, ${old.order}, 'sale', ${AMOUNT_MINOR}, '${CURRENCY}', 'card', ${at}
+      from ${series} where ${paid}`,
+  )
+  await query(
+    database,
+    `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
+      select kind, ${old.capture}, ${old.order}, debit, credit, amount, '${CURRENCY}' from ${series},
+        (values ('sale', 'processor:sandbox', '${SELLER_ACCOUNT}', ${AMOUNT_MINOR}),
+          ('fee', '${SELLER_ACCOUNT}', 'fees', ${FEE_MINOR})) as t(kind, debit, credit, amount)
+      where ${paid}`,
+  )
+  await query(
+    database,
+    `insert into processor_events (processor, event_id, type, processor_payment_id, outcome, received_at)
+      select 'sandbox', ${old.event}, 'payment.captured', ${oldId('sbx_pi_0a')}, 'applied', ${at} from ${series} where ${paid}`,
+  )
+  await query(
+    database,
+    `insert into order_events (order_id, what, at)
+      select ${old.order}, case when ${paid} then 'paid' else 'expired' end, ${at} from ${series}`,
+  )
+}
+
+/** Orders that wait for a payment that is open: what settlePayment() and the notifications of the service are about. */
+export async function openOrders(database: Database, first: number, last: number): Promise<void> {
+  const series = `generate_series(${first}::bigint, ${last - 1}) n`
+  await query(
+    database,
+    `insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor,
+        statement_descriptor, expires_at, due_at)
+      select ${orderId('n')}, ${productId(`n % ${PRODUCTS}`)}, '${SELLER}', '${BUYER}', 'A book', ${AMOUNT_MINOR}, '${CURRENCY}',
+        ${FEE_MINOR}, 'TILL BOOK', now() + interval '1 day', now() + interval '1 hour'
+      from ${series}`,
+  )
+  await query(
+    database,
+    `insert into payments (id, order_id, processor, processor_payment_id, state)
+      select ${paymentId('n')}, ${orderId('n')}, 'sandbox', ${processorPaymentId('n')}, 'open' from ${series}`,
+  )
+}
+
+/** Nothing that was left to do later is done while we measure. */
+export async function settleDown(database: Database): Promise<void> {
+  await query(database, 'vacuum (analyze)')
+}
+
+/** Scattered over the table, as the orders are that buyers ask for. */
+export async function paidOrders(database: Database, count: number): Promise<{ id: string; email: string }[]> {
+  return query(
+    database,
+    `select id, email from orders where state = 'paid' and mod(hashtext(id), 7) = 0 order by hashtext(id) limit ${count}`,
+  )
+}
+
+const oldId = (prefix: string) => `'${prefix}' || lpad(to_hex(n::bigint), 23, '0')`

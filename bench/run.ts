@@ -1,0 +1,114 @@
+import fs from 'node:fs'
+import { parseArgs } from 'node:util'
+import { measureCheckout } from './checkout.ts'
+import { fillOrders, openShop, settleDown } from './fill.ts'
+import { measurePayment } from './payment.ts'
+import { type Result, isMet, tableOf } from './report.ts'
+import { startBare, startService } from './service.ts'
+import type { Shop, Stage } from './stage.ts'
+import { measureStart } from './start.ts'
+import { hasPgbench } from './statements.ts'
+import { measureStatus } from './status.ts'
+import { APP, type World, firstStart, newWorld, query } from './world.ts'
+
+const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=start,checkout,status,payment] [--json=FILE]
+  --quick   few orders only: without the comparison with many
+  --fill    how many are many (1000000)`
+const FEW = 10_000
+const SMALL = 'small'
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    fill: { type: 'string', default: '1000000' },
+    only: { type: 'string', default: 'start,checkout,status,payment' },
+    json: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (options.help) {
+  console.log(USAGE)
+  process.exit()
+}
+const many = options.quick ? FEW : Number(options.fill)
+const wanted = new Set(options.only.split(','))
+const began = Date.now()
+
+const world = await newWorld()
+let ending: Promise<void> | undefined
+const end = () => (ending ??= world.end())
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => void end().finally(() => process.exit(130)))
+}
+
+const results: Result[] = []
+try {
+  await measure(world)
+  process.exitCode = results.every(isMet) ? 0 : 1
+} catch (error) {
+  // what is ended under our hands fails, and is no news
+  if (!ending) console.error(error)
+  process.exitCode = 1
+} finally {
+  await end()
+  if (results.length > 0) console.log(tableOf(results))
+  if (options.json) fs.writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
+}
+
+async function measure(world: World): Promise<void> {
+  results.push({ name: 'first start, seconds', value: (await firstStart(world)) / 1000 })
+  await world.start()
+  await fill(world)
+  await world.stop()
+  if (wanted.has('start')) {
+    say('starting')
+    results.push(...(await measureStart(world)))
+  }
+  await world.start()
+  if (wanted.has('checkout') || wanted.has('status')) {
+    await onStage(world, 'none', async (stage) => {
+      if (wanted.has('checkout')) results.push(...(await measureCheckout(stage)))
+      if (wanted.has('status')) results.push(...(await measureStatus(stage)))
+    })
+  }
+  if (wanted.has('payment')) {
+    await onStage(world, 'sandbox', async (stage) => {
+      results.push(...(await measurePayment(stage)))
+    })
+  }
+  say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
+}
+
+/** Two databases in one server, that differ in nothing but the number of orders. */
+async function fill(world: World): Promise<void> {
+  const app = world.database(APP)
+  say(`${FEW} orders`)
+  await openShop(app)
+  await fillOrders(app, 0, FEW)
+  await settleDown(app)
+  if (many <= FEW) return
+  await query(world.database('postgres'), `create database ${SMALL} template ${APP} strategy file_copy`)
+  say(`${many} orders`)
+  await fillOrders(app, FEW, many)
+  await settleDown(app)
+}
+
+async function onStage(world: World, processors: string, work: (stage: Stage) => Promise<void>): Promise<void> {
+  say(`with PROCESSORS=${processors}`)
+  const names = many > FEW ? ([[SMALL, FEW], [APP, many]] as const) : ([[APP, FEW]] as const) // prettier-ignore
+  const shops: Shop[] = []
+  for (const [name, orders] of names) {
+    const database = world.database(name)
+    const service = await startService({ DATA_DIR: world.dir, DATABASE_URL: database.url, PROCESSORS: processors })
+    shops.push({ orders: orders.toLocaleString('en'), database, service })
+  }
+  const busy = shops.at(-1)!
+  const bare = await startBare(busy.database.url)
+  await work({ world, shops, busy, bare })
+  results.push({ name: `Node process after that load, MB resident`, value: await busy.service.residentMb() })
+  await Promise.all([bare.stop(), ...shops.map(({ service }) => service.stop())])
+}
+
+function say(what: string): void {
+  console.error(`${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s  ${what} …`)
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import net, { type AddressInfo } from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { endChild, runChild, watch } from './children.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const BARE = fileURLToPath(new URL('./bare.ts', import.meta.url))
+const START_TIMEOUT_MS = 60_000
+const POLL_MS = 5
+export const SECRET = 'a secret of the bench that is long enough'
+
+export interface Service {
+  port: number
+  /** From the start of the process until it is ready for requests. */
+  startMs: number
+  residentMb(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Starts the service as an operator does: a process of its own, with the log it has by default. */
+export async function startService(env: Record<string, string>): Promise<Service> {
+  const port = await freePort()
+  const began = performance.now()
+  const child = watch(
+    spawn(process.execPath, [MAIN], {
+      // named as by npm, so that it ends with us however we die
+      env: { PATH: process.env.PATH, PORT: String(port), SECRET, LIMITS: 'off', npm_lifecycle_event: 'bench', ...env },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
+  )
+  await ready(child, port)
+  const startMs = performance.now() - began
+  return { port, startMs, residentMb: () => residentMb(child.pid!), stop: () => endChild(child) }
+}
+
+/** The least a route can do: bare.ts, in a process of its own. */
+export async function startBare(databaseUrl: string): Promise<{ port: number; stop: () => Promise<void> }> {
+  const child = watch(fork(BARE, { env: { ...process.env, DATABASE_URL: databaseUrl } }))
+  const [port] = (await once(child, 'message')) as [number]
+  return { port, stop: () => endChild(child) }
+}
+
+async function ready(child: ChildProcess, port: number): Promise<void> {
+  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await sleep(POLL_MS)) {
+    if (child.exitCode !== null) throw new Error(`the service has ended with ${child.exitCode}`)
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer?.status === 200) return
+  }
+  throw new Error('the service did not start')
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = path.join('/proc', String(pid), 'status')
+  const kilobytes = fs.existsSync(status)
+    ? /^VmRSS:\s+(\d+)/m.exec(fs.readFileSync(status, 'utf8'))?.[1]
+    : await runChild('ps', ['-o', 'rss=', '-p', String(pid)], {})
+  return Number(kilobytes) / 1024
+}
+
+async function freePort(): Promise<number> {
+  const probe = net.createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}

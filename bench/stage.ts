@@ -1,0 +1,21 @@
+import type { Service } from './service.ts'
+import type { Database, World } from './world.ts'
+
+/** One service on one database. */
+export interface Shop {
+  /** How many orders its database had, in words. */
+  orders: string
+  database: Database
+  service: Service
+}
+
+/** What a measurement finds when it begins. */
+export interface Stage {
+  world: World
+  /** From few orders to many. */
+  shops: Shop[]
+  /** The one with the most orders: its rates are measured. */
+  busy: Shop
+  /** On that one's database. */
+  bare: { port: number; stop: () => Promise<void> }
+}

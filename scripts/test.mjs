@@ -1,0 +1,105 @@
+// @ts-check
+// npm test                      everything: checks of the text, tests on a real PostgreSQL, tests in a real browser
+// npm test -- lint|unit|browser    one part of it; files named after `unit` or `browser` run alone
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { globalSetup, globalTeardown } from '../test/global.ts'
+
+process.chdir(path.resolve(import.meta.dirname, '..'))
+
+const CHECKS = {
+  formatting: ['prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.'],
+  lint: ['oxlint/bin/oxlint'],
+  'types of the server': ['typescript/bin/tsc', '--project', 'tsconfig.json'],
+  'types of the pages': ['typescript/bin/tsc', '--project', 'web/tsconfig.json'],
+  'types of the browser tests': ['typescript/bin/tsc', '--project', 'test/browser/tsconfig.json'],
+}
+const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
+/** A file that hangs must not hold the others up for ever. */
+const FILE_TIMEOUT_MS = 180_000
+const BROWSER_RESULTS = path.join('node_modules', '.cache', 'browser-tests.json')
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @type {Record<string, (files: string[]) => Promise<Counts>>} */
+const PARTS = { lint: checkText, unit: runUnitTests, browser: runBrowserTests }
+
+const [only = '', ...files] = process.argv.slice(2)
+if (only && !(only in PARTS)) {
+  console.error(`Unknown part "${only}": npm test [-- ${Object.keys(PARTS).join('|')} [file …]]`)
+  process.exit(2)
+}
+const total = { passed: 0, failed: 0, skipped: 0 }
+for (const [name, part] of Object.entries(PARTS)) {
+  if (only && only !== name) continue
+  const counts = await part(files)
+  // a part in which nothing ran has not shown that anything works
+  if (counts.passed + counts.failed === 0) {
+    console.log(`✖ ${name}: nothing ran`)
+    counts.failed = 1
+  }
+  total.passed += counts.passed
+  total.failed += counts.failed
+  total.skipped += counts.skipped
+}
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
+console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
+process.exit(total.failed === 0 ? 0 : 1)
+
+/** The checks that read the text and run nothing. */
+async function checkText() {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  for (const [name, [program = '', ...args]] of Object.entries(CHECKS)) {
+    const began = Date.now()
+    const ok = await runNode([path.join('node_modules', program), ...args])
+    counts[ok ? 'passed' : 'failed']++
+    console.log(`${ok ? '✔' : '✖'} ${name} (${Date.now() - began} ms)`)
+  }
+  return counts
+}
+
+/** @param {string[]} files */
+async function runUnitTests(files) {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  await globalSetup()
+  const stream = run({
+    ...(files.length > 0 ? { files: files.map((file) => path.resolve(file)) } : { globPatterns: UNIT_TESTS }),
+    // a file is a process and waits for PostgreSQL part of its time; each also opens pools of connections
+    concurrency: Math.min(4, Math.max(2, os.availableParallelism())),
+    timeout: FILE_TIMEOUT_MS,
+  })
+  stream.on('test:summary', ({ file, counts: { tests, passed, skipped, todo } }) => {
+    if (file) return // each file has its own, and the run has one
+    Object.assign(counts, { passed, skipped: skipped + todo, failed: tests - passed - skipped - todo })
+  })
+  for await (const text of stream.compose(new spec())) process.stdout.write(text)
+  await globalTeardown()
+  return counts
+}
+
+/** @param {string[]} files */
+async function runBrowserTests(files) {
+  fs.rmSync(BROWSER_RESULTS, { force: true })
+  const playwright = path.join('node_modules', '@playwright', 'test', 'cli.js')
+  const ok = await runNode([playwright, 'test', '--reporter=line,json', ...files], {
+    PLAYWRIGHT_JSON_OUTPUT_NAME: BROWSER_RESULTS,
+  })
+  if (!fs.existsSync(BROWSER_RESULTS)) return { passed: 0, failed: 1, skipped: 0 }
+  const { stats } = JSON.parse(fs.readFileSync(BROWSER_RESULTS, 'utf8'))
+  // a failure outside of any test, as in the set-up, is in no count
+  const failed = stats.unexpected > 0 || ok ? stats.unexpected : 1
+  return { passed: stats.expected + stats.flaky, failed, skipped: stats.skipped }
+}
+
+/**
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ * @returns {Promise<boolean>} whether it succeeded
+ */
+function runNode(args, env = {}) {
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } })
+  return new Promise((resolve) => child.once('close', (code) => resolve(code === 0)))
+}

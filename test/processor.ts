@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type RawBuilder, sql } from 'kysely'
+import type { Created } from '../src/checkout/schema.ts'
+import type { Db } from '../src/kit/database.ts'
+import { derivedKey } from '../src/kit/signing.ts'
+import type { Capture, PaymentSnapshot } from '../src/payments/processor.ts'
+import { signature } from '../src/payments/sandbox/notify.ts'
+import { SECRET, type TestShop } from './shop.ts'
+
+// The processor as a test needs it: it says what the test makes up, and tells how often it was asked.
+
+/** What a processor could say of an order's payment: open and untouched, but for `facts`. */
+export async function snapshotOf(
+  shop: TestShop,
+  { orderId }: { orderId: string },
+  facts: Partial<PaymentSnapshot> = {},
+): Promise<PaymentSnapshot> {
+  const { processorPaymentId } = await shop.sandboxPayment(orderId)
+  return { processorPaymentId, orderId, state: 'open', declines: 0, captures: [], refunds: [], disputes: [], ...facts }
+}
+
+/** All that an order costs, captured, but for `differently`. */
+export const captureOf = (order: Created, differently: Partial<Capture> = {}): Capture => ({
+  id: `ch_${randomBytes(8).toString('hex')}`,
+  amountMinor: order.amount,
+  currency: order.currency,
+  rail: 'card',
+  capturedAt: new Date().toISOString(),
+  ...differently,
+})
+
+/** A notification of just these bytes, signed as the processor would, unless told otherwise. */
+export function sendRaw(
+  shop: TestShop,
+  body: string,
+  {
+    id = `evt_${randomBytes(8).toString('hex')}`,
+    secret = SECRET,
+    seconds = Math.floor(Date.now() / 1000),
+    headers = {},
+    processor = 'sandbox',
+  }: { id?: string; secret?: string; seconds?: number; headers?: Record<string, string>; processor?: string } = {},
+) {
+  const signed = signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body)
+  return shop.call('POST', `/api/webhooks/${processor}`, body, { ...signed, ...headers })
+}
+
+/** Changes what the sandbox itself holds of an order's payment, and tells nobody. */
+export async function changeSandbox(shop: TestShop, orderId: string, change: Partial<PaymentSnapshot>): Promise<void> {
+  await sql`update sandbox_payments set payment = payment || ${JSON.stringify(change)}::jsonb
+    where payment->>'orderId' = ${orderId}`.execute(shop.db)
+}
+
+/** From now on the database itself notes every time the sandbox is asked about a payment, by any instance. */
+export async function watchAsking(shop: TestShop): Promise<(orderId: string) => Promise<Date[]>> {
+  await sql`
+    create table asked (order_id text, at timestamptz);
+    create function note_asked(text) returns boolean language plpgsql as $$ begin
+      insert into asked values ($1, clock_timestamp());
+      return true;
+    end $$;
+    create policy noted on sandbox_payments using (note_asked(payment->>'orderId')) with check (true);
+    alter table sandbox_payments enable row level security;
+    alter table sandbox_payments force row level security`.execute(shop.db)
+  return async (orderId) => {
+    const { rows } = await sql<{ at: Date }>`select at from asked where order_id = ${orderId} order by at`.execute(shop.db)
+    return rows.map(({ at }) => at)
+  }
+}
+
+/** The subjects of all mails about an order, once every one that was promised has been sent. */
+export async function mailsAbout(shop: TestShop, { orderId }: { orderId: string }): Promise<string[]> {
+  await eventually('its mails are sent', async () => {
+    const [waiting] = await query<{ count: number }>(
+      shop.db,
+      sql`select count(*) from pgboss.job where name = 'mail' and data->>'orderId' = ${orderId} and state <> 'completed'`,
+    )
+    return waiting!.count === 0
+  })
+  const mails = await query<{ subject: string }>(
+    shop.db,
+    sql`select subject from outbox where text like ${`%${orderId}%`} order by sent_at`,
+  )
+  return mails.map(({ subject }) => subject)
+}
+
+export const RECEIPT = 'Your receipt for A book'
+
+/** Waits for something that comes by itself. */
+export async function eventually<T>(what: string, happens: () => Promise<T> | T, seconds = 20): Promise<NonNullable<T>> {
+  for (const end = Date.now() + seconds * 1000; ; await sleep(40)) {
+    const found = await happens()
+    if (found) return found
+    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain until ${what}`)
+  }
+}
+
+export async function query<Row>(db: Db, statement: RawBuilder<unknown>): Promise<Row[]> {
+  return (await statement.execute(db)).rows as Row[]
+}
+
+/** `count` times the same at once. */
+export const times = <T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)))

@@ -1,0 +1,83 @@
+import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
+import { emailOf, forgetOrder, rememberOrder } from '../ui/my-orders.ts'
+import { newStore, type Store } from '../ui/store.ts'
+import { sentence } from '../ui/words.ts'
+
+const POLL_MS = { least: 1_000, failed: 5_000 }
+
+export interface OrderState {
+  /** Only there once the number and the address have matched. */
+  order?: OrderStatus | undefined
+  email?: string | undefined
+  busy: boolean
+  fault?: string | undefined
+  /** How often the buyer has asked by hand. */
+  tries: number
+}
+
+export interface OpenOrder extends Pick<Store<OrderState>, 'get' | 'subscribe'> {
+  open: (orderId: string, email: string) => Promise<void>
+  renew: () => Promise<OrderStatus['downloads']>
+  forget: () => void
+}
+
+/** One order on its own page: opened by number and address, then followed until nothing changes any more. */
+export function openOrder(asked: string): OpenOrder {
+  const remembered = asked ? emailOf(asked) : undefined
+  const { get, set, subscribe } = newStore<OrderState>({ email: remembered, busy: remembered !== undefined, tries: 0 })
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  async function load(orderId: string, email: string): Promise<void> {
+    clearTimeout(timer)
+    const again = (ms: number) => {
+      timer = setTimeout(() => void load(orderId, email), ms)
+    }
+    try {
+      const order = await getStatus(orderId, email, get().order?.status === 'processing')
+      // The details are there only when the address is the order's.
+      if (!order.timeline) throw new Trouble({ code: 'order_not_found', status: 404 })
+      rememberOrder(orderId, email)
+      set({ order, email, fault: undefined })
+      if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
+    } catch (trouble) {
+      const unmatched = trouble instanceof Trouble && NO_MATCH.has(trouble.code)
+      // One sentence for an unknown number and for a wrong address: it must not tell which of the two it was.
+      set({ fault: unmatched ? 'Nothing matches this order number and e-mail.' : sentence(trouble) })
+      if (unmatched) set({ order: undefined })
+      else if (get().order) again(POLL_MS.failed)
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const { order, email } = get()
+    if (order && email) await load(order.orderId, email)
+  }
+
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') void refresh()
+  })
+  if (remembered) void load(asked, remembered).finally(() => set({ busy: false }))
+
+  return {
+    get,
+    subscribe,
+    async open(orderId, email) {
+      if (get().busy) return
+      set({ busy: true, tries: get().tries + 1 })
+      await load(orderId, email)
+      set({ busy: false })
+    },
+    async renew() {
+      await refresh()
+      return get().order?.downloads ?? []
+    },
+    forget() {
+      clearTimeout(timer)
+      forgetOrder(get().order?.orderId ?? '')
+      set({ order: undefined, email: undefined })
+    },
+  }
+}
+
+/** A number that cannot be one is refused by its shape; a buyer sees no difference. */
+const NO_MATCH = new Set(['order_not_found', 'validation_failed'])

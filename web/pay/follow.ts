@@ -1,0 +1,84 @@
+import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
+import type { Store } from '../ui/store.ts'
+import { isSettled, viewOf, type State } from './state.ts'
+
+/** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
+const SYNC_AFTER_MS = 4_000
+const POLL_MS = { least: 700, usual: 2_000, unpaid: 4_000, most: 30_000 }
+
+interface Listener {
+  answered: (answer: OrderStatus) => void
+  /** The service knows no such order. */
+  unknown: () => void
+  /** After each question, answered or not. */
+  asked: (failed: boolean) => void
+}
+
+export interface Following {
+  /** Asks now how the order stands; one question at a time. */
+  check: () => Promise<void>
+  /** Sets when to ask next: by what is known now, or after `ms`. */
+  plan: (ms?: number) => void
+  stop: () => void
+}
+
+/** Asks how the kept order stands, as often as the service says and as what is on the screen needs. */
+export function follow({ get, set }: Store<State>, listener: Listener): Following {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let asking: Promise<void> | undefined
+  let failures = 0
+
+  async function ask(): Promise<void> {
+    const { kept, order } = get()
+    if (!kept?.orderId) return
+    const { orderId, email, attempt } = kept
+    const isCurrent = () => get().kept?.orderId === orderId
+    try {
+      const answer = await getStatus(orderId, email, attempt ? isOld(attempt.sentAt) : order?.status === 'processing')
+      failures = 0
+      if (isCurrent()) listener.answered(answer)
+    } catch (trouble) {
+      failures += 1
+      if (!isCurrent()) return
+      if (trouble instanceof Trouble && trouble.code === 'order_not_found') listener.unknown()
+      // One lost answer while waiting is nothing to tell a buyer about.
+      else if (failures > 1 || !order || !navigator.onLine) set({ trouble, failedAt: 'check' })
+    }
+  }
+
+  function waitMs(): number | undefined {
+    const { kept, order, trouble, notice, watching, busy } = get()
+    if (!kept?.orderId || busy) return undefined
+    if (failures > 0) {
+      const wanted = trouble instanceof Trouble ? (trouble.retryAfterSeconds ?? 0) * 1000 : 0
+      return Math.min(Math.max(wanted, 1000 * 2 ** failures), POLL_MS.most)
+    }
+    const view = viewOf(get())
+    if (view === 'waiting') return Math.max(order?.nextPollMs ?? POLL_MS.usual, POLL_MS.least)
+    // A declined payment can still succeed at the bank; a code on the screen is paid on another device.
+    if (view === 'payment' && (notice || watching)) return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
+    return isSettled(order?.status) && order?.nextPollMs ? Math.max(order.nextPollMs, POLL_MS.unpaid) : undefined
+  }
+
+  const stop = () => clearTimeout(timer)
+  const plan = (ms?: number) => {
+    stop()
+    const wait = ms ?? waitMs()
+    if (wait !== undefined) timer = setTimeout(check, wait)
+  }
+  function check(): Promise<void> {
+    stop()
+    asking ??= ask().finally(() => {
+      asking = undefined
+      listener.asked(failures > 0)
+    })
+    return asking
+  }
+  return { check, plan, stop }
+}
+
+/** A clock that was set back must not keep us from asking. */
+function isOld(sentAt: number): boolean {
+  const age = Date.now() - sentAt
+  return age >= SYNC_AFTER_MS || age < 0
+}

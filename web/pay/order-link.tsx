@@ -1,0 +1,9 @@
+import type { State } from './state.ts'
+
+/** The order's own page, which can be bookmarked and printed and needs nothing that this browser keeps. */
+export const OrderLink = ({ kept }: Pick<State, 'kept'>) =>
+  kept?.orderId ? (
+    <p class="order-link small">
+      <a href={`/order/?order=${kept.orderId}`}>Open the page of this order</a>
+    </p>
+  ) : null
