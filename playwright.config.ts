@@ -13,10 +13,11 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   workers: 2,
   timeout: 30_000,
-  globalTimeout: 6 * 60_000,
+  globalTimeout: 10 * 60_000,
   reporter: 'line',
   use: {
-    trace: 'retain-on-failure',
+    // pictures of every moment would cost the other worker its core
+    trace: { mode: 'retain-on-failure', screenshots: false },
     screenshot: 'only-on-failure',
     launchOptions: {
       executablePath: browser.executablePath,

@@ -119,12 +119,8 @@ async function buildPages(node) {
 /** Everything the built pages are made of, the few files they share with the server included. */
 function pageSources() {
   const shared = filesBelow('src').filter((file) => /^src.(kit.[^/\\]+|[^/\\]+.schema)\.ts$/.test(file))
-  return [
-    'package-lock.json',
-    'vite.config.ts',
-    ...filesBelow('web'),
-    ...shared.filter((file) => !file.endsWith('.test.ts')),
-  ]
+  const sources = [...filesBelow('web'), ...shared].filter((file) => !file.endsWith('.test.ts'))
+  return ['package-lock.json', 'vite.config.ts', ...sources]
 }
 
 /** @param {string} folder @returns {string[]} in an order that does not depend on the file system */

@@ -203,10 +203,9 @@ function processorList(value: string): ProcessorName[] | undefined {
 }
 
 function orderTtl(value: string): Config['orderTtlHours'] | undefined {
-  const [instant, bank = 168, ...rest] = value.split(',').map((hours) => whole(hours.trim(), 1, 8760))
-  return instant === undefined || bank === undefined || rest.length > 0
-    ? undefined
-    : { instant, bank: Math.max(instant, bank) }
+  const list = value.split(',').map((hours) => whole(hours.trim(), 1, 8760) ?? 0)
+  const [instant = 0, bank = 168] = list
+  return list.length > 2 || list.includes(0) ? undefined : { instant, bank: Math.max(instant, bank) }
 }
 
 function limitList(value: string): Limits | undefined {

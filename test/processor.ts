@@ -1,12 +1,13 @@
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { after, before } from 'node:test'
 import { type RawBuilder, sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import type { Db } from '../src/kit/database.ts'
 import { derivedKey } from '../src/kit/signing.ts'
 import type { Capture, PaymentSnapshot } from '../src/payments/processor.ts'
 import { signature } from '../src/payments/sandbox/notify.ts'
-import { SECRET, type TestShop } from './shop.ts'
+import { SECRET, type TestShop, eventually, startTestShop } from './shop.ts'
 
 // The processor as a test needs it: it says what the test makes up, and tells how often it was asked.
 
@@ -30,21 +31,31 @@ export const captureOf = (order: Created, differently: Partial<Capture> = {}): C
   ...differently,
 })
 
-/** A notification of just these bytes, signed as the processor would, unless told otherwise. */
-export function sendRaw(
+interface Signing {
+  id?: string
+  secret?: string
+  /** Unix time. */
+  seconds?: number
+}
+
+export const newEventId = (): string => `evt_${randomBytes(8).toString('hex')}`
+
+/** The headers that the processor would send with these bytes, unless told otherwise. */
+export const signed = (
+  body: string,
+  { id = newEventId(), secret = SECRET, seconds = Math.floor(Date.now() / 1000) }: Signing = {},
+): Record<string, string> => signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body)
+
+/** A notification of just these bytes. */
+export const sendRaw = (
   shop: TestShop,
   body: string,
   {
-    id = `evt_${randomBytes(8).toString('hex')}`,
-    secret = SECRET,
-    seconds = Math.floor(Date.now() / 1000),
     headers = {},
     processor = 'sandbox',
-  }: { id?: string; secret?: string; seconds?: number; headers?: Record<string, string>; processor?: string } = {},
-) {
-  const signed = signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body)
-  return shop.call('POST', `/api/webhooks/${processor}`, body, { ...signed, ...headers })
-}
+    ...signing
+  }: Signing & { headers?: Record<string, string>; processor?: string } = {},
+) => shop.call('POST', `/api/webhooks/${processor}`, body, { ...signed(body, signing), ...headers })
 
 /** Changes what the sandbox itself holds of an order's payment, and tells nobody. */
 export async function changeSandbox(shop: TestShop, orderId: string, change: Partial<PaymentSnapshot>): Promise<void> {
@@ -64,20 +75,23 @@ export async function watchAsking(shop: TestShop): Promise<(orderId: string) => 
     alter table sandbox_payments enable row level security;
     alter table sandbox_payments force row level security`.execute(shop.db)
   return async (orderId) => {
-    const { rows } = await sql<{ at: Date }>`select at from asked where order_id = ${orderId} order by at`.execute(shop.db)
+    const { rows } = await sql<{ at: Date }>`select at from asked where order_id = ${orderId} order by at`.execute(
+      shop.db,
+    )
     return rows.map(({ at }) => at)
   }
 }
 
 /** The subjects of all mails about an order, once every one that was promised has been sent. */
 export async function mailsAbout(shop: TestShop, { orderId }: { orderId: string }): Promise<string[]> {
-  await eventually('its mails are sent', async () => {
-    const [waiting] = await query<{ count: number }>(
-      shop.db,
-      sql`select count(*) from pgboss.job where name = 'mail' and data->>'orderId' = ${orderId} and state <> 'completed'`,
-    )
-    return waiting!.count === 0
-  })
+  await eventually(
+    () =>
+      query(
+        shop.db,
+        sql`select state from pgboss.job where name = 'mail' and data->>'orderId' = ${orderId} and state <> 'completed'`,
+      ),
+    (waiting) => waiting.length === 0,
+  )
   const mails = await query<{ subject: string }>(
     shop.db,
     sql`select subject from outbox where text like ${`%${orderId}%`} order by sent_at`,
@@ -87,15 +101,6 @@ export async function mailsAbout(shop: TestShop, { orderId }: { orderId: string 
 
 export const RECEIPT = 'Your receipt for A book'
 
-/** Waits for something that comes by itself. */
-export async function eventually<T>(what: string, happens: () => Promise<T> | T, seconds = 20): Promise<NonNullable<T>> {
-  for (const end = Date.now() + seconds * 1000; ; await sleep(40)) {
-    const found = await happens()
-    if (found) return found
-    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain until ${what}`)
-  }
-}
-
 export async function query<Row>(db: Db, statement: RawBuilder<unknown>): Promise<Row[]> {
   return (await statement.execute(db)).rows as Row[]
 }
@@ -103,3 +108,21 @@ export async function query<Row>(db: Db, statement: RawBuilder<unknown>): Promis
 /** `count` times the same at once. */
 export const times = <T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => work(i)))
+
+/** Two services on one database for all tests of a file. */
+export function sharedPair(): () => [TestShop, TestShop] {
+  const ends: (() => unknown)[] = []
+  const t = { after: (end: () => unknown) => void ends.push(end) }
+  let pair: [TestShop, TestShop] | undefined
+  before(async () => {
+    const shop = await startTestShop(t)
+    pair = [shop, await startTestShop(t, { databaseUrl: shop.databaseUrl })]
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return () => {
+    assert(pair, 'the services did not start')
+    return pair
+  }
+}

@@ -35,8 +35,18 @@ class NamingClient extends pg.Client {
     this.query = ((...args: unknown[]) => {
       const [text, values, callback] = args
       const named = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
-      return named ? plain({ name: named, text, values }, callback) : plain(...args)
+      const result = named ? plain({ name: named, text, values }, callback) : plain(...args)
+      if (result instanceof Promise) result.catch((error: Error) => this.#endAfterTimeout(error))
+      return result
     }) as typeof this.query
+  }
+
+  /**
+   * A statement that was given up is still under way at the server. Were it a `begin`, whoever used the connection next would
+   * write into a transaction that nobody commits.
+   */
+  #endAfterTimeout({ message }: Error): void {
+    if (message === 'Query read timeout') void this.end()
   }
 }
 
@@ -71,6 +81,9 @@ export function connect(
     application_name: 'till',
   } as pg.PoolConfig)
   pool.on('error', onError)
+  // The pool listens to idle connections only. One that is lost in use tells the request so with its next statement, but its
+  // error event would find no listener, and end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { db, pool, close: () => db.destroy() }
 }

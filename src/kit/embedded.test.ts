@@ -38,7 +38,7 @@ test('from nothing: a database whose role is no superuser, on a socket, and gone
   )
 
   await postgres.stop()
-  assert.equal(findPostmaster(postgres.dataDir), undefined)
+  assert.throws(() => process.kill(postgres.pid, 0), { code: 'ESRCH' })
   await assert.rejects(query(postgres, 'select 1'))
 })
 
@@ -116,6 +116,12 @@ test('a path that is long and full of marks is as good as any', async (t) => {
   const postgres = await start(t, folder)
   finallyDo(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
   assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
+})
+
+test('data of another major version are refused in words', async (t) => {
+  const folder = clusterFolder(t)
+  fs.writeFileSync(path.join(folder, 'data', 'PG_VERSION'), '9\n')
+  await assert.rejects(start(t, folder), /was made by PostgreSQL 9 and cannot be used with/)
 })
 
 if (AS_ROOT) {

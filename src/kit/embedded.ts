@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { checkCluster, DATABASE, makeCluster, readPassword, ROLE } from './embedded/cluster.ts'
+import { checkVersion, claimData, DATABASE, makeCluster, readPassword, ROLE } from './embedded/cluster.ts'
 import { findPlace, WINDOWS } from './embedded/place.ts'
 import { ensureRunning, findPostmaster, stopPostmaster } from './embedded/postmaster.ts'
 
@@ -44,8 +44,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const server = { durable: !fast, maxConnections }
   const place = findPlace(dir, name)
   if (place.home !== fs.realpathSync(dir)) log(`embedded PostgreSQL keeps its data in ${place.home}`)
+  claimData(place)
   makeCluster(place, server)
-  checkCluster(place)
+  checkVersion(place)
 
   let running = await ensureRunning(place, server)
   let restart: Promise<void> | undefined

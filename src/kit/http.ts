@@ -27,7 +27,7 @@ const RETRY_AFTER_OUTAGE_SECONDS = 2
 const HEADERS_OF_REFUSALS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
@@ -93,6 +93,8 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
     referrerPolicy: { policy: 'no-referrer' },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     xFrameOptions: { action: 'deny' },
+    // the operator's other hosts are not ours to promise for
+    strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
   })
   await server.register(cors, {
     hook: 'onRequest',

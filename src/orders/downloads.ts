@@ -39,7 +39,7 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
 
 /** A Content-Disposition that no file name can break out of (RFC 6266): plain ASCII first, then the name as it is. */
 export function attachment(name: string): string {
-  const whole = name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_') || 'download'
+  const whole = name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_').trim() || 'download'
   // what is too long loses its middle, not the ending that says how to open it
   const ending = /\.[^. ]{1,10}$/.exec(whole)?.[0] ?? ''
   const safe = whole.length > LONGEST_NAME ? whole.slice(0, LONGEST_NAME - ending.length) + ending : whole
@@ -47,7 +47,7 @@ export function attachment(name: string): string {
     safe
       .normalize('NFKD')
       .replace(/[^\x20-\x7e]/g, '')
-      .replace(/["\\%;]/g, '_')
+      .replace(/["\\%;/]/g, '_')
       .trim() || 'download'
   const encoded = encodeURIComponent(safe.toWellFormed()).replace(
     /['()*!]/g,

@@ -126,8 +126,9 @@ async function looseFiles(dist: string): Promise<string[]> {
 /** What a link to the page looks like where it is shared. */
 function preview(product: ProductView, appUrl: string): string {
   const price = decimalText(product.amount, product.currency)
-  const image =
-    product.imageUrl && URL.canParse(product.imageUrl, appUrl) ? new URL(product.imageUrl, appUrl).href : undefined
+  const picture =
+    product.imageUrl && URL.canParse(product.imageUrl, appUrl) ? new URL(product.imageUrl, appUrl) : undefined
+  const image = picture && /^https?:$/.test(picture.protocol) ? picture.href : undefined
   const tags: [string, string | undefined][] = [
     ['og:type', 'product'],
     ['og:title', product.name],

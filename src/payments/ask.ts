@@ -101,7 +101,8 @@ async function lookAt({ db, processors, settle }: Asking, order: Due): Promise<v
   let bankAtWork = false
   for (const attempt of attempts) {
     const processor = processors.get(attempt.processor)
-    if (!processor) continue
+    // switched off meanwhile: whether the buyer paid there is not known, so the order is not ended
+    if (!processor) throw new Error(`the processor ${attempt.processor} is not configured any more`)
     const id = attempt.processorPaymentId ?? (await startAgain(db, processor, order.id, attempt))
     let payment = await processor.fetchPayment(id)
     // the end of an order closes its payment first: nobody shall pay what we no longer wait for

@@ -3,8 +3,10 @@ import type { Download, OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
 import { moment, money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
+import { read } from '../ui/storage.ts'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
 import { HAPPENINGS, HEADLINES } from './words.ts'
@@ -25,6 +27,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
     if (byHand) heading.current?.focus()
   }, [byHand])
   const [title, text] = HEADLINES[order.status]
+  const name = order.paidAt ? 'Receipt' : 'Order'
   const files = order.downloads.length > 0
   return (
     <div class="receipt">
@@ -35,6 +38,13 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         <output class="lead">{text}</output>
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
         {files && <Files downloads={order.downloads} renew={renew} />}
+        {order.status === 'pending' && order.product && isKeptHere(order.product.id, order.orderId) && (
+          <p>
+            <a class="button" href={`/pay/?product=${order.product.id}`}>
+              Go on to the payment
+            </a>
+          </p>
+        )}
         <Progress order={order} />
         <Log order={order} />
         <div class="actions">
@@ -47,25 +57,17 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
           </button>
         </div>
       </section>
-      <aside class="slip-shadow" aria-label="Receipt">
+      <aside class="slip-shadow" aria-label={name}>
         <div class="slip stack">
-          <p class="slip-title">Receipt</p>
+          <p class="slip-title">{name}</p>
           <h2>{order.product?.name}</h2>
           <dl class="lines">
             {order.paidAt && <Line name="Paid" value={moment(order.paidAt)} />}
             {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
             {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
-            {order.statementDescriptor && <Line name="On your statement" value={order.statementDescriptor} mono />}
-            <div class="wide">
-              <dt>Sent to</dt>
-              <dd>{email}</dd>
-            </div>
-            <div class="wide">
-              <dt>Order number</dt>
-              <dd>
-                <code>{order.orderId}</code>
-              </dd>
-            </div>
+            <Line name="Sent to" value={email} wide />
+            {order.statementDescriptor && <Line name="On your statement" value={order.statementDescriptor} wide mono />}
+            <Line name="Order number" value={order.orderId} wide mono />
             {order.refundedAmount ? (
               <Line name="Refunded" value={`−${money(order.refundedAmount, order.currency)}`} />
             ) : null}
@@ -80,8 +82,12 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   )
 }
 
-const Line = ({ name, value, mono }: { name: string; value: string; mono?: boolean }) => (
-  <div>
+/** Only the browser that made an order can go on with it: elsewhere the payment page would make a new one. */
+const isKeptHere = (productId: string, orderId: string): boolean =>
+  read<{ orderId?: string }>(placeOf(productId))?.orderId === orderId
+
+const Line = ({ name, value, wide, mono }: { name: string; value: string; wide?: boolean; mono?: boolean }) => (
+  <div class={wide ? 'wide' : undefined}>
     <dt>{name}</dt>
     <dd class={mono ? 'mono' : undefined}>{value}</dd>
   </div>

@@ -56,11 +56,10 @@ export function openCheckout(productId: string): Checkout {
       open(kept, created, !known)
     } catch (trouble) {
       set({ busy: undefined, trouble, failedAt: 'create' })
-      // The key belongs to another request: it is not ours any more.
-      if (trouble instanceof Trouble && trouble.code === 'idempotency_key_reused' && !secondTry) {
-        keep(productId, undefined)
-        await create(kept.email, true)
-      }
+      const code = trouble instanceof Trouble ? trouble.code : ''
+      // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
+      if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
+      if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, true)
     }
   }
 

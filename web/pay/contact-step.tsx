@@ -16,8 +16,8 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   if (!product.payments.live) return <NotLive />
 
   const { trouble, busy } = state
-  const refused =
-    trouble instanceof Trouble && trouble.code === 'validation_failed' ? 'Please check this address.' : undefined
+  const refused = trouble instanceof Trouble && trouble.code === 'validation_failed'
+  const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
   const better = left || fault ? suggestEmail(email) : undefined
   const submit = (event: Event) => {
     event.preventDefault()
@@ -45,7 +45,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         value={email}
         onValue={change}
         hint="Your files and the receipt go to this address."
-        fault={fault ?? refused}
+        fault={fault ?? refusedFault}
         tries={tries}
       >
         <output class="better">

@@ -25,6 +25,9 @@ export function Counter({ product }: { product: ProductView }) {
   const view = viewOf(state)
   const panel = useMovingFocus(view)
   const Step = STEPS[view]
+  useEffect(() => {
+    document.title = [view === 'delivered' && 'Paid', product.name, product.seller.name].filter(Boolean).join(' · ')
+  }, [view, product])
   return (
     <div class="counter" data-view={view}>
       <Summary product={product} order={state.order} />
@@ -88,9 +91,9 @@ function useMovingFocus(view: View) {
     const from = shownRef.current
     shownRef.current = view
     if (from === view || (from === 'checking' && document.activeElement === document.body)) return
-    const heading = panel.current?.querySelector<HTMLElement>('[role=alert][tabindex], h2[tabindex]')
-    heading?.focus({ preventScroll: true })
-    panel.current?.scrollIntoView({ block: 'nearest' })
+    const find = (what: string) => panel.current?.querySelector<HTMLElement>(what)
+    const target = find('[role=alert][tabindex]') ?? find('h2[tabindex]')
+    target?.focus({ preventScroll: true })
     scrollTo({ top: 0 })
   }, [view])
   return panel

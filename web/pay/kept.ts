@@ -1,4 +1,5 @@
 import type { Rail } from '../ui/api.ts'
+import { placeOf } from '../ui/my-orders.ts'
 import { listen, read, write } from '../ui/storage.ts'
 
 /**
@@ -21,17 +22,15 @@ export interface Attempt {
   answer?: 'captured' | 'processing'
 }
 
-const place = (productId: string) => `till:product:${productId}`
-
 export const recall = (productId: string): Kept | undefined => {
-  const kept = read<Kept>(place(productId))
+  const kept = read<Kept>(placeOf(productId))
   return kept?.email && kept.key ? kept : undefined
 }
 
-export const keep = (productId: string, kept: Kept | undefined): void => write(place(productId), kept)
+export const keep = (productId: string, kept: Kept | undefined): void => write(placeOf(productId), kept)
 
 /** Tells when another tab has changed what is kept for the product. */
-export const onOtherTab = (productId: string, changed: () => void): void => listen(place(productId), changed)
+export const onOtherTab = (productId: string, changed: () => void): void => listen(placeOf(productId), changed)
 
 /** At least 16 characters that nobody guesses; `randomUUID` is missing where the page is not on https or localhost. */
 export function newKey(): string {

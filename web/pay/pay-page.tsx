@@ -14,10 +14,6 @@ export function PayPage({ productId }: { productId: string }) {
   useEffect(() => {
     if (productId && !given(productId) && !isGone()) getProduct(productId).then(setProduct, setTrouble)
   }, [productId, tries])
-  useEffect(() => {
-    if (product) document.title = `${product.name} · ${product.seller.name}`
-  }, [product])
-
   const again = () => {
     setTrouble(undefined)
     setTries(tries + 1)

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
 import { Trouble, type Rail } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { sentence } from '../ui/words.ts'
 import { NotLive } from './contact-step.tsx'
@@ -61,7 +62,9 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       <RailChoice rails={product.rails} chosen={rail} onChoose={setRail} order={order} seller={product.seller.name} />
       <ScenarioChoice value={scenario} onValue={setScenario} />
       <div class="pay-bar">
-        <Submit>Pay {price}</Submit>
+        <Submit>
+          <Icon name="lock" /> Pay {price}
+        </Submit>
         {order.statementDescriptor && (
           <p class="soft small">
             Appears on your statement as <span class="mono">{order.statementDescriptor}</span>

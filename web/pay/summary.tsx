@@ -33,7 +33,7 @@ export function Summary({ product, order }: { product: ProductView; order: Order
               </dd>
             </div>
             {order.statementDescriptor && (
-              <div class="statement">
+              <div class="wide statement">
                 <dt>On your statement</dt>
                 <dd class="mono">{order.statementDescriptor}</dd>
               </div>

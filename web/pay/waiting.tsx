@@ -32,7 +32,7 @@ export function Waiting({ checkout, state }: StepProps) {
                 ? 'Your bank takes a little longer than usual. There is nothing for you to do.'
                 : 'This usually takes a few seconds.'}
       </p>
-      <Progress order={order ?? { status: 'pending' }} approved={attempt?.answer === 'captured'} />
+      <Progress order={order ?? { status: 'pending' }} attempt={attempt?.answer === 'captured' ? 'approved' : 'sent'} />
       {(atBank || long) && (
         <Notice icon="mail" title="You may close this page.">
           <p>

@@ -1,4 +1,4 @@
-import { read, write } from './storage.ts'
+import { names, read, write } from './storage.ts'
 
 const PLACE = 'till:orders'
 const MOST = 50
@@ -9,17 +9,23 @@ interface Mine {
   email: string
 }
 
-const all = (): Mine[] => read<Mine[]>(PLACE) ?? []
+/** Where the payment page keeps its order for a product. */
+export const placeOf = (productId: string): string => `till:product:${productId}`
 
 export const emailOf = (orderId: string): string | undefined => all().find((one) => one.orderId === orderId)?.email
 
-export const forgetOrder = (orderId: string): void =>
-  write(
-    PLACE,
-    all().filter((one) => one.orderId !== orderId),
-  )
-
 export function rememberOrder(orderId: string, email: string): void {
   if (emailOf(orderId) === email) return
-  write(PLACE, [{ orderId, email }, ...all().filter((one) => one.orderId !== orderId)].slice(0, MOST))
+  write(PLACE, [{ orderId, email }, ...without(orderId)].slice(0, MOST))
 }
+
+/** Leaves nothing of the order in this browser, on the payment page neither. */
+export function forgetOrder(orderId: string): void {
+  write(PLACE, without(orderId))
+  for (const place of names(placeOf(''))) {
+    if (read<Partial<Mine>>(place)?.orderId === orderId) write(place, undefined)
+  }
+}
+
+const all = (): Mine[] => read<Mine[]>(PLACE) ?? []
+const without = (orderId: string): Mine[] => all().filter((one) => one.orderId !== orderId)

@@ -31,4 +31,7 @@ function base(): string {
   return home ? '' : named.replace(/\/+$/, '')
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+// A declaration, since the line that needs it runs before this one is reached.
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+}

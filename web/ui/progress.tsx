@@ -1,30 +1,19 @@
-import type { Happening, OrderStatus } from './api.ts'
+import type { OrderStatus } from './api.ts'
 import { moment } from './format.ts'
 
-/** How far a payment is: the four steps every order takes, drawn as one line. */
-export interface ProgressProps {
+interface ProgressProps {
   order: Pick<OrderStatus, 'status' | 'createdAt' | 'paidAt' | 'timeline'>
-  /** The bank has said yes to this page, and the shop has not heard of it yet. */
-  approved?: boolean
+  /** What this page knows of a payment of which the shop has not heard yet: it was sent, or the bank has said yes. */
+  attempt?: 'sent' | 'approved' | undefined
 }
 
 type Mark = 'done' | 'now' | 'open' | 'stopped'
 
-export function Progress({ order, approved = false }: ProgressProps) {
-  const { status } = order
-  const paid = Boolean(order.paidAt) || status === 'paid' || status === 'partially_refunded'
-  const bank: Mark = paid || approved ? 'done' : status === 'expired' ? 'stopped' : 'now'
-  const confirmed: Mark = paid ? 'done' : status === 'needs_review' ? 'stopped' : bank === 'done' ? 'now' : 'open'
-  const ready: Mark = status === 'paid' || status === 'partially_refunded' ? 'done' : paid ? 'stopped' : 'open'
-  const steps: [string, Mark, string | null | undefined][] = [
-    ['Order created', 'done', order.createdAt],
-    [BANK[bank], bank, bank === 'now' ? when(order.timeline, 'payment_processing') : undefined],
-    [CONFIRMED[confirmed], confirmed, order.paidAt],
-    [ready === 'stopped' ? 'Files no longer available' : 'Files ready', ready, undefined],
-  ]
+/** How far a payment is: the four steps every order takes, drawn as one line. */
+export function Progress({ order, attempt }: ProgressProps) {
   return (
     <ol class="progress">
-      {steps.map(([label, mark, at]) => (
+      {stepsOf(order, attempt).map(([label, mark, at]) => (
         <li key={label} class={mark} aria-current={mark === 'now' ? 'step' : undefined}>
           <span>
             {label}
@@ -37,18 +26,40 @@ export function Progress({ order, approved = false }: ProgressProps) {
   )
 }
 
-const BANK: Record<Mark, string> = {
-  done: 'Bank approved',
-  now: 'Waiting for the bank',
-  open: 'Bank',
-  stopped: 'No payment arrived',
-}
-const CONFIRMED: Record<Mark, string> = {
-  done: 'Payment confirmed',
-  now: 'Confirming the payment',
-  open: 'Payment confirmed',
-  stopped: 'A person is checking the payment',
-}
 const SAID: Record<Mark, string> = { done: 'done', now: 'in progress', open: 'to come', stopped: 'stopped' }
 
-const when = (timeline: Happening[] | undefined, what: string) => timeline?.findLast((one) => one.what === what)?.at
+function stepsOf(
+  { status, createdAt, paidAt, timeline }: ProgressProps['order'],
+  attempt: ProgressProps['attempt'],
+): [label: string, mark: Mark, at?: string | null | undefined][] {
+  const created: [string, Mark, string | undefined] = ['Order created', 'done', createdAt]
+  const approved: [string, Mark] = ['Bank approved', 'done']
+  const confirmed: [string, Mark, string | null | undefined] = ['Payment confirmed', 'done', paidAt]
+  const toCome: [string, Mark][] = [
+    ['Payment confirmed', 'open'],
+    ['Files ready', 'open'],
+  ]
+  switch (status) {
+    case 'paid':
+    case 'partially_refunded':
+      return [created, approved, confirmed, ['Files ready', 'done']]
+    case 'disputed':
+      return [created, approved, confirmed, ['Files on hold', 'stopped']]
+    case 'refunded':
+    case 'charged_back':
+      return [created, approved, confirmed, ['Files no longer available', 'stopped']]
+    case 'needs_review':
+      return [created, approved, ['A person is checking the payment', 'stopped'], ['Files ready', 'open']]
+    case 'expired':
+      return [created, ['No payment arrived', 'stopped'], ...toCome]
+    case 'processing':
+      return [
+        created,
+        ['Waiting for the bank', 'now', timeline?.findLast(({ what }) => what === 'payment_processing')?.at],
+        ...toCome,
+      ]
+    case 'pending':
+      if (attempt === 'approved') return [created, approved, ['Confirming the payment', 'now'], ['Files ready', 'open']]
+      return [created, [attempt ? 'Waiting for the bank' : 'Waiting for your payment', 'now'], ...toCome]
+  }
+}

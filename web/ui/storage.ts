@@ -21,6 +21,15 @@ export function write(name: string, value: unknown): void {
   }
 }
 
+/** The names that begin so. */
+export function names(start: string): string[] {
+  try {
+    return Object.keys(localStorage).filter((name) => name.startsWith(start))
+  } catch {
+    return [...memory.keys()].filter((name) => name.startsWith(start))
+  }
+}
+
 /** Calls back when another tab has written this name (or cleared everything). */
 export function listen(name: string, changed: () => void): void {
   addEventListener('storage', (event) => {

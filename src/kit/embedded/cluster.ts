@@ -12,6 +12,23 @@ const PASSWORD_FILE = 'app-password'
 const SUPERUSER = 'postgres'
 const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
+/** Makes sure that data which is there already is ours to use, or says in words whose it is. */
+export function claimData({ home, dataDir, account }: Place): void {
+  const owner = fs.statSync(dataDir, { throwIfNoEntry: false })?.uid
+  const user = account.uid ?? process.getuid?.()
+  if (owner === undefined || user === undefined || owner === user) return
+  if (account.uid === undefined) {
+    throw new Error(
+      `${dataDir} belongs to another account (uid ${owner}), probably from an earlier start as root: ` +
+        `run "chown -R ${user} ${home}" as root, or remove it.`,
+    )
+  }
+  // copied or restored by root
+  for (const file of ['.', ...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
+    giveTo(account, path.join(dataDir, file))
+  }
+}
+
 /**
  * Makes the cluster unless there is one. It grows in a folder of its own and is renamed when it is whole, its passwords
  * inside, so a start that is killed half-way leaves nothing that the next one could take for a database.
@@ -53,25 +70,11 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
   fs.rmSync(fresh, { recursive: true })
 }
 
-/** Refuses, in words, a cluster of another major version or of another account. */
-export function checkCluster({ home, dataDir, version, account }: Place): void {
+/** Refuses, in words, data that another major version wrote: PostgreSQL would only end. */
+export function checkVersion({ dataDir, version }: Place): void {
   const made = fs.readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8').trim()
-  if (made !== version.split('.')[0]) {
-    throw new Error(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
-  }
-  const { uid } = fs.statSync(dataDir)
-  const user = account.uid ?? process.getuid?.()
-  if (user === undefined || uid === user) return
-  if (account.uid === undefined) {
-    throw new Error(
-      `${dataDir} belongs to another account (uid ${uid}), probably from an earlier start as root: ` +
-        `run "chown -R ${user} ${home}" as root, or remove it.`,
-    )
-  }
-  // copied or restored by root
-  for (const file of ['.', ...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
-    giveTo(account, path.join(dataDir, file))
-  }
+  if (made === version.split('.')[0]) return
+  throw new Error(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
 }
 
 export function readPassword(dataDir: string): string {

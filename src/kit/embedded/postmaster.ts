@@ -11,6 +11,7 @@ const LAUNCH_PAUSE_MS = 150
 const POLL_MS = 20
 /** A fast stop takes some 30 ms; what has not ended by then is stopped without the last checkpoint, which loses nothing. */
 const STOP_TIMEOUT_MS = 10_000
+const REAP_TIMEOUT_MS = 500
 const MOST_LOG_BYTES = 5_000_000
 
 /** PostgreSQL's main process, as it describes itself in its pid file. */
@@ -161,12 +162,17 @@ function lastWords(place: Place): string {
 export async function stopPostmaster(place: Place, { pid, letGo }: Running): Promise<void> {
   letGo()
   if (WINDOWS) return void runProgram(place, 'pg_ctl', ['stop', '-D', place.dataDir, '-m', 'fast', '-w'])
-  const isThere = () => findPostmaster(place.dataDir)?.pid === pid
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
-    if (!isThere()) return
-    process.kill(pid, signal)
-    for (const deadline = Date.now() + STOP_TIMEOUT_MS; isThere() && Date.now() < deadline;) await sleep(POLL_MS)
+    if (isServer(pid, place.dataDir)) process.kill(pid, signal)
+    await waitWhile(() => isServer(pid, place.dataDir), STOP_TIMEOUT_MS)
   }
+  // what has ended keeps its number until its parent, mostly us, has taken notice
+  await waitWhile(() => isAlive(pid), REAP_TIMEOUT_MS)
+}
+
+async function waitWhile(condition: () => boolean, atMostMs: number): Promise<void> {
+  const deadline = Date.now() + atMostMs
+  while (condition() && Date.now() < deadline) await sleep(POLL_MS)
 }
 
 /**

@@ -91,9 +91,17 @@ export function verifyNotification(
     return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected))
   })
   if (!genuine) return undefined
-  const event = JSON.parse(body.toString('utf8')) as Notification
+  const event = parsed(body)
   // the id is part of what was signed: the body's own is only a copy
-  return event.id === id ? event : undefined
+  return event?.id === id ? event : undefined
+}
+
+function parsed(body: Buffer): Notification | undefined {
+  try {
+    return JSON.parse(body.toString('utf8')) ?? undefined
+  } catch {
+    return undefined // signed, but no notification: sent again it would be none either
+  }
 }
 
 const mac = (secret: Buffer, id: string, time: string, body: string | Buffer): Buffer =>

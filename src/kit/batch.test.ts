@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { batched } from './batch.ts'
+
+const outage = new Error('the server is away')
+const never = () => false
+
+/** Work that waits until it is told to end. */
+function held<In, Out>(answer: (inputs: readonly In[]) => Out[]) {
+  const rounds: In[][] = []
+  const waiting: (() => void)[] = []
+  const run = async (inputs: readonly In[]) => {
+    rounds.push([...inputs])
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return answer(inputs)
+  }
+  return { rounds, run, end: () => waiting.shift()?.() }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('whoever comes alone is served at once', async () => {
+  const rounds: number[][] = []
+  const double = batched(
+    async (inputs: readonly number[]) => {
+      rounds.push([...inputs])
+      return inputs.map((input) => input * 2)
+    },
+    { most: 10, atOnce: 1, isOutage: never },
+  )
+  const answer = double(1)
+  assert.deepEqual(rounds, [[1]], 'before anything was waited for')
+  assert.equal(await answer, 2)
+  assert.equal(await double(2), 4)
+  assert.deepEqual(rounds, [[1], [2]])
+})
+
+test('whoever comes meanwhile shares the next round, and each is given its own answer', async () => {
+  const work = held((inputs: readonly number[]) => inputs.map((input) => input * 2))
+  const double = batched(work.run, { most: 3, atOnce: 1, isOutage: never })
+  const answers = [1, 2, 3, 4, 5, 6].map((input) => double(input))
+  for (let at = 0; at < 3; at++) {
+    work.end()
+    await turn()
+  }
+  assert.deepEqual(await Promise.all(answers), [2, 4, 6, 8, 10, 12])
+  assert.deepEqual(work.rounds, [[1], [2, 3, 4], [5, 6]], 'as many as are allowed, in the order they came')
+})
+
+test('no more rounds run at once than are allowed', async () => {
+  const work = held((inputs: readonly number[]) => [...inputs])
+  const same = batched(work.run, { most: 1, atOnce: 2, isOutage: never })
+  const answers = [1, 2, 3, 4].map((input) => same(input))
+  assert.equal(work.rounds.length, 2)
+  work.end()
+  await turn()
+  assert.equal(work.rounds.length, 3)
+  for (let at = 0; at < 3; at++) {
+    work.end()
+    await turn()
+  }
+  assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4])
+})
+
+/** Answers 1 to 5, of which 3 is impossible; the first round is taken by 0. */
+async function withOneImpossible(error: Error, isOutage: (error: unknown) => boolean) {
+  const rounds: number[][] = []
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const same = batched(
+    async (inputs: readonly number[]) => {
+      rounds.push([...inputs])
+      if (inputs[0] === 0) await begun
+      if (inputs.includes(3)) throw error
+      return [...inputs]
+    },
+    { most: 10, atOnce: 1, isOutage },
+  )
+  const answers = [0, 1, 2, 3, 4, 5].map((input) => same(input))
+  begin()
+  return { rounds, results: await Promise.allSettled(answers) }
+}
+
+test('one that the database refuses does not take the others with it', async () => {
+  const impossible = new Error('impossible')
+  const { rounds, results } = await withOneImpossible(impossible, never)
+  assert.deepEqual(rounds, [[0], [1, 2, 3, 4, 5], [1], [2], [3], [4], [5]])
+  assert.deepEqual(
+    results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason)),
+    [0, 1, 2, impossible, 4, 5],
+  )
+})
+
+test('while the database is away nobody tries again and adds to the load', async () => {
+  const { rounds, results } = await withOneImpossible(outage, (error) => error === outage)
+  assert.deepEqual(rounds, [[0], [1, 2, 3, 4, 5]])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', ...Array(5).fill('rejected')],
+  )
+})
+
+test('after a failure the next ones are served', async () => {
+  let isAway = true
+  const same = batched(
+    async (inputs: readonly number[]) => {
+      if (isAway) throw outage
+      return [...inputs]
+    },
+    { most: 10, atOnce: 1, isOutage: () => true },
+  )
+  await assert.rejects(same(1), outage)
+  isAway = false
+  assert.equal(await same(2), 2)
+})

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** The slices, in the order in which they may know each other; then what puts them together. */
+const SLICES = ['kit', 'ledger', 'sellers', 'products', 'orders', 'payments', 'checkout', 'pages']
+const WIRING: Record<string, string[]> = {
+  'config.ts': ['kit'],
+  'app.ts': [...SLICES, 'config.ts'],
+  'main.ts': ['kit', 'app.ts', 'config.ts'],
+}
+const LONGEST_FILE = 250
+/** The log library is the HTTP server's own: the one that is installed with it, and no other, fits it. */
+const COMES_ALONG = new Set(['pino'])
+
+interface Source {
+  /** Below src/, with forward slashes. */
+  file: string
+  text: string
+  /** Without comments. */
+  code: string
+}
+
+function sources(folder: string): Source[] {
+  const below = path.join(ROOT, folder)
+  return fs
+    .readdirSync(below, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => {
+      const text = fs.readFileSync(path.join(below, file), 'utf8')
+      const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+      return { file: file.replaceAll('\\', '/'), text, code }
+    })
+}
+
+const all = sources('src')
+const src = all.filter(({ file }) => !file.endsWith('.test.ts'))
+const tests = [...all.filter(({ file }) => file.endsWith('.test.ts')), ...sources('test')]
+
+const importsOf = (code: string): string[] =>
+  [...code.matchAll(/^(?:import|export)\b[^'"=:;(]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm)].map(
+    ([, name, dynamic]) => name ?? dynamic!,
+  )
+
+/** The slice a file belongs to, or the file itself where it stands beside them. */
+const roomOf = (file: string): string => file.split('/')[0]!
+
+const where = (chosen: Source[], pattern: RegExp) =>
+  chosen.filter(({ code }) => pattern.test(code)).map(({ file }) => file)
+
+test('the code is there, in the rooms it has', () => {
+  assert(src.length > 40)
+  assert.deepEqual([...new Set(src.map(({ file }) => roomOf(file)))].sort(), [...SLICES, ...Object.keys(WIRING)].sort())
+})
+
+test('a room knows the rooms before it, and none after', () => {
+  for (const { file, code } of src) {
+    const room = roomOf(file)
+    const known = WIRING[room] ?? SLICES.slice(0, SLICES.indexOf(room) + 1)
+    for (const name of importsOf(code).filter((one) => one.startsWith('.'))) {
+      const target = path.posix.normalize(path.posix.join(path.posix.dirname(file), name))
+      assert(fs.existsSync(path.join(ROOT, 'src', target)), `${file} imports ${name}`)
+      assert(known.includes(roomOf(target)), `${file} must not know ${target}`)
+    }
+  }
+})
+
+test('the kit has never heard of what is sold', () => {
+  const words = /\b(order|orders|seller|buyer|product|refund|dispute|checkout)s?\b/i
+  const tables = where(
+    src.filter(({ file }) => file.startsWith('kit/')),
+    /\b(?:from|into|update|join)\s+(?:orders|products|payments|sellers|files|transfers)\b/,
+  )
+  assert.deepEqual(tables, [])
+  for (const { file, code } of src.filter(
+    (one) => one.file.startsWith('kit/') && !['kit/errors.ts', 'kit/ids.ts'].includes(one.file),
+  ))
+    assert.doesNotMatch(code.replaceAll(/'[^']*'|`[^`]*`/g, ''), words, file)
+})
+
+test('what is imported is what is installed by name', () => {
+  const { dependencies, devDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
+  const packageOf = (name: string) =>
+    name
+      .split('/')
+      .slice(0, name.startsWith('@') ? 2 : 1)
+      .join('/')
+  for (const { file, code } of src)
+    for (const name of importsOf(code).filter((one) => !/^(\.|node:)/.test(one)))
+      assert(packageOf(name) in dependencies || COMES_ALONG.has(name), `${file} imports ${name}`)
+  for (const { file, code } of tests)
+    for (const name of importsOf(code).filter((one) => /^[@a-z][\w@/.-]*$/.test(one) && !one.startsWith('node:')))
+      assert(packageOf(name) in { ...dependencies, ...devDependencies }, `${file} imports ${name}`)
+})
+
+test('the environment is read in one place', () => {
+  assert.deepEqual(where(src, /process\.env|process\['env'\]|import\.meta\.env|loadEnvFile/), ['config.ts'])
+  assert.deepEqual(where(src, /NODE_ENV/), [])
+})
+
+test('a refusal’s status stands in one table', () => {
+  // beside the table: the bare connection comes before it, and what the file server says of a file below it
+  assert.deepEqual(
+    where(src, /\bstatus\w*\b[^'"`\n]*\b[45]\d\d\b|\.(?:code|status)\(\s*[45]\d\d|statusCode\s*=/).sort(),
+    ['kit/errors.ts', 'kit/http.ts', 'orders/routes.ts'],
+  )
+})
+
+test('a file fits a look', () => {
+  for (const { file, text } of all.filter((one) => !one.file.endsWith('.test.ts'))) {
+    const lines = text.split('\n').length - 1
+    assert(lines <= LONGEST_FILE, `${file} has ${lines} lines: where is the second room?`)
+  }
+})
+
+test('names say what a thing is', () => {
+  for (const { file } of all) {
+    assert.doesNotMatch(file, /(^|\/)(utils?|helpers?|types?|common|misc|index|service|manager)\.tsx?$/)
+    assert.match(file, /^[a-z0-9/-]+(\.test)?\.ts$/)
+  }
+})
+
+test('the types are not talked round, and nothing is left for later', () => {
+  assert.deepEqual(where(src, /\bas any\b|[:<(|&]\s*any\b|@ts-(?:ignore|nocheck|expect-error)/), [])
+  assert.deepEqual(
+    all.filter(({ text }) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(text)).map(({ file }) => file),
+    [],
+  )
+  assert.deepEqual(
+    where(
+      src,
+      /^\s*(?:export\s+)?(?:const\s+)?enum\s|\bnamespace\s+\w+\s*\{|^\s*@\w+\(|export default|\beval\(|new Function\(/m,
+    ),
+    [],
+  )
+  assert.deepEqual(where(src, /console\.|debugger/), [])
+})
+
+test('every test runs, and none is alone', () => {
+  const chosen = tests.filter(({ file }) => file !== 'architecture.test.ts')
+  assert.deepEqual(
+    where(
+      chosen,
+      /\b(?:test|it|describe|t)\.(?:skip|only|todo)\b|\b(?:skip|only|todo):\s*(?:true|['"`])|expectFailure/,
+    ),
+    [],
+  )
+})
+
+test('no query is put together from what somebody sent', () => {
+  // sql.raw and sql.lit write text into a statement as it is: only the migrations, which are ours, come so
+  assert.deepEqual(where(src, /sql\.(?:raw|lit|unsafe)\b/), ['kit/database.ts'])
+  assert.deepEqual(
+    where(
+      src.filter(({ file }) => !file.startsWith('kit/')),
+      /\.query\(\s*`/,
+    ),
+    [],
+  )
+})
+
+test('the pages share money and types with the server, and nothing that belongs to it', () => {
+  for (const { file, code } of sources('web').filter((one) => !one.file.endsWith('.test.ts'))) {
+    for (const line of code.split(/\n(?=import|export)/)) {
+      for (const name of importsOf(line).filter((one) => one.includes('/src/'))) {
+        const isType = line.trim().startsWith('import type')
+        assert(isType || name.endsWith('/src/kit/money.ts'), `web/${file} imports ${name}`)
+      }
+      assert(!importsOf(line).some((name) => name.startsWith('node:')), `web/${file}`)
+    }
+  }
+  assert.deepEqual(importsOf(src.find(({ file }) => file === 'kit/money.ts')!.code), [])
+})

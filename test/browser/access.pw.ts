@@ -1,0 +1,197 @@
+import type { Page } from '@playwright/test'
+import { expectPaid, makeOrder, newEmail, payButton, payWith } from './buyer.ts'
+import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+
+const STATUSES = ['expired', 'refunded', 'partially_refunded', 'disputed', 'charged_back', 'needs_review'] as const
+const SLOW = { timeout: 20_000 }
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme })
+    // axe looks at every element of every state: that is work
+    test.describe.configure({ timeout: 120_000 })
+    const look = async (page: Page, what: string) => {
+      await expectAccessible(page, what)
+      await expectFits(page, what)
+    }
+
+    test('axe finds nothing on the way to the files', async ({ page }) => {
+      await page.goto(DEMO_URL)
+      await look(page, 'contact')
+      await page.getByLabel('E-mail').fill('ann@gmial')
+      await page.getByRole('button', { name: 'Continue to payment' }).click()
+      await look(page, 'contact, refused')
+      await makeOrder(page)
+      await look(page, 'payment')
+      await page.getByRole('radio', { name: 'UPI' }).check()
+      await expect(page.getByRole('img', { name: 'UPI code' })).toBeVisible()
+      await look(page, 'payment by UPI')
+      await payWith(page, { scenario: 'decline' })
+      await expect(page.getByText('declined the payment')).toBeVisible()
+      await look(page, 'declined')
+      await payWith(page, { scenario: 'delayed' })
+      await expect(page.getByText('You may close this page.')).toBeVisible()
+      await look(page, 'processing')
+      await expectPaid(page)
+      await page.getByText('Checksum').first().click()
+      await look(page, 'paid')
+    })
+
+    test('axe finds nothing in any other state of an order', async ({ page }) => {
+      const { orderId } = await makeOrder(page)
+      for (const status of STATUSES) {
+        await page.unrouteAll({ behavior: 'wait' })
+        await page.route('**/status?**', (route) =>
+          route.fulfill({
+            json: {
+              orderId,
+              status,
+              paid: false,
+              amount: 49_900,
+              currency: 'INR',
+              refundedAmount: 1_00,
+              downloads: [],
+              nextPollMs: null,
+            },
+          }),
+        )
+        await page.reload()
+        await expect(page.getByRole('link', { name: 'Open the page of this order' })).toBeVisible()
+        await look(page, status)
+      }
+      await page.unrouteAll({ behavior: 'wait' })
+      await page.route('**/status?**', (route) => route.abort())
+      await page.reload()
+      await expect(page.getByRole('alert')).toBeVisible()
+      await look(page, 'cannot be reached')
+    })
+
+    test('axe finds nothing on the page of an order in any state', async ({ page }) => {
+      const { orderId } = await makeOrder(page)
+      const at = new Date().toISOString()
+      for (const status of ['pending', 'processing', ...STATUSES]) {
+        await page.unrouteAll({ behavior: 'wait' })
+        await page.route('**/status?**', async (route) => {
+          const response = await route.fetch()
+          const timeline = [
+            { at, what: 'created' },
+            { at, what: 'payment_processing' },
+            { at, what: status },
+          ]
+          await route.fulfill({
+            response,
+            json: { ...(await response.json()), status, timeline, refundedAmount: 1_00, nextPollMs: null },
+          })
+        })
+        await page.goto(`/order/?order=${orderId}`)
+        await expect(page.getByText('Everything that happened')).toBeVisible()
+        await look(page, `order, ${status}`)
+      }
+    })
+
+    test('axe finds nothing on the other pages', async ({ page }) => {
+      const { email, orderId } = await makeOrder(page)
+      await payWith(page)
+      await expectPaid(page)
+      await page.goto(`/order/?order=${orderId}`)
+      await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+      await page.getByText('Everything that happened').click()
+      await look(page, 'order')
+      await page.goto('/order/')
+      await page.getByRole('button', { name: 'Show the order' }).click()
+      await look(page, 'order, asked')
+      await page.goto(`/outbox/?to=${email}`)
+      await expect(page.getByText('1 mail')).toBeVisible(SLOW)
+      await look(page, 'outbox')
+      for (const path of ['/', '/pricing/', '/pay/', '/pay/?product=prod_none', '/nowhere']) {
+        await page.goto(path)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        await look(page, path)
+      }
+    })
+  })
+}
+
+test.describe('on the smallest phone', () => {
+  test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
+  test('every step fits, and every target is large enough for a thumb', async ({ page }) => {
+    for (const path of ['/', '/pricing/', '/order/']) {
+      await page.goto(path)
+      await expectFits(page, path)
+    }
+    await page.goto(DEMO_URL)
+    await expectFits(page, 'contact')
+    await expectTargets(page)
+    await makeOrder(page)
+    await expectFits(page, 'payment')
+    await expectTargets(page)
+    await payWith(page)
+    await expectPaid(page)
+    await expectFits(page, 'paid')
+    await expectTargets(page)
+  })
+})
+
+/** 44 pixels high (a radio is pressed by its row). Links inside a sentence are exempt, as in WCAG 2.5.8. */
+async function expectTargets(page: Page): Promise<void> {
+  const small = await page.evaluate(() =>
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        'button, input:not([type=radio]), select, .rail label, a.button, summary',
+      ),
+    ]
+      .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+      .map((one) => one.outerHTML.slice(0, 120)),
+  )
+  expect(small).toEqual([])
+}
+
+test('a purchase with the keyboard alone', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  const press = async (key: string, times = 1) => {
+    for (let i = 0; i < times; i += 1) await page.keyboard.press(key)
+  }
+  const tabTo = async (name: RegExp) => {
+    for (let i = 0; i < 30; i += 1) {
+      await press('Tab')
+      const focused = await page.evaluate(() => {
+        const one = document.activeElement as HTMLInputElement | null
+        return `${one?.labels?.[0]?.textContent ?? ''} ${one?.textContent ?? ''}`
+      })
+      if (name.test(focused)) return
+    }
+    throw new Error(`${name} cannot be reached by the tab key`)
+  }
+  await tabTo(/E-mail/)
+  await page.keyboard.type(newEmail())
+  await press('Enter')
+  await expect(page.getByRole('heading', { name: 'How would you like to pay?' })).toBeFocused()
+  await tabTo(/Card/)
+  await press('ArrowDown', 2)
+  await expect(page.getByRole('radio', { name: 'Bank transfer' })).toBeChecked()
+  await tabTo(/How should the bank behave/)
+  await tabTo(/^\s*Pay/)
+  await expect(payButton(page)).toBeFocused()
+  await press('Enter')
+  await expectPaid(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeFocused()
+  await tabTo(/Download The Quiet Shop.pdf/)
+  const [download] = await Promise.all([page.waitForEvent('download'), press('Enter')])
+  expect(download.suggestedFilename()).toBe('The Quiet Shop.pdf')
+})
+
+test('each step is said to who does not see it', async ({ page }) => {
+  await makeOrder(page)
+  const said = page.locator('output.unseen')
+  await expect(said).toHaveText('Your order is created. Choose how to pay.')
+  await payWith(page)
+  await expect(said).toHaveText('Paid. Your files are ready.')
+})
+
+test('nothing moves for who asked for less motion', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await makeOrder(page)
+  await payWith(page, { scenario: 'delayed' })
+  await expect(page.getByText('You may close this page.')).toBeVisible()
+  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
+})

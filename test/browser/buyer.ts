@@ -1,0 +1,103 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type Page, type Request } from '@playwright/test'
+import { BASE_URL, DEMO_URL, PRODUCT_ID, expect } from './fixtures.ts'
+
+export const RAILS = ['Card', 'Debit', 'Bank transfer', 'UPI', 'Apple Pay', 'Google Pay', 'Wallet']
+export const RAIL_IDS: Record<string, string> = {
+  Card: 'card',
+  Debit: 'debit',
+  'Bank transfer': 'bank_transfer',
+  UPI: 'upi',
+  'Apple Pay': 'apple_pay',
+  'Google Pay': 'google_pay',
+  Wallet: 'wallet',
+}
+/** Polling, asking the processor and a bank that takes its time add up to some seconds. */
+const SLOW = { timeout: 20_000 }
+
+/** An address nobody else in these tests has. */
+export const newEmail = (): string => `buyer-${randomUUID().slice(0, 8)}@example.com`
+
+export const payButton = (page: Page) => page.getByRole('button', { name: /^pay\b/i })
+
+/** Step one, up to the order's number and the button with the price. */
+export async function makeOrder(
+  page: Page,
+  email = newEmail(),
+  url = DEMO_URL,
+): Promise<{ email: string; orderId: string }> {
+  await page.goto(url)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  return { email, orderId: await shownOrderId(page) }
+}
+
+export async function shownOrderId(page: Page): Promise<string> {
+  const text = await page
+    .getByText(/^ord_[0-9a-z]{26}$/)
+    .first()
+    .textContent()
+  return text!
+}
+
+export async function payWith(page: Page, { rail = 'Card', scenario = 'success' } = {}): Promise<void> {
+  await page.getByRole('radio', { name: rail, exact: true }).check()
+  await page.getByLabel('How should the bank behave?').selectOption(scenario)
+  await payButton(page).click()
+}
+
+export async function expectPaid(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expectNoPayButton(page)
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
+}
+
+export const expectNoPayButton = (page: Page) => expect(payButton(page)).toHaveCount(0)
+
+export interface Status {
+  status: string
+  rail: string | null
+  amount: number
+  timeline: { what: string }[]
+  downloads: { name: string; url: string; sha256: string }[]
+}
+
+/** What the service itself says about the order. */
+export async function statusOf(page: Page, orderId: string, email: string): Promise<Status> {
+  const answer = await page.request.get(`${BASE_URL}/api/checkout/${orderId}/status?${new URLSearchParams({ email })}`)
+  return (await answer.json()) as Status
+}
+
+/** Downloads by a click, as a buyer does, and checks the bytes against what the page and the service say. */
+export async function expectDownloads(page: Page, orderId: string, email: string): Promise<void> {
+  const { downloads } = await statusOf(page, orderId, email)
+  for (const { name, sha256 } of downloads) {
+    const item = page.getByRole('listitem').filter({ hasText: name })
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      item.getByRole('link', { name: /^Download / }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe(name)
+    const bytes = await readFile(await download.path())
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)
+    await item.getByText('Checksum').click()
+    await expect(item.getByText(sha256)).toBeVisible()
+  }
+}
+
+/** The requests a page makes to one of the API's addresses, from now on. */
+export function requestsTo(page: Page, path: RegExp): Request[] {
+  const seen: Request[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'OPTIONS' && path.test(new URL(request.url()).pathname)) seen.push(request)
+  })
+  return seen
+}
+
+export const kept = (page: Page) =>
+  page.evaluate(
+    (id) => JSON.parse(localStorage.getItem(`till:product:${id}`) ?? 'null') as { orderId?: string } | null,
+    PRODUCT_ID,
+  )

@@ -1,0 +1,196 @@
+import {
+  RAILS,
+  RAIL_IDS,
+  expectDownloads,
+  expectNoPayButton,
+  expectPaid,
+  makeOrder,
+  newEmail,
+  payButton,
+  payWith,
+  statusOf,
+} from './buyer.ts'
+import { DEMO_URL, SIZES, expect, expectFits, test } from './fixtures.ts'
+
+const SLOW = { timeout: 20_000 }
+
+for (const [size, use] of Object.entries(SIZES)) {
+  test.describe(size, () => {
+    test.use(use)
+
+    for (const rail of RAILS) {
+      test(`the product is bought by ${rail}`, async ({ page }) => {
+        const { email, orderId } = await makeOrder(page)
+        await payWith(page, { rail })
+        await expectPaid(page)
+        await expectFits(page, 'paid')
+        await expect(page.getByText('TILL THE QUIET SHOP')).toBeVisible()
+        const { status, rail: used, amount } = await statusOf(page, orderId, email)
+        expect({ status, used, amount }).toEqual({ status: 'paid', used: RAIL_IDS[rail], amount: 49_900 })
+      })
+    }
+
+    for (const scenario of ['success', 'lost_webhook', 'repeated_webhook', 'reordered_webhook']) {
+      test(`${scenario}: paid, and the files are there`, async ({ page }) => {
+        const { email, orderId } = await makeOrder(page)
+        await payWith(page, { scenario })
+        await expectPaid(page)
+        expect((await statusOf(page, orderId, email)).timeline.filter(({ what }) => what === 'paid')).toHaveLength(1)
+      })
+    }
+
+    test('decline: says so, keeps the order, and the next try pays it', async ({ page }) => {
+      const { email, orderId } = await makeOrder(page)
+      await payWith(page, { rail: 'Debit', scenario: 'decline' })
+      const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
+      await expect(alarm).toBeVisible()
+      await expect(alarm).toBeFocused()
+      await expect(page.getByRole('radio', { name: 'Debit' })).toBeChecked()
+      await payWith(page, { rail: 'Card' })
+      await expectPaid(page)
+      const { status, rail } = await statusOf(page, orderId, email)
+      expect({ status, rail }).toEqual({ status: 'paid', rail: 'card' })
+    })
+
+    test('delayed: the bank works, the page may be closed, nothing can be paid, then the files come', async ({
+      page,
+    }) => {
+      const { email } = await makeOrder(page)
+      await payWith(page, { rail: 'Bank transfer', scenario: 'delayed' })
+      await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+      await expect(page.getByText('You may close this page.')).toBeVisible()
+      await expect(page.getByText(email)).toBeVisible()
+      await expectNoPayButton(page)
+      await expectFits(page, 'processing')
+      await expectPaid(page)
+    })
+
+    test('late_success: declined, and when the bank approves after all the page turns to paid', async ({ page }) => {
+      await makeOrder(page)
+      await payWith(page, { scenario: 'late_success' })
+      await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+      await expectPaid(page)
+    })
+
+    test('wrong_amount: a person looks at it, no files, nothing to pay', async ({ page }) => {
+      const { orderId } = await makeOrder(page)
+      await payWith(page, { scenario: 'wrong_amount' })
+      await expect(page.getByRole('heading', { name: 'A person is looking at your payment' })).toBeVisible(SLOW)
+      await expect(page.getByText(orderId)).toBeVisible()
+      await expectNoPayButton(page)
+      await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
+      await page.reload()
+      await expect(page.getByRole('heading', { name: 'A person is looking at your payment' })).toBeVisible()
+      await expectNoPayButton(page)
+    })
+
+    test('double_capture: paid, and the buyer is told that the second payment went back', async ({ page }) => {
+      await makeOrder(page)
+      await payWith(page, { scenario: 'double_capture' })
+      await expectPaid(page)
+      await expect(async () => {
+        await page.reload()
+        await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 1_500 })
+      }).toPass(SLOW)
+      await expectNoPayButton(page)
+    })
+  })
+}
+
+test('the files that are downloaded are the files that were sold', async ({ page }) => {
+  const { email, orderId } = await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  await expectDownloads(page, orderId, email)
+})
+
+test('a link that is about to end is renewed before it is followed', async ({ page }) => {
+  await page.route('**/status?**', async (route) => {
+    const response = await route.fetch()
+    const answer = (await response.json()) as { downloads: { expiresAt: string; url: string }[] }
+    const old = answer.downloads.map((one) => ({ ...one, expiresAt: new Date(Date.now() + 5_000).toISOString() }))
+    await route.fulfill({ response, json: { ...answer, downloads: old } })
+  })
+  await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  const asked = page.waitForRequest('**/status?**')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download The Quiet Shop.pdf' }).click(),
+  ])
+  await asked
+  expect(download.suggestedFilename()).toBe('The Quiet Shop.pdf')
+})
+
+test('the order number is there before the money is asked for, and the descriptor beside the button', async ({
+  page,
+}) => {
+  const { orderId } = await makeOrder(page)
+  await expect(page.getByText(orderId)).toBeVisible()
+  await expect(page.getByText('Appears on your statement as TILL THE QUIET SHOP')).toBeVisible()
+})
+
+test('a mistyped address is noticed and corrected by one press', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  const field = page.getByLabel('E-mail')
+  await field.fill('ann@gmial.con')
+  await field.blur()
+  await page.getByRole('button', { name: 'ann@gmail.com' }).click()
+  await expect(field).toHaveValue('ann@gmail.com')
+  await expect(page.getByText('Did you mean')).toBeHidden()
+})
+
+test('an address that is none is refused beside the field, which gets the focus', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  const field = page.getByLabel('E-mail')
+  for (const [typed, said] of [
+    ['', 'Please enter your e-mail.'],
+    ['ann', 'This is not a complete e-mail address.'],
+  ] as const) {
+    await field.fill(typed)
+    await page.getByRole('button', { name: 'Continue to payment' }).click()
+    await expect(field).toHaveAccessibleDescription(new RegExp(said.replaceAll('.', '\\.')))
+    await expect(field).toHaveAttribute('aria-invalid', 'true')
+    await expect(field).toBeFocused()
+  }
+})
+
+test('another address is another order', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  await expect(page.getByRole('heading', { name: 'Where should we send it?' })).toBeFocused()
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+  await expect(page.getByText(orderId)).toHaveCount(0)
+})
+
+test('a UPI code is drawn beside a desk', async ({ page }) => {
+  await makeOrder(page)
+  await page.getByRole('radio', { name: 'UPI' }).check()
+  const code = page.getByRole('img', { name: 'UPI code' })
+  await expect(code).toBeVisible()
+  expect(
+    await code.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
+  ).toBeGreaterThan(0)
+})
+
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
+  test('UPI opens the app, with payee, amount and order', async ({ page }) => {
+    const { orderId } = await makeOrder(page)
+    await page.getByRole('radio', { name: 'UPI' }).check()
+    const link = new URL((await page.getByRole('link', { name: 'Open your UPI app' }).getAttribute('href'))!)
+    expect(link.protocol + link.hostname).toBe('upi:pay')
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({ am: '499.00', cu: 'INR', tr: orderId })
+  })
+})
+
+test('a product that is not for sale, and a link without a product, say so plainly', async ({ page }) => {
+  await page.goto('/pay/?product=prod_nothing"><script>alert(1)</script>')
+  await expect(page.getByRole('heading', { name: 'This product is not for sale' })).toBeVisible()
+  await page.goto('/pay/')
+  await expect(page.getByRole('heading', { name: 'This link is not complete' })).toBeVisible()
+  await expectNoPayButton(page)
+})

@@ -1,0 +1,74 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { type BrowserContext, type Page, test as base, expect } from '@playwright/test'
+
+export { expect }
+export const BASE_URL = process.env.BASE_URL!
+export const DEMO_URL = process.env.DEMO_URL!
+export const PRODUCT_ID = new URL(DEMO_URL).searchParams.get('product')!
+
+export const SIZES = {
+  phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  desktop: { viewport: { width: 1280, height: 900 } },
+}
+
+/**
+ * Chromium writes a line for every answer that is not a success; tests that ask for such answers look at the page instead.
+ * And the script below is kept out of the frame that shows a mail, as everybody's is.
+ */
+const EXPECTED = /^Failed to load resource|net::ERR_INTERNET_DISCONNECTED|^Blocked script execution in 'about:srcdoc'/
+
+interface Watch {
+  /** Other origins that this test means to be asked. */
+  allow: (origin: string) => void
+}
+
+/** Every page of every test: no error on its console, no breach of its policy, no request that leaves the service. */
+export const test = base.extend<{ watch: Watch }>({
+  baseURL: BASE_URL,
+  watch: [
+    async ({ context }, use) => {
+      const faults: string[] = []
+      const allowed = new Set([new URL(BASE_URL).origin])
+      watchContext(context, faults, allowed)
+      await use({ allow: (origin) => allowed.add(origin) })
+      expect(faults).toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+function watchContext(context: BrowserContext, faults: string[], allowed: Set<string>): void {
+  void context.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`)
+    })
+  })
+  context.on('console', (message) => {
+    if (message.type() === 'error' && !EXPECTED.test(message.text())) faults.push(message.text())
+  })
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  context.on('request', (request) => {
+    const url = new URL(request.url())
+    if (/^https?:$/.test(url.protocol) && !allowed.has(url.origin)) faults.push(`asked another origin: ${url.href}`)
+  })
+}
+
+export async function expectAccessible(page: Page, what: string): Promise<void> {
+  // a mail's own HTML stands in a frame that runs no scripts, axe's neither
+  const { violations } = await new AxeBuilder({ page })
+    .options({ resultTypes: ['violations'] })
+    .exclude('iframe')
+    .analyze()
+  const found = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
+  )
+  expect(found, what).toEqual([])
+}
+
+/** Nothing is wider than the screen: on a phone that is the first thing that looks broken. */
+export async function expectFits(page: Page, what: string): Promise<void> {
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+  expect(overflow, `${what}: pixels too wide`).toBeLessThanOrEqual(0)
+}

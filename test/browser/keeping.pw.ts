@@ -1,0 +1,295 @@
+import {
+  expectNoPayButton,
+  expectPaid,
+  kept,
+  makeOrder,
+  newEmail,
+  payButton,
+  payWith,
+  requestsTo,
+  shownOrderId,
+  statusOf,
+} from './buyer.ts'
+import { DEMO_URL, expect, test } from './fixtures.ts'
+
+test('a reload keeps the order, before, during and after the payment', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  await page.reload()
+  await expect(payButton(page)).toBeVisible()
+  expect(await shownOrderId(page)).toBe(orderId)
+
+  await payWith(page, { scenario: 'delayed' })
+  await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+  await page.reload()
+  await expectNoPayButton(page)
+  await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+  await expectNoPayButton(page)
+  await expectPaid(page)
+
+  await page.reload()
+  await expectPaid(page)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
+test('a page that is reloaded while it creates the order gets that order, not a second one', async ({ page }) => {
+  const created = requestsTo(page, /^\/api\/checkout$/)
+  await page.route('**/api/checkout', async (route) => {
+    await route.fetch()
+    // the service has made the order; the answer never arrives
+    await route.abort()
+  })
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('alert')).toContainText('We cannot reach the shop')
+  await page.unroute('**/api/checkout')
+  await page.reload()
+  await expect(payButton(page)).toBeVisible()
+  expect(created).toHaveLength(2)
+  const keys = new Set(await Promise.all(created.map((request) => request.headerValue('idempotency-key'))))
+  expect(keys.size).toBe(1)
+})
+
+test('the back button brings the paid order back, never a way to pay it again', async ({ page }) => {
+  await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  await page.getByRole('link', { name: 'Open the page of this order' }).click()
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+  await page.goBack()
+  await expectPaid(page)
+  await page.goto(DEMO_URL)
+  await expectPaid(page)
+})
+
+test('a page from the back-forward cache asks again before it is believed', async ({ page }) => {
+  const { email, orderId } = await makeOrder(page)
+  // what Chromium does with a page it takes out of its cache: the old screen, and this event
+  await page.route('**/status?**', (route) => route.fulfill({ json: paidAnswer(orderId) }))
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
+  await expectNoPayButton(page)
+  expect(email).toBeTruthy()
+})
+
+test('a double click makes one order and one payment', async ({ page }) => {
+  const created = requestsTo(page, /^\/api\/checkout$/)
+  const confirmed = requestsTo(page, /^\/api\/sandbox\/confirm$/)
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).dblclick()
+  await expect(payButton(page)).toBeVisible()
+  await payButton(page).dblclick()
+  await expectPaid(page)
+  expect(created).toHaveLength(1)
+  expect(confirmed).toHaveLength(1)
+})
+
+test('two tabs share one order, and the one that waits follows the one that pays', async ({ page, context }) => {
+  const { email, orderId } = await makeOrder(page)
+  const other = await context.newPage()
+  await other.goto(DEMO_URL)
+  await expect(payButton(other)).toBeVisible()
+  expect(await shownOrderId(other)).toBe(orderId)
+
+  await payWith(page, { scenario: 'delayed' })
+  await expectNoPayButton(other)
+  await expectPaid(page)
+  await expectPaid(other)
+  expect((await statusOf(page, orderId, email)).timeline.map(({ what }) => what)).toEqual([
+    'created',
+    'payment_processing',
+    'paid',
+  ])
+})
+
+test('two tabs that start at the same moment end with the same order', async ({ page, context }) => {
+  const other = await context.newPage()
+  const email = newEmail()
+  for (const tab of [page, other]) {
+    await tab.goto(DEMO_URL)
+    await tab.getByLabel('E-mail').fill(email)
+  }
+  await Promise.all([page, other].map((tab) => tab.evaluate(() => document.forms[0]!.requestSubmit())))
+  await expect(payButton(page)).toBeVisible()
+  await expect(payButton(other)).toBeVisible()
+  expect(await shownOrderId(other)).toBe(await shownOrderId(page))
+})
+
+test('a tab that has not heard of the payment in another one cannot take the money again', async ({
+  page,
+  context,
+}) => {
+  const { orderId, email } = await makeOrder(page)
+  const other = await context.newPage()
+  await other.addInitScript(() => addEventListener('storage', (event) => event.stopImmediatePropagation(), true))
+  await other.goto(DEMO_URL)
+  await expect(payButton(other)).toBeVisible()
+  await payWith(page)
+  await expectPaid(page)
+  await payButton(other).click()
+  await expectPaid(other)
+  expect((await statusOf(page, orderId, email)).timeline.map(({ what }) => what)).toEqual(['created', 'paid'])
+})
+
+test('offline in the middle: the order is kept, nobody is asked to pay twice, and it goes on by itself', async ({
+  page,
+  context,
+}) => {
+  const { orderId } = await makeOrder(page)
+  await context.setOffline(true)
+  await payButton(page).click()
+  await expect(page.getByText('You are offline.')).toBeVisible()
+  await expectNoPayButton(page)
+  await context.setOffline(false)
+  // the processor is asked, holds nothing, and only then may the buyer try again
+  await expect(page.getByText('Your payment did not go through. Nothing was taken.')).toBeVisible({ timeout: 15_000 })
+  expect(await shownOrderId(page)).toBe(orderId)
+  await payWith(page)
+  await expectPaid(page)
+})
+
+test('the answer to the payment is lost on the way: the page finds out by itself that it is paid', async ({ page }) => {
+  const { email, orderId } = await makeOrder(page)
+  await page.route('**/api/sandbox/confirm', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await payWith(page, { scenario: 'lost_webhook' })
+  await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
+  await expectNoPayButton(page)
+  await page.reload()
+  await expectNoPayButton(page)
+  await expectPaid(page)
+  expect((await statusOf(page, orderId, email)).timeline.map(({ what }) => what)).toEqual(['created', 'paid'])
+})
+
+test('a paid order stays paid on the screen when the service cannot be reached', async ({ page, context }) => {
+  await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  await page.route('**/api/**', (route) => route.abort())
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await expectPaid(page)
+  await page.reload()
+  // nothing is known now, so nothing is offered
+  await expect(page.getByRole('heading', { name: 'Looking up your order' })).toBeVisible()
+  await expect(page.getByRole('alert')).toBeVisible()
+  await expectNoPayButton(page)
+  await page.unroute('**/api/**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expectPaid(page)
+  expect(context.pages()).toHaveLength(1)
+})
+
+test('the service is busy: the page says so, keeps the order and tries again', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.route('**/api/checkout', (route) =>
+    route.fulfill({
+      status: 503,
+      headers: { 'content-type': 'application/problem+json', 'retry-after': '7' },
+      json: { status: 503, code: 'processor_unavailable', title: '', detail: '' },
+    }),
+  )
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('alert')).toContainText('Nothing was taken; please try again in 7 seconds.')
+  await page.unroute('**/api/checkout')
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+})
+
+test('a key that belongs to another request is replaced by a new one', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  let refused = 0
+  await page.route('**/api/checkout', (route) =>
+    refused++ === 0
+      ? route.fulfill({
+          status: 409,
+          contentType: 'application/problem+json',
+          json: { status: 409, code: 'idempotency_key_reused', detail: '' },
+        })
+      : route.continue(),
+  )
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+})
+
+test('an order the service does not know any more is dropped, and the buyer starts again', async ({ page }) => {
+  await makeOrder(page)
+  await page.evaluate(() => {
+    for (const name of Object.keys(localStorage)) {
+      if (name.startsWith('till:product:'))
+        localStorage.setItem(name, localStorage[name].replace(/ord_[0-9a-z]{4}/, 'ord_0000'))
+    }
+  })
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Continue to payment' })).toBeVisible()
+})
+
+test('buying once more is a choice of its own, and makes a new order', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  await page.getByRole('button', { name: 'Buy another copy' }).click()
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+  expect(await shownOrderId(page)).not.toBe(orderId)
+  expect((await kept(page))?.orderId).toBe(await shownOrderId(page))
+})
+
+test('a browser that forbids storage can buy all the same', async ({ page }) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, 'localStorage', {
+      get() {
+        throw new DOMException('forbidden', 'SecurityError')
+      },
+    })
+  })
+  await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+})
+
+for (const [status, title] of [
+  ['expired', 'This order has expired'],
+  ['refunded', 'This order was refunded'],
+  ['disputed', 'This payment is disputed'],
+  ['charged_back', 'This payment was taken back'],
+  ['needs_review', 'A person is looking at your payment'],
+] as const) {
+  test(`${status}: says what it means, and offers neither files nor a second payment`, async ({ page }) => {
+    const { orderId } = await makeOrder(page)
+    await page.route('**/status?**', (route) =>
+      route.fulfill({ json: { ...paidAnswer(orderId), status, paid: false } }),
+    )
+    await page.reload()
+    await expect(page.getByRole('heading', { name: title })).toBeVisible()
+    await expectNoPayButton(page)
+    await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
+  })
+}
+
+test('a price that changed between page and order is said before it is paid', async ({ page }) => {
+  await page.route('**/api/checkout', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), amount: 59_900 } })
+  })
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toHaveText('Pay ₹599.00')
+  await expect(page.getByText('The price is now ₹599.00.')).toBeVisible()
+})
+
+const paidAnswer = (orderId: string) => ({
+  orderId,
+  status: 'paid',
+  paid: true,
+  amount: 49_900,
+  currency: 'INR',
+  downloads: [],
+  nextPollMs: null,
+})

@@ -1,0 +1,128 @@
+import type { Page } from '@playwright/test'
+import { expectDownloads, expectPaid, makeOrder, newEmail, payWith } from './buyer.ts'
+import { BASE_URL, expect, test } from './fixtures.ts'
+
+async function buy(page: Page): Promise<{ email: string; orderId: string }> {
+  const order = await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  return order
+}
+
+test('on the device that bought, the receipt and the files are there at once', async ({ page }) => {
+  const { email, orderId } = await buy(page)
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+  const receipt = page.getByRole('complementary', { name: 'Receipt' })
+  for (const fact of ['The Quiet Shop', '₹499.00', 'Card', email, orderId, 'TILL THE QUIET SHOP']) {
+    await expect(receipt.getByText(fact, { exact: true })).toBeVisible()
+  }
+  for (const step of ['Order created', 'Bank approved', 'Payment confirmed', 'Files ready']) {
+    await expect(page.getByRole('listitem').filter({ hasText: `${step}: done` })).toBeVisible()
+  }
+  await expectDownloads(page, orderId, email)
+})
+
+test('on another device it asks for the address, and the right one opens it', async ({ page, browser }) => {
+  const { email, orderId } = await buy(page)
+  const context = await browser.newContext()
+  const elsewhere = await context.newPage()
+  await elsewhere.goto(`${BASE_URL}/order/?order=${orderId}`)
+  await elsewhere.getByLabel('E-mail').fill(` ${email.toUpperCase()} `)
+  await elsewhere.getByRole('button', { name: 'Show the order' }).click()
+  await expect(elsewhere.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused()
+  await expect(elsewhere.getByRole('link', { name: /^Download / })).toHaveCount(3)
+  await context.close()
+})
+
+test('a wrong address and a wrong number are answered alike, and reveal nothing', async ({ page, browser }) => {
+  const { orderId } = await buy(page)
+  const context = await browser.newContext()
+  const stranger = await context.newPage()
+  const answers: string[] = []
+  for (const id of [orderId, 'ord_00000000000000000000000000', 'nonsense']) {
+    await stranger.goto(`${BASE_URL}/order/?order=${id}`)
+    await stranger.getByLabel('E-mail').fill(newEmail())
+    await stranger.getByRole('button', { name: 'Show the order' }).click()
+    await expect(stranger.getByRole('alert')).toContainText('Nothing matches this order number and e-mail.')
+    await expect(stranger.getByText('The Quiet Shop')).toHaveCount(0)
+    await expect(stranger.getByText('₹499.00')).toHaveCount(0)
+    answers.push((await stranger.getByRole('main').innerText()).replaceAll(id, '…'))
+  }
+  expect(new Set(answers).size).toBe(1)
+  await context.close()
+})
+
+test('an order is found by its number and address, typed by hand', async ({ page, browser }) => {
+  const { email, orderId } = await buy(page)
+  const context = await browser.newContext()
+  const elsewhere = await context.newPage()
+  await elsewhere.goto(`${BASE_URL}/order/`)
+  await elsewhere.getByLabel('Order number').fill(` ${orderId} `)
+  await elsewhere.getByLabel('E-mail').fill(email)
+  await elsewhere.getByRole('button', { name: 'Show the order' }).click()
+  await expect(elsewhere.getByRole('link', { name: /^Download / })).toHaveCount(3)
+  await context.close()
+})
+
+test('the receipt is sent again, and its link opens the order', async ({ page }) => {
+  const { email, orderId } = await buy(page)
+  await page.goto(`/order/?order=${orderId}`)
+  await page.getByRole('button', { name: 'Send the receipt again' }).click()
+  await expect(page.getByText(`The receipt is on its way to ${email}.`)).toBeVisible()
+  await page.goto(`/outbox/?to=${email}`)
+  await expect(page.getByText('2 mails')).toBeVisible({ timeout: 15_000 })
+  const mail = page.frameLocator('iframe[title="The mail as sent"]')
+  await expect(mail.getByText(orderId).first()).toBeVisible()
+  await page.getByRole('button', { name: 'Plain text' }).click()
+  await page.getByRole('link', { name: `/order/?order=${orderId}` }).click()
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+})
+
+test('a refund is shown on an open page that is looked at again', async ({ page }) => {
+  let secret = ''
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/sandbox/confirm'))
+      secret = (request.postDataJSON() as { clientSecret: string }).clientSecret
+  })
+  const { orderId } = await buy(page)
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
+  const refund = (amount?: number) =>
+    page.request.post('/api/sandbox/refund', { data: { clientSecret: secret, amount } })
+  const look = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+
+  expect((await refund(10_000)).status()).toBe(200)
+  await expect(async () => {
+    await look()
+    await expect(page.getByText('−₹100.00')).toBeVisible({ timeout: 1_000 })
+  }).toPass()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
+
+  expect((await refund()).status()).toBe(200)
+  await expect(async () => {
+    await look()
+    await expect(page.getByRole('heading', { name: 'This order was refunded' })).toBeVisible({ timeout: 1_000 })
+  }).toPass()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
+})
+
+test('an order can be forgotten on a shared device', async ({ page }) => {
+  const { orderId } = await buy(page)
+  await page.goto(`/order/?order=${orderId}`)
+  await page.getByRole('button', { name: 'Forget this order on this device' }).click()
+  await page.reload()
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(orderId)
+  await page.goBack()
+})
+
+test('what is printed is the receipt', async ({ page }) => {
+  const { orderId } = await buy(page)
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByText('Receipt', { exact: true })).toBeVisible()
+  await page.emulateMedia({ media: 'print' })
+  await expect(page.getByRole('complementary', { name: 'Receipt' })).toBeVisible()
+  await expect(page.getByRole('link', { name: /^Download / }).first()).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
+})

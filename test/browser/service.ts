@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+/** A first start makes a database cluster. */
+const READY_MS = 60_000
+const CLOSE_MS = 20_000
+
+export interface Service {
+  url: string
+  /** The payment page of the demo's product in rupees, which every rail can pay. */
+  demoUrl: string
+  stop: () => Promise<void>
+}
+
+/** The real service in a process of its own, with a data folder of its own, on a free port. */
+export async function startService(env: Record<string, string> = {}): Promise<Service> {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'till-pages-'))
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: ROOT,
+    // Nothing of who runs the tests may leak in: an SMTP_URL would send mails.
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TMPDIR: process.env.TMPDIR,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'warn',
+      LIMITS: 'off',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let said = ''
+  const ready = new Promise<void>((resolve, reject) => {
+    const late = setTimeout(
+      () => reject(new Error(`the service is not ready after ${READY_MS} ms:\n${said}`)),
+      READY_MS,
+    )
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+        if (/the API\s+http\S+\n/.test(said)) resolve(clearTimeout(late))
+      })
+    }
+    void exited.then(() => reject(new Error(`the service ended:\n${said}`)))
+  })
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const force = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS)
+    await exited
+    clearTimeout(force)
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  await ready.catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
+  const address = (what: string) => new RegExp(`${what}\\s+(http\\S+)`).exec(said)?.[1] ?? ''
+  return { url: address('home').replace(/\/$/, ''), demoUrl: address('buy the demo'), stop }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+
+const DIST = path.resolve(import.meta.dirname, '../dist')
+const KB = 1000
+/** What the payment page may cost a buyer on a phone, compressed. */
+const BUDGET = { script: 20 * KB, style: 6 * KB }
+
+const page = (file: string) => readFile(path.join(DIST, file), 'utf8')
+const insides = (html: string, tag: RegExp) => [...html.matchAll(tag)].map(([, inside]) => inside!)
+const SCRIPTS = /<script type="module">([\s\S]*?)<\/script>/g
+const STYLES = /<style>([\s\S]*?)<\/style>/g
+
+test('the payment page is one file, within its budget', async () => {
+  const html = await page('pay/index.html')
+  const [scripts, styles] = [insides(html, SCRIPTS), insides(html, STYLES)]
+  assert.equal(scripts.length, 1)
+  assert.equal(styles.length, 1)
+  const cost = { script: gzipSync(scripts[0]!).length, style: gzipSync(styles[0]!).length }
+  assert.ok(cost.script <= BUDGET.script, `script: ${cost.script} of ${BUDGET.script} bytes`)
+  assert.ok(cost.style <= BUDGET.style, `style: ${cost.style} of ${BUDGET.style} bytes`)
+  assert.doesNotMatch(
+    html.replace(SCRIPTS, ''),
+    /<script[^>]*\ssrc=|<link[^>]*rel="(?:stylesheet|modulepreload|preload)"/,
+  )
+})
+
+test('what the page loads later is there, and needs nothing else', async () => {
+  const [script] = insides(await page('pay/index.html'), SCRIPTS)
+  const later = [...script!.matchAll(/import\([`'"]([^`'"]+)[`'"]\)/g)].map(([, file]) => file!)
+  assert.equal(later.length, 1, 'the drawing of the UPI code')
+  for (const file of later) assert.doesNotMatch(await page(path.join('pay', file)), /\bimport\b/)
+})
+
+test('every page has the place for the data of the server, and nothing that its policy forbids', async () => {
+  const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith('.html'))
+  assert.deepEqual(files.sort(), [
+    '404.html',
+    'index.html',
+    'order/index.html',
+    'outbox/index.html',
+    'pay/index.html',
+    'pricing/index.html',
+  ])
+  for (const file of files) {
+    const html = await page(file)
+    assert.equal(
+      html.split('<script type="application/json" id="till-data"></script>').length,
+      2,
+      `${file}: the data element`,
+    )
+    const markup = html.replace(SCRIPTS, '').replace(STYLES, '')
+    assert.doesNotMatch(markup, /\son\w+=|\sstyle=|javascript:/i, `${file}: inline handlers and styles`)
+    assert.doesNotMatch(markup, /(?:src|href)="(?:https?:)?\/\//, `${file}: files of other hosts`)
+  }
+})

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ConfigError, readConfig } from '../src/config.ts'
+import { temporaryFolder } from './shop.ts'
+
+const SECRET = 's'.repeat(32)
+const OTHER_SECRET = 't'.repeat(40)
+
+/** A service that real users reach, with all that it needs. */
+const PUBLIC = {
+  PUBLIC: '1',
+  BASE_URL: 'https://api.shop.example',
+  APP_URL: 'https://shop.example',
+  SECRET,
+  SMTP_URL: 'smtps://shop:password@mail.example',
+  MAIL_FROM: 'The shop <shop@shop.example>',
+  PROCESSORS: 'none',
+}
+
+/** The settings that are complained of, by their names, in order. */
+function wrong(env: Record<string, string>): string[] {
+  try {
+    readConfig({ SECRET, ...env })
+  } catch (error) {
+    assert(error instanceof ConfigError)
+    for (const name of ['SECRET', 'DATABASE_URL', 'SMTP_URL'])
+      if ((env[name] ?? '').length > 12) assert(!error.message.includes(env[name]!), `${name}’s value is repeated`)
+    return error.message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(':')[0]!)
+  }
+  return []
+}
+
+test('nothing has to be set', async (t) => {
+  const { secrets, ...config } = readConfig({ DATA_DIR: await temporaryFolder(t) })
+  assert.deepEqual(
+    { ...config, dataDir: '', storageDir: path.relative(config.dataDir, config.storageDir) },
+    {
+      port: 4000,
+      host: '127.0.0.1',
+      baseUrl: undefined,
+      appUrl: undefined,
+      isPublic: false,
+      dataDir: '',
+      databaseUrl: undefined,
+      storageDir: 'files',
+      smtpUrl: undefined,
+      mailFrom: 'Till <till@localhost>',
+      processors: ['sandbox'],
+      statementPrefix: 'TILL',
+      orderTtlHours: { instant: 24, bank: 168 },
+      limits: {
+        checkout: { count: 30, seconds: 60 },
+        status: { count: 60, seconds: 60 },
+        wrong_email: { count: 10, seconds: 3600 },
+        receipt: { count: 5, seconds: 3600 },
+        sandbox: { count: 60, seconds: 60 },
+      },
+      trustProxy: false,
+      logLevel: 'info',
+      demo: true,
+      startedByNpm: false,
+    },
+  )
+  assert.equal(secrets.length, 1)
+})
+
+test('what is set is what holds', () => {
+  const config = readConfig({
+    PORT: '0',
+    HOST: '::1',
+    BASE_URL: 'http://localhost:4000/',
+    APP_URL: 'HTTPS://Shop.Example:443',
+    DATA_DIR: '/var/till',
+    DATABASE_URL: 'postgresql://app:pw@db:5432/till',
+    STORAGE_URL: 'file:///var/files',
+    SECRET: ` ${SECRET} , ${OTHER_SECRET} `,
+    SMTP_URL: 'smtp://localhost:2525',
+    MAIL_FROM: 'A <a@b.example>',
+    PROCESSORS: 'sandbox',
+    STATEMENT_PREFIX: 'ANN.S-9',
+    ORDER_TTL_HOURS: '2, 48',
+    LIMITS: 'checkout=100/60, status=1/3600',
+    TRUST_PROXY: '2',
+    LOG_LEVEL: 'debug',
+    DEMO: 'no',
+  })
+  const { port, host, baseUrl, appUrl, dataDir, databaseUrl, storageDir, secrets, smtpUrl, mailFrom } = config
+  assert.deepEqual([port, host, baseUrl, appUrl], [0, '::1', 'http://localhost:4000', 'https://shop.example'])
+  assert.deepEqual([dataDir, databaseUrl, storageDir], ['/var/till', 'postgresql://app:pw@db:5432/till', '/var/files'])
+  assert.deepEqual([secrets, smtpUrl, mailFrom], [[SECRET, OTHER_SECRET], 'smtp://localhost:2525', 'A <a@b.example>'])
+  assert.deepEqual(
+    [config.statementPrefix, config.orderTtlHours, config.trustProxy],
+    ['ANN.S-9', { instant: 2, bank: 48 }, 2],
+  )
+  assert.deepEqual(
+    [config.limits.checkout, config.limits.status],
+    [
+      { count: 100, seconds: 60 },
+      { count: 1, seconds: 3600 },
+    ],
+  )
+  assert.deepEqual(config.limits.receipt, { count: 5, seconds: 3600 }, 'what is not named keeps its own')
+  assert.deepEqual([config.logLevel, config.demo, config.processors], ['debug', false, ['sandbox']])
+  assert(Object.isFrozen(config))
+})
+
+const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => unknown, unknown][]> = {
+  TRUST_PROXY: [
+    ['0', ({ trustProxy }) => trustProxy, false],
+    ['no', ({ trustProxy }) => trustProxy, false],
+    ['true', ({ trustProxy }) => trustProxy, true],
+    ['1', ({ trustProxy }) => trustProxy, 1],
+    ['10.0.0.0/8, ::1, loopback', ({ trustProxy }) => trustProxy, '10.0.0.0/8, ::1, loopback'],
+    ['2001:db8::/32', ({ trustProxy }) => trustProxy, '2001:db8::/32'],
+  ],
+  ORDER_TTL_HOURS: [
+    ['1', ({ orderTtlHours }) => orderTtlHours, { instant: 1, bank: 168 }],
+    ['200', ({ orderTtlHours }) => orderTtlHours, { instant: 200, bank: 200 }],
+    ['48,24', ({ orderTtlHours }) => orderTtlHours, { instant: 48, bank: 48 }],
+  ],
+  LIMITS: [['off', ({ limits }) => limits, {}]],
+  PROCESSORS: [['none', ({ processors }) => processors, []]],
+  STORAGE_URL: [['file:files', ({ storageDir }) => storageDir, 'files']],
+  STATEMENT_PREFIX: [['A.B-C 9', ({ statementPrefix }) => statementPrefix, 'A.B-C 9']],
+  PUBLIC: [['no', ({ isPublic }) => isPublic, false]],
+  PORT: [['65535', ({ port }) => port, 65_535]],
+}
+for (const [name, cases] of Object.entries(RIGHT)) {
+  test(`${name} may be ${cases.map(([value]) => value).join(' or ')}`, () => {
+    for (const [value, read, expected] of cases)
+      assert.deepEqual(read(readConfig({ SECRET, [name]: value })), expected, value)
+  })
+}
+
+const WRONG: Record<string, string[]> = {
+  PORT: ['x', '-1', '65536', '80.5', '1e3', '0x50', '80 81'],
+  PUBLIC: ['2', 'maybe', 'on'],
+  DEMO: ['2', 'maybe'],
+  BASE_URL: ['shop.example', 'ftp://shop.example', 'https://shop.example/path', 'https://shop.example?x', 'https://shop.example#x', 'https://user@shop.example', 'https://', 'javascript:alert(1)', 'https://a b'],
+  APP_URL: ['shop.example', '/pay', 'https://shop.example/pay/'],
+  DATABASE_URL: ['mysql://db/till', 'db.example/till', 'postgres:/db'],
+  STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example'],
+  SECRET: ['short', `${SECRET},short`, `${SECRET},`, ',', 's'.repeat(31)],
+  SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x'],
+  PROCESSORS: ['stripe', 'sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString'],
+  STATEMENT_PREFIX: ['till', 'TI', 'TILLTILLTILL', '12345', 'TÏLL', 'TILL*', '-TILL', "ANN'S"],
+  ORDER_TTL_HOURS: ['0', '-1', 'x', '1.5', '24,168,1', '24,', '24,x', '24,0', '9999', '24h'],
+  LIMITS: ['on', 'checkout', 'checkout=0/60', 'checkout=1/0', 'checkout=1', 'nothing=1/60', 'toString=1/60', '__proto__=1/60', 'checkout=1/60,', 'checkout=-1/60', 'checkout=1/60;status=1/60'],
+  TRUST_PROXY: ['everybody', '10.0.0.0/33', '10.0.0.0/0', '999.1.1.1', 'bad', '1.2.3.4,', '::1/129', '10.0.0.0/8/8', '10.0.0.0/x'],
+  LOG_LEVEL: ['loud', 'INFO', 'info,debug'],
+} // prettier-ignore
+for (const [name, values] of Object.entries(WRONG)) {
+  test(`a wrong ${name} stops the start, and is named`, () => {
+    for (const value of values) assert.deepEqual(wrong({ [name]: value }), [name], value)
+  })
+}
+
+test('all that is wrong is named at once', () => {
+  assert.deepEqual(wrong({ PORT: 'x', LOG_LEVEL: 'loud', PUBLIC: 'maybe' }), ['PUBLIC', 'PORT', 'LOG_LEVEL'])
+})
+
+test('an empty setting is one that is not set', () => {
+  const config = readConfig({ SECRET, PORT: '', LOG_LEVEL: ' ', PUBLIC: '', LIMITS: '\n', SMTP_URL: '' })
+  assert.deepEqual([config.port, config.logLevel, config.isPublic, config.smtpUrl], [4000, 'info', false, undefined])
+})
+
+test('where real users reach it, nothing is left to the defaults of a newcomer’s machine', () => {
+  const config = readConfig(PUBLIC)
+  assert.deepEqual([config.isPublic, config.host, config.demo, config.processors], [true, '0.0.0.0', false, []])
+  for (const name of ['BASE_URL', 'APP_URL', 'SECRET', 'SMTP_URL', 'MAIL_FROM', 'PROCESSORS'] as const)
+    assert.deepEqual(wrong({ ...PUBLIC, [name]: '' }), [name])
+  for (const name of ['BASE_URL', 'APP_URL'])
+    assert.deepEqual(wrong({ ...PUBLIC, [name]: 'http://shop.example' }), [name])
+  assert.deepEqual(wrong({ ...PUBLIC, LIMITS: 'off' }), ['LIMITS'])
+  assert.deepEqual(wrong({ ...PUBLIC, LIMITS: 'checkout=1000/60' }), [])
+  assert.deepEqual(wrong({ PUBLIC: '1', SECRET: '' }), [
+    'BASE_URL',
+    'APP_URL',
+    'SECRET',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'PROCESSORS',
+  ])
+  assert.deepEqual(
+    readConfig({ ...PUBLIC, PROCESSORS: 'sandbox', HOST: '10.0.0.1' }).processors,
+    ['sandbox'],
+    'asked for by name',
+  )
+})
+
+test('every setting can be read from a file', async (t) => {
+  const folder = await temporaryFolder(t)
+  const file = (name: string, text: string) => {
+    fs.writeFileSync(path.join(folder, name), text)
+    return path.join(folder, name)
+  }
+  const config = readConfig({
+    SECRET_FILE: file('secret', `${SECRET},${OTHER_SECRET}\n`),
+    DATABASE_URL_FILE: file('database', 'postgres://app:pw@db/till\n'),
+    SMTP_URL_FILE: file('smtp', '  smtp://user:pw@mail:587  '),
+    PORT_FILE: file('port', '4321'),
+    PORT: '1',
+    LOG_LEVEL_FILE: file('empty', '\n'),
+  })
+  assert.deepEqual(config.secrets, [SECRET, OTHER_SECRET])
+  assert.deepEqual(
+    [config.databaseUrl, config.smtpUrl, config.port, config.logLevel],
+    ['postgres://app:pw@db/till', 'smtp://user:pw@mail:587', 4321, 'info'],
+  )
+  assert.deepEqual(wrong({ SECRET_FILE: path.join(folder, 'missing') }), ['SECRET_FILE'])
+  assert.deepEqual(wrong({ DATABASE_URL_FILE: folder }), ['DATABASE_URL_FILE'])
+  assert.deepEqual(wrong({ PORT_FILE: file('bad', 'x') }), ['PORT'])
+  assert.deepEqual(wrong({ ...PUBLIC, MAIL_FROM: '', MAIL_FROM_FILE: file('from', 'a@b.example') }), [])
+})
+
+test('a service that is given no secret makes one, keeps it, and shows it to nobody else', async (t) => {
+  const dataDir = path.join(await temporaryFolder(t), 'new', 'data')
+  const first = readConfig({ DATA_DIR: dataDir })
+  assert.match(first.secrets[0]!, /^[\w-]{43}$/)
+  assert.deepEqual(readConfig({ DATA_DIR: dataDir }).secrets, first.secrets)
+  assert.equal(fs.statSync(path.join(dataDir, 'secret')).mode & 0o077, 0)
+  assert.notDeepEqual(readConfig({ DATA_DIR: await temporaryFolder(t) }).secrets, first.secrets)
+  fs.writeFileSync(path.join(dataDir, 'secret'), 'cut off')
+  assert.throws(() => readConfig({ DATA_DIR: dataDir }), /SECRET: .*secret is damaged/)
+})
+
+function start(env: Record<string, string>) {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  return spawnSync(process.execPath, [main], {
+    env: { PATH: process.env.PATH, ...env },
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+}
+
+test('a start with a wrong setting ends at once, says which, and touches nothing', async (t) => {
+  const dataDir = path.join(await temporaryFolder(t), 'data')
+  const { status, stdout, stderr } = start({ DATA_DIR: dataDir, PORT: 'x', LIMITS: 'everything' })
+  assert.equal(status, 1)
+  assert.equal(stdout, '')
+  assert.match(
+    stderr,
+    /^The settings are not right:\n {2}PORT: expected a port number\n {2}LIMITS: expected off, or a list .*\n$/,
+  )
+  assert(!fs.existsSync(dataDir))
+})

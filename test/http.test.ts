@@ -1,0 +1,500 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import net from 'node:net'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { assertProblem, type Answer, sharedShop, type TestShop } from './shop.ts'
+
+const APP_URL = 'https://pay.shop.example'
+const shared = sharedShop({ env: { APP_URL, BASE_URL: 'https://api.shop.example' } })
+
+interface Operation {
+  parameters?: { name: string; in: string }[]
+  requestBody?: object
+}
+
+/** Every route there is, as the service describes itself. */
+async function operations(shop: TestShop): Promise<{ path: string; methods: Record<string, Operation> }[]> {
+  const { body } = await shop.call('GET', '/api/openapi.json')
+  const hidden = [
+    '/metrics',
+    '/api/openapi.json',
+    '/api/docs',
+    '/',
+    '/pay/',
+    '/order/',
+    '/pricing/',
+    '/outbox/',
+    '/pay',
+    '/favicon.svg',
+  ]
+  return [
+    ...Object.entries<Record<string, Operation>>(body.paths).map(([path, methods]) => ({ path, methods })),
+    ...hidden.map((path) => ({ path, methods: { get: {} } })),
+  ]
+}
+
+/** Bytes on a bare connection, for what a proper client never sends. */
+async function raw(shop: TestShop, request: string): Promise<{ status: number; head: string; body: string }> {
+  const socket = net.connect(Number(new URL(shop.url).port), '127.0.0.1')
+  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
+  socket.write(request.replaceAll('\n', '\r\n'))
+  let answer = ''
+  for await (const chunk of socket) answer += String(chunk)
+  const at = answer.indexOf('\r\n\r\n')
+  return { status: Number(answer.slice(9, 12)), head: answer.slice(0, at), body: answer.slice(at + 4) }
+}
+
+const rawGet = (shop: TestShop, path: string, headers = '') =>
+  raw(shop, `GET ${path} HTTP/1.1\nhost: x\nconnection: close\n${headers}\n`)
+
+const validOrder = async (shop: TestShop) => ({ productId: await shop.product(), email: 'bob@example.com' })
+
+test('every answer carries the headers that keep browsers safe, refusals and redirects too', async () => {
+  const shop = shared()
+  const { orderId } = await shop.checkout()
+  const page = await shop.call<string>('GET', '/pay/')
+  const asset = /\/assets\/[\w.-]+\.js/.exec(page.body)?.[0]
+  assert(asset)
+  const answers: [number, Promise<Answer>][] = [
+    [200, shop.call('GET', `/api/checkout/${orderId}/status`)],
+    [200, shop.call('GET', '/healthz')],
+    [200, shop.call('GET', '/metrics')],
+    [200, shop.call('GET', '/api/docs')],
+    [200, shop.call('GET', '/')],
+    [200, shop.call('GET', asset)],
+    [200, shop.call('HEAD', '/pricing/')],
+    [201, shop.call('POST', '/api/checkout', await validOrder(shop))],
+    [204, shop.call('OPTIONS', '/api/checkout')],
+    [308, shop.call('GET', '/pay')],
+    [400, shop.call('POST', '/api/checkout', {})],
+    [400, shop.call('GET', '/%zz')],
+    [403, shop.call('GET', '/api/downloads/x')],
+    [404, shop.call('GET', '/nowhere')],
+    [404, shop.call('GET', '/nowhere', undefined, { accept: 'text/html' })],
+    [404, shop.call('GET', '/assets/nothing.js')],
+    [405, shop.call('DELETE', '/api/checkout')],
+    [413, shop.call('POST', '/api/checkout', 'x'.repeat(70_000))],
+    [415, shop.call('POST', '/api/checkout', 'x', { 'content-type': 'text/plain' })],
+  ]
+  const ids = new Set<string>()
+  for (const [status, answer] of answers) {
+    const { headers, status: given } = await answer
+    assert.equal(given, status)
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /default-src 'none'/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.doesNotMatch(policy, /unsafe-eval|script-src[^;]*unsafe-inline/)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(headers.get('x-frame-options'), 'DENY')
+    assert.equal(headers.get('referrer-policy'), 'no-referrer')
+    assert.match(headers.get('strict-transport-security') ?? '', /max-age=\d{7,}/)
+    assert.equal(headers.get('server') ?? headers.get('x-powered-by'), null, 'nothing says what it runs on')
+    assert.match(headers.get('x-request-id') ?? '', /^[\w-]{16}$/)
+    ids.add(headers.get('x-request-id')!)
+  }
+  assert.equal(ids.size, answers.length, 'no two requests share an id')
+})
+
+test('a request id from outside is not believed', async () => {
+  const { headers } = await shared().call('GET', '/healthz', undefined, { 'x-request-id': 'forged-by-a-client' })
+  assert.notEqual(headers.get('x-request-id'), 'forged-by-a-client')
+})
+
+test('every route answers its own methods, and says which they are to all others', async () => {
+  const shop = shared()
+  for (const { path, methods } of await operations(shop)) {
+    const own = Object.keys(methods).map((method) => method.toUpperCase())
+    if (own.includes('GET')) own.push('HEAD')
+    const address = path.replaceAll(/\{\w+\}/g, 'x')
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+      if (own.includes(method)) continue
+      const answer = await shop.call(method, address, undefined, { accept: 'text/html' })
+      assert.equal(answer.status, 405, `${method} ${address}`)
+      assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), own.sort(), `${method} ${address}`)
+      if (method !== 'HEAD') assertProblem(answer, 405, 'method_not_allowed')
+    }
+    const { status, head, body } = await raw(
+      shop,
+      `TRACE ${address} HTTP/1.1\nhost: x\ncookie: secret\nconnection: close\n\n`,
+    )
+    assert.equal(status, 405)
+    assert.doesNotMatch(head + body, /secret/)
+  }
+})
+
+test('an address that is only nearly right leads nowhere, and past no check', async () => {
+  const shop = shared()
+  const { orderId } = await shop.checkout()
+  const paths = [
+    '/api/checkout/', '//api/checkout', '/api//checkout', '/api/checkout//', '/API/checkout', '/api%2fcheckout', '/api/%63heckout%2f', '/api/./checkout',
+    '/api/x/../checkout', '/api/x/%2e%2e/checkout', '/api/checkout;a=b', '/api/checkout%00', '/api/checkout%20', '/api\\checkout', '/api/checkout.json',
+    '/api', '/api/', '/api?x', '/api/nothing', `/api/checkout/${orderId}`, `/api/checkout/${orderId}/`, `/api/checkout/${orderId}/status/`, `/api/checkout/${orderId}/Status`,
+    `/api/checkout/${orderId}%2fstatus`, `/api//checkout/${orderId}/status`, `/api/products/x/public/`, '/api/downloads', '/api/downloads/', '/api/webhooks', '/healthz/',
+    '/metrics/', '//healthz', '/HEALTHZ',
+  ] // prettier-ignore
+  for (const path of paths) {
+    for (const method of ['GET', 'POST']) {
+      const { status, head, body } = await raw(
+        shop,
+        `${method} ${path} HTTP/1.1\nhost: x\naccept: text/html\ncontent-type: application/json\ncontent-length: 2\nconnection: close\n\n{}`,
+      )
+      const shown = `${method} ${path}: ${head} ${body}`
+      assert([400, 403, 404].includes(status), shown)
+      if (/^\/api([/?]|$)/.test(path)) assert.match(head, /content-type: application\/problem\+json/, shown)
+    }
+  }
+})
+
+test('nothing that is not meant for the public lies on the server', async () => {
+  const shop = shared()
+  const paths = [
+    '/.env', '/.git/config', '/.git/HEAD', '/package.json', '/package-lock.json', '/src/main.ts', '/schema/001_kit.sql', '/data/secret', '/index.html.bak', '/pay/index.html',
+    '/assets', '/assets/', '/assets/..', '/assets/../index.html', '/assets/%2e%2e/%2e%2e/package.json', '/assets/..%2f..%2fpackage.json', '/assets/....//package.json',
+    '/assets/..\\..\\package.json', '/assets/%00', '/assets/.vite/manifest.json', '/%2e%2e/package.json', '/../package.json', '/favicon.svg/../../package.json', '/files', '/debug',
+    '/api/openapi.yaml', '/api/internal', '/server-status', '/wp-login.php',
+  ] // prettier-ignore
+  for (const path of paths) {
+    const { status, body } = await rawGet(shop, path)
+    assert([400, 403, 404].includes(status), `${path} ${status}`)
+    assert.doesNotMatch(body, /"dependencies"|\[core\]|readConfig|create table/, path)
+  }
+  const { body } = await shop.call<string>('GET', '/pay/')
+  const assets = [...body.matchAll(/\/assets\/[\w.-]+\.(?:js|css)/g)].map(([asset]) => asset)
+  assert(assets.length > 0)
+  for (const asset of assets) {
+    assert.equal((await rawGet(shop, `${asset}.map`)).status, 404)
+    assert.doesNotMatch((await shop.call<string>('GET', asset)).body, /sourceMappingURL/)
+  }
+})
+
+test('any site may take orders and ask how they stand, and never with somebody’s cookies', async () => {
+  const shop = shared()
+  const { orderId } = await shop.checkout()
+  const productId = await shop.product()
+  for (const origin of ['https://shop.example', 'null', 'https://evil.example']) {
+    for (const [method, path] of [
+      ['POST', '/api/checkout'],
+      ['GET', `/api/checkout/${orderId}/status`],
+      ['GET', `/api/checkout/${orderId}/status?email=bob@example.com`],
+      ['POST', `/api/checkout/${orderId}/receipt`],
+      ['POST', '/api/sandbox/confirm'],
+      ['GET', `/api/products/${productId}/public`],
+    ] as const) {
+      const preflight = await shop.call('OPTIONS', path, undefined, {
+        origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'content-type,idempotency-key',
+      })
+      assert.equal(preflight.status, 204)
+      assert.match(preflight.headers.get('access-control-allow-methods')!, new RegExp(method))
+      assert.equal(preflight.headers.get('access-control-allow-headers'), 'content-type, idempotency-key')
+      const answer = await shop.call(method, path, method === 'POST' ? {} : undefined, { origin })
+      for (const { headers } of [preflight, answer]) {
+        assert.equal(headers.get('access-control-allow-origin'), '*')
+        assert.equal(headers.get('access-control-allow-credentials'), null)
+      }
+      assert.match(answer.headers.get('access-control-expose-headers')!, /location.*retry-after.*x-request-id/)
+    }
+  }
+})
+
+test('everything else is for our own pages alone', async () => {
+  const shop = shared()
+  const origins = [
+    'null', 'https://evil.example', 'https://pay.shop.example.evil.example', 'https://evilpay.shop.example', 'https://payxshop.example', 'http://pay.shop.example',
+    'https://pay.shop.example:8443', 'https://PAY.shop.example', 'https://api.shop.example', 'https://pay.shop.example/', '*', APP_URL,
+  ] // prettier-ignore
+  const others = [
+    '/healthz',
+    '/api/outbox',
+    '/api/downloads/x',
+    '/api/products/x',
+    '/api/products/x/publicity',
+    '/api/checkouts',
+    '/api/webhooks/sandbox',
+    '/pay/',
+    '/nowhere',
+  ]
+  for (const path of others) {
+    for (const origin of origins) {
+      const { headers } = await shop.call('GET', path, undefined, { origin })
+      assert.equal(headers.get('access-control-allow-origin'), APP_URL, `${path} ${origin}`)
+      assert.match(headers.get('vary') ?? '', /origin/i)
+    }
+  }
+})
+
+test('a body of 64 KB is read, a larger one is refused, announced or not', async () => {
+  const shop = shared()
+  const order = await validOrder(shop)
+  const ofBytes = (bytes: number) =>
+    JSON.stringify({ ...order, note: '' }).replace(
+      '""',
+      `"${'x'.repeat(bytes - JSON.stringify({ ...order, note: '' }).length)}"`,
+    )
+  assert.equal(Buffer.byteLength(ofBytes(65_536)), 65_536)
+  assert.equal((await shop.call('POST', '/api/checkout', ofBytes(65_536))).status, 201)
+  for (const bytes of [65_537, 2_000_000])
+    assertProblem(await shop.call('POST', '/api/checkout', ofBytes(bytes)), 413, 'body_too_large')
+  assertProblem(await shop.call('POST', '/api/webhooks/sandbox', 'x'.repeat(256 * 1024 + 1)), 413, 'body_too_large')
+
+  const request = http.request(`${shop.url}/api/checkout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  })
+  const answered = new Promise<http.IncomingMessage>((resolve, reject) =>
+    request.on('response', resolve).on('error', reject),
+  )
+  for (let sent = 0; sent < 80_000; sent += 8_000) request.write('x'.repeat(8_000))
+  const answer = await answered
+  request.on('error', () => {}).destroy()
+  assert.equal(answer.statusCode, 413, 'a body without a length is counted as it comes')
+})
+
+test('only JSON in UTF-8 is read', async () => {
+  const shop = shared()
+  const order = JSON.stringify(await validOrder(shop))
+  const types = [
+    'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json', 'application/json5', 'application/jsonx', 'text/html',
+    'application/problem+json', 'application/xml', 'json', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/json;charset="utf-7"',
+    'application/json;x=1;charset=utf-32', 'text/plain; application/json', 'text/plain, application/json', '*/*', ' ',
+  ] // prettier-ignore
+  for (const type of types) {
+    const answer = await shop.call('POST', '/api/checkout', order, { 'content-type': type })
+    assertProblem(answer, 415, 'unsupported_media_type')
+  }
+  for (const coding of ['gzip', 'br', 'deflate', 'identity, gzip', 'x'])
+    assertProblem(
+      await shop.call('POST', '/api/checkout', order, { 'content-encoding': coding }),
+      415,
+      'unsupported_media_type',
+    )
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'Application/JSON',
+  ])
+    assert.equal((await shop.call('POST', '/api/checkout', order, { 'content-type': type })).status, 201, type)
+})
+
+test('a compressed bomb is refused before it is opened', async () => {
+  const { url } = shared()
+  const bomb = gzipSync(Buffer.alloc(10_000_000, 32))
+  const response = await fetch(`${url}/api/checkout`, {
+    method: 'POST',
+    body: bomb,
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+  })
+  assert.equal(response.status, 415)
+})
+
+test('a body that two readers could understand differently is refused', async () => {
+  const shop = shared()
+  const { productId, email } = await validOrder(shop)
+  const rest = `"productId":"${productId}","email":"${email}"`
+  const bodies = [
+    '', ' ', '{', '}', '{}{}', '{},', "{'a':1}", '{a:1}', '{"a":01}', '{"a":NaN}', '{"a":1,}', '[1,]', '"', 'nul', 'undefined', '\ufeff{}', `{${rest},}`, `{${rest}}x`, '{"a":"\n"}',
+    `{"email":"eve@example.com",${rest}}`, `{${rest},"productId":"x"}`, `{${rest},"productId"${' '.repeat(500)}:"x"}`, `{${rest},"productId"\n\t:"x"}`,
+    `{${rest},"product\\u0049d":"x"}`, `{${rest},"a":{"b":1,"b":2}}`, `{${rest},"a":[{"b":1,"b":2}]}`, `{${rest},"\\\\":1,"\\\\":2}`,
+    `{${rest},"__proto__":{"amount":1}}`, `{${rest},"__proto__"${' '.repeat(500)}:1}`, `{${rest},"\\u005f_proto__":1}`, `{${rest},"a":{"__proto__":1}}`,
+    `{${rest},"a":${'['.repeat(16)}${']'.repeat(16)}}`, `{${rest},"a":${'{"a":'.repeat(16)}1${'}'.repeat(16)}}`, '['.repeat(60_000), '['.repeat(30_000) + ']'.repeat(30_000),
+    '{"a":'.repeat(10_000),
+  ] // prettier-ignore
+  for (const body of bodies) assertProblem(await shop.call('POST', '/api/checkout', body), 400, 'malformed_body')
+  assert.equal(({} as { amount?: number }).amount, undefined)
+  // as deep as is allowed; the same name in different places; strings that look like members
+  for (const more of [
+    `"a":${'['.repeat(15)}${']'.repeat(15)}`,
+    '"a":{"b":1},"c":{"b":1}',
+    '"a":["b","b","b"]',
+    '"a":"\\"a\\":","b":"a"',
+  ])
+    assert.equal((await shop.call('POST', '/api/checkout', `{${rest},${more}}`)).status, 201, more)
+})
+
+test('bytes that are not UTF-8 are refused, or are no address', async () => {
+  const { url } = shared()
+  for (const bytes of [
+    Buffer.from([0xff, 0xfe, 0x7b, 0x00]),
+    Buffer.from('{"productId":"x","email":"b\xf6b@example.com"}', 'latin1'),
+    Buffer.from([0x7b, 0xc0, 0x80, 0x7d]),
+  ]) {
+    const response = await fetch(`${url}/api/checkout`, {
+      method: 'POST',
+      body: bytes,
+      headers: { 'content-type': 'application/json' },
+    })
+    assert.equal(response.status, 400)
+    assert.match(((await response.json()) as { code: string }).code, /malformed_body|validation_failed|bad_request/)
+  }
+})
+
+const HOSTILE = [
+  '', ' ', '-1', '1e309', "'; drop table orders; --", '%', '\0', '\r\nx: y', '../../etc/passwd', '<script>alert(1)</script>', '💥', 'a'.repeat(5_000), '__proto__', 'toString',
+] // prettier-ignore
+
+test('a route is told anything at all in its address and fails at nothing', async () => {
+  const shop = shared()
+  const requests: { method: string; address: string; refused: boolean }[] = []
+  for (const { path, methods } of await operations(shop)) {
+    for (const [method, { parameters = [] }] of Object.entries(methods)) {
+      const queries =
+        path === '/pay/' || path === '/pay'
+          ? ['product']
+          : parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []))
+      const known = path.replaceAll(/\{\w+\}/g, 'x')
+      for (const value of HOSTILE.map(encodeURIComponent)) {
+        if (path.includes('{')) requests.push({ method, address: path.replaceAll(/\{\w+\}/g, value), refused: true })
+        for (const name of queries) requests.push({ method, address: `${known}?${name}=${value}`, refused: false })
+      }
+      for (const name of queries)
+        for (const query of [`${name}=a&${name}=b`, `${name}[]=a`, `${name}[a]=b`, name, '%', '&=&'])
+          requests.push({ method, address: `${known}?${query}`, refused: false })
+    }
+  }
+  assert(requests.length > 150, String(requests.length))
+  await inParallel(requests, async ({ method, address, refused }) => {
+    const answer = await shop.call(method.toUpperCase(), address, method === 'post' ? {} : undefined)
+    assert(answer.status < 500 && (!refused || answer.status >= 400), `${method} ${address}: ${answer.status}`)
+    if (address.startsWith('/api/') && answer.status >= 400) assertProblem(answer, answer.status, answer.body.code)
+  })
+})
+
+test('a route is told anything at all in its body and fails at nothing', async () => {
+  const shop = shared()
+  const { clientSecret } = await shop.checkout()
+  const { orderId } = await shop.checkout()
+  const valid = {
+    clientSecret,
+    rail: 'card',
+    scenario: 'decline',
+    outcome: 'open',
+    productId: await shop.product(),
+    email: 'bob@example.com',
+  }
+  const wrong: unknown[] = [
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    '',
+    '\0',
+    '💥',
+    'x'.repeat(10_000),
+    [],
+    ['card'],
+    {},
+    { toString: 'x' },
+    [[[]]],
+  ]
+  const members: Record<string, string[]> = {
+    '/api/checkout': ['productId', 'email'],
+    [`/api/checkout/${orderId}/receipt`]: ['email'],
+    '/api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
+    '/api/sandbox/refund': ['clientSecret', 'amount'],
+    '/api/sandbox/dispute': ['clientSecret', 'outcome'],
+  }
+  const posts = (await operations(shop)).filter(({ methods }) => 'post' in methods).map(({ path }) => path)
+  assert.equal(posts.length, Object.keys(members).length + 1, 'and the webhooks’, which read bytes')
+  for (const [path, names] of Object.entries(members)) {
+    for (const value of wrong) {
+      const whole = await shop.call('POST', path, JSON.stringify(value))
+      assertProblem(whole, 400, 'validation_failed')
+      for (const name of names) {
+        const answer = await shop.call('POST', path, { ...valid, [name]: value })
+        assert(
+          answer.status >= 400 && answer.status < 500,
+          `${path} ${name} ${JSON.stringify(value)}: ${answer.status}`,
+        )
+        assertProblem(answer, answer.status, answer.body.code)
+        if (answer.status === 400) assert.equal(answer.body.fields[0].path.split('.')[0], name)
+      }
+      const { [names[0] as 'email']: _left, ...rest } = valid
+      assertProblem(await shop.call('POST', path, rest), 400, 'validation_failed')
+    }
+    assertProblem(await shop.call('POST', path), 400, 'validation_failed')
+  }
+  for (const value of wrong)
+    assertProblem(await shop.call('POST', '/api/webhooks/sandbox', JSON.stringify(value)), 400, 'invalid_signature')
+  assert.equal((await shop.status(orderId)).status, 'pending')
+})
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 16): Promise<void> {
+  const rest = [...items]
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item)
+    }),
+  )
+}
+
+test('what a refused field held is not repeated', async () => {
+  const shop = shared()
+  const secret = 'a-secret-that-was-mistyped@@example.com'
+  const answers = [
+    await shop.call('POST', '/api/checkout', { productId: 'x', email: secret }),
+    await shop.call('POST', '/api/sandbox/confirm', { clientSecret: 'x', rail: secret }),
+    await shop.call('GET', `/api/checkout/${secret}/status`),
+    await shop.call('GET', `/api/${secret}?email=${secret}`),
+    await shop.call('GET', `/api/downloads/${secret}`),
+  ]
+  for (const { body } of answers) assert.doesNotMatch(JSON.stringify(body), /mistyped/)
+})
+
+test('what is hardly HTTP is refused in plain words, and others are served on', async () => {
+  const shop = shared()
+  const post = 'POST /api/checkout HTTP/1.1\nhost: x\nconnection: close\ncontent-type: application/json\n'
+  const requests: [RegExp, string][] = [
+    [/431/, `GET /healthz HTTP/1.1\nhost: x\nx: ${'a'.repeat(100_000)}\n\n`],
+    [/431/, `GET /healthz HTTP/1.1\nhost: x\n${'x: y\n'.repeat(20_000)}\n`],
+    [/431/, `GET /${'a'.repeat(100_000)} HTTP/1.1\nhost: x\n\n`],
+    [/400/, 'BREW /coffee HTTP/1.1\nhost: x\n\n'],
+    [/400/, 'GET / HTTP/9.9\nhost: x\n\n'],
+    [/400/, 'hello\n\n'],
+    [/400/, 'GET / HTTP/1.1\nhost: x\nbad header\n\n'],
+    [/400/, 'GET / HTTP/1.1\nconnection: close\n\n'],
+    [/400/, `${post}content-length: 2\ntransfer-encoding: chunked\n\n{}`],
+    [/400/, `${post}content-length: 2\ncontent-length: 3\n\n{}`],
+    [/400/, `${post}content-length: -1\n\n{}`],
+    [/400/, `${post}transfer-encoding: chunked\n\nnothex\n{}`],
+    [/400|501/, `${post}transfer-encoding: gzip, chunked\n\n0\n\n`],
+    [/417/, `${post}expect: miracles\ncontent-length: 2\n\n{}`],
+  ]
+  for (const [status, request] of requests) {
+    const answer = await raw(shop, request)
+    assert.match(String(answer.status), status, request.slice(0, 80))
+    assert.doesNotMatch(answer.body, /HPE_|node:|<html/)
+    if (answer.body.startsWith('{')) {
+      assert.match(answer.head, /content-type: application\/problem\+json/)
+      assert.match(answer.head, /x-content-type-options: nosniff/i)
+      assert.equal(JSON.parse(answer.body).status, answer.status)
+    }
+  }
+  assert.equal((await shop.call('GET', '/healthz')).status, 200)
+})
+
+test('a Host of somebody’s own choosing appears in no answer', async () => {
+  const shop = shared()
+  const { productId, email } = await validOrder(shop)
+  const body = JSON.stringify({ productId, email })
+  const forged =
+    'host: evil.example\nx-forwarded-host: evil.example\nx-forwarded-proto: gopher\nx-original-url: /evil.example\n'
+  const answers = [
+    await raw(
+      shop,
+      `POST /api/checkout HTTP/1.1\n${forged}connection: close\ncontent-type: application/json\ncontent-length: ${body.length}\n\n${body}`,
+    ),
+    await raw(shop, `GET /pay?x HTTP/1.1\n${forged}connection: close\n\n`),
+    await raw(shop, `GET http://evil.example/pay HTTP/1.1\n${forged}connection: close\n\n`),
+    await raw(shop, `GET /pay/?product=${productId} HTTP/1.1\n${forged}connection: close\n\n`),
+  ]
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 308, 308, 200],
+  )
+  for (const { head, body: text } of answers) assert.doesNotMatch(head + text, /evil|gopher/)
+  assert.match(answers[0]!.head, /location: https:\/\/api\.shop\.example\/api\/checkout\/ord_/i)
+})

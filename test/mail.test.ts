@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
+import type { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { OrderStatus } from '../src/checkout/schema.ts'
+import { outboxMailer, smtpMailer } from '../src/kit/mail.ts'
+import { type Ends, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
+
+const shared = sharedShop()
+const FROM = 'Ann’s shop <till@shop.example>'
+
+/** What a mail server says, as an error to its library. */
+const says = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
+
+interface MailServer {
+  url: string
+  /** Every message that reached it whole, and for whom. */
+  mails: { to: string[]; mail: Email }[]
+}
+
+/** A real mail server, which `behaviour` makes a bad one. Registered to end first, so that nothing waits for it. */
+async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Promise<MailServer> {
+  const mails: MailServer['mails'] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, { envelope }, done) => {
+      void parsed(stream).then((mail) => {
+        mails.push({ to: envelope.rcptTo.map(({ address }) => address), mail })
+        done()
+      }, done)
+    },
+    ...behaviour,
+  })
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
+  return { url: `smtp://127.0.0.1:${(server.server.address() as net.AddressInfo).port}`, mails }
+}
+
+const parsed = async (stream: Readable): Promise<Email> => PostalMime.parse(Buffer.concat(await stream.toArray()))
+
+/** Mail jobs in the states that are named. */
+async function jobsIn({ db }: TestShop, ...states: string[]): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from pgboss.job where name = 'mail' and state::text = any(${states})`.execute(db)
+  return rows[0]!.n
+}
+
+/** Waits for a delivery to fail, and lets the pause before its next try be over. */
+async function tryAgainNow(shop: TestShop): Promise<void> {
+  await eventually(
+    () => jobsIn(shop, 'retry'),
+    (waiting) => waiting > 0,
+  )
+  await sql`update pgboss.job set start_after = now() - interval '1 second' where name = 'mail' and state = 'retry'`.execute(
+    shop.db,
+  )
+  await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'mail')`.execute(shop.db)
+}
+
+const received = ({ mails }: MailServer, count: number) =>
+  eventually(
+    async () => mails,
+    ({ length }) => length >= count,
+  )
+
+test('a receipt says what was bought, for how much, what the statement shows, and where the files are', async (t) => {
+  const server = await startMailServer(t)
+  const env = { SMTP_URL: server.url, MAIL_FROM: FROM, APP_URL: 'https://pay.shop.example' }
+  const shop = await startTestShop(t, { env })
+  const name = 'Töne & <b>Wörter</b>\r\nBcc: eve@example.com'
+  const { orderId } = await shop.paid({ productId: await shop.product({ name, priceMinor: 12_345, currency: 'KWD' }) })
+  await received(server, 1)
+  const { to, mail } = server.mails[0]!
+  assert.deepEqual(to, ['bob@example.com'])
+  assert.deepEqual(
+    mail.to?.map(({ address }) => address),
+    ['bob@example.com'],
+  )
+  assert.deepEqual([mail.from?.name, mail.from?.address], ['Ann’s shop', 'till@shop.example'])
+  assert.equal(mail.subject, `Your receipt for ${name.replace(/\r\n/, ' ')}`)
+  assert.deepEqual([mail.cc, mail.bcc, mail.attachments], [undefined, undefined, []])
+  assert.match(mail.messageId!, /^<[\w-]+@till>$/)
+  assert.equal(mail.headers.find(({ key }) => key === 'auto-submitted')?.value, 'auto-generated')
+
+  const url = `https://pay.shop.example/order/?order=${orderId}`
+  const { paidAt, statementDescriptor } = (await shop.status(orderId, 'bob@example.com')) as Required<OrderStatus>
+  const facts = [
+    'KWD 12.345',
+    statementDescriptor,
+    orderId,
+    `${paidAt!.slice(0, 16).replace('T', ' ')} UTC`,
+    'Ann',
+    url,
+  ]
+  const plain = mail.text!.replaceAll('\u00a0', ' ')
+  const html = mail.html!.replaceAll('\u00a0', ' ')
+  for (const fact of facts) assert(plain.includes(fact) && html.includes(fact), fact)
+  assert(plain.includes('Töne & <b>Wörter</b>'))
+  assert(html.includes('Töne &amp; &lt;b&gt;Wörter&lt;/b&gt;'))
+  assert.doesNotMatch(html, /<b>|<script|<img|<link|src=|@import|url\(/i, 'nothing is fetched when it is read')
+  for (const [, href] of html.matchAll(/href="([^"]*)"/g)) assert.equal(href, url)
+  assert.doesNotMatch(
+    mail.text! + mail.html!,
+    /api\/downloads|clientSecret|_secret_/,
+    'a mail that is passed on opens nothing',
+  )
+})
+
+test('a mail server that says “later” gets the mail later, once', async (t) => {
+  let refusals = 0
+  const server = await startMailServer(t, {
+    onRcptTo: (_address, _session, done) => (refusals++ < 2 ? done(says(451, 'greylisted, try again')) : done()),
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  await shop.paid()
+  await tryAgainNow(shop)
+  await eventually(
+    async () => refusals,
+    (count) => count === 2,
+  )
+  await tryAgainNow(shop)
+  await eventually(
+    () => jobsIn(shop, 'completed'),
+    (done) => done === 1,
+  )
+  assert.deepEqual([server.mails.length, await jobsIn(shop, 'created', 'retry', 'active')], [1, 0])
+})
+
+test('a mail server that says “never” is not asked again, and the purchase is as good as before', async (t) => {
+  let asked = 0
+  const server = await startMailServer(t, {
+    onRcptTo({ address }, _session, done) {
+      if (address !== 'gone@example.com') return done()
+      asked++
+      done(says(550, 'no such mailbox'))
+    },
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  const order = await shop.checkout({ email: 'gone@example.com' })
+  await shop.confirm(order)
+  await eventually(
+    () => jobsIn(shop, 'created', 'retry', 'active'),
+    (open) => open === 0 && asked > 0,
+  )
+  assert.equal(asked, 1)
+  assert.equal((await shop.status(order.orderId, 'gone@example.com')).downloads.length, 1)
+  await shop.paid()
+  await received(server, 1)
+  assert.deepEqual(server.mails[0]!.to, ['bob@example.com'], 'others get theirs')
+})
+
+test('mails wait for a mail server whose password we have wrong', async (t) => {
+  let right = 'the new one'
+  const server = await startMailServer(t, {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: ({ password }, _session, done) =>
+      password === right ? done(null, { user: 'shop' }) : done(says(535, 'wrong password')),
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url.replace('//', '//shop:the%20old%20one@') } })
+  await shop.paid()
+  await eventually(
+    () => jobsIn(shop, 'retry'),
+    (waiting) => waiting === 1,
+  )
+  right = 'the old one'
+  await tryAgainNow(shop)
+  await received(server, 1)
+})
+
+test('a mail whose acceptance was lost comes again as the same mail', async (t) => {
+  const ids: string[] = []
+  const server = await startMailServer(t, {
+    onData(stream, _session, done) {
+      void parsed(stream).then(({ messageId }) => {
+        ids.push(messageId!)
+        if (ids.length > 1) return done()
+        // all of it arrived, and nobody will ever say so
+        for (const connection of connectionsOf(this as unknown as SMTPServer)) connection._socket.destroy()
+      })
+    },
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  await shop.paid()
+  await tryAgainNow(shop)
+  await eventually(
+    async () => ids,
+    ({ length }) => length === 2,
+  )
+  assert.equal(ids[0], ids[1])
+})
+
+const connectionsOf = (server: SMTPServer) =>
+  (server as unknown as { connections: Set<{ _socket: net.Socket }> }).connections
+
+test('a mail server that hangs makes no buyer wait', async (t) => {
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer((socket) => sockets.add(socket.on('error', () => {})))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as net.AddressInfo
+  const shop = await startTestShop(t, { env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
+  const productId = await shop.product()
+  // more buyers than mails are sent at once
+  await Promise.all(Array.from({ length: 8 }, () => shop.paid({ productId })))
+  await eventually(
+    async () => sockets.size,
+    (size) => size > 0,
+  )
+  const { orderId } = await shop.paid()
+  assert.equal((await shop.status(orderId, 'bob@example.com')).downloads.length, 1)
+  assert.equal((await shop.call('GET', '/readyz')).status, 200)
+  assert.equal(await jobsIn(shop, 'completed'), 0, 'and no mail counts as sent')
+})
+
+test('a mail server that is away keeps no mail from leaving when it is back', async (t) => {
+  const probe = net.createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as net.AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  const shop = await startTestShop(t, { env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
+  await shop.paid()
+  await eventually(
+    () => jobsIn(shop, 'retry'),
+    (waiting) => waiting === 1,
+  )
+  const { rows } = await sql<{ limit: number; days: number }>`
+    select retry_limit as limit, extract(epoch from keep_until - created_on)::int / 86400 as days
+    from pgboss.job where name = 'mail'`.execute(shop.db)
+  assert(rows[0]!.limit >= 20 && rows[0]!.days >= 3, 'a weekend is not too long')
+})
+
+test('a text that holds two addresses reaches nobody else', async (t) => {
+  const server = await startMailServer(t)
+  const send = smtpMailer(server.url, FROM)
+  const mail = { subject: 'x', text: 'x', html: 'x' }
+  for (const to of [
+    'bob@example.com, eve@example.com',
+    'bob@example.com>, <eve@example.com',
+    'bob@example.com\r\nRCPT TO:<eve@example.com>',
+  ]) {
+    await send('1', { to, ...mail }).catch(() => {})
+  }
+  await send('2', { to: 'last@example.com', ...mail })
+  const reached = server.mails.flatMap(({ to }) => to)
+  assert.equal(reached.at(-1), 'last@example.com')
+  assert(!reached.includes('eve@example.com'), String(reached))
+})
+
+test('a job that runs twice leaves one mail', async () => {
+  const { db, call } = shared()
+  const send = outboxMailer(db)
+  const id = '00000000-0000-4000-8000-000000000001'
+  const mail = { to: 'twice@example.com', subject: 'first', text: 'x', html: 'x' }
+  await Promise.all([send(id, mail), send(id, mail)])
+  await send(id, { ...mail, subject: 'second' })
+  const { body } = await call('GET', '/api/outbox?to=twice@example.com')
+  assert.deepEqual(
+    body.map(({ subject }: { subject: string }) => subject),
+    ['first'],
+  )
+})
+
+test('the outbox shows the newest mail first, for one address or for all', async () => {
+  const shop = shared()
+  const send = outboxMailer(shop.db)
+  for (const at of [1, 2, 3])
+    await send(`00000000-0000-4000-8000-00000000010${at}`, { to: `box${at % 2}@example.com`, subject: `mail ${at}`, text: 't', html: '<p>t' }) // prettier-ignore
+  const of = async (query: string) => (await shop.call('GET', `/api/outbox${query}`)).body
+  const subjects = async (query: string) => (await of(query)).map(({ subject }: { subject: string }) => subject)
+  assert.deepEqual(await subjects('?to=box1@example.com'), ['mail 3', 'mail 1'])
+  assert.deepEqual(await subjects('?to=%20BOX0@Example.com%20'), ['mail 2'])
+  assert.deepEqual(await subjects('?to=nobody@example.com'), [])
+  const all = await subjects('')
+  assert(all.indexOf('mail 3') < all.indexOf('mail 2') && all.indexOf('mail 2') < all.indexOf('mail 1'))
+  const [mail] = await of('?to=box0@example.com')
+  assert.deepEqual(Object.keys(mail).sort(), ['html', 'id', 'sentAt', 'subject', 'text', 'to'])
+  assert.match(mail.sentAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+})
+
+test('a buyer is told of a refund, of a part of one, and of a dispute', async () => {
+  const shop = shared()
+  const email = 'told@example.com'
+  const order = await shop.checkout({ email })
+  await shop.confirm(order)
+  const mailed = (subject: string) =>
+    eventually(
+      () => shop.mails(email),
+      (mails) => mails[0]?.subject === subject,
+    ).then((mails) => mails[0]!)
+  await mailed('Your receipt for A book')
+  const refund = (amount: number) =>
+    shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount })
+  await refund(900)
+  const part = await mailed('Your refund for A book')
+  assert.match(part.text, /\$9\.00 of \$19\.00/)
+  await shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome: 'open' })
+  const disputed = await mailed('About your payment for A book')
+  assert.match(disputed.text, /TILL A BOOK/)
+  for (const { text, html } of [part, disputed]) assert(text.includes(order.orderId) && html.includes(order.orderId))
+})

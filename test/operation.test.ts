@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Schema from 'typebox/schema'
+import { startService } from './service.ts'
+import { assertProblem, eventually, newDatabase, sharedShop, startTestShop, temporaryFolder } from './shop.ts'
+
+const shared = sharedShop()
+const EMAIL = 'bob@example.com'
+
+test('a load balancer and a supervisor learn that the service lives and can work', async () => {
+  const shop = shared()
+  for (const path of ['/healthz', '/readyz']) {
+    const { status, body, headers } = await shop.call('GET', path)
+    assert.deepEqual([status, body], [200, { status: 'ok' }])
+    assert.equal((await shop.call('HEAD', path)).status, 200)
+    assert.match(headers.get('content-type')!, /^application\/json/)
+  }
+})
+
+test('the figures are Prometheus’ own, by route, and name no order and no person', async () => {
+  const shop = shared()
+  const { orderId } = await shop.checkout()
+  await shop.status(orderId, EMAIL)
+  await shop.call('GET', `/api/downloads/${orderId}`)
+  await shop.call('GET', `/${orderId}/${EMAIL}`)
+  const read = async () => shop.call<string>('GET', '/metrics')
+  const { headers } = await read()
+  assert.match(headers.get('content-type')!, /^text\/plain; version=0\.0\.4/)
+  const { body } = await eventually(read, ({ body: text }) => text.includes('/api/downloads/:token'))
+  for (const line of body.split('\n').filter(Boolean))
+    assert.match(
+      line,
+      /^(# (HELP|TYPE) \w+ .+|[a-zA-Z_:][\w:]*(\{(\w+="[^"\n]*",?)*\})? (-?[\d.]+(e[+-]?\d+)?|NaN|[+-]Inf))$/,
+    )
+  const count = 'till_http_request_duration_seconds_count'
+  assert.match(body, new RegExp(`${count}\\{method="POST",route="/api/checkout",status="201"\\} [1-9]`))
+  assert.match(body, new RegExp(`${count}\\{method="GET",route="/api/checkout/:orderId/status",status="200"\\} [1-9]`))
+  assert.match(body, /^process_resident_memory_bytes \d+/m)
+  assert.doesNotMatch(body, new RegExp(`${orderId}|${EMAIL}|example\\.com`))
+})
+
+test('where real users reach it, the figures are for a scraper on the same machine alone', async (t) => {
+  const shop = await startTestShop(t, {
+    env: { PUBLIC: '1', BASE_URL: 'https://api.shop.example', APP_URL: 'https://shop.example', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@b.example', PROCESSORS: 'none', LIMITS: 'status=1000/60' }, // prettier-ignore
+  })
+  assert.equal((await shop.call('GET', '/metrics')).status, 200)
+  const forwarded = await shop.call('GET', '/metrics', undefined, { 'x-forwarded-for': '127.0.0.1' })
+  assertProblem(forwarded, 404, 'not_found')
+})
+
+interface Described {
+  openapi: string
+  servers: { url: string }[]
+  tags: { name: string }[]
+  paths: Record<string, Record<string, Operation>>
+}
+interface Operation {
+  operationId: string
+  summary: string
+  tags: string[]
+  parameters?: { name: string; in: string; schema: object }[]
+  requestBody?: { content: Record<string, { schema: object }> }
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
+}
+
+test('the description of the API names every route, and says all that a caller must know of it', async () => {
+  const shop = shared()
+  const { body, headers } = await shop.call<Described>('GET', '/api/openapi.json')
+  assert.match(headers.get('content-type')!, /^application\/json/)
+  assert.equal(body.openapi, '3.1.0')
+  assert.deepEqual(body.servers, [{ url: 'http://shop.test' }])
+  const operations = Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      path,
+      operation,
+    })),
+  )
+  assert.deepEqual(operations.map(({ route }) => route).sort(), [
+    'GET /api/checkout/{orderId}/status',
+    'GET /api/downloads/{token}',
+    'GET /api/outbox',
+    'GET /api/products/{productId}/public',
+    'GET /healthz',
+    'GET /readyz',
+    'POST /api/checkout',
+    'POST /api/checkout/{orderId}/receipt',
+    'POST /api/sandbox/confirm',
+    'POST /api/sandbox/dispute',
+    'POST /api/sandbox/refund',
+    'POST /api/webhooks/{processor}',
+  ])
+  assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
+  const tags = new Set(body.tags.map(({ name }) => name))
+  for (const { route, path, operation } of operations) {
+    assert.match(operation.operationId, /^[a-z][A-Za-z]+$/, route)
+    assert(operation.summary.length > 3, route)
+    assert(operation.tags.length === 1 && tags.has(operation.tags[0]!), route)
+    const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)
+    assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? [], route)
+    const statuses = Object.keys(operation.responses)
+    assert(
+      statuses.some((status) => /^2\d\d$/.test(status)),
+      route,
+    )
+    for (const status of path.startsWith('/api/') ? ['4XX', '5XX'] : ['5XX'])
+      assert.deepEqual(
+        Object.keys(operation.responses[status]?.content ?? {}),
+        ['application/problem+json'],
+        `${route} ${status}`,
+      )
+    for (const { description } of Object.values(operation.responses)) assert(description.length > 0, route)
+  }
+  assert.doesNotMatch(JSON.stringify(body), /"\$(id|ref)"|undefined|\[object/)
+})
+
+test('what the API answers is what its description says', async () => {
+  const shop = shared()
+  const { body: api } = await shop.call<Described>('GET', '/api/openapi.json')
+  const check = (route: string, status: string, value: unknown) => {
+    const [method, path] = route.split(' ') as [string, string]
+    const [content] = Object.values(api.paths[path]![method.toLowerCase()]!.responses[status]!.content ?? {})
+    const schema = closed(content!.schema)
+    assert(
+      Schema.Check(schema as never, value),
+      `${route}: ${JSON.stringify(Schema.Errors(schema as never, value))} ${JSON.stringify(value)}`,
+    )
+  }
+  const productId = await shop.product({ imageUrl: 'https://shop.example/a.png' })
+  const product = await shop.call('GET', `/api/products/${productId}/public`)
+  check('GET /api/products/{productId}/public', '200', product.body)
+  const created = await shop.call('POST', '/api/checkout', { productId, email: EMAIL })
+  check('POST /api/checkout', '201', created.body)
+  const { orderId } = created.body
+  check('GET /api/checkout/{orderId}/status', '200', await shop.status(orderId))
+  check('POST /api/sandbox/confirm', '200', (await shop.confirm(created.body)).body)
+  await shop.until(orderId, ({ paid }) => paid)
+  check('GET /api/checkout/{orderId}/status', '200', await shop.status(orderId, EMAIL, true))
+  check(
+    'GET /api/outbox',
+    '200',
+    await eventually(
+      () => shop.mails(),
+      ({ length }) => length > 0,
+    ),
+  )
+  for (const [route, answer] of [
+    ['POST /api/checkout', await shop.call('POST', '/api/checkout', {})],
+    ['GET /api/checkout/{orderId}/status', await shop.call('GET', '/api/checkout/x/status')],
+    ['GET /api/downloads/{token}', await shop.call('GET', '/api/downloads/x')],
+    ['POST /api/webhooks/{processor}', await shop.call('POST', '/api/webhooks/sandbox', {})],
+  ] as const) {
+    assert(answer.status >= 400)
+    check(route, '4XX', answer.body)
+  }
+})
+
+/** The schema, with every object closed: a member that is not described is one too many. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, closed(member)]))
+  return 'properties' in schema ? { ...members, additionalProperties: false } : members
+}
+
+test('the description for people shows every route, and runs nothing', async () => {
+  const shop = shared()
+  const { body: api } = await shop.call<Described>('GET', '/api/openapi.json')
+  const { body, headers } = await shop.call<string>('GET', '/api/docs')
+  assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+  for (const path of Object.keys(api.paths)) assert(body.includes(path), path)
+  assert.doesNotMatch(body, /<script|\son\w+=/i)
+  assert.match(
+    headers.get('content-security-policy')!,
+    /^default-src 'none'; style-src 'sha256-[\w+/=]+'; frame-ancestors 'none'; base-uri 'none'$/,
+  )
+})
+
+test('the log of a service in use, at its most talkative, holds nothing of its buyers', async (t) => {
+  const email = 'a-buyer-of-note@private.example'
+  const service = await startService(t, await temporaryFolder(t), {
+    DATABASE_URL: await newDatabase(t),
+    LOG_LEVEL: 'trace',
+    LIMITS: 'wrong_email=2/60,checkout=1000/60,status=1000/60,sandbox=1000/60',
+  })
+  const { call, productId } = service
+  const key = 'key-of-a-buyer-that-nobody-else-knows'
+  const { body: order } = await call(
+    'POST',
+    '/api/checkout',
+    { productId, email },
+    { headers: { 'idempotency-key': key } },
+  )
+  const status = (query: string) => call('GET', `/api/checkout/${order.orderId}/status?${query}`)
+  await call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail: 'card' })
+  const mine = `email=${encodeURIComponent(email)}`
+  const paid = await eventually(
+    () => status(mine),
+    ({ body }) => body.paid === true,
+  )
+  const token = new URL(paid.body.downloads[0].url).pathname.split('/').at(-1)!
+  assert.equal((await call('GET', `/api/downloads/${token}`)).status, 200)
+
+  const statuses = [
+    (await call('GET', `/api/downloads/${token}x`)).status,
+    (await status('email=a-wrong-guess@private.example')).status,
+    (await status('email=a-wrong-guess@private.example&sync=1')).status,
+    (await status('email=a-wrong-guess@private.example')).status,
+    (await status('email=x&email=a-wrong-guess@private.example')).status,
+    (await call('POST', `/api/checkout/${order.orderId}/receipt`, { email: 'a-wrong-guess@private.example,x' })).status,
+    (await call('POST', '/api/checkout', { productId: 'x', email })).status,
+    (await call('POST', '/api/checkout', `{"email":"${email}"`)).status,
+    (await call('POST', '/api/checkout', { productId, email: 'other-a-wrong-guess@private.example' }, { headers: { 'idempotency-key': key } })).status,
+    (await call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail: 'card' })).status,
+    (await call('POST', '/api/webhooks/sandbox', { payment: email }, { headers: { 'webhook-signature': 'v1,a-forged-signature' } })).status,
+    (await call('GET', `/${email}?${mine}`, undefined, { headers: { cookie: 'session=a-stolen-cookie', authorization: 'Bearer a-stolen-token', 'user-agent': 'a-strange-browser' } })).status,
+    (await call('GET', `/%zz${email}`)).status,
+  ] // prettier-ignore
+  assert.deepEqual(statuses, [403, 200, 200, 429, 400, 400, 404, 400, 409, 409, 400, 404, 400])
+  service.child.kill('SIGTERM')
+  while (service.child.exitCode === null) await sleep(20)
+  assert.equal(service.child.exitCode, 0)
+
+  const [announced, lines] = [[], []] as [string[], Record<string, unknown>[]]
+  for (const line of service.output().split('\n').filter(Boolean)) {
+    if (line.startsWith('{')) lines.push(JSON.parse(line))
+    else announced.push(line)
+  }
+  const secrets = [
+    'private.example', 'a-buyer-of-note', 'a-wrong-guess', '%40', key, order.clientSecret, order.clientSecret.split('_secret_')[1], token, token.split('.').at(-1)!,
+    'sync=1', 'email=', 'a-forged-signature', 'a-stolen', 'a-strange-browser', 'a secret of the tests', 'postgres://',
+  ] // prettier-ignore
+  for (const secret of secrets) assert(!service.output().includes(secret), `the log holds ${secret}`)
+  assert(
+    announced.every((line) => /^Till is ready|^ {2}\S/.test(line)),
+    announced.join('\n'),
+  )
+
+  const requests = lines.filter(({ msg }) => msg === 'request')
+  for (const request of requests) {
+    assert.deepEqual(Object.keys(request).sort(), [
+      'level',
+      'method',
+      'ms',
+      'msg',
+      'requestId',
+      'route',
+      'status',
+      'time',
+    ])
+    assert.match(String(request.route), /^(\/[\w/:.*-]*|\(none\)|\*)$/)
+    assert.match(String(request.time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  }
+  const served = new Set(requests.map(({ method, route, status: code }) => `${method} ${route} ${code}`))
+  for (const line of [
+    'POST /api/checkout 201',
+    'POST /api/checkout 409',
+    'GET /api/downloads/:token 200',
+    'GET /api/downloads/:token 403',
+    'POST /api/webhooks/:processor 200',
+    'GET /api/checkout/:orderId/status 429',
+  ])
+    assert(served.has(line), `${line} is in the log`)
+  assert(lines.some(({ msg, why }) => msg === 'closing' && why === 'SIGTERM'))
+})

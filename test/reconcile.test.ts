@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import type { Created } from '../src/checkout/schema.ts'
+import { inTransaction } from '../src/kit/database.ts'
+import { startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import {
+  RECEIPT,
+  captureOf,
+  changeSandbox,
+  mailsAbout,
+  query,
+  sharedPair,
+  snapshotOf,
+  times,
+  watchAsking,
+} from './processor.ts'
+import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
+
+// What the processor never told us, and what the clock does. No test waits for a clock: it moves an order's times instead.
+
+const shared = sharedPair()
+const HOUR_MS = 3_600_000
+const about = (hours: number, ms: number) => assert.ok(Math.abs(ms - hours * HOUR_MS) < 5 * 60_000, `${ms / HOUR_MS} h`)
+
+/** Moves an order's times: made `ageHours` ago, its time over or not, and to be looked at now. */
+async function due(
+  shop: TestShop,
+  { orderId }: { orderId: string },
+  { ageHours = 0, over = false } = {},
+): Promise<void> {
+  await sql`
+    update orders set due_at = now() - interval '1 second',
+      created_at = created_at - make_interval(hours => ${ageHours}),
+      expires_at = case when ${over} then now() - interval '1 second' else expires_at - make_interval(hours => ${ageHours}) end
+    where id = ${orderId}`.execute(shop.db)
+}
+
+interface Row {
+  state: string
+  now: Date
+  createdAt: Date
+  expiresAt: Date
+  dueAt: Date | null
+}
+async function rowOf(shop: TestShop, { orderId }: { orderId: string }): Promise<Row> {
+  const [row] = await query<Row>(
+    shop.db,
+    sql`select state, now() as now, created_at as "createdAt", expires_at as "expiresAt", due_at as "dueAt" from orders where id = ${orderId}`,
+  )
+  return row!
+}
+
+/** Looks at all that is due; what the service's own clock has taken a moment before is waited for. */
+async function reconcile(shop: TestShop, order: { orderId: string }): Promise<Row> {
+  await shop.reconcile()
+  return eventually(
+    () => rowOf(shop, order),
+    ({ dueAt, now }) => dueAt === null || dueAt > now,
+  )
+}
+
+/** A payment that the bank works on and does not finish. */
+async function bankAtWork(shop: TestShop, order: Created, rail: 'card' | 'upi' | 'bank_transfer'): Promise<void> {
+  await changeSandbox(shop, order.orderId, { state: 'processing', rail })
+  assert.equal(
+    (await shop.notify({ type: 'payment.processing', payment: await shop.sandboxPayment(order.orderId) })).status,
+    200,
+  )
+}
+
+/** The bank says yes, and nobody tells us. */
+const captured = (shop: TestShop, order: Created) =>
+  changeSandbox(shop, order.orderId, { state: 'captured', captures: [captureOf(order)] })
+
+test('a payment whose every notification was lost is found, and the files and the receipt come', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await shop.confirm(order, 'lost_webhook')
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+  await due(shop, order)
+  const row = await reconcile(shop, order)
+  assert.deepEqual([row.state, row.dueAt], ['paid', null])
+  assert.equal((await shop.status(order.orderId, 'bob@example.com')).downloads.length, 1)
+  assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
+})
+
+test('a new order is looked at within a minute, and then less and less often as it grows old', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const fresh = await rowOf(shop, order)
+  assert.ok(fresh.dueAt!.getTime() - fresh.createdAt.getTime() <= 60_000)
+  for (const [ageHours, nextHours] of [
+    [0, 0],
+    [1, 1],
+    [2, 3],
+    [5, 6],
+  ] as const) {
+    await due(shop, order, { ageHours })
+    const { state, dueAt, now } = await reconcile(shop, order)
+    assert.equal(state, 'pending')
+    // as long as it is old: 0, then 1, 1 + 2 = 3, and 3 + 5 = 8, which is more than the longest pause of 6
+    about(nextHours, dueAt!.getTime() - now.getTime())
+    assert.ok(dueAt!.getTime() - now.getTime() >= 50_000)
+  }
+})
+
+test('the last look before an order’s end is at its end', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await due(shop, order, { ageHours: 22 })
+  const { dueAt, expiresAt } = await reconcile(shop, order)
+  assert.equal(dueAt!.getTime(), expiresAt.getTime())
+})
+
+test('an order whose time is over is asked about first: who has paid gets the files, and not an expired order', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await captured(shop, order)
+  await due(shop, order, { over: true })
+  assert.equal((await reconcile(shop, order)).state, 'paid')
+  const { timeline } = await shop.status(order.orderId, 'bob@example.com')
+  assert.deepEqual(
+    timeline!.map(({ what }) => what),
+    ['created', 'paid'],
+  )
+})
+
+test('an order that nobody paid expires, and its payment can no longer be made; a new order can', async () => {
+  const [shop] = shared()
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId })
+  await shop.confirm(order, 'decline')
+  await due(shop, order, { ageHours: 24, over: true })
+  const { dueAt, now } = await reconcile(shop, order)
+  about(72, dueAt!.getTime() - now.getTime())
+  const status = await shop.status(order.orderId, 'bob@example.com')
+  assert.deepEqual([status.status, status.nextPollMs, status.timeline!.at(-1)!.what], ['expired', null, 'expired'])
+  assert.equal((await shop.sandboxPayment(order.orderId)).state, 'canceled')
+  assertProblem(await shop.confirm(order), 409, 'payment_closed')
+  assert.deepEqual(await shop.transfers(order.orderId), [])
+  assert.equal((await shop.paid({ productId })).status, 'pending')
+})
+
+test('an expired order gives no new way to pay it, whoever repeats the request', async () => {
+  const [shop] = shared()
+  const productId = await shop.product()
+  const key = { 'idempotency-key': randomBytes(12).toString('hex') }
+  const order = await shop.checkout({ productId }, key)
+  await due(shop, order, { over: true })
+  await reconcile(shop, order)
+  const { clientSecret, status, orderId } = await shop.checkout({ productId }, key)
+  assert.deepEqual(
+    { clientSecret, status, orderId },
+    { clientSecret: undefined, status: 'expired', orderId: order.orderId },
+  )
+})
+
+test('money that comes days after the order expired still delivers: when we are told, when the buyer asks, when we look', async () => {
+  const [shop] = shared()
+  const ways: ((order: Created) => Promise<unknown>)[] = [
+    async (order) => shop.notify({ payment: await shop.sandboxPayment(order.orderId) }),
+    (order) => shop.status(order.orderId, 'bob@example.com', true),
+    async (order) => {
+      await due(shop, order)
+      await reconcile(shop, order)
+    },
+  ]
+  for (const way of ways) {
+    const order = await shop.checkout()
+    await due(shop, order, { over: true })
+    assert.equal((await reconcile(shop, order)).state, 'expired')
+    await captured(shop, order)
+    await way(order)
+    const status = await shop.status(order.orderId, 'bob@example.com')
+    assert.deepEqual([status.status, status.downloads.length], ['paid', 1])
+    assert.deepEqual(
+      status.timeline!.map(({ what }) => what),
+      ['created', 'expired', 'paid'],
+    )
+    assert.equal((await shop.transfers(order.orderId)).length, 2)
+    assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
+  }
+})
+
+test('an expired order is looked at once more, and then left alone', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await due(shop, order, { over: true })
+  assert.equal((await reconcile(shop, order)).state, 'expired')
+  await due(shop, order)
+  const { state, dueAt } = await reconcile(shop, order)
+  assert.deepEqual([state, dueAt], ['expired', null])
+})
+
+test('an order whose bank is at work does not expire, and its payment is not taken away', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await bankAtWork(shop, order, 'card')
+  await due(shop, order, { ageHours: 24, over: true })
+  const { state, dueAt, now } = await reconcile(shop, order)
+  assert.equal(state, 'processing')
+  about(1, dueAt!.getTime() - now.getTime())
+  assert.equal((await shop.sandboxPayment(order.orderId)).state, 'processing')
+
+  await captured(shop, order)
+  await due(shop, order)
+  assert.equal((await reconcile(shop, order)).state, 'paid')
+})
+
+test('a bank that began before we heard of it is found at work too, and the order does not expire', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'debit' })
+  await due(shop, order, { over: true })
+  assert.equal((await reconcile(shop, order)).state, 'processing')
+})
+
+test('a bank transfer and a UPI payment have seven days, a card has one', async () => {
+  const [shop] = shared()
+  const rupees = await shop.product({ currency: 'INR' })
+  for (const [rail, hours] of [
+    ['card', 24],
+    ['bank_transfer', 168],
+    ['upi', 168],
+  ] as const) {
+    const order = await shop.checkout({ productId: rupees })
+    const before = await rowOf(shop, order)
+    about(24, before.expiresAt.getTime() - before.createdAt.getTime())
+    await bankAtWork(shop, order, rail)
+    const { createdAt, expiresAt } = await rowOf(shop, order)
+    about(hours, expiresAt.getTime() - createdAt.getTime())
+  }
+})
+
+test('a payment that we started and never noted is found by its key, whether the buyer has paid it or not', async () => {
+  const [shop] = shared()
+  for (const paid of [false, true]) {
+    const order = await shop.checkout()
+    const { processorPaymentId } = await shop.sandboxPayment(order.orderId)
+    if (paid) await shop.confirm(order, 'lost_webhook')
+    await sql`update payments set state = 'starting', processor_payment_id = null where order_id = ${order.orderId}`.execute(
+      shop.db,
+    )
+    await due(shop, order)
+    assert.equal((await reconcile(shop, order)).state, paid ? 'paid' : 'pending')
+    const attempts = await query(
+      shop.db,
+      sql`select processor_payment_id as id, state from payments where order_id = ${order.orderId}`,
+    )
+    assert.deepEqual(attempts, [{ id: processorPaymentId, state: paid ? 'captured' : 'open' }])
+    const started = await query(
+      shop.db,
+      sql`select 1 from sandbox_payments where payment->>'orderId' = ${order.orderId}`,
+    )
+    assert.equal(started.length, 1)
+  }
+})
+
+test('an attempt that never reached the processor is ended with its order', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await sql`delete from sandbox_payments where payment->>'orderId' = ${order.orderId}`.execute(shop.db)
+  await sql`update payments set state = 'starting', processor_payment_id = null where order_id = ${order.orderId}`.execute(
+    shop.db,
+  )
+  await due(shop, order, { over: true })
+  assert.equal((await reconcile(shop, order)).state, 'expired')
+  assert.equal((await shop.sandboxPayment(order.orderId)).state, 'canceled')
+})
+
+test('an order that the processor gives no answer about is left as it is, looked at again, and holds up no other', async () => {
+  const [shop] = shared()
+  const [lost, found] = [await shop.checkout(), await shop.checkout()]
+  await sql`delete from sandbox_payments where payment->>'orderId' = ${lost.orderId}`.execute(shop.db)
+  await captured(shop, found)
+  await due(shop, lost, { ageHours: 1, over: true })
+  await due(shop, found)
+  assert.equal((await reconcile(shop, found)).state, 'paid')
+  const { state, dueAt, now } = await reconcile(shop, lost)
+  assert.equal(state, 'pending', 'who may have paid does not expire unasked')
+  about(1, dueAt!.getTime() - now.getTime())
+})
+
+test('two services that look at the same time ask about each order once, however many there are', async (t) => {
+  const shop = await startTestShop(t)
+  const other = await startTestShop(t, { databaseUrl: shop.databaseUrl })
+  const productId = await shop.product()
+  const orders = await times(45, () => shop.checkout({ productId }))
+  for (const order of orders.slice(0, 20)) await captured(shop, order)
+  const asked = await watchAsking(shop)
+  await sql`update orders set due_at = now() - interval '1 second'`.execute(shop.db)
+  await Promise.all([shop.reconcile(), other.reconcile(), shop.reconcile()])
+  for (const [i, order] of orders.entries()) {
+    const { state } = await reconcile(shop, order)
+    assert.equal(state, i < 20 ? 'paid' : 'pending')
+    assert.equal((await asked(order.orderId)).length, 1)
+  }
+})
+
+test('an order that is done is not looked at any more, whichever way it ended', async () => {
+  const [shop] = shared()
+  const paid = await shop.paid()
+  const refunded = await shop.paid()
+  await shop.call('POST', '/api/sandbox/refund', { clientSecret: refunded.clientSecret })
+  await shop.until(refunded.orderId, ({ status }) => status === 'refunded')
+  const strange = await shop.checkout()
+  const payment = await snapshotOf(shop, strange, {
+    state: 'captured',
+    captures: [captureOf(strange, { amountMinor: 1 })],
+  })
+  await shop.notify({ payment })
+  for (const order of [paid, refunded, strange]) assert.equal((await rowOf(shop, order)).dueAt, null)
+})
+
+test('the shop looks by itself: a lost payment is found though nobody asks', async (t) => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await captured(shop, order)
+  await due(shop, order)
+  // what the clock does every minute, done now
+  const clock = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
+  t.after(() => clock.stop())
+  await inTransaction(shop.db, (tx) => clock.add(tx, 'reconcile', [{ data: {} }]))
+  await shop.until(order.orderId, ({ paid }) => paid)
+})

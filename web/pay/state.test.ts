@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Created, OrderStatus, Status } from '../ui/api.ts'
+import { isSettled, viewOf, type State } from './state.ts'
+
+const STATUSES: Status[] = [
+  'pending',
+  'processing',
+  'paid',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'charged_back',
+  'expired',
+  'needs_review',
+]
+const orderIn = (status: Status) => ({ orderId: 'ord_1', status }) as OrderStatus
+const created = { orderId: 'ord_1', clientSecret: 'secret' } as Created
+const kept = { email: 'ann@example.com', key: 'k'.repeat(16), orderId: 'ord_1' }
+const attempt = { rail: 'card', sentAt: 1 } as const
+
+/** Everything that may go on beside an order: tries, faults, another tab, the buyer correcting the address. */
+function* surroundings(): Generator<Omit<State, 'order'>> {
+  for (const held of [
+    undefined,
+    kept,
+    { ...kept, attempt },
+    { ...kept, attempt: { ...attempt, answer: 'captured' as const } },
+  ])
+    for (const made of [undefined, created])
+      for (const busy of [undefined, 'creating', 'confirming'] as const)
+        for (const notice of [undefined, 'declined', 'not_taken'] as const)
+          for (const editing of [false, true])
+            for (const trouble of [undefined, new Error()])
+              yield { kept: held, created: made, busy, notice, editing, trouble }
+}
+
+test('whatever else goes on, only a pending order can be paid', () => {
+  for (const status of STATUSES.filter((one) => one !== 'pending'))
+    for (const state of surroundings()) assert.notEqual(viewOf({ ...state, order: orderIn(status) }), 'payment', status)
+})
+
+test('whatever else goes on, a paid order shows its files', () => {
+  for (const status of ['paid', 'partially_refunded'] as const)
+    for (const state of surroundings()) assert.equal(viewOf({ ...state, order: orderIn(status) }), 'delivered')
+})
+
+test('while a payment may be under way nobody is asked to pay, nor for a new order', () => {
+  for (const state of surroundings())
+    if (state.kept?.attempt)
+      for (const order of [undefined, orderIn('pending'), orderIn('processing')])
+        assert.equal(viewOf({ ...state, order }), 'waiting')
+})
+
+test('an order that is kept and not yet known is never asked to be paid', () => {
+  for (const state of surroundings()) assert.notEqual(viewOf({ ...state, order: undefined }), 'payment')
+})
+
+test('only an order that waits for money can be overtaken by an older answer', () => {
+  assert.deepEqual(
+    STATUSES.filter((status) => !isSettled(status)),
+    ['pending', 'processing'],
+  )
+})
