@@ -1,6 +1,7 @@
 import type { ProductView } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
+import { fromApi } from '../ui/page-data.ts'
 
 /** Only on a service that nobody but its owner reaches: something to buy at once, and where the mails end up. */
 export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: boolean }) => (
@@ -27,7 +28,7 @@ export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: bo
     <ul class="products">
       {products.map((product) => (
         <li key={product.id} class="product">
-          {product.imageUrl && <img src={product.imageUrl} alt="" width="1200" height="630" loading="lazy" />}
+          {product.imageUrl && <img src={fromApi(product.imageUrl)} alt="" width="1200" height="630" loading="lazy" />}
           <div>
             <h3>
               <a href={`/pay/?product=${product.id}`}>{product.name}</a>

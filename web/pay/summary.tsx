@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { OrderStatus, ProductView } from '../ui/api.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { money } from '../ui/format.ts'
+import { fromApi } from '../ui/page-data.ts'
 
 const SHORT = 260
 
@@ -18,7 +19,7 @@ export function Summary({ product, order }: { product: ProductView; order: Order
           <span>{product.seller.name}</span>
           {product.payments.processor === 'sandbox' && <span class="tag">Test mode</span>}
         </div>
-        {product.imageUrl && <img class="cover" src={product.imageUrl} alt="" width="1200" height="630" />}
+        {product.imageUrl && <img class="cover" src={fromApi(product.imageUrl)} alt="" width="1200" height="630" />}
         <div class="what">
           <h1>{product.name}</h1>
           {!order && <p class="price">{money(product.amount, product.currency)}</p>}

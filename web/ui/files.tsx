@@ -1,7 +1,7 @@
 import type { Download } from './api.ts'
 import { fileSize } from './format.ts'
 import { Icon } from './icon.tsx'
-import { apiBase } from './page-data.ts'
+import { fromApi } from './page-data.ts'
 
 /** A link this close to its end is renewed before it is followed. */
 const SPARE_MS = 60_000
@@ -23,7 +23,7 @@ export const Files = ({ downloads, renew }: FilesProps) => (
         </div>
         <a
           class="button"
-          href={address(file)}
+          href={fromApi(file.url)}
           download={file.name}
           onClick={(event) => void follow(event, file, renew)}
         >
@@ -41,12 +41,10 @@ export const Files = ({ downloads, renew }: FilesProps) => (
   </ul>
 )
 
-const address = (file: Download): string => new URL(file.url, new URL(apiBase || '/', location.href)).href
-
 async function follow(event: Event, file: Download, renew: FilesProps['renew']) {
   if (Date.parse(file.expiresAt) - Date.now() > SPARE_MS) return
   event.preventDefault()
   const fresh = (await renew().catch(() => [])).find((one) => one.fileId === file.fileId)
   // An old link explains itself better than a press that does nothing.
-  location.assign(address(fresh ?? file))
+  location.assign(fromApi((fresh ?? file).url))
 }

@@ -13,6 +13,9 @@ export const pageData: PageData = read()
 /** Where the API answers: '' is the page's own origin. A static host names another in `<meta name="till-api">`. */
 export const apiBase: string = base()
 
+/** An address that the API gave, which may be relative to where the API is. */
+export const fromApi = (address: string): string => new URL(address, new URL(apiBase || '/', location.href)).href
+
 function read(): PageData {
   try {
     return JSON.parse(document.getElementById('till-data')?.textContent || '{}') as PageData
