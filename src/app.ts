@@ -1,9 +1,10 @@
 import swagger from '@fastify/swagger'
+import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
 import { productView, productViews } from './checkout/products.ts'
 import { checkoutRoutes } from './checkout/routes.ts'
 import type { Config } from './config.ts'
-import { type Connection, migrate } from './kit/database.ts'
+import { type Connection, connect, migrate } from './kit/database.ts'
 import { healthRoutes } from './kit/health.ts'
 import { newServer } from './kit/http.ts'
 import { startJobs } from './kit/jobs.ts'
@@ -40,8 +41,8 @@ export interface AppParts {
   main: Connection
   /** For what must get through however busy the rest is: payments, and whether the service is ready. */
   reserved: Connection
-  /** What the jobs connect by. */
-  jobsConnection: Parameters<typeof startJobs>[0]
+  /** By what the jobs, and the start itself, connect. */
+  database: pg.PoolConfig
   /** The address the service listens on, for itself; known once it listens. */
   ownUrl: () => string
   /** Where buyers reach the API and the pages. */
@@ -50,24 +51,16 @@ export interface AppParts {
 }
 
 /** The table of contents: every slice by name, in order. */
-export async function buildApp({
-  config,
-  log,
-  main: { db },
-  reserved,
-  jobsConnection,
-  ownUrl,
-  baseUrl,
-  appUrl,
-}: AppParts) {
-  const migrated = await migrate(db, SCHEMA)
+export async function buildApp({ config, log, main: { db }, reserved, database, ownUrl, baseUrl, appUrl }: AppParts) {
+  const start = connect(database, { connections: 1, onError: () => {}, patient: true })
+  const migrated = await migrate(start.db, SCHEMA)
   if (migrated.length > 0) log.info({ migrated }, 'the schema is up to date')
   let closing = false
 
   const server = await newServer({ log, trustProxy: config.trustProxy, appUrl, openPaths: OPEN_PATHS })
   await registerLimits(server)
   await server.register(swagger, apiDescription(baseUrl))
-  const jobs = await startJobs(jobsConnection, log)
+  const jobs = await startJobs(database, log)
   const storage = await openStorage(config.storageDir)
   healthRoutes(server, { db: reserved.db, isClosing: () => closing, metricsAreLocal: config.isPublic })
 
@@ -76,7 +69,8 @@ export async function buildApp({
   for (const name of config.processors) processors.set(name, sandboxProcessor(db, jobs, config.secrets))
   const asking = { db, processors, settle, log }
 
-  const demoIds = config.demo ? await ensureDemo(db, storage, `${appUrl}/demo-cover.png`) : []
+  const demoIds = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
+  await start.close()
 
   const downloadSigner = newSigner(config.secrets, 'download')
   downloadRoutes(server, { db, storage, signer: downloadSigner })

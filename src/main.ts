@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Session } from 'node:inspector/promises'
 import module from 'node:module'
 import net from 'node:net'
@@ -21,6 +22,7 @@ const GIVE_BACK_AFTER_MS = 3_000
 
 const config = orExit(() => readConfig())
 const log = newLog(config.logLevel)
+const port = await takePort(config.port, config.host)
 const embedded = config.databaseUrl
   ? undefined
   : await startEmbedded({ dir: path.join(config.dataDir, 'postgres'), name: 'till', log: (line) => log.info(line) })
@@ -29,7 +31,6 @@ const onError = (error: Error) => log.warn(errorForLog(error), 'a database conne
 const main = connect(database, { connections: MAIN_CONNECTIONS, onError })
 const reserved = connect(database, { connections: RESERVED_CONNECTIONS, onError })
 
-const port = config.port || (await freePort(config.host))
 const ownUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   .replace('//0.0.0.0:', '//127.0.0.1:')
   .replace('//[::]:', '//[::1]:')
@@ -40,15 +41,11 @@ const app = await buildApp({
   log,
   main,
   reserved,
-  jobsConnection: database,
+  database,
   ownUrl: () => ownUrl,
   baseUrl,
   appUrl,
 })
-await app.server.listen({ port, host: config.host })
-announce()
-setTimeout(() => void giveBackMemory(), GIVE_BACK_AFTER_MS).unref()
-
 let closing = false
 async function close(why: string, code = 0): Promise<void> {
   if (closing) return
@@ -72,6 +69,10 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     void close(event, 1)
   })
 }
+await app.server.listen({ port, host: config.host })
+announce()
+setTimeout(() => void giveBackMemory(), GIVE_BACK_AFTER_MS).unref()
+
 // npm starts us through a shell that passes no signal on: when that shell is gone, so should we be
 if (config.startedByNpm) {
   const parent = process.ppid
@@ -113,10 +114,18 @@ function orExit<T>(read: () => T): T {
   }
 }
 
-async function freePort(host: string): Promise<number> {
-  const probe = net.createServer().listen(0, host)
-  await new Promise((resolve, reject) => probe.once('listening', resolve).once('error', reject))
-  const { port: free } = probe.address() as net.AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return free
+/** The port to listen on, any free one for 0. Tried before anything is started: a second start must not disturb the first. */
+async function takePort(port: number, host: string): Promise<number> {
+  const probe = net.createServer().listen(port, host)
+  try {
+    await once(probe, 'listening')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    process.stderr.write(`PORT ${port} of HOST ${host} cannot be listened on (${code}): is another service there?\n`)
+    process.exit(1)
+  }
+  const { port: taken } = probe.address() as net.AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return taken
 }

@@ -64,7 +64,7 @@ export async function startTestShop(
     log,
     main,
     reserved,
-    jobsConnection: { connectionString: url },
+    database: { connectionString: url },
     ownUrl: () => ownUrl,
     baseUrl: config.baseUrl ?? 'http://shop.test',
     appUrl: config.appUrl ?? config.baseUrl ?? 'http://shop.test',

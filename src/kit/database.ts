@@ -15,6 +15,7 @@ const STATEMENT_TIMEOUT_MS = 5_000
 const QUERY_TIMEOUT_MS = 6_000
 /** How long a request may wait for a connection before it is told to come back. */
 const CONNECTION_TIMEOUT_MS = 3_000
+const PATIENT_CONNECTION_TIMEOUT_MS = 30_000
 /** Statements kept prepared on each connection: ours are far fewer, and texts made at run time must not pile up. */
 const MOST_NAMED_STATEMENTS = 500
 
@@ -35,18 +36,20 @@ class NamingClient extends pg.Client {
     this.query = ((...args: unknown[]) => {
       const [text, values, callback] = args
       const named = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
-      const result = named ? plain({ name: named, text, values }, callback) : plain(...args)
-      if (result instanceof Promise) result.catch((error: Error) => this.#endAfterTimeout(error))
-      return result
+      const answer = named ? plain({ name: named, text, values }, callback) : plain(...args)
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#leave(error)) : answer
     }) as typeof this.query
   }
 
   /**
    * A statement that was given up is still under way at the server. Were it a `begin`, whoever used the connection next would
-   * write into a transaction that nobody commits.
+   * be inside its transaction, and what they were told is done would be rolled back with it. And a server that has become
+   * read-only was demoted. Either way the connection ends here, and the pool makes a new one.
    */
-  #endAfterTimeout({ message }: Error): void {
-    if (message === 'Query read timeout') void this.end()
+  #leave(error: unknown): never {
+    const { message, code } = error as { message?: string; code?: string }
+    if (message === 'Query read timeout' || code === READ_ONLY_SERVER) void this.end().catch(() => {})
+    throw error
   }
 }
 
@@ -65,19 +68,29 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** A pool of at most `connections`. A lost server is an error of the requests it meets, never of the process. */
+/**
+ * A pool of at most `connections`. A lost server is an error of the requests it meets, never of the process. `patient` is for
+ * what no request waits for, such as a migration: its statements may take as long as they need.
+ */
 export function connect(
   config: pg.PoolConfig,
-  { connections, onError }: { connections: number; onError: (error: Error) => void },
+  {
+    connections,
+    onError,
+    patient = false,
+  }: { connections: number; onError: (error: Error) => void; patient?: boolean },
 ): Connection {
-  const pool = new pg.Pool({
-    ...config,
-    Client: NamingClient,
-    max: connections,
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+  const limits = {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: 10_000,
+  }
+  const pool = new pg.Pool({
+    ...config,
+    ...(!patient && limits),
+    Client: NamingClient,
+    max: connections,
+    connectionTimeoutMillis: patient ? PATIENT_CONNECTION_TIMEOUT_MS : CONNECTION_TIMEOUT_MS,
     application_name: 'till',
   } as pg.PoolConfig)
   pool.on('error', onError)
@@ -107,6 +120,7 @@ export async function migrate(db: Db, folder: string): Promise<string[]> {
 
 /** SQLSTATEs of a server that is away, restarting, failing over, full or overrun: another try later may succeed. */
 const OUTAGE = /^(08...|57P0[1-5]|57014|25006|53...|58...)$/
+const READ_ONLY_SERVER = '25006'
 const CONFLICT = new Set(['40001', '40P01'])
 const LOST_CONNECTION =
   /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|query read timeout|connection timeout|not queryable|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT/i

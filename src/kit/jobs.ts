@@ -43,7 +43,8 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
     // finished jobs carry order ids: kept for a day, to look at, and then gone
     maintenanceIntervalSeconds: 600,
   })
-  boss.on('error', (error) => log.warn(errorForLog(error), 'jobs: the database is away'))
+  let stopped = false
+  boss.on('error', (error) => stopped || log.warn(errorForLog(error), 'jobs: the database is away'))
   await boss.start()
 
   async function define(queue: string, options: QueueOptions): Promise<void> {
@@ -108,6 +109,9 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
         async (jobs) => Promise.all(jobs.map((job) => attempt(queue, job.id, handler))),
       )
     },
-    stop: () => boss.stop({ graceful: true, timeout: 8_000 }),
+    async stop() {
+      await boss.stop({ graceful: true, timeout: 8_000 })
+      stopped = true
+    },
   }
 }

@@ -7,14 +7,17 @@ export const newLog = (level: string): Log => pino({ level, base: null, timestam
 
 /** What of an error may reach a log: where and what kind, never the values a database puts into `detail`. */
 export function errorForLog(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { error: String(error) }
+  if (!(error instanceof Error))
+    return { error: typeof error, message: nameless(String((error as { message?: unknown })?.message ?? error)) }
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown }
   return {
     error: error.name,
-    message: error.message.replace(/\S+@\S+/g, '(address)'),
+    message: nameless(error.message),
     code,
     constraint,
     table,
     stack: error.stack?.replace(/\S+@\S+\.\S+(?=\s)/g, '(address)'),
   }
 }
+
+const nameless = (text: string): string => text.replace(/\S+@\S+/g, '(address)')

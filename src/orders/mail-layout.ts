@@ -27,7 +27,7 @@ export function renderMail({ title, text, button, facts }: Lines, url: string): 
   )
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
-<body style="margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;color:#1b1d21;background:#ffffff">
+<body style="margin:0;padding:24px;font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;color:#1b1d21;background:#ffffff">
 <div style="max-width:560px;margin:0 auto">
 <h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(title)}</h1>
 <p style="margin:0 0 24px">${escapeHtml(text)}</p>
