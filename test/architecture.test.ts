@@ -14,8 +14,6 @@ const WIRING: Record<string, string[]> = {
   'main.ts': ['kit', 'app.ts', 'config.ts'],
 }
 const LONGEST_FILE = 250
-/** The log library is the HTTP server's own: the one that is installed with it, and no other, fits it. */
-const COMES_ALONG = new Set(['pino'])
 
 interface Source {
   /** Below src/, with forward slashes. */
@@ -91,7 +89,7 @@ test('what is imported is what is installed by name', () => {
       .join('/')
   for (const { file, code } of src)
     for (const name of importsOf(code).filter((one) => !/^(\.|node:)/.test(one)))
-      assert(packageOf(name) in dependencies || COMES_ALONG.has(name), `${file} imports ${name}`)
+      assert(packageOf(name) in dependencies, `${file} imports ${name}`)
   for (const { file, code } of tests)
     for (const name of importsOf(code).filter((one) => /^[@a-z][\w@/.-]*$/.test(one) && !one.startsWith('node:')))
       assert(packageOf(name) in { ...dependencies, ...devDependencies }, `${file} imports ${name}`)

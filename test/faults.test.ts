@@ -5,6 +5,7 @@ import http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { PgBoss } from 'pg-boss'
 import { connect as openPool, inTransaction, isDatabaseOutage } from '../src/kit/database.ts'
 import { newEventId, signed, times } from './processor.ts'
 import {
@@ -59,6 +60,15 @@ async function assertBoughtOnce(service: Service, client: pg.Client, orderId: st
     30,
   )
   assert.equal((await service.mails(orderId)).length, 1)
+}
+
+/** Of all that happened to a database, no buyer was told twice of anything. */
+async function assertToldOnce(client: pg.Client): Promise<void> {
+  const twice = await rows(
+    client,
+    `select substring(text from 'ord_[0-9a-z]{26}') as id, subject, count(*) from outbox group by 1, 2 having count(*) > 1`,
+  )
+  assert.deepEqual(twice, [])
 }
 
 /** An outage as a caller should see it. */
@@ -151,6 +161,7 @@ async function onOnesOwn(t: TestContext) {
   const dataDir = serviceFolder(t)
   const env = { DATABASE_URL: wire.url }
   let service = await startService(t, dataDir, env)
+  let stormed = ''
 
   await t.test(
     'killed between the processor’s answer and our note of it: the same click finds the same payment',
@@ -214,6 +225,54 @@ async function onOnesOwn(t: TestContext) {
       assert.equal((await service.confirm(clientSecret)).status, 409)
     },
   )
+
+  await t.test('killed while a mail was under way: the next service sends it, and once', async () => {
+    const { orderId, clientSecret } = await ordered(service)
+    const hold = await holdAt(client, 'outbox', 'insert')
+    await service.confirm(clientSecret)
+    await hold.held()
+    await service.kill()
+    await hold.end()
+    service = await startService(t, dataDir, env)
+    assert.deepEqual(await service.mails(orderId), [])
+
+    // what the clock does a minute or two later: a job that nobody finished is given to another
+    await client.query(`update pgboss.job set started_on = started_on - interval '1 hour' where state = 'active'`)
+    await client.query('update pgboss.queue set monitor_on = null')
+    const clock = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false })
+    await clock.start()
+    await clock.supervise()
+    await clock.stop()
+    await tryNow('retry')
+    await assertBoughtOnce(service, client, orderId)
+
+    // and as if it had died after sending, before it could say so
+    await eventually(
+      () => mailJobs(orderId),
+      (jobs) => jobs.every(({ state }) => state === 'completed'),
+    )
+    await tryNow('completed')
+    await eventually(
+      () => mailJobs(orderId),
+      (jobs) => jobs.every(({ state }) => state === 'completed'),
+    )
+    assert.equal((await service.mails(orderId)).length, 1)
+
+    function mailJobs(id: string): Promise<{ state: string }[]> {
+      return rows(client, `select state from pgboss.job where name = 'mail' and data->>'orderId' = $1`, [id])
+    }
+    /** A job that waits for its next try is tried now: a new one of its kind wakes whoever does them. */
+    async function tryNow(state: string): Promise<void> {
+      await client.query(
+        `update pgboss.job set state = 'retry', completed_on = null, start_after = now()
+        where name = 'mail' and state = $1 and data->>'orderId' = $2`,
+        [state, orderId],
+      )
+      const other = await ordered(service)
+      await service.confirm(other.clientSecret, 'lost_webhook')
+      assert.equal((await service.status(other.orderId, true)).body.status, 'paid')
+    }
+  })
 
   await t.test(
     'the wire to the database is cut: 503 with Retry-After, and all is well when it is mended, without a restart',
@@ -286,7 +345,8 @@ async function onOnesOwn(t: TestContext) {
       // and none of them waits for ever
       for (const reply of await stuck) assertAway(reply)
       await locker.query('rollback')
-      await assertBoughtOnce(service, client, orderId)
+      // its mail may have found no connection, and is tried again: that is waited for at the end
+      stormed = orderId
     },
   )
 
@@ -335,6 +395,7 @@ async function onOnesOwn(t: TestContext) {
         (yes) => yes,
       )
       await locker.query('rollback')
+      const released = Date.now()
       const finished = await underWay
       assert.deepEqual(
         finished.map(({ status }) => status),
@@ -346,11 +407,15 @@ async function onOnesOwn(t: TestContext) {
       // who comes too late is not let in, or was just about to speak on a line that closed
       for (const code of failures) assert.ok(['ECONNREFUSED', 'ECONNRESET'].includes(code), code)
       assert.deepEqual(await ended, [0, null], service.output())
+      // by itself, and not because its time was over
+      assert.ok(Date.now() - released < 10_000, `it ended after ${Date.now() - released} ms`)
 
       await assertBoughtOnce(other, client, later.orderId)
       const next = finished[0]!.body
       assert.equal((await other.confirm(next.clientSecret)).status, 200)
       await assertBoughtOnce(other, client, next.orderId)
+      await assertBoughtOnce(other, client, stormed)
+      await assertToldOnce(client)
     },
   )
 }
@@ -362,9 +427,9 @@ async function onTheEmbedded(t: TestContext) {
   /** Orders come in until `fault` has been done; returns those that were acknowledged. */
   async function whileOrdering(fault: () => unknown): Promise<string[]> {
     const acknowledged: string[] = []
-    let over = false
+    const over = new AbortController()
     const load = times(4, async () => {
-      while (!over) {
+      while (!over.signal.aborted) {
         try {
           const { status, body } = await service.checkout(newKey())
           if (status === 201) acknowledged.push(body.orderId)
@@ -380,7 +445,7 @@ async function onTheEmbedded(t: TestContext) {
       (count) => count >= 20,
     )
     await fault()
-    over = true
+    over.abort()
     await load
     return acknowledged
   }
@@ -472,7 +537,7 @@ async function onTheEmbedded(t: TestContext) {
       await assertAllThere(client, acknowledged)
       assert.equal((await service.confirm(paying.clientSecret)).status, 200)
       await assertBoughtOnce(service, client, paying.orderId)
-      assert.equal((await ordered(service)).orderId.slice(0, 4), 'ord_')
+      await assertToldOnce(client)
     },
   )
 

@@ -3,6 +3,8 @@ import http from 'node:http'
 import net from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { newServer } from '../src/kit/http.ts'
+import { newLog } from '../src/kit/log.ts'
 import { assertProblem, type Answer, sharedShop, type TestShop } from './shop.ts'
 
 const APP_URL = 'https://pay.shop.example'
@@ -216,12 +218,14 @@ test('everything else is for our own pages alone', async () => {
     '/pay/',
     '/nowhere',
   ]
-  for (const path of others) {
-    for (const origin of origins) {
-      const { headers } = await shop.call('GET', path, undefined, { origin })
-      assert.equal(headers.get('access-control-allow-origin'), APP_URL, `${path} ${origin}`)
-      assert.match(headers.get('vary') ?? '', /origin/i)
-    }
+  const asked = [
+    ...origins.map((origin) => ['/healthz', origin]),
+    ...others.map((path) => [path, 'https://evil.example']),
+  ]
+  for (const [path, origin] of asked as [string, string][]) {
+    const { headers } = await shop.call('GET', path, undefined, { origin })
+    assert.equal(headers.get('access-control-allow-origin'), APP_URL, `${path} ${origin}`)
+    assert.match(headers.get('vary') ?? '', /origin/i)
   }
 })
 
@@ -474,6 +478,16 @@ test('what is hardly HTTP is refused in plain words, and others are served on', 
     }
   }
   assert.equal((await shop.call('GET', '/healthz')).status, 200)
+})
+
+test('who sends slowly, or nothing, holds no connection for long', async (t) => {
+  const server = await newServer({ log: newLog('silent'), trustProxy: false, appUrl: APP_URL, openPaths: /./ })
+  t.after(() => server.close())
+  const { headersTimeout, requestTimeout, keepAliveTimeout } = server.server
+  assert.deepEqual(
+    { headersTimeout, requestTimeout, keepAliveTimeout },
+    { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 72_000 },
+  )
 })
 
 test('a Host of somebody’s own choosing appears in no answer', async () => {

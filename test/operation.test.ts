@@ -31,7 +31,7 @@ test('the figures are Prometheus’ own, by route, and name no order and no pers
   for (const line of body.split('\n').filter(Boolean))
     assert.match(
       line,
-      /^(# (HELP|TYPE) \w+ .+|[a-zA-Z_:][\w:]*(\{(\w+="[^"\n]*",?)*\})? (-?[\d.]+(e[+-]?\d+)?|NaN|[+-]Inf))$/,
+      /^(# (HELP|TYPE) \w+ .+|[a-zA-Z_:][\w:]*(\{(\w+="[^"\n]*",?)*\})? (-?[\d.]+(e[+-]?\d+)?|Nan|[+-]Inf))$/,
     )
   const count = 'till_http_request_duration_seconds_count'
   assert.match(body, new RegExp(`${count}\\{method="POST",route="/api/checkout",status="201"\\} [1-9]`))

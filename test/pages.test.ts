@@ -189,7 +189,10 @@ test('the first page of a new service offers the demo’s products, and each can
   for (const { id, imageUrl } of demoProducts) {
     const order = await shop.paid({ productId: id })
     assert.equal((await shop.status(order.orderId, 'bob@example.com')).downloads.length, 3)
-    assert.equal((await shop.call('GET', new URL(imageUrl).pathname)).headers.get('content-type'), 'image/png')
+    assert.equal(
+      (await shop.call('GET', new URL(imageUrl, shop.url).pathname)).headers.get('content-type'),
+      'image/png',
+    )
   }
 })
 

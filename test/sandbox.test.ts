@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created, OrderStatus } from '../src/checkout/schema.ts'
 import { FEES, HELD, balance, sellerAccount } from '../src/ledger/transfers.ts'
+import { startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import { sandboxProcessor } from '../src/payments/sandbox/sandbox.ts'
 import { RECEIPT, mailsAbout, query, times } from './processor.ts'
-import { type TestShop, assertProblem, eventually, sharedShop } from './shop.ts'
+import { SECRET, type TestShop, assertProblem, eventually, sharedShop } from './shop.ts'
 
 // The sandbox plays each trouble that a processor can make, and a buyer goes through it by the API alone.
 
@@ -195,6 +198,32 @@ test('twenty cards tried at the same moment are declined ten times and then refu
   assertProblem(await shop.confirm(order, 'success'), 409, 'payment_closed')
   assert.equal((await shop.sandboxPayment(order.orderId)).declines, 10)
   assert.deepEqual(await kinds(shop, order), [])
+})
+
+test('asked again with the same key, as after a lost answer, the processor starts one payment and sends money back once', async (t) => {
+  const shop = shared()
+  const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
+  t.after(() => jobs.stop())
+  const processor = sandboxProcessor(shop.db, jobs, [SECRET])
+  const order = await shop.paid()
+  const start = {
+    key: `key_${order.orderId}`,
+    orderId: 'ord_of_nobody',
+    amountMinor: 700,
+    currency: 'USD',
+    statementDescriptor: 'TILL A BOOK',
+  }
+  const started = await times(5, () => processor.startPayment(start))
+  assert.equal(new Set(started.map(({ processorPaymentId }) => processorPaymentId)).size, 1)
+  assert.equal(new Set(started.map(({ clientSecret }) => clientSecret)).size, 1)
+
+  const { processorPaymentId, captures } = await shop.sandboxPayment(order.orderId)
+  const refund = { key: `key_${order.orderId}`, processorPaymentId, captureId: captures[0]!.id, amountMinor: 100 }
+  for (const { refunds } of await times(5, () => processor.refund(refund))) assert.equal(refunds.length, 1)
+  assert.equal((await shop.until(order.orderId, ({ refundedAmount }) => refundedAmount! > 0)).refundedAmount, 100)
+
+  const kept = await processor.cancelPayment(processorPaymentId)
+  assert.deepEqual([kept.state, kept.captures.length], ['captured', 1])
 })
 
 test('two tabs that pay one order at the same moment pay it once', async () => {

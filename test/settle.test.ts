@@ -411,6 +411,11 @@ test('the schema itself refuses a second sale, a second live attempt, and states
       `insert into payments (id, order_id, processor) select 'pay_' || substr(id, 5), id, 'sandbox' from orders where id = '${open.orderId}'`,
       '23505',
     ],
+    [
+      `insert into payments (id, order_id, processor, processor_payment_id, state)
+        select 'pay_' || substr(order_id, 5), '${open.orderId}', processor, processor_payment_id, 'canceled' from payments where order_id = '${order.orderId}'`,
+      '23505',
+    ],
     [`update payments set processor_payment_id = null where order_id = '${open.orderId}'`, '23514'],
     [`update orders set state = 'paid' where id = '${open.orderId}'`, '23514'],
     [`update orders set state = 'pending' where id = '${order.orderId}'`, '23514'],

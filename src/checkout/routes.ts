@@ -157,11 +157,13 @@ async function emailMatches(
   given: string | undefined,
 ): Promise<boolean> {
   if (given === undefined || given === '') return false
+  // a "+" that a client forgot to encode arrives as a space, which no address has
+  const matches = canonicalEmail(given).replaceAll(' ', '+') === email
   const limit = limits.wrong_email
-  if (!limit) return canonicalEmail(given) === email
+  if (!limit) return matches
   const guesses = underWay.get(id) ?? 0
   if (wrongEmails + guesses >= limit.count) throw tooManyGuesses(limit)
-  if (canonicalEmail(given) === email) return true
+  if (matches) return true
   underWay.set(id, guesses + 1)
   try {
     if (!(await withinLimit(db, `wrong_email:${id}`, limit)).within) throw tooManyGuesses(limit)

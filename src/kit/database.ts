@@ -37,7 +37,7 @@ class NamingClient extends pg.Client {
       const [text, values, callback] = args
       const named = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
       const answer = named ? plain({ name: named, text, values }, callback) : plain(...args)
-      return answer instanceof Promise ? answer.catch((error: unknown) => this.#leave(error)) : answer
+      return answer instanceof Promise ? answer.catch((failure: unknown) => this.#leave(failure)) : answer
     }) as typeof this.query
   }
 
@@ -46,10 +46,10 @@ class NamingClient extends pg.Client {
    * be inside its transaction, and what they were told is done would be rolled back with it. And a server that has become
    * read-only was demoted. Either way the connection ends here, and the pool makes a new one.
    */
-  #leave(error: unknown): never {
-    const { message, code } = error as { message?: string; code?: string }
+  #leave(failure: unknown): never {
+    const { message, code } = failure as { message?: string; code?: string }
     if (message === 'Query read timeout' || code === READ_ONLY_SERVER) void this.end().catch(() => {})
-    throw error
+    throw failure
   }
 }
 

@@ -88,6 +88,13 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  // A line that is in use when we close would then stay open, idle, for as long as it is kept alive, and hold up our end.
+  let closing = false
+  server.addHook('preClose', async () => void (closing = true))
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close')
+    done()
+  })
   await server.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     referrerPolicy: { policy: 'no-referrer' },

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { errorForLog } from './log.ts'
+
+test('an error is told to the log without the address it was about', () => {
+  const error = new Error('all recipients were rejected: bob.smith+books@example.com (550)')
+  const told = JSON.stringify(errorForLog(error))
+  assert.doesNotMatch(told, /bob|example\.com/)
+  assert.match(told, /all recipients were rejected: \(address\)/)
+  assert.match(told, /log\.test\.ts/, 'and with the place where it happened')
+})
+
+test('what a database quotes of a row is not told, where it was refused is', () => {
+  const error = new pg.DatabaseError('duplicate key value violates unique constraint "sellers_email_key"', 1, 'error')
+  Object.assign(error, {
+    code: '23505',
+    detail: 'Key (email)=(bob@example.com) already exists.',
+    where: 'unnamed portal parameter $1 = bob@example.com',
+    hint: 'bob',
+    constraint: 'sellers_email_key',
+    table: 'sellers',
+  })
+  const told = errorForLog(error)
+  assert.deepEqual([told.code, told.constraint, told.table], ['23505', 'sellers_email_key', 'sellers'])
+  assert.doesNotMatch(JSON.stringify(told), /bob/)
+})
+
+test('what is thrown but is no error is told too', () => {
+  assert.deepEqual(errorForLog('lost'), { error: 'string', message: 'lost' })
+  assert.deepEqual(errorForLog(undefined), { error: 'undefined', message: 'undefined' })
+  assert.deepEqual(errorForLog({ message: 'no mail to bob@example.com' }).message, 'no mail to (address)')
+})
