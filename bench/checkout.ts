@@ -1,13 +1,13 @@
 import { products } from './fill.ts'
 import { cycle, load, wire } from './load.ts'
 import type { Result } from './report.ts'
-import { byTurns } from './rounds.ts'
+import { type Round, byTurns, medianOf, medians } from './rounds.ts'
 import { MAKE_ORDER } from './sql.ts'
 import { statementsPerSecond } from './statements.ts'
 import type { Stage } from './stage.ts'
 
-const SECONDS = 4
-const SECONDS_ALONE = 2
+const SECONDS = 3
+const SECONDS_ALONE = 1.5
 const REQUESTS = 1000
 
 const requests = (path: string) =>
@@ -24,7 +24,7 @@ export async function measureCheckout({ world, busy, shops, bare }: Stage): Prom
   await ask(bare.port, 8, 1, requests('/orders'))
 
   const alone = async (port: number, made = ours) => (await ask(port, 1, SECONDS_ALONE, made)).p50Ms
-  const p50: Record<string, number> = await byTurns({
+  const p50 = await byTurns({
     bare: () => alone(bare.port, requests('/orders')),
     ...Object.fromEntries(shops.map(({ orders, service }) => [orders, () => alone(service.port)])),
   })
@@ -38,15 +38,15 @@ export async function measureCheckout({ world, busy, shops, bare }: Stage): Prom
   return [
     {
       name: 'checkout: orders a second, of the bare inserts',
-      value: rate.service / rate.statements,
+      value: medianOf(rate, (round) => round.service! / round.statements!),
       least: 0.85,
-      parts: rate,
+      parts: medians(rate),
     },
     {
       name: 'checkout: p50 alone over a bare route with one insert, ms',
-      value: p50[busy.orders]! - p50.bare!,
+      value: medianOf(p50, (round) => round[busy.orders]! - round.bare!),
       most: 0.3,
-      parts: p50,
+      parts: medians(p50),
     },
     ...growth('checkout', shops, p50),
   ]
@@ -60,9 +60,10 @@ const statement = MAKE_ORDER(
 )
 
 /** How much slower one request alone is with the many orders than with the few. */
-export function growth(what: string, shops: Stage['shops'], p50: Record<string, number>): Result[] {
+export function growth(what: string, shops: Stage['shops'], p50: Round[]): Result[] {
   const [few, many] = shops
   if (!few || !many) return []
   const name = `${what}: p50 alone with ${many.orders} orders, of that with ${few.orders}`
-  return [{ name, value: p50[many.orders]! / p50[few.orders]!, most: 1.3, parts: p50 }]
+  const value = medianOf(p50, (round) => round[many.orders]! / round[few.orders]!)
+  return [{ name, value, most: 1.3, parts: medians(p50) }]
 }

@@ -1,18 +1,26 @@
 /** So often each side is measured, by turns: what else the machine does then falls on all of them alike. */
-export const ROUNDS = 3
+export const ROUNDS = 5
 
-/** Runs the sides by turns and returns the median of each. */
-export async function byTurns<Side extends string>(
-  sides: Record<Side, () => Promise<number>>,
-  rounds = ROUNDS,
-): Promise<Record<Side, number>> {
-  const names = Object.keys(sides) as Side[]
-  const heard = new Map<Side, number[]>(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) heard.get(name)!.push(await sides[name]())
+/** What each side came to in one round. */
+export type Round = Record<string, number>
+
+/** Runs the sides by turns. */
+export async function byTurns(sides: Record<string, () => Promise<number>>): Promise<Round[]> {
+  const rounds: Round[] = []
+  while (rounds.length < ROUNDS) {
+    const round: Round = {}
+    for (const [name, measure] of Object.entries(sides)) round[name] = await measure()
+    rounds.push(round)
   }
-  return Object.fromEntries(names.map((name) => [name, median(heard.get(name)!)])) as Record<Side, number>
+  return rounds
 }
+
+/** The median over the rounds of what is made of each: sides are compared within a round, where they met the same machine. */
+export const medianOf = (rounds: readonly Round[], value: (round: Round) => number): number => median(rounds.map(value))
+
+/** The median of each side. */
+export const medians = (rounds: readonly Round[]): Round =>
+  Object.fromEntries(Object.keys(rounds[0]!).map((name) => [name, medianOf(rounds, (round) => round[name]!)]))
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)

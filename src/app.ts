@@ -78,7 +78,11 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   checkoutRoutes(server, {
     ...asking,
     jobs,
-    createOrder: orderMaker(db, { statementPrefix: config.statementPrefix, ttlHours: config.orderTtlHours.instant }),
+    createOrder: orderMaker(db, {
+      statementPrefix: config.statementPrefix,
+      ttlHours: config.orderTtlHours.instant,
+      paymentsLive: processors.size > 0,
+    }),
     findOrder: orderFinder(db),
     limits: config.limits,
     links: {

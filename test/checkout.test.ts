@@ -517,7 +517,7 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     processors: new Map([[processor.name, processor]]),
     settle: () => assert.fail('nothing to settle'),
     log: newLog('silent'),
-    createOrder: orderMaker(shop.db, { statementPrefix: 'TILL', ttlHours: 24 }),
+    createOrder: orderMaker(shop.db, { statementPrefix: 'TILL', ttlHours: 24, paymentsLive: true }),
     findOrder: orderFinder(shop.db),
     jobs: {} as Jobs,
     links: { statusUrl: (id) => id, downloadUrl: (id) => id },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
@@ -164,18 +164,26 @@ export function embeddedOf(dataDir: string): { pid: number; url: string } {
 
 /** A process and all its children. */
 export function familyOf(pid: number): number[] {
-  const parents = fs
-    .readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name): [number, number][] => {
-      try {
-        const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8')
-        return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]]
-      } catch {
-        return [] // it has ended meanwhile
-      }
-    })
+  const parents = fs.existsSync('/proc/self/stat') ? parentsInProc() : parentsByPs()
   return [pid, ...parents.filter(([, parent]) => parent === pid).map(([child]) => child)]
+}
+
+/** Every process with its parent, as Linux says it: a minimal one has no ps. */
+function parentsInProc(): [number, number][] {
+  const pids = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.flatMap((name): [number, number][] => {
+    try {
+      const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8')
+      return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]]
+    } catch {
+      return [] // it has ended meanwhile
+    }
+  })
+}
+
+function parentsByPs(): [number, number][] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
 }
 
 /** A wire to a database that can be cut and mended, or stall. */

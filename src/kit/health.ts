@@ -26,11 +26,12 @@ export function healthRoutes(
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   })
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     seconds.observe(
       { method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode },
       reply.elapsedTime / 1000,
     )
+    done()
   })
 
   const schema = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }

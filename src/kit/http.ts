@@ -1,5 +1,3 @@
-import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
@@ -8,10 +6,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { isDatabaseOutage } from './database.ts'
 import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
+import { freshBytes } from './ids.ts'
 import { parseJson } from './json.ts'
 import { type Log, errorForLog } from './log.ts'
 
@@ -23,13 +21,25 @@ const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
 const RETRY_AFTER_OUTAGE_SECONDS = 2
-/** For what is refused before any hook has run. */
-const HEADERS_OF_REFUSALS = {
+/** On every answer, whatever it is. A page puts a policy of its own in the place of this one. */
+const SAFE_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'cross-origin',
+  'origin-agent-cluster': '?1',
   'referrer-policy': 'no-referrer',
+  // the operator's other hosts are not ours to promise for
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
+}
+const EXPOSED_HEADERS = 'location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
+/** OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse. */
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': 'content-type, idempotency-key',
+  'access-control-max-age': '600',
+  'content-length': '0',
 }
 
 export interface HttpOptions {
@@ -40,6 +50,8 @@ export interface HttpOptions {
   /** Paths any origin may call, without credentials: what a shop's own site needs. */
   openPaths: RegExp
 }
+
+const newRequestId = (): string => freshBytes(12).toString('base64url')
 
 export type Server = Awaited<ReturnType<typeof newServer>>
 
@@ -55,14 +67,16 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    genReqId: () => randomBytes(12).toString('base64url'),
+    genReqId: newRequestId,
+    // nothing is logged through a request that a logger of its own would add to
+    childLoggerFactory: (logger) => logger,
     // what a client sends is taken as it is: no text made a number, nothing removed, nothing filled in
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => {
-      reply.headers({ ...HEADERS_OF_REFUSALS, 'x-request-id': request.id })
+      reply.headers({ ...SAFE_HEADERS, 'x-request-id': request.id })
       sendRefusal(
         error instanceof Refusal ? error : refusalForStatus(error.statusCode ?? 400),
         request as FastifyRequest,
@@ -85,53 +99,33 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
     },
   )
 
-  server.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-  })
-  // A line that is in use when we close would then stay open, idle, for as long as it is kept alive, and hold up our end.
-  let closing = false
-  server.addHook('preClose', async () => void (closing = true))
-  server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close')
-    done()
-  })
-  await server.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    referrerPolicy: { policy: 'no-referrer' },
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-    xFrameOptions: { action: 'deny' },
-    // the operator's other hosts are not ours to promise for
-    strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
-  })
-  await server.register(cors, {
-    hook: 'onRequest',
-    delegator: (request, decide) => {
-      const open = openPaths.test(request.url ?? '')
-      decide(null, {
-        origin: open ? '*' : new URL(appUrl).origin,
-        credentials: !open,
-        methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-        allowedHeaders: ['content-type', 'idempotency-key'],
-        exposedHeaders: [
-          'location',
-          'retry-after',
-          'x-request-id',
-          'ratelimit-limit',
-          'ratelimit-remaining',
-          'ratelimit-reset',
-        ],
-        maxAge: 600,
-        // OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse
-        strictPreflight: false,
-      })
-    },
+  const forAnyOrigin = {
+    ...SAFE_HEADERS,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': EXPOSED_HEADERS,
+  }
+  const forOwnOrigin = {
+    ...forAnyOrigin,
+    'access-control-allow-origin': new URL(appUrl).origin,
+    'access-control-allow-credentials': 'true',
+    vary: 'Origin',
+  }
+  // these hooks run for every request, so they are of the cheap kind that makes no promise
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers(openPaths.test(request.url) ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
+    if (request.method !== 'OPTIONS') return done()
+    void reply.headers(PREFLIGHT_HEADERS).code(204).send()
   })
 
   refuseUnknownRoutes(server)
   server.setErrorHandler((error: FastifyError, request, reply) =>
     sendRefusal(refusalFor(error, request), request, reply),
   )
-  server.addHook('onResponse', async (request, reply) => {
+  let closing = false
+  server.addHook('preClose', async () => void (closing = true))
+  server.addHook('onResponse', (request, reply, done) => {
+    // A line that is in use when we close would then stay open, idle, for as long as it is kept alive, and hold up our end.
+    if (closing) request.raw.socket.end()
     const { method, id } = request
     // the route's pattern, never the address itself: that holds ids, tokens and mailboxes
     const line = {
@@ -142,6 +136,7 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
       ms: Math.round(reply.elapsedTime * 10) / 10,
     }
     log.info(line, 'request')
+    done()
   })
   return server
 }
@@ -207,9 +202,9 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket): voi
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
   const refusal = refusalForStatus(status)
-  const body = JSON.stringify({ ...problemOf(refusal, randomBytes(12).toString('base64url')), status })
+  const body = JSON.stringify({ ...problemOf(refusal, newRequestId()), status })
   const reason = status === 431 ? 'Request Header Fields Too Large' : status === 408 ? 'Request Timeout' : 'Bad Request'
-  const headers = Object.entries(HEADERS_OF_REFUSALS).map(([name, value]) => `${name}: ${value}\r\n`)
+  const headers = Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\n${headers.join('')}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 
 /** Crockford's base32, lower case: no i, l, o, u, so an id can be read aloud. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -18,13 +18,30 @@ export function newId(prefix: IdPrefix, now = Date.now()): string {
     rest = Math.floor(rest / 32)
   }
   // five random bytes are eight characters: no bit is lost and none is biased
-  const bytes = randomBytes(RANDOM_BYTES)
+  const bytes = freshBytes(RANDOM_BYTES)
   for (let at = 0; at < RANDOM_BYTES; at += 5) {
     const high = bytes.readUIntBE(at, 2) * 16 + (bytes[at + 2]! >> 4)
     const low = (bytes[at + 2]! & 15) * 65536 + bytes.readUIntBE(at + 3, 2)
     for (const part of [high, low]) for (let shift = 15; shift >= 0; shift -= 5) id += ALPHABET[(part >> shift) & 31]
   }
   return `${prefix}_${id}`
+}
+
+/** The system's generator takes much the same time for ten bytes as for thousands, so they are fetched in advance. */
+const pool = Buffer.alloc(4096)
+let used = pool.length
+
+/** Random bytes that nobody had before and nobody will have again. */
+export function freshBytes(count: number): Buffer {
+  if (used + count > pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const bytes = Buffer.from(pool.subarray(used, used + count))
+  // what was given out is not kept
+  pool.fill(0, used, used + count)
+  used += count
+  return bytes
 }
 
 /** A JSON-schema pattern for the ids of one kind. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import nodemailer from 'nodemailer'
-import type { Db } from './database.ts'
+import { batched } from './batch.ts'
+import { type Db, isDatabaseOutage } from './database.ts'
 
 export interface Mail {
   to: string
@@ -55,10 +56,18 @@ export function smtpMailer(url: string, from: string): Mailer {
 
 /** Keeps mails where the outbox page shows them, for a service that has no mail server. */
 export function outboxMailer(db: Db): Mailer {
-  return async (id, mail) => {
-    await sql`
+  type Kept = Mail & { id: string }
+  const keep = batched(
+    async (mails: readonly Kept[]): Promise<void[]> => {
+      const column = <K extends keyof Kept>(name: K) => mails.map((mail) => mail[name])
+      await sql`
       insert into outbox (id, recipient, subject, text, html)
-      values (${id}, ${mail.to}, ${mail.subject}, ${mail.text}, ${mail.html})
+      select * from unnest(
+        ${column('id')}::uuid[], ${column('to')}::text[], ${column('subject')}::text[], ${column('text')}::text[], ${column('html')}::text[])
       on conflict (id) do nothing`.execute(db)
-  }
+      return mails.map(() => undefined)
+    },
+    { most: 64, atOnce: 1, isOutage: isDatabaseOutage },
+  )
+  return (id, mail) => keep({ id, ...mail })
 }

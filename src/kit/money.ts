@@ -37,16 +37,25 @@ export function decimalText(amountMinor: number, currency: string): string {
 
 /** What a person reads: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. */
 export function formatMoney(amountMinor: number, currency: string, locale = 'en'): string {
+  const key = `${locale} ${currency}`
+  let format = formats.get(key)
+  if (!format) formats.set(key, (format = newFormat(currency, locale)))
+  // A string keeps its digits: Intl reads it as an exact decimal, not as a float.
+  return format.format(decimalText(amountMinor, currency) as `${number}`)
+}
+
+/** Making one takes a hundred times as long as using it. */
+const formats = new Map<string, Intl.NumberFormat>()
+
+function newFormat(currency: string, locale: string): Intl.NumberFormat {
   const places = decimalsOf(currency)
-  const format = new Intl.NumberFormat(locale, {
+  return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
     currencyDisplay: 'narrowSymbol',
     minimumFractionDigits: places,
     maximumFractionDigits: places,
   })
-  // A string keeps its digits: Intl reads it as an exact decimal, not as a float.
-  return format.format(decimalText(amountMinor, currency) as `${number}`)
 }
 
 /** `part` of `whole` applied to `amount`, rounded half to even: the one rounding rule there is. All are non-negative integers. */

@@ -26,6 +26,8 @@ export interface OrderSettings {
   /** What every line on a bank statement begins with. */
   statementPrefix: string
   ttlHours: number
+  /** Whether each order has a payment at a processor, who is asked about those that nobody hears of again. */
+  paymentsLive: boolean
 }
 
 export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
@@ -80,12 +82,13 @@ async function insertOrders(
   rows: readonly Row[],
 ): Promise<(CreatedOrder | undefined)[]> {
   const column = <K extends keyof Row>(name: K) => rows.map((row) => row[name])
+  const firstLookSeconds = settings.paymentsLive ? FIRST_LOOK_SECONDS : settings.ttlHours * 3600
   const made = await sql<CreatedOrder>`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
       expires_at, due_at, idempotency_key, request_hash)
     select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
       rtrim(left(${settings.statementPrefix} || ' ' || p.statement_suffix, 22), ' .-'),
-      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${FIRST_LOOK_SECONDS}), i.key, i.hash
+      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${firstLookSeconds}), i.key, i.hash
     from unnest(
       ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
       ${column('requestHash')}::bytea[]) as i(id, product_id, email, key, hash)

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Tx } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
@@ -38,7 +38,7 @@ export async function notify(
 }
 
 /** Delivers the notifications over HTTP to `address()`, the service's own, trying again with growing pauses. */
-export async function deliverNotifications(jobs: Jobs, secret: Buffer, address: () => string): Promise<void> {
+export async function deliverNotifications(jobs: Jobs, secret: KeyObject, address: () => string): Promise<void> {
   const options = {
     retries: 12,
     retryDelaySeconds: 1,
@@ -65,7 +65,12 @@ export async function deliverNotifications(jobs: Jobs, secret: Buffer, address: 
 }
 
 /** The three headers of a notification made at `seconds` (Unix time). */
-export function signature(secret: Buffer, id: string, seconds: number, body: string | Buffer): Record<string, string> {
+export function signature(
+  secret: KeyObject,
+  id: string,
+  seconds: number,
+  body: string | Buffer,
+): Record<string, string> {
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
@@ -75,7 +80,7 @@ export function signature(secret: Buffer, id: string, seconds: number, body: str
 
 /** The notification, if one of the secrets signed this very body and it is fresh, in either direction. */
 export function verifyNotification(
-  secrets: readonly Buffer[],
+  secrets: readonly KeyObject[],
   body: Buffer,
   headers: Record<string, string | string[] | undefined>,
 ): ProcessorEvent | undefined {
@@ -104,5 +109,5 @@ function parsed(body: Buffer): Notification | undefined {
   }
 }
 
-const mac = (secret: Buffer, id: string, time: string, body: string | Buffer): Buffer =>
+const mac = (secret: KeyObject, id: string, time: string, body: string | Buffer): Buffer =>
   createHmac('sha256', secret).update(`${id}.${time}.`).update(body).digest()
