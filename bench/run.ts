@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureCheckout } from './checkout.ts'
-import { fillOrders, openShop, settleDown } from './fill.ts'
+import { fillOrders, openShop } from './fill.ts'
 import { measurePayment } from './payment.ts'
 import { type Result, isMet, tableOf } from './report.ts'
 import { startBare, startService } from './service.ts'
@@ -85,12 +85,10 @@ async function fill(world: World): Promise<void> {
   say(`${FEW} orders`)
   await openShop(app)
   await fillOrders(app, 0, FEW)
-  await settleDown(app)
   if (many <= FEW) return
   await query(world.database('postgres'), `create database ${SMALL} template ${APP} strategy file_copy`)
   say(`${many} orders`)
   await fillOrders(app, FEW, many)
-  await settleDown(app)
 }
 
 async function onStage(world: World, processors: string, work: (stage: Stage) => Promise<void>): Promise<void> {

@@ -110,10 +110,8 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await sendMails(jobs, { db, mailer, orderUrl: (orderId) => `${appUrl}/order/?order=${orderId}` })
   await refundReturns(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue(asking)))
-  await jobs.every('*/10 * * * *', 'clean_up', async () => {
-    await forgetIdempotencyKeys(db)
-    await sweepLimits(db)
-  })
+  await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
+  await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
 
   return {
     server,
@@ -122,6 +120,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     /** Takes nothing new, finishes what runs, and hands the jobs over. */
     async close() {
       closing = true
+      await jobs.rest()
       await server.close()
       await jobs.stop()
     },

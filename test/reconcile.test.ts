@@ -82,7 +82,7 @@ test('a payment whose every notification was lost is found, and the files and th
   assert.equal((await shop.status(order.orderId)).status, 'pending')
   await due(shop, order)
   const row = await reconcile(shop, order)
-  assert.deepEqual([row.state, row.dueAt], ['paid', null])
+  assert.equal(row.state, 'paid')
   assert.equal((await shop.status(order.orderId, 'bob@example.com')).downloads.length, 1)
   assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
 })
@@ -300,7 +300,7 @@ test('two services that look at the same time ask about each order once, however
   }
 })
 
-test('an order that is done is not looked at any more, whichever way it ended', async () => {
+test('money that moved is looked at again, more and more seldom, and what went back is not', async () => {
   const [shop] = shared()
   const paid = await shop.paid()
   const refunded = await shop.paid()
@@ -312,7 +312,24 @@ test('an order that is done is not looked at any more, whichever way it ended', 
     captures: [captureOf(strange, { amountMinor: 1 })],
   })
   await shop.notify({ payment })
-  for (const order of [paid, refunded, strange]) assert.equal((await rowOf(shop, order)).dueAt, null)
+  assert.equal((await rowOf(shop, refunded)).dueAt, null)
+  const hours = 3_600_000
+  for (const order of [paid, strange]) {
+    const { dueAt, now } = await rowOf(shop, order)
+    assert.equal(Math.round((dueAt!.getTime() - now.getTime()) / hours), 1)
+  }
+  for (const [paidDaysAgo, nextInDays] of [
+    [0, 1],
+    [2, 7],
+    [8, 30],
+    [31, undefined],
+  ] as const) {
+    await sql`update orders set paid_at = now() - make_interval(days => ${paidDaysAgo}), due_at = now() where id = ${paid.orderId}`.execute(
+      shop.db,
+    )
+    const { dueAt, now } = await reconcile(shop, paid)
+    assert.equal(dueAt && Math.round((dueAt.getTime() - now.getTime()) / (24 * hours)), nextInDays ?? null)
+  }
 })
 
 test('the shop looks by itself: a lost payment is found though nobody asks', async (t) => {
@@ -325,4 +342,18 @@ test('the shop looks by itself: a lost payment is found though nobody asks', asy
   t.after(() => clock.stop())
   await inTransaction(shop.db, (tx) => clock.add(tx, 'reconcile', [{ data: {} }]))
   await shop.until(order.orderId, ({ paid }) => paid)
+})
+
+test('a second capture that nobody told us of is found and sent back', async (t) => {
+  const shop = await startTestShop(t)
+  const order = await shop.paid()
+  await sql`
+    update sandbox_payments set payment = jsonb_set(payment, '{captures,1}', payment->'captures'->0 || '{"id": "sbx_ch_second"}')
+    where payment->>'orderId' = ${order.orderId}`.execute(shop.db)
+  const { rows } = await sql<{ soon: boolean }>`
+    select due_at <= now() + interval '1 hour' as soon from orders where id = ${order.orderId}`.execute(shop.db)
+  assert.equal(rows[0]!.soon, true, 'a paid order is looked at once more')
+  await sql`update orders set due_at = now() where id = ${order.orderId}`.execute(shop.db)
+  await shop.reconcile()
+  await shop.until(order.orderId, ({ timeline }) => timeline!.some(({ what }) => what === 'duplicate_refunded'))
 })

@@ -18,7 +18,7 @@ import {
   snapshotOf,
   times,
 } from './processor.ts'
-import { type TestShop, assertProblem, eventually } from './shop.ts'
+import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
 
 const shared = sharedPair()
 const kinds = async (shop: TestShop, { orderId }: Created) =>
@@ -442,4 +442,23 @@ test('a move that the table does not have cannot be made, and takes back what ca
   )
   assert.equal((await full(shop, open)).status, 'pending')
   assert.equal((await full(shop, paid)).status, 'paid')
+})
+
+test('an order that is being paid gets no second payment, however the requests fall together', async (t) => {
+  const shop = await startTestShop(t)
+  const productId = await shop.product()
+  const key = { 'idempotency-key': 'one-key-of-one-buyer' }
+  const order = await shop.checkout({ productId }, key)
+  const settling = await shop.db.startTransaction().execute()
+  await sql`select 1 from orders where id = ${order.orderId} for update`.execute(settling)
+  await sql`update payments set state = 'captured' where order_id = ${order.orderId}`.execute(settling)
+  await sql`update orders set state = 'paid', paid_at = now() where id = ${order.orderId}`.execute(settling)
+  const again = shop.checkout({ productId }, key)
+  const waits = () =>
+    sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(shop.db)
+  await eventually(waits, ({ rows }) => rows.length > 0)
+  await settling.commit().execute()
+  assert.equal((await again).clientSecret, undefined)
+  const { rows } = await sql`select id from payments where order_id = ${order.orderId}`.execute(shop.db)
+  assert.equal(rows.length, 1)
 })

@@ -162,11 +162,12 @@ async function emailMatches(
   const limit = limits.wrong_email
   if (!limit) return matches
   const guesses = underWay.get(id) ?? 0
-  if (wrongEmails + guesses >= limit.count) throw tooManyGuesses(limit)
+  if (wrongEmails + guesses >= limit.count) throw tooManyGuesses(limit.seconds)
   if (matches) return true
   underWay.set(id, guesses + 1)
   try {
-    if (!(await withinLimit(db, `wrong_email:${id}`, limit)).within) throw tooManyGuesses(limit)
+    const { within, retryAfterSeconds } = await withinLimit(db, `wrong_email:${id}`, limit)
+    if (!within) throw tooManyGuesses(retryAfterSeconds)
   } finally {
     const left = underWay.get(id)! - 1
     if (left > 0) underWay.set(id, left)
@@ -175,5 +176,5 @@ async function emailMatches(
   return false
 }
 
-const tooManyGuesses = ({ seconds }: Limit): Refusal =>
-  new Refusal('rate_limited', 'Too many addresses were tried for this order.', { retryAfterSeconds: seconds })
+const tooManyGuesses = (retryAfterSeconds: number): Refusal =>
+  new Refusal('rate_limited', 'Too many addresses were tried for this order.', { retryAfterSeconds })

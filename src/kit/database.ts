@@ -141,10 +141,14 @@ export function isDatabaseOutage(error: unknown): boolean {
  * Runs `work` in one transaction, and again, at most three times in all, when PostgreSQL itself asks for it (serialization
  * failure, deadlock). So `work` does nothing but database statements: what cannot be rolled back cannot be repeated.
  */
-export async function inTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+export const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  retryConflicts(() => db.transaction().execute(work))
+
+/** The same for a statement that is its own transaction. */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction().execute(work)
+      return await work()
     } catch (error) {
       if (attempt >= 3 || !(error instanceof pg.DatabaseError) || !CONFLICT.has(error.code ?? '')) throw error
     }

@@ -187,11 +187,21 @@ async function startProcess(t: TestContext, dir: string) {
   finallyDo(t, async () => {
     service.kill('SIGKILL')
     await ended
-    await until(() => findPostmaster(path.join(dir, 'data')) === undefined)
+    // killed in the moment in which it had just started the server anew, nobody watched over that one yet
+    await until(() => !endServer(findPostmaster(path.join(dir, 'data'))?.pid))
   })
   const [started] = await Promise.race([once(service, 'message'), ended])
   assert.ok(started?.pid, 'the service did not start')
   return { service, ...(started as { pid: number; adopted: boolean; dataDir: string }) }
+}
+
+/** Asks a server to end; false when there is none. */
+function endServer(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && process.kill(pid, 'SIGINT')
+  } catch {
+    return false
+  }
 }
 
 async function query({ url }: EmbeddedPostgres, text: string): Promise<unknown[]> {

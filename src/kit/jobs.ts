@@ -2,6 +2,7 @@ import { PgBoss, type JobResult, fromKysely } from 'pg-boss'
 import type pg from 'pg'
 import type { Tx } from './database.ts'
 import { type Log, errorForLog } from './log.ts'
+import { inTime } from './time.ts'
 
 /** What is done later, or again and again, on the same PostgreSQL: enqueued in the transaction that causes it. */
 export interface Jobs {
@@ -15,6 +16,8 @@ export interface Jobs {
   ): Promise<void>
   /** Runs `handler` by the clock (cron, UTC), once over all instances. */
   every(cron: string, queue: string, handler: () => Promise<void>): Promise<void>
+  /** Takes no further job: those under way go on. Jobs can still be added. */
+  rest(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -33,6 +36,12 @@ export interface QueueOptions {
 /** Thrown by a handler when trying again cannot help. */
 export class DropJob extends Error {}
 
+/** Longer than any statement of the job library takes, its own migrations included. */
+const QUERY_TIMEOUT_MS = 60_000
+/** So much before its queue would take a job for lost, it fails by itself, and alone. */
+const MARGIN_SECONDS = 10
+const SCHEDULED_SECONDS = 300
+
 export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jobs> {
   const boss = new PgBoss({
     ...(connection as object),
@@ -40,12 +49,15 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
     application_name: 'till-jobs',
     useListenNotify: true,
     connectionTimeoutMillis: 5_000,
+    // a server that was frozen, or cut off without a word, never answers: the next try takes another connection
+    ...({ query_timeout: QUERY_TIMEOUT_MS, keepAlive: true } as object),
     // finished jobs carry order ids: kept for a day, to look at, and then gone
     maintenanceIntervalSeconds: 600,
   })
   let stopped = false
   boss.on('error', (error) => stopped || log.warn(errorForLog(error), 'jobs: the database is away'))
   await boss.start()
+  const queues = new Set<string>()
 
   async function define(queue: string, options: QueueOptions): Promise<void> {
     const settings = {
@@ -58,13 +70,14 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
       retentionSeconds: 14 * 86_400,
       notify: true,
     }
+    queues.add(queue)
     await boss.createQueue(queue, settings)
     await boss.updateQueue(queue, settings)
   }
 
-  async function attempt(queue: string, id: string, work: () => Promise<void>): Promise<JobResult> {
+  async function attempt(queue: string, id: string, seconds: number, work: () => Promise<void>): Promise<JobResult> {
     try {
-      await work()
+      await inTime(work(), (seconds - MARGIN_SECONDS) * 1000)
       return { id, status: 'completed' }
     } catch (error) {
       const dropped = error instanceof DropJob
@@ -97,17 +110,28 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
           burstWhenBatchFull: options.atOnce > 1,
         },
         async (jobs) =>
-          Promise.all(jobs.map((job) => attempt(queue, job.id, () => handler(job.data as never, job.id)))),
+          Promise.all(
+            jobs.map((job) => attempt(queue, job.id, options.expireSeconds, () => handler(job.data as never, job.id))),
+          ),
       )
     },
     async every(cron, queue, handler) {
-      await define(queue, { retries: 0, retryDelaySeconds: 1, retryDelayMaxSeconds: 1, expireSeconds: 300, atOnce: 1 })
+      await define(queue, {
+        retries: 0,
+        retryDelaySeconds: 1,
+        retryDelayMaxSeconds: 1,
+        expireSeconds: SCHEDULED_SECONDS,
+        atOnce: 1,
+      })
       await boss.schedule(queue, cron)
       await boss.work(
         queue,
         { perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 30 },
-        async (jobs) => Promise.all(jobs.map((job) => attempt(queue, job.id, handler))),
+        async (jobs) => Promise.all(jobs.map((job) => attempt(queue, job.id, SCHEDULED_SECONDS, handler))),
       )
+    },
+    async rest() {
+      await Promise.all([...queues].map((queue) => boss.offWork(queue, { wait: false })))
     },
     async stop() {
       await boss.stop({ graceful: true, timeout: 8_000 })

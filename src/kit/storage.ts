@@ -39,6 +39,9 @@ export async function openStorage(folder: string): Promise<Storage> {
           createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true }),
         )
         await fs.rename(unfinished, target)
+        // and so is its name
+        await flushFolder(path.dirname(target))
+        await flushFolder(root)
       } catch (error) {
         await fs.rm(unfinished, { force: true })
         throw error
@@ -46,5 +49,15 @@ export async function openStorage(folder: string): Promise<Storage> {
       return { size, sha256: hash.digest('hex') }
     },
     locate: (key) => ({ root, path: below(key) }),
+  }
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return // keeps folders by itself, and opens none
+  const handle = await fs.open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
-import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { type Db, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { State } from './states.ts'
@@ -36,6 +36,8 @@ export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
 const MOST_AT_ONCE = 64
 /** The reconciler's first look at an order nobody has heard of since. */
 const FIRST_LOOK_SECONDS = 60
+/** Few enough that one statement ends well within its time. */
+const FORGET_AT_ONCE = 2000
 
 interface Row extends NewOrder {
   id: string
@@ -49,7 +51,7 @@ interface Row extends NewOrder {
  * many at once; another request with that key is refused. Refuses `product_not_found`, `idempotency_key_reused`.
  */
 export function orderMaker(db: Db, settings: OrderSettings): CreateOrder {
-  const insert = batched((rows: readonly Row[]) => insertOrders(db, settings, rows), {
+  const insert = batched((rows: readonly Row[]) => retryConflicts(() => insertOrders(db, settings, rows)), {
     most: MOST_AT_ONCE,
     atOnce: 2,
     isOutage: isDatabaseOutage,
@@ -111,9 +113,15 @@ async function findByKey(db: Db, keyHash: Buffer): Promise<(CreatedOrder & { req
 
 /** A key is good for a day: then its order forgets it, and the key may be used anew. */
 export async function forgetIdempotencyKeys(db: Db): Promise<void> {
-  await sql`
-    update orders set idempotency_key = null, request_hash = null
-    where idempotency_key is not null and created_at < now() - interval '24 hours'`.execute(db)
+  for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {
+    const { rows } = await sql`
+      update orders set idempotency_key = null, request_hash = null
+      where id in (
+        select id from orders where idempotency_key is not null and created_at < now() - interval '24 hours'
+        limit ${FORGET_AT_ONCE} for update skip locked)
+      returning id`.execute(db)
+    forgotten = rows.length
+  }
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

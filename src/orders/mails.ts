@@ -14,6 +14,8 @@ interface MailOrder {
   seller: string
   amountMinor: number
   refundedMinor: number
+  /** What was captured beside the sale and went back. */
+  returnedMinor: number
   currency: string
   statementDescriptor: string
   paidAt: Date | null
@@ -30,7 +32,10 @@ export async function sendMails(
   await jobs.on<{ kind: MailKind; orderId: string }>('mail', DELIVERY, async ({ kind, orderId }, jobId) => {
     const { rows } = await sql<MailOrder>`
       select o.id, o.email, o.product_name as "productName", s.name as seller, o.amount_minor as "amountMinor",
-        o.refunded_minor as "refundedMinor", o.currency, o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt"
+        o.refunded_minor as "refundedMinor",
+        (select coalesce(sum(r.amount_minor), 0)::bigint from refunds r
+          join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
+          where r.order_id = o.id and r.state = 'succeeded' and c.purpose = 'duplicate') as "returnedMinor", o.currency, o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt"
       from orders o join sellers s on s.id = o.seller_id where o.id = ${orderId}`.execute(db)
     if (!rows[0]) throw new DropJob('there is no such order')
     try {
@@ -64,10 +69,10 @@ const LINES: Record<MailKind, (order: MailOrder) => Lines> = {
   duplicate_refunded: (order) => ({
     subject: `A second payment for ${order.productName} was sent back`,
     title: 'You paid once. We sent the second payment back.',
-    text: `Your bank charged you twice for ${order.productName}. The second payment was refunded in full at once; it can take your bank a few days to show it. Your purchase is not touched.`,
+    text: `Your bank charged you twice for ${order.productName}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.`,
     button: 'See my order',
     facts: [
-      ['Sent back', formatMoney(order.amountMinor, order.currency)],
+      ['Sent back', formatMoney(order.returnedMinor, order.currency)],
       ['On your statement', order.statementDescriptor],
       ['Order', order.id],
     ],

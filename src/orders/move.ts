@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
-import type { Tx } from '../kit/database.ts'
+import type { Db, Tx } from '../kit/database.ts'
 import type { Rail, State } from './states.ts'
 import { MOVES, type Move } from './states.ts'
 
@@ -14,6 +14,8 @@ export interface OrderMove {
 
 /** How long after its expiry an order is looked at once more: a bank can still say yes. */
 const LAST_LOOK_DAYS = 3
+/** Money that moved may move again: a second capture, a refund, a dispute, and nobody may tell us. */
+const LOOK_AFTER_MONEY_SECONDS = 3600
 
 /**
  * Moves locked orders, each by one guarded UPDATE of the table of moves. The caller has locked them and decided, so a move
@@ -30,7 +32,9 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
         due_at = case m.to
           when 'processing' then o.due_at
           when 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
-          else null end
+          when 'refunded' then null
+          when 'charged_back' then null
+          else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
       from unnest(
         ${round.map((one) => one.orderId)}::text[], ${round.map((one) => MOVES[one.move].from.join(','))}::text[],
         ${round.map((one) => MOVES[one.move].to)}::text[], ${round.map((one) => one.rail ?? null)}::text[],
@@ -47,6 +51,11 @@ export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): P
   if (!rows[0] || !(MOVES[move].from as readonly State[]).includes(rows[0].state)) return undefined
   await moveOrders(tx, [{ orderId, move }])
   return MOVES[move].to
+}
+
+/** An expired order was looked at for the last time, unless it has moved since. */
+export async function lookNoMore(db: Db, orderId: string): Promise<void> {
+  await sql`update orders set due_at = null where id = ${orderId} and state = 'expired'`.execute(db)
 }
 
 /** Writes what happened into the orders' timelines. */

@@ -45,9 +45,3 @@ export function stateAfter(state: State, move: Move): State | undefined {
 
 /** The buyer may have the files: paid, and not paid back. */
 export const isDelivered = (state: State): boolean => state === 'paid' || state === 'partially_refunded'
-
-/** The money arrived at some time, whatever became of it. */
-export const wasPaid = (state: State): boolean => isDelivered(state) || state === 'disputed'
-
-/** An answer from the processor can still make it paid. */
-export const isOpen = (state: State): boolean => state === 'pending' || state === 'processing' || state === 'expired'

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
-import { moveOrderIfAllowed, noteEvents } from '../orders/move.ts'
+import { inTime } from '../kit/time.ts'
+import { lookNoMore, moveOrderIfAllowed, noteEvents } from '../orders/move.ts'
 import type { State } from '../orders/states.ts'
 import type { Processor } from './processor.ts'
 import type { Settle } from './settle.ts'
@@ -19,35 +20,39 @@ export interface Asking {
 const SYNC_BUDGET_MS = 4_000
 /** One call an order in this time, over all instances, however many ask. */
 const SYNC_PAUSE_SECONDS = 3
-/** Orders looked at in one go, so that no lock is held long. */
-const LOOKS_AT_ONCE = 20
+/** Orders looked at side by side. */
+const LOOKS_AT_ONCE = 8
+/** The job that looks is started each minute: what is still due then waits for the next. */
+const LOOKING_MS = 240_000
 
 /**
  * Asks the processor about an order now, for a buyer who waits (sync=1), and settles what it says. False when it was not
  * asked: nothing is open, another request is asking, or it was asked a moment ago; and when no answer came in time.
  */
 export async function syncOrder({ db, processors, settle, log }: Asking, orderId: string): Promise<boolean> {
-  const { rows } = await sql<{ processor: string; processorPaymentId: string }>`
+  const { rows } = await sql<{ processor: string; processorPaymentId: string; until: string }>`
     update orders o set sync_after = now() + make_interval(secs => ${SYNC_BUDGET_MS / 1000})
     from payments p
     where o.id = ${orderId} and o.state in ('pending', 'processing', 'expired') and o.sync_after <= now()
       and p.id = (select id from payments where order_id = o.id and processor_payment_id is not null order by id desc limit 1)
-    returning p.processor, p.processor_payment_id as "processorPaymentId"`.execute(db)
+    returning p.processor, p.processor_payment_id as "processorPaymentId", o.sync_after::text as until`.execute(db)
   const claim = rows[0]
   const processor = claim && processors.get(claim.processor)
   if (!processor) return false
+  const ask = async () =>
+    settle({ processor: processor.name, payment: await processor.fetchPayment(claim.processorPaymentId) })
   try {
-    const payment = await inTime(processor.fetchPayment(claim.processorPaymentId), SYNC_BUDGET_MS)
-    await settle({ processor: processor.name, payment })
+    await inTime(ask(), SYNC_BUDGET_MS)
     return true
   } catch (error) {
     log.warn({ orderId, ...errorForLog(error) }, 'the processor could not be asked')
     return false
   } finally {
     const early = SYNC_BUDGET_MS / 1000 - SYNC_PAUSE_SECONDS
-    await sql`update orders set sync_after = sync_after - make_interval(secs => ${early}) where id = ${orderId}`.execute(
-      db,
-    )
+    // our own claim only: a later one may be under way
+    await sql`
+      update orders set sync_after = sync_after - make_interval(secs => ${early})
+      where id = ${orderId} and sync_after = ${claim.until}::timestamptz`.execute(db)
   }
 }
 
@@ -59,61 +64,82 @@ interface Due {
 
 /**
  * Looks at every order that should have moved and has not: asks the processor, settles what it says, and ends an order whose
- * time is over and whose buyer has certainly not paid. So a shop whose notifications never arrive still delivers. The pauses
- * between looks at one order double with its age. Returns how many orders were looked at.
+ * time is over and whose buyer has certainly not paid. So a shop whose notifications never arrive still delivers, and a
+ * second capture, a refund or a dispute that nobody told us of is found. Returns how many orders were looked at.
  */
 export async function reconcileDue(asking: Asking): Promise<number> {
   let looked = 0
-  for (;;) {
+  for (const end = performance.now() + LOOKING_MS; performance.now() < end;) {
     const due = await claimDue(asking.db)
-    if (due.length === 0) return looked
+    if (due.length === 0) break
     looked += due.length
-    for (const order of due) {
-      try {
-        await lookAt(asking, order)
-      } catch (error) {
-        asking.log.warn(
-          { orderId: order.id, ...errorForLog(error) },
-          'an order could not be looked at, and will be again',
-        )
-      }
-    }
+    await Promise.all(
+      due.map((order) =>
+        lookAt(asking, order).catch((error: unknown) =>
+          asking.log.warn(
+            { orderId: order.id, ...errorForLog(error) },
+            'an order could not be looked at, and will be again',
+          ),
+        ),
+      ),
+    )
   }
+  return looked
 }
 
-/** Takes orders that are due, over all instances each once, and says when they are due again. */
+/**
+ * Takes orders that are due, over all instances each once, and says when they are due again: an open one in pauses that
+ * double with its age, a paid one after a day, a week and a month. What is looked at for the last time is taken out only
+ * after the look.
+ */
 async function claimDue(db: Db): Promise<Due[]> {
   const { rows } = await sql<Due>`
     update orders set due_at = case
-      when state = 'expired' then null
-      when expires_at > now() then least(expires_at, now() + greatest(interval '1 minute', least(interval '6 hours', now() - created_at)))
-      else now() + interval '1 hour' end
+      when state in ('pending', 'processing') and expires_at > now()
+        then least(expires_at, now() + greatest(interval '1 minute', least(interval '6 hours', now() - created_at)))
+      when state in ('pending', 'processing', 'expired') then now() + interval '1 hour'
+      when now() - coalesce(paid_at, created_at) < interval '1 day' then now() + interval '1 day'
+      when now() - coalesce(paid_at, created_at) < interval '7 days' then now() + interval '7 days'
+      when now() - coalesce(paid_at, created_at) < interval '30 days' then now() + interval '30 days'
+      else null end
     where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
     returning id, state, expires_at <= now() as over`.execute(db)
   return rows
 }
 
-async function lookAt({ db, processors, settle }: Asking, order: Due): Promise<void> {
+async function lookAt(asking: Asking, order: Due): Promise<void> {
+  const { db } = asking
   const { rows: attempts } = await sql<Attempt>`
     select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
       o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor"
     from payments p join orders o on o.id = p.order_id where p.order_id = ${order.id} order by p.id`.execute(db)
   let bankAtWork = false
+  let failure: unknown
   for (const attempt of attempts) {
-    const processor = processors.get(attempt.processor)
-    // switched off meanwhile: whether the buyer paid there is not known, so the order is not ended
-    if (!processor) throw new Error(`the processor ${attempt.processor} is not configured any more`)
-    const id = attempt.processorPaymentId ?? (await startAgain(db, processor, order.id, attempt))
-    let payment = await processor.fetchPayment(id)
-    // the end of an order closes its payment first: nobody shall pay what we no longer wait for
-    if (order.over && order.state !== 'expired' && payment.state === 'open') payment = await processor.cancelPayment(id)
-    await settle({ processor: processor.name, payment })
-    bankAtWork ||= payment.state === 'processing'
+    try {
+      bankAtWork ||= (await askAbout(asking, order, attempt)) === 'processing'
+    } catch (error) {
+      // the others are asked all the same; what is not known of this one keeps the order from ending
+      failure = error
+    }
   }
+  if (failure) throw failure
+  if (order.state === 'expired') await lookNoMore(db, order.id)
   if (!order.over || bankAtWork) return
   await inTransaction(db, async (tx) => {
     if (await moveOrderIfAllowed(tx, order.id, 'expire')) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
   })
+}
+
+async function askAbout({ db, processors, settle }: Asking, order: Due, attempt: Attempt): Promise<string> {
+  const processor = processors.get(attempt.processor)
+  if (!processor) throw new Error(`the processor ${attempt.processor} is not configured any more`)
+  const id = attempt.processorPaymentId ?? (await startAgain(db, processor, order.id, attempt))
+  let payment = await processor.fetchPayment(id)
+  // the end of an order closes its payment first: nobody shall pay what we no longer wait for
+  if (order.over && order.state !== 'expired' && payment.state === 'open') payment = await processor.cancelPayment(id)
+  await settle({ processor: processor.name, payment })
+  return payment.state
 }
 
 interface Attempt {
@@ -137,16 +163,4 @@ async function startAgain(db: Db, processor: Processor, orderId: string, attempt
   })
   await noteStarted(db, key, processorPaymentId)
   return processorPaymentId
-}
-
-async function inTime<T>(work: Promise<T>, budgetMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), budgetMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

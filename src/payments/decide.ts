@@ -75,6 +75,8 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
     return true
   }
 
+  // an attempt that is over without money would let the buyer pay a second time
+  assert(snapshot.state !== 'captured' || snapshot.captures.length > 0, 'captured, and no capture')
   if (snapshot.declines > known.declines) effects.timeline.push('payment_declined')
   if (snapshot.state === 'processing' && move('process')) {
     effects.timeline.push('payment_processing')
@@ -149,10 +151,10 @@ function decideRefund(known: Known, refund: RefundFact, effects: Effects, move: 
     known.refundedMinor += refund.amountMinor
     effects.refundedMinor = known.refundedMinor
     const whole = known.refundedMinor === known.amountMinor
-    if (move(whole ? 'refund_all' : 'refund_part')) {
-      effects.timeline.push(whole ? 'refunded' : 'partially_refunded')
-      effects.mails.push('refunded')
-    }
+    // told to the buyer also where a dispute keeps the order in its state: the money has moved
+    move(whole ? 'refund_all' : 'refund_part')
+    effects.timeline.push(whole ? 'refunded' : 'partially_refunded')
+    effects.mails.push('refunded')
   }
   if (asked) Object.assign(asked, { id: refund.id, state: 'succeeded' })
   else

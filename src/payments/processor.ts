@@ -67,8 +67,7 @@ export interface ProcessorEvent {
 }
 
 /**
- * What we need of a payment processor. Calls are limited in time by the adapter and fail with a ProcessorUnavailable;
- * what the processor says "no" to is a ProcessorRefusal.
+ * What we need of a payment processor. Calls are limited in time by the adapter and fail with a ProcessorUnavailable.
  */
 export interface Processor {
   readonly name: string
@@ -90,4 +89,3 @@ export interface Processor {
 }
 
 export class ProcessorUnavailable extends Error {}
-export class ProcessorRefusal extends Error {}

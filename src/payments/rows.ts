@@ -82,7 +82,7 @@ export async function writeRefunds(
   for (const refund of refunds) {
     const ours = refund.key
       ? await sql`
-          update refunds set state = 'succeeded', processor_refund_id = ${refund.id}
+          update refunds set state = 'succeeded', processor_refund_id = ${refund.id}, amount_minor = ${refund.amountMinor}
           where id = ${refund.key} and order_id = ${refund.orderId} and state = 'requested' returning id`.execute(tx)
       : undefined
     if (ours?.rows.length) continue

@@ -175,13 +175,15 @@ async function findTooEarly(tx: Tx, facts: readonly Fact[], outcomes: Outcome[])
     outcomes[at] === 'unknown_payment' && orderId ? [{ at, processor, orderId }] : [],
   )
   if (named.length === 0) return
-  const { rows: starting } = await sql<{ order_id: string; processor: string }>`
-    select order_id, processor from payments where state = 'starting' and order_id = any(${named.map((one) => one.orderId)})`.execute(
-    tx,
-  )
-  for (const { at, processor, orderId } of named) {
-    if (starting.some((one) => one.order_id === orderId && one.processor === processor)) outcomes[at] = 'too_early'
-  }
+  // starting, or noted since we looked: either way it is ours, and it will be found when it comes again
+  const { rows: ours } = await sql<{ at: number }>`
+    select n.at from unnest(
+      ${named.map(({ at }) => at)}::int[], ${named.map(({ processor }) => processor)}::text[],
+      ${named.map(({ orderId }) => orderId)}::text[], ${named.map(({ at }) => facts[at]!.payment.processorPaymentId)}::text[])
+      as n(at, processor, order_id, payment)
+    where exists (select from payments p where p.order_id = n.order_id and p.processor = n.processor
+      and (p.state = 'starting' or p.processor_payment_id = n.payment))`.execute(tx)
+  for (const { at } of ours) outcomes[at] = 'too_early'
 }
 
 const isNothing = ({ moves, payment, captures, refunds, disputes, timeline, transfers }: Effects): boolean =>

@@ -47,11 +47,15 @@ export async function noteStarted(db: Db, paymentId: string, processorPaymentId:
     where id = ${paymentId} and state = 'starting'`.execute(db)
 }
 
-/** The order's one live attempt at this processor, made if there is none. */
+/**
+ * The order's one live attempt at this processor, made if there is none. The order is locked while its state is read: a
+ * settlement under way would otherwise end the old attempt first and let a paid order have a new one.
+ */
 async function attemptFor(db: Db, processor: Processor, orderId: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     insert into payments (id, order_id, processor)
-    select ${newId('pay')}, id, ${processor.name} from orders where id = ${orderId} and state in ('pending', 'processing')
+    select ${newId('pay')}, id, ${processor.name} from orders
+    where id = ${orderId} and state in ('pending', 'processing') for share
     on conflict (order_id) where state in ('starting', 'open', 'processing') do nothing
     returning id`.execute(db)
   if (rows[0]) return rows[0].id

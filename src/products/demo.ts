@@ -45,15 +45,13 @@ export async function ensureDemo(db: Db, storage: Storage, imageUrl: string): Pr
 
 async function makeDemo(db: Tx, storage: Storage, imageUrl: string): Promise<string[]> {
   const sellerId = await ensureSeller(db, SELLER)
-  const { rows } = await sql<{ id: string; name: string; files: number }>`
-    select p.id, p.name, (select count(*) from files f where f.product_id = p.id)::int as files
-    from products p where p.seller_id = ${sellerId} order by p.id`.execute(db)
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from products where seller_id = ${sellerId} order by id`.execute(db)
   const ids: string[] = []
   for (const product of PRODUCTS) {
     const made = rows.find(({ name }) => name === product.name)
     const id = made?.id ?? (await createProduct(db, { ...product, sellerId, status: 'active', imageUrl }))
-    // a start that was ended half-way left a product without its files
-    if (!made?.files) await addDemoFiles(db, storage, id)
+    if (!made) await addDemoFiles(db, storage, id)
     ids.push(id)
   }
   return ids
