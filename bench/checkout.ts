@@ -1,8 +1,8 @@
-import { products } from './fill.ts'
+import { productId, products } from './fill.ts'
 import { cycle, load, wire } from './load.ts'
 import type { Result } from './report.ts'
-import { type Round, byTurns, medianOf, medians } from './rounds.ts'
-import { MAKE_ORDER } from './sql.ts'
+import { type Round, WARM_UP_SECONDS, byTurns, medianOf, medians } from './rounds.ts'
+import { MAKE_ORDER, orderId } from './sql.ts'
 import { statementsPerSecond } from './statements.ts'
 import type { Stage } from './stage.ts'
 
@@ -18,22 +18,22 @@ const requests = (path: string) =>
 /** POST /api/checkout where card payments are not live, so that it is one insert and nothing else. */
 export async function measureCheckout({ world, busy, shops, bare }: Stage): Promise<Result[]> {
   const ours = requests('/api/checkout')
+  const plain = requests('/orders')
   const ask = (port: number, connections: number, seconds: number, made = ours) =>
     load({ port, connections, seconds, next: cycle(made), status: 201 })
-  for (const { service } of shops) await ask(service.port, 8, 1)
-  await ask(bare.port, 8, 1, requests('/orders'))
-
-  const alone = async (port: number, made = ours) => (await ask(port, 1, SECONDS_ALONE, made)).p50Ms
-  const p50 = await byTurns({
-    bare: () => alone(bare.port, requests('/orders')),
-    ...Object.fromEntries(shops.map(({ orders, service }) => [orders, () => alone(service.port)])),
-  })
+  for (const { service } of shops) await ask(service.port, 32, WARM_UP_SECONDS)
+  await ask(bare.port, 32, WARM_UP_SECONDS, plain)
 
   let first = 0
   const rate = await byTurns({
     statements: () =>
       statementsPerSecond(world, busy.database, { statements: [statement], first: (first += 1e9), seconds: SECONDS }),
     service: async () => (await ask(busy.service.port, 32, SECONDS)).rate,
+  })
+  const alone = async (port: number, made = ours) => (await ask(port, 1, SECONDS_ALONE, made)).p50Ms
+  const p50 = await byTurns({
+    bare: () => alone(bare.port, plain),
+    ...Object.fromEntries(shops.map(({ orders, service }) => [orders, () => alone(service.port)])),
   })
   return [
     {
@@ -54,9 +54,10 @@ export async function measureCheckout({ world, busy, shops, bare }: Stage): Prom
 
 /** An order with an id and a buyer of its own, of each product in turn. */
 const statement = MAKE_ORDER(
-  `'ord_01k' || lpad(to_hex(:n::bigint), 23, '0')`,
+  orderId(':n'),
   `'buyer' || (:n::bigint % ${REQUESTS}) || '@example.com'`,
-  `'prod_01' || lpad(to_hex(:n::bigint / 32 % ${products.length}), 24, '0')`,
+  // the numbers of one client lie 32 apart
+  productId(`:n::bigint / 32 % ${products.length}`),
 )
 
 /** How much slower one request alone is with the many orders than with the few. */

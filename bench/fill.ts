@@ -1,12 +1,12 @@
 import { type Database, query } from './world.ts'
 import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn, orderId, paymentId, processorPaymentId } from './sql.ts'
 
-export const BUYER = 'buyer@example.com'
+const BUYER = 'buyer@example.com'
 const SELLER = idIn('sel_00b', 1)
 export const SELLER_ACCOUNT = `seller:${SELLER}`
 /** A shop with one product would have all its orders wait for one row. */
 const PRODUCTS = 20
-const productId = (n: string) => `'prod_01' || lpad(to_hex(${n}::bigint), 24, '0')`
+export const productId = (n: string): string => `'prod_01' || lpad(to_hex(${n}::bigint), 24, '0')`
 export const products: string[] = Array.from(
   { length: PRODUCTS },
   (_, n) => `prod_01${n.toString(16).padStart(24, '0')}`,

@@ -4,7 +4,7 @@ import { growth } from './checkout.ts'
 import { SELLER_ACCOUNT, openOrders } from './fill.ts'
 import { type Heard, load, once, wire } from './load.ts'
 import type { Result } from './report.ts'
-import { byTurns, medianOf, medians } from './rounds.ts'
+import { WARM_UP_SECONDS, byTurns, medianOf, medians } from './rounds.ts'
 import { SECRET } from './service.ts'
 import { AMOUNT_MINOR, CURRENCY, idIn, settlePayment } from './sql.ts'
 import type { Shop, Stage } from './stage.ts'
@@ -34,16 +34,8 @@ export async function measurePayment({ world, busy, shops }: Stage): Promise<Res
     await forgetJobs(shop)
     return heard
   }
-  for (const shop of shops) await settle(shop, 8, 1, ORDERS_A_SECOND)
+  for (const shop of shops) await settle(shop, 32, WARM_UP_SECONDS, ORDERS_A_SECOND)
 
-  const p50 = await byTurns(
-    Object.fromEntries(
-      shops.map((shop) => [
-        shop.orders,
-        async () => (await settle(shop, 1, SECONDS_ALONE, ORDERS_A_SECOND_ALONE)).p50Ms,
-      ]),
-    ),
-  )
   const statements = settlePayment(SELLER_ACCOUNT)
   const rate = await byTurns({
     statements: async () => {
@@ -54,6 +46,14 @@ export async function measurePayment({ world, busy, shops }: Stage): Promise<Res
     },
     service: async () => (await settle(busy, 32, SECONDS, ORDERS_A_SECOND)).rate,
   })
+  const p50 = await byTurns(
+    Object.fromEntries(
+      shops.map((shop) => [
+        shop.orders,
+        async () => (await settle(shop, 1, SECONDS_ALONE, ORDERS_A_SECOND_ALONE)).p50Ms,
+      ]),
+    ),
+  )
   return [
     {
       name: 'payment: confirmed a second, of the bare transactions',

@@ -1,6 +1,9 @@
 /** So often each side is measured, by turns: what else the machine does then falls on all of them alike. */
 export const ROUNDS = 5
 
+/** Code that has just been loaded is slow: each side first runs so long, unmeasured. */
+export const WARM_UP_SECONDS = 2
+
 /** What each side came to in one round. */
 export type Round = Record<string, number>
 

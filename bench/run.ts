@@ -31,6 +31,7 @@ if (options.help) {
   process.exit()
 }
 const many = options.quick ? FEW : Number(options.fill)
+if (!(many >= FEW)) throw new Error(USAGE)
 const wanted = new Set(options.only.split(','))
 const began = Date.now()
 
@@ -52,7 +53,15 @@ try {
 } finally {
   await end()
   if (results.length > 0) console.log(tableOf(results))
-  if (options.json) fs.writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
+  if (options.json)
+    fs.writeFileSync(
+      options.json,
+      `${JSON.stringify(
+        results.map((result) => ({ ...result, met: isMet(result) })),
+        null,
+        2,
+      )}\n`,
+    )
 }
 
 async function measure(world: World): Promise<void> {
@@ -103,7 +112,7 @@ async function onStage(world: World, processors: string, work: (stage: Stage) =>
   const busy = shops.at(-1)!
   const bare = await startBare(busy.database.url)
   await work({ world, shops, busy, bare })
-  results.push({ name: `Node process after that load, MB resident`, value: await busy.service.residentMb() })
+  results.push({ name: 'Node process after that load, MB resident', value: await busy.service.residentMb() })
   await Promise.all([bare.stop(), ...shops.map(({ service }) => service.stop())])
 }
 

@@ -51,7 +51,7 @@ export interface HttpOptions {
   openPaths: RegExp
 }
 
-const newRequestId = (): string => freshBytes(12).toString('base64url')
+const newRequestId = (): string => Buffer.from(freshBytes(12)).toString('base64url')
 
 export type Server = Awaited<ReturnType<typeof newServer>>
 
