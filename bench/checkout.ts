@@ -7,7 +7,7 @@ import { statementsPerSecond } from './statements.ts'
 import type { Stage } from './stage.ts'
 
 const SECONDS = 3
-const SECONDS_ALONE = 1.5
+const SECONDS_ALONE = 1
 const REQUESTS = 1000
 
 const requests = (path: string) =>

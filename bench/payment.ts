@@ -12,7 +12,7 @@ import { statementsPerSecond } from './statements.ts'
 import { query } from './world.ts'
 
 const SECONDS = 3
-const SECONDS_ALONE = 1.5
+const SECONDS_ALONE = 1
 /** More than any side settles in that time, of which 32 clients of pgbench may be apart. */
 const ORDERS_A_SECOND = 10_000
 const ORDERS_A_SECOND_ALONE = 2_000

@@ -6,7 +6,7 @@ import { WARM_UP_SECONDS, byTurns, medianOf, medians } from './rounds.ts'
 import type { Shop, Stage } from './stage.ts'
 
 const SECONDS = 3
-const SECONDS_ALONE = 1.5
+const SECONDS_ALONE = 1
 const ORDERS = 2000
 
 /** GET …/status with the matching address, of paid orders with three files each. */
