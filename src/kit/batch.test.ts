@@ -113,3 +113,14 @@ test('after a failure the next ones are served', async () => {
   isAway = false
   assert.equal(await same(2), 2)
 })
+
+test('beyond a thousand who wait, the rest are told at once to come back', async () => {
+  let release = () => {}
+  const stands = new Promise<void>((resolve) => (release = resolve))
+  const options = { most: 64, atOnce: 1, isOutage: () => false }
+  const ask = batched(async (inputs: readonly number[]) => (await stands, inputs), options)
+  const waiting = Array.from({ length: 1001 }, (_, at) => ask(at))
+  await assert.rejects(ask(1001), { code: 'database_unavailable', retryAfterSeconds: 2 })
+  release()
+  assert.equal((await Promise.all(waiting)).length, 1001)
+})

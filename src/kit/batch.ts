@@ -1,3 +1,9 @@
+import { Refusal } from './errors.ts'
+
+/** Where the database stands still, so many wait for it, and the rest are told at once to come back. */
+const MOST_WAITING = 1000
+const RETRY_AFTER_SECONDS = 2
+
 /**
  * Requests that arrive together share one statement and one commit. Alone, nobody waits: the work starts at once. Whoever
  * comes while it is under way joins the next round.
@@ -39,6 +45,10 @@ export function batched<In, Out>(
 
   return (input) =>
     new Promise((resolve, reject) => {
+      if (queue.length >= MOST_WAITING) {
+        const more = { retryAfterSeconds: RETRY_AFTER_SECONDS }
+        return reject(new Refusal('database_unavailable', 'Too many requests wait already.', more))
+      }
       queue.push({ input, resolve, reject })
       next()
     })
