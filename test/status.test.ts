@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { OrderStatus } from '../src/checkout/schema.ts'
+import { newId } from '../src/kit/ids.ts'
 import { newLog } from '../src/kit/log.ts'
 import { syncOrder } from '../src/payments/ask.ts'
 import type { Processor } from '../src/payments/processor.ts'
@@ -501,4 +502,13 @@ test('a plus sign in the address that a client forgot to encode still matches', 
   const { orderId } = await shop.checkout({ email: 'bob+books@example.com' })
   const { body } = await shop.call('GET', `/api/checkout/${orderId}/status?email=bob+books@example.com`)
   assert.equal(body.product.name, 'A book')
+})
+
+test('whoever tries order ids that are none is stopped, over all of them', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'status=3/60' } })
+  const miss = () => shop.call('GET', `/api/checkout/${newId('ord')}/status`)
+  for (let tries = 0; tries < 3; tries++) assertProblem(await miss(), 404, 'order_not_found')
+  const stopped = await miss()
+  assertProblem(stopped, 429, 'rate_limited')
+  assert.match(stopped.headers.get('retry-after')!, /^[1-9][0-9]*$/)
 })

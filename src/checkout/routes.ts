@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
@@ -39,6 +40,17 @@ const refusals = { '4xx': Problem, '5xx': Problem }
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
 export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   const { db, processors, createOrder, findOrder, limits } = parts
+
+  // who tries ids that are none has a limit over all of them
+  const most = limits.status
+  const misses = most && server.createRateLimit({ max: most.count, timeWindow: most.seconds * 1000 })
+  async function refuseUnknown(request: FastifyRequest): Promise<never> {
+    const taken = await misses?.(request)
+    if (taken && !taken.isAllowed && taken.isExceeded) {
+      throw new Refusal('rate_limited', 'Too many unknown orders.', { retryAfterSeconds: taken.ttlInSeconds })
+    }
+    throw new Refusal('order_not_found', 'There is no such order.')
+  }
 
   server.get(
     '/api/products/:productId/public',
@@ -114,7 +126,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       const wantsSync = request.query.sync === '1'
       const synced = wantsSync && (await syncOrder(parts, orderId))
       const order = await findOrder(orderId)
-      if (!order) throw new Refusal('order_not_found', 'There is no such order.')
+      if (!order) return refuseUnknown(request)
       const matches = await emailMatches(parts, order, request.query.email)
       return statusOf(order, { matches, links: parts.links, synced: wantsSync ? synced : undefined })
     },
@@ -138,7 +150,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
     async (request, reply) => {
       neverCached(reply)
       const order = await findOrder(request.params.orderId)
-      if (!order) throw new Refusal('order_not_found', 'There is no such order.')
+      if (!order) return refuseUnknown(request)
       if ((await emailMatches(parts, order, request.body.email)) && isDelivered(order.state)) {
         await inTransaction(db, (tx) => parts.jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
       }
