@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
-import { EMAIL_LONGEST, EMAIL_PATTERN } from '../orders/email.ts'
+import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { RAILS, STATES } from '../orders/states.ts'
 
 // The contract of the checkout: the routes' validation, their types, the API's description and the pages' types are all this.

@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { formatMoney } from '../kit/money.ts'
-import { type Lines, renderMail } from './mail-layout.ts'
+import { type Lines, renderMail } from '../kit/mail-layout.ts'
 
 export type MailKind = 'receipt' | 'duplicate_refunded' | 'refunded' | 'disputed'
 
@@ -48,11 +48,11 @@ export async function sendMails(
 
 /** The mail of a kind, as text and as HTML, to the address of the order. */
 export function mailFor(kind: MailKind, order: MailOrder, orderUrl: string): Mail {
-  const lines = LINES[kind](order)
-  return { to: order.email, subject: lines.subject, ...renderMail(lines, orderUrl) }
+  const { button: label, ...rest } = LINES[kind](order)
+  return { to: order.email, subject: rest.subject, ...renderMail({ ...rest, button: { label, url: orderUrl } }) }
 }
 
-const LINES: Record<MailKind, (order: MailOrder) => Lines> = {
+const LINES: Record<MailKind, (order: MailOrder) => Omit<Lines, 'button'> & { button: string }> = {
   receipt: (order) => ({
     subject: `Your receipt for ${order.productName}`,
     title: 'Thank you. Your files are ready.',

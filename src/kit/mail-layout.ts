@@ -1,0 +1,51 @@
+/** What a mail says, before it has a shape. */
+export interface Lines {
+  subject: string
+  title: string
+  text: string
+  /** A code to be typed, shown large. */
+  code?: string
+  button?: { label: string; url: string }
+  facts: [label: string, value: string][]
+  /** The small print, below all. */
+  note?: string
+}
+
+/** One mail as plain text and as HTML that reads well in every client: one column, no picture, nothing fetched. */
+export function renderMail({ title, text, code, button, facts, note }: Lines): { text: string; html: string } {
+  const width = Math.max(...facts.map(([label]) => label.length))
+  const plain = [
+    [title, '', text],
+    code && [`    ${code}`],
+    button && [`${button.label}:`, button.url],
+    facts.length > 0 && facts.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
+    note && [note],
+  ]
+  const rows = facts.map(
+    ([label, value]) =>
+      `<tr><td style="padding:4px 16px 4px 0;color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
+  )
+  const parts = [
+    `<h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(title)}</h1>`,
+    `<p style="margin:0 0 24px">${escapeHtml(text)}</p>`,
+    code &&
+      `<p style="margin:0 0 24px;padding:16px 20px;border-radius:10px;background:#f2f1ec;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center">${escapeHtml(code)}</p>`,
+    button &&
+      `<p style="margin:0 0 24px"><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:12px 20px;border-radius:10px;background:#1f5f4a;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(button.label)}</a></p>`,
+    rows.length > 0 &&
+      `<table role="presentation" style="border-collapse:collapse;font-size:14px">${rows.join('')}</table>`,
+    note && `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">${escapeHtml(note)}</p>`,
+    button &&
+      `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">The button not working? Open ${escapeHtml(button.url)}</p>`,
+  ]
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
+<body style="margin:0;padding:24px;font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;color:#1b1d21;background:#ffffff">
+<div style="max-width:560px;margin:0 auto">
+${parts.filter(Boolean).join('\n')}
+</div></body></html>`
+  return { text: `${plain.flatMap((part) => (part ? [part.join('\n')] : [])).join('\n\n')}\n`, html }
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c]!)
