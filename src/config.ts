@@ -1,9 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import net from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { keptSecret } from './kit/kept-secret.ts'
 import type { Limit } from './kit/limits.ts'
+import {
+  cookieDomain,
+  issuer,
+  limitList,
+  oneOf,
+  origin,
+  secretList,
+  trustedProxy,
+  whole,
+  yesOrNo,
+} from './kit/settings.ts'
 
 /** Every limit there is, and how much it allows where LIMITS does not say otherwise. */
 const LIMITS = {
@@ -12,10 +22,16 @@ const LIMITS = {
   wrong_email: { count: 10, seconds: 3600 },
   receipt: { count: 5, seconds: 3600 },
   sandbox: { count: 60, seconds: 60 },
+  code: { count: 3, seconds: 900 },
+  code_address: { count: 10, seconds: 3600 },
+  code_try: { count: 10, seconds: 3600 },
+  password: { count: 10, seconds: 900 },
+  idp: { count: 30, seconds: 60 },
 } satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof LIMITS
 export type Limits = Partial<Record<LimitName, Limit>>
+const AUTH_METHODS = ['client_secret_post', 'client_secret_basic'] as const
 const PROCESSORS = ['sandbox'] as const
 export type ProcessorName = (typeof PROCESSORS)[number]
 
@@ -25,6 +41,8 @@ export interface Config {
   /** Where the API and the pages are reached. Absent: at the address the service comes to listen on. */
   readonly baseUrl: string | undefined
   readonly appUrl: string | undefined
+  /** What the session cookie is scoped to. Absent: the API's own host. */
+  readonly cookieDomain: string | undefined
   readonly isPublic: boolean
   readonly dataDir: string
   /** Absent: the embedded PostgreSQL in `dataDir`. */
@@ -32,6 +50,10 @@ export interface Config {
   readonly storageDir: string
   /** The first signs, all verify. */
   readonly secrets: readonly string[]
+  /** Closed: only who is a seller already can sign in. */
+  readonly signup: 'open' | 'closed'
+  /** Absent: nobody signs in through an identity provider. */
+  readonly idp: IdpConfig | undefined
   /** Absent: mails are kept for the outbox page. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
@@ -47,6 +69,15 @@ export interface Config {
   readonly startedByNpm: boolean
 }
 
+export interface IdpConfig {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly authMethod: (typeof AUTH_METHODS)[number]
+  /** What the button says. */
+  readonly label: string
+}
+
 /** The settings that are wrong, each with its name: the service does not start with a guess. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
@@ -55,6 +86,7 @@ export class ConfigError extends Error {
 }
 
 type Environment = Record<string, string | undefined>
+type Checked = <T>(name: string, fallback: T, parse: (value: string) => T | undefined, expected: string) => T
 
 /** Reads the environment, once. Every setting can also be read from a file: `NAME_FILE`. Throws a ConfigError that names what is wrong. */
 export function readConfig(env: Environment = process.env): Config {
@@ -68,7 +100,7 @@ export function readConfig(env: Environment = process.env): Config {
       problems.push(`${name}_FILE: ${file} cannot be read`)
     }
   }
-  const checked = <T>(name: string, fallback: T, parse: (value: string) => T | undefined, expected: string): T => {
+  const checked: Checked = (name, fallback, parse, expected) => {
     const value = text(name)
     if (value === undefined) return fallback
     const parsed = parse(value)
@@ -85,6 +117,7 @@ export function readConfig(env: Environment = process.env): Config {
     host: text('HOST') ?? (isPublic ? '0.0.0.0' : '127.0.0.1'),
     baseUrl: url('BASE_URL'),
     appUrl: url('APP_URL'),
+    cookieDomain: checked('COOKIE_DOMAIN', undefined, cookieDomain, 'the domain that BASE_URL and APP_URL share'),
     isPublic,
     dataDir,
     databaseUrl: checked(
@@ -100,6 +133,8 @@ export function readConfig(env: Environment = process.env): Config {
       'file:/a/folder',
     ),
     secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
+    signup: checked('SIGNUP', 'open', oneOf('open', 'closed'), 'open or closed'),
+    idp: idpConfig(checked, text, isPublic, problems),
     smtpUrl: checked(
       'SMTP_URL',
       undefined,
@@ -123,7 +158,7 @@ export function readConfig(env: Environment = process.env): Config {
     limits: checked(
       'LIMITS',
       LIMITS,
-      (value) => limitList(value),
+      (value) => limitList(value, LIMITS),
       `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`,
     ),
     trustProxy: checked('TRUST_PROXY', false, trustedProxy, '1, a number of proxies, or their addresses'),
@@ -136,9 +171,48 @@ export function readConfig(env: Environment = process.env): Config {
     demo: checked('DEMO', !isPublic, yesOrNo, '1 or 0'),
     startedByNpm: env.npm_lifecycle_event !== undefined,
   }
+  problems.push(...problemsOfHosts(config))
   if (isPublic) problems.push(...problemsOfPublic(config, text))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze({ ...config, secrets: config.secrets.length > 0 ? config.secrets : [keptSecret(dataDir)] })
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)])
+  const secretFile = path.join(dataDir, 'secret')
+  const secrets = config.secrets.length > 0 ? config.secrets : [keptSecret(secretFile)]
+  if (secrets[0]!.length < 32) throw new ConfigError([`SECRET: ${secretFile} is damaged; remove it, or set SECRET`])
+  return Object.freeze({ ...config, secrets })
+}
+
+/** All of the provider's settings, or none of them. */
+function idpConfig(
+  checked: Checked,
+  text: (name: string) => string | undefined,
+  isPublic: boolean,
+  problems: string[],
+): IdpConfig | undefined {
+  const idp = {
+    issuer: checked<string>('IDP_ISSUER', '', (value) => issuer(value, isPublic), 'the provider’s https address'),
+    clientId: text('IDP_CLIENT_ID') ?? '',
+    clientSecret: text('IDP_CLIENT_SECRET') ?? '',
+    authMethod: checked('IDP_AUTH_METHOD', AUTH_METHODS[0], oneOf(...AUTH_METHODS), AUTH_METHODS.join(' or ')),
+    label: checked('IDP_LABEL', 'your company account', (value) => value.slice(0, 60), 'a few words'),
+  }
+  const named = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET'].map((name) => ({
+    name,
+    is: text(name) !== undefined,
+  }))
+  if (named.every(({ is }) => !is)) return undefined
+  for (const { name, is } of named) if (!is) problems.push(`${name}: required with the other IDP_ settings`)
+  return idp
+}
+
+/** A cookie reaches both hosts only when both lie below its domain. */
+function problemsOfHosts({ cookieDomain, baseUrl, appUrl }: Config): string[] {
+  if (!cookieDomain) return []
+  return [
+    ['BASE_URL', baseUrl],
+    ['APP_URL', appUrl ?? baseUrl],
+  ].flatMap(([name, url]) => {
+    const host = url ? new URL(url).hostname : ''
+    return host === cookieDomain || host.endsWith(`.${cookieDomain}`) ? [] : [`COOKIE_DOMAIN: ${name} is not within it`]
+  })
 }
 
 /** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */
@@ -158,42 +232,6 @@ function problemsOfPublic(config: Config, text: (name: string) => string | undef
   return problems
 }
 
-/** The secret of a service that was given none: made once, and kept beside its data. */
-function keptSecret(dataDir: string): string {
-  const file = path.join(dataDir, 'secret')
-  fs.mkdirSync(dataDir, { recursive: true, mode: 0o711 })
-  try {
-    fs.writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  const secret = fs.readFileSync(file, 'utf8').trim()
-  if (secret.length < 32) throw new ConfigError([`SECRET: ${file} is damaged; remove it, or set SECRET`])
-  return secret
-}
-
-function yesOrNo(value: string): boolean | undefined {
-  if (/^(1|true|yes)$/i.test(value)) return true
-  return /^(0|false|no)$/i.test(value) ? false : undefined
-}
-
-function whole(value: string, least: number, most: number): number | undefined {
-  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
-  return number >= least && number <= most ? number : undefined
-}
-
-function origin(value: string): string | undefined {
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username)
-    return undefined
-  return url.origin
-}
-
-function secretList(value: string): string[] | undefined {
-  const list = value.split(',').map((secret) => secret.trim())
-  return list.every((secret) => secret.length >= 32) ? list : undefined
-}
-
 function processorList(value: string): ProcessorName[] | undefined {
   if (value === 'none') return []
   const list = value.split(',').map((name) => name.trim())
@@ -206,29 +244,4 @@ function orderTtl(value: string): Config['orderTtlHours'] | undefined {
   const list = value.split(',').map((hours) => whole(hours.trim(), 1, 8760) ?? 0)
   const [instant = 0, bank = 168] = list
   return list.length > 2 || list.includes(0) ? undefined : { instant, bank: Math.max(instant, bank) }
-}
-
-function limitList(value: string): Limits | undefined {
-  if (value === 'off') return {}
-  const limits: Record<string, Limit> = { ...LIMITS }
-  for (const entry of value.split(',')) {
-    const match = /^\s*(\w+)=(\d{1,7})\/(\d{1,7})\s*$/.exec(entry)
-    const [name, count, seconds] = [match?.[1] ?? '', Number(match?.[2]), Number(match?.[3])]
-    if (!Object.hasOwn(LIMITS, name) || !(count > 0) || !(seconds > 0)) return undefined
-    limits[name] = { count, seconds }
-  }
-  return limits
-}
-
-function trustedProxy(value: string): Config['trustProxy'] | undefined {
-  if (/^\d+$/.test(value)) return Number(value) === 0 ? false : Number(value)
-  if (/^(true|yes)$/i.test(value)) return true
-  if (/^(false|no)$/i.test(value)) return false
-  const isNetwork = (one: string) => {
-    const [address = '', bits = '32', ...rest] = one.split('/')
-    const longest = net.isIPv6(address) ? 128 : 32
-    return rest.length === 0 && net.isIP(address) > 0 && whole(bits, 1, longest) !== undefined
-  }
-  const known = /^(loopback|linklocal|uniquelocal)$/
-  return value.split(',').every((one) => known.test(one.trim()) || isNetwork(one.trim())) ? value : undefined
 }

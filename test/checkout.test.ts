@@ -510,6 +510,7 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     trustProxy: false,
     appUrl: 'http://shop.test',
     openPaths: /./,
+    sessionCookie: 'till_session',
   })
   t.after(() => server.close())
   checkoutRoutes(server, {

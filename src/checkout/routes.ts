@@ -4,7 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, limited, withinLimit } from '../kit/limits.ts'
+import { type Limit, countUses, limited, refuseBeyond } from '../kit/limits.ts'
 import { Problem } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
 import { canonicalEmail } from '../kit/email.ts'
@@ -159,6 +159,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   )
 }
 
+const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
 /** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
 const underWay = new Map<string, number>()
 
@@ -174,12 +175,14 @@ async function emailMatches(
   const limit = limits.wrong_email
   if (!limit) return matches
   const guesses = underWay.get(id) ?? 0
-  if (wrongEmails + guesses >= limit.count) throw tooManyGuesses(limit.seconds)
+  if (wrongEmails + guesses >= limit.count) {
+    const more = { retryAfterSeconds: limit.seconds, limitCount: limit.count }
+    throw new Refusal('rate_limited', TOO_MANY_GUESSES, more)
+  }
   if (matches) return true
   underWay.set(id, guesses + 1)
   try {
-    const { within, retryAfterSeconds } = await withinLimit(db, `wrong_email:${id}`, limit)
-    if (!within) throw tooManyGuesses(retryAfterSeconds)
+    refuseBeyond(await countUses(db, [{ key: `wrong_email:${id}`, limit }]), TOO_MANY_GUESSES)
   } finally {
     const left = underWay.get(id)! - 1
     if (left > 0) underWay.set(id, left)
@@ -187,6 +190,3 @@ async function emailMatches(
   }
   return false
 }
-
-const tooManyGuesses = (retryAfterSeconds: number): Refusal =>
-  new Refusal('rate_limited', 'Too many addresses were tried for this order.', { retryAfterSeconds })

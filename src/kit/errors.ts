@@ -7,17 +7,28 @@ const PROBLEMS = {
   malformed_body: [400, 'The body is not valid JSON'],
   bad_request: [400, 'The request is not valid'],
   rail_not_offered: [400, 'This way of paying is not offered here'],
+  password_too_common: [400, 'The password is too easy to guess'],
   invalid_signature: [400, 'The signature does not match'],
+  not_signed_in: [401, 'Nobody is signed in'],
+  invalid_code: [401, 'The code is not right'],
+  invalid_credentials: [401, 'The mailbox or the password is not right'],
   payment_declined: [402, 'The payment was declined'],
   download_link_invalid: [403, 'The link is not valid'],
   download_link_expired: [403, 'The link has expired'],
   download_not_available: [403, 'The files of this order are not available'],
   origin_not_allowed: [403, 'This origin is not allowed'],
+  recent_sign_in_required: [403, 'Please sign in again first'],
+  wrong_password: [403, 'The present password is not right'],
   not_found: [404, 'There is nothing here'],
   product_not_found: [404, 'The product was not found'],
   order_not_found: [404, 'The order was not found'],
   payment_not_found: [404, 'The payment was not found'],
+  code_not_found: [404, 'No code is waited for'],
+  session_not_found: [404, 'The session was not found'],
+  identity_not_found: [404, 'The linked account was not found'],
+  idp_not_configured: [404, 'There is no identity provider here'],
   method_not_allowed: [405, 'The method is not allowed here'],
+  email_taken: [409, 'The mailbox belongs to another account'],
   idempotency_key_reused: [409, 'The idempotency key was used for another request'],
   payment_already_captured: [409, 'The payment is already captured'],
   payment_not_captured: [409, 'The payment is not captured'],
@@ -31,6 +42,8 @@ const PROBLEMS = {
   headers_too_large: [431, 'The headers are too large'],
   rate_limited: [429, 'Too many requests'],
   internal_error: [500, 'Something went wrong on our side'],
+  sign_in_busy: [503, 'Too many people are signing in'],
+  idp_unavailable: [503, 'The identity provider does not answer'],
   processor_unavailable: [503, 'The payment cannot be started right now'],
   payment_unknown: [503, 'The payment is not known here yet'],
   storage_unavailable: [503, 'The file cannot be read right now'],
@@ -49,16 +62,19 @@ export class Refusal extends Error {
   readonly code: ProblemCode
   readonly fields: FieldProblem[] | undefined
   readonly retryAfterSeconds: number | undefined
+  /** The limit that was reached. */
+  readonly limitCount: number | undefined
 
   constructor(
     code: ProblemCode,
     detail: string,
-    more: { fields?: FieldProblem[]; retryAfterSeconds?: number; cause?: unknown } = {},
+    more: { fields?: FieldProblem[]; retryAfterSeconds?: number; limitCount?: number; cause?: unknown } = {},
   ) {
     super(detail, { cause: more.cause })
     this.code = code
     this.fields = more.fields
     this.retryAfterSeconds = more.retryAfterSeconds
+    this.limitCount = more.limitCount
   }
 }
 

@@ -49,14 +49,18 @@ export interface HttpOptions {
   appUrl: string
   /** Paths any origin may call, without credentials: what a shop's own site needs. */
   openPaths: RegExp
+  /** The cookie that makes a request somebody's own: another site's page must not be able to send it along. */
+  sessionCookie: string
 }
+
+const UNSAFE = /^(?:POST|PUT|PATCH|DELETE)$/
 
 const newRequestId = (): string => Buffer.from(freshBytes(12)).toString('base64url')
 
 export type Server = Awaited<ReturnType<typeof newServer>>
 
 /** A server with everything that is the same for all routes: safe headers, CORS, strict JSON, problems, one log line a request. */
-export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOptions) {
+export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCookie }: HttpOptions) {
   const server = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -104,15 +108,19 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
     'access-control-allow-origin': '*',
     'access-control-expose-headers': EXPOSED_HEADERS,
   }
+  const ownOrigin = new URL(appUrl).origin
   const forOwnOrigin = {
     ...forAnyOrigin,
-    'access-control-allow-origin': new URL(appUrl).origin,
+    'access-control-allow-origin': ownOrigin,
     'access-control-allow-credentials': 'true',
     vary: 'Origin',
   }
   // these hooks run for every request, so they are of the cheap kind that makes no promise
   server.addHook('onRequest', (request, reply, done) => {
-    reply.headers(openPaths.test(request.url) ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
+    const isOpen = openPaths.test(request.url)
+    reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
+    if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
+      return done(new Refusal('origin_not_allowed', 'Only our own pages may ask for this.'))
     if (request.method !== 'OPTIONS') return done()
     void reply.headers(PREFLIGHT_HEADERS).code(204).send()
   })
@@ -139,6 +147,12 @@ export async function newServer({ log, trustProxy, appUrl, openPaths }: HttpOpti
     done()
   })
   return server
+}
+
+/** A browser names the page's origin whenever it changes something. Who has no browser has no session either, or must name it too. */
+function isFromOwnPages({ headers }: FastifyRequest, ownOrigin: string, sessionCookie: string): boolean {
+  if (headers.origin !== undefined) return headers.origin === ownOrigin
+  return !headers.cookie?.split(';').some((cookie) => cookie.trimStart().startsWith(`${sessionCookie}=`))
 }
 
 /** For answers about a person or an order. */
@@ -169,6 +183,10 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
 
 function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
+  if (refusal.limitCount !== undefined) {
+    const reset = refusal.retryAfterSeconds ?? 0
+    reply.headers({ 'ratelimit-limit': refusal.limitCount, 'ratelimit-remaining': 0, 'ratelimit-reset': reset })
+  }
   reply.header('cache-control', 'no-store').code(statusOf(refusal.code)).type('application/problem+json')
   void reply.serializer(JSON.stringify).send(problemOf(refusal, request.id))
 }

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newDatabase } from '../../test/shop.ts'
-import { connect } from './database.ts'
-import { sweepLimits, withinLimit } from './limits.ts'
+import { type Db, connect } from './database.ts'
+import { Refusal } from './errors.ts'
+import { type Limit, countUses, giveBack, networkOf, refuseBeyond, sweepLimits } from './limits.ts'
+
+const use = async (db: Db, key: string, limit: Limit, grows = false) =>
+  (await countUses(db, [{ key, limit, grows }]))[0]!
 
 test('of fifty uses at once over two instances as many are within the limit as it allows, and the time brings new ones', async (t) => {
   const url = await newDatabase(t)
@@ -12,19 +16,94 @@ test('of fifty uses at once over two instances as many are within the limit as i
   const [{ db }] = instances as [(typeof instances)[0]]
   const limit = { count: 5, seconds: 600 }
 
-  const uses = await Promise.all(Array.from({ length: 50 }, (_, at) => withinLimit(instances[at % 2]!.db, 'a', limit)))
+  const uses = await Promise.all(Array.from({ length: 50 }, (_, at) => use(instances[at % 2]!.db, 'a', limit)))
   assert.equal(uses.filter(({ within }) => within).length, 5)
-  for (const { retryAfterSeconds } of uses) assert(retryAfterSeconds > 500 && retryAfterSeconds <= 600)
-  assert.equal((await withinLimit(db, 'b', limit)).within, true, 'another key is counted by itself')
+  for (const { resetSeconds } of uses) assert(resetSeconds > 500 && resetSeconds <= 600)
+  assert.equal((await use(db, 'b', limit)).within, true, 'another key is counted by itself')
 
   await sql`update limits set until = now() - interval '1 second' where key = 'a'`.execute(db)
-  const again = await withinLimit(db, 'a', limit)
-  assert.deepEqual([again.within, again.retryAfterSeconds > 500], [true, true])
-  for (let at = 0; at < 4; at++) assert((await withinLimit(db, 'a', limit)).within)
-  assert(!(await withinLimit(db, 'a', limit)).within)
+  const again = await use(db, 'a', limit)
+  assert.deepEqual([again.within, again.resetSeconds > 500], [true, true])
+  for (let at = 0; at < 4; at++) assert((await use(db, 'a', limit)).within)
+  assert(!(await use(db, 'a', limit)).within)
 
   await sql`update limits set until = now() - interval '2 minutes' where key = 'a'`.execute(db)
   await sweepLimits(db)
   const { rows } = await sql<{ key: string }>`select key from limits`.execute(db)
   assert.deepEqual(rows, [{ key: 'b' }], 'what is over is forgotten')
+})
+
+async function database(t: { after(end: () => unknown): void }): Promise<Db> {
+  const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 4, onError: () => {} })
+  t.after(close)
+  return db
+}
+
+test('keys counted together keep their order, one that is only looked at is not counted, and what is given back is free again', async (t) => {
+  const db = await database(t)
+  const limit = { count: 2, seconds: 600 }
+  const many = await countUses(db, [
+    ...['a', 'b', 'a', 'a', 'b'].map((key) => ({ key, limit })),
+    { key: 'c', limit, weight: 0 as const },
+    { key: 'a', limit, weight: 0 as const },
+  ])
+  assert.deepEqual(
+    many.map(({ within, left }) => [within, left]),
+    [[true, 1], [true, 1], [true, 0], [false, 0], [true, 0], [true, 2], [false, 0]],
+  ) // prettier-ignore
+  await giveBack(db, ['b'])
+  assert.equal((await use(db, 'b', limit)).within, true)
+  assert.equal((await use(db, 'b', limit)).within, false)
+  await giveBack(db, [])
+})
+
+test('who overruns a limit again and again waits longer each time, up to a most, and is forgiven after a quiet day', async (t) => {
+  const db = await database(t)
+  const limit = { count: 1, seconds: 100 }
+  const pass = (past: string) => sql`update limits set until = now() - ${past}::interval`.execute(db)
+  const pauses: number[] = []
+  for (let at = 0; at < 7; at++) {
+    assert.equal((await use(db, 'a', limit, true)).within, true)
+    const beyond = await use(db, 'a', limit, true)
+    assert.equal(beyond.within, false)
+    pauses.push(beyond.resetSeconds)
+    assert.equal(
+      (await use(db, 'a', limit, true)).resetSeconds,
+      beyond.resetSeconds,
+      'asking on does not make it longer',
+    )
+    await pass('1 second')
+  }
+  assert.deepEqual(pauses, [100, 200, 400, 800, 1600, 1600, 1600])
+  await sweepLimits(db)
+  assert.equal((await use(db, 'a', limit, true)).within, true)
+  assert.equal((await use(db, 'a', limit, true)).resetSeconds, 1600, 'the sweep does not forgive')
+  await pass('25 hours')
+  assert.equal((await use(db, 'a', limit, true)).within, true)
+  assert.equal((await use(db, 'a', limit, true)).resetSeconds, 100)
+})
+
+test('a refusal names the longest pause of all the limits that are reached', () => {
+  const counted = { within: true, left: 0, limit: { count: 3, seconds: 60 } }
+  refuseBeyond([{ ...counted, resetSeconds: 50 }], 'No.')
+  const beyond = [10, 30, 20].map((resetSeconds) => ({ ...counted, within: false, resetSeconds }))
+  assert.throws(
+    () => refuseBeyond([...beyond, { ...counted, resetSeconds: 99 }], 'No.'),
+    (error: unknown) => error instanceof Refusal && error.retryAfterSeconds === 30 && error.limitCount === 3,
+  )
+})
+
+test('an IPv6 subscriber is one network however the address is written, and an IPv4 address is itself', () => {
+  const same = [
+    '2001:db8:0:1::1',
+    '2001:0db8:0000:0001:ffff:ffff:ffff:ffff',
+    '2001:DB8:0:1:2:3:4:5',
+    '2001:db8::1:0:0:0:9',
+  ]
+  assert.deepEqual([...new Set(same.map(networkOf))], ['2001:db8:0:1::/64'])
+  assert.equal(networkOf('2001:db8:0:2::1'), '2001:db8:0:2::/64')
+  assert.equal(networkOf('::1'), '0:0:0:0::/64')
+  assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
+  assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
+  assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
 })

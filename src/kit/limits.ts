@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { sql } from 'kysely'
+import net from 'node:net'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
 
@@ -38,27 +39,107 @@ export function limited(
     : {}
 }
 
-/**
- * Counts one more use of `key` over all instances, in one statement, and says whether it is still within `limit`.
- * For what guards a secret.
- */
-export async function withinLimit(
-  db: Db,
-  key: string,
-  limit: Limit,
-): Promise<{ within: boolean; retryAfterSeconds: number }> {
-  const { rows } = await sql<{ count: number; left: number }>`
-    insert into limits as l (key, count, until)
-    values (${key}, 1, clock_timestamp() + make_interval(secs => ${limit.seconds}))
-    on conflict (key) do update set
-      count = case when l.until < clock_timestamp() then 1 else l.count + 1 end,
-      until = case when l.until < clock_timestamp() then excluded.until else l.until end
-    returning count, ceil(extract(epoch from until - clock_timestamp()))::int as left`.execute(db)
-  const { count, left } = rows[0]!
-  return { within: count <= limit.count, retryAfterSeconds: Math.max(1, left) }
+/** One more use of `key`. With `weight` 0 it is only looked at. `grows`: who overruns it again and again waits longer and longer. */
+export interface Use {
+  key: string
+  limit: Limit
+  weight?: 0 | 1
+  grows?: boolean
 }
 
-/** Forgets the counts whose time is over. */
+export interface Counted {
+  within: boolean
+  /** How many more are allowed now. */
+  left: number
+  /** Until the count begins anew. */
+  resetSeconds: number
+  limit: Limit
+}
+
+/** Sixteen times the limit's own span, at most. */
+const MOST_DOUBLINGS = 4
+const OVERRUNS_FORGOTTEN = '1 day'
+
+/**
+ * Counts uses over all instances, in one statement, for what guards a secret; says of each whether it is still within its
+ * limit. Keys that occur more than once are counted in their order.
+ */
+export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]> {
+  const sums = new Map<string, { weight: number; seconds: number }>()
+  const positions = uses.map(({ key, limit, weight = 1 }) => {
+    const sum = { weight: (sums.get(key)?.weight ?? 0) + weight, seconds: limit.seconds }
+    sums.set(key, sum)
+    return sum.weight
+  })
+  // in one order everywhere, so that two statements never wait for each other
+  const keys = [...sums.keys()].sort()
+  const column = (name: 'weight' | 'seconds') => keys.map((key) => sums.get(key)![name])
+  const { rows } = await sql<{ key: string; count: number; left: number }>`
+    insert into limits as l (key, count, until)
+    select key, weight, clock_timestamp() + make_interval(secs => seconds)
+    from unnest(${keys}::text[], ${column('weight')}::int[], ${column('seconds')}::int[]) as n (key, weight, seconds)
+    on conflict (key) do update set
+      count = case when l.until < clock_timestamp() then excluded.count else l.count + excluded.count end,
+      until = case when l.until < clock_timestamp() then excluded.until else l.until end,
+      overruns = case when l.until < clock_timestamp() - ${OVERRUNS_FORGOTTEN}::interval then 0 else l.overruns end
+    returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as left`.execute(db)
+  const byKey = new Map(rows.map((row) => [row.key, row]))
+  const counted = uses.map(({ key, limit, weight = 1 }, at): Counted & { mine: number } => {
+    const { count, left } = byKey.get(key)!
+    const mine = count - sums.get(key)!.weight + positions[at]!
+    const within = weight === 1 ? mine <= limit.count : mine < limit.count
+    return { within, left: Math.max(0, limit.count - mine), resetSeconds: Math.max(1, left), limit, mine }
+  })
+  for (const [at, { key, limit, grows, weight = 1 }] of uses.entries()) {
+    const one = counted[at]!
+    if (grows && weight === 1 && one.mine === limit.count + 1) one.resetSeconds = await pause(db, key, limit)
+  }
+  return counted
+}
+
+/** The pause after an overrun: the limit's own span, then twice that, then four times. */
+async function pause(db: Db, key: string, { seconds }: Limit): Promise<number> {
+  const { rows } = await sql<{ left: number }>`
+    update limits set overruns = overruns + 1,
+      until = clock_timestamp() + make_interval(secs => ${seconds}::int * 2 ^ least(overruns, ${MOST_DOUBLINGS}::int))
+    where key = ${key}
+    returning ceil(extract(epoch from until - clock_timestamp()))::int as left`.execute(db)
+  return rows[0]?.left ?? seconds
+}
+
+/** Takes back what was counted for a try that turned out right. */
+export async function giveBack(db: Db, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
+  await sql`update limits set count = count - 1 where key = any(${keys}) and count > 0`.execute(db)
+}
+
+/** A refusal when one of them is beyond its limit, with the longest of their pauses. */
+export function refuseBeyond(counted: readonly Counted[], detail: string): void {
+  const beyond = counted.filter(({ within }) => !within).sort((a, b) => b.resetSeconds - a.resetSeconds)[0]
+  if (!beyond) return
+  const more = { retryAfterSeconds: beyond.resetSeconds, limitCount: beyond.limit.count }
+  throw new Refusal('rate_limited', detail, more)
+}
+
+/** Who asks, as far as the address tells: an IPv6 subscriber has 2^64 addresses, so the first half of one is counted. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped || !net.isIPv6(address)) return mapped ?? address
+  const [head = '', tail] = address.split('%')[0]!.split('::')
+  const groups = (text: string | undefined) => (text ? text.split(':') : [])
+  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length
+  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail)]
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}
+
+/** Forgets the counts whose time is over, and who overran them once a day has passed. */
 export async function sweepLimits(db: Db): Promise<void> {
-  await sql`delete from limits where until < now() - interval '1 minute'`.execute(db)
+  await sql`
+    delete from limits
+    where until < now() - case when overruns > 0 then ${OVERRUNS_FORGOTTEN}::interval else interval '1 minute' end`.execute(
+    db,
+  )
 }

@@ -1,0 +1,14 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+
+/** The secret of a service that was given none: made once, and kept beside its data. */
+export function keptSecret(file: string): string {
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o711 })
+  try {
+    fs.writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return fs.readFileSync(file, 'utf8').trim()
+}

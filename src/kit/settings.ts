@@ -1,0 +1,79 @@
+import net from 'node:net'
+import type { Limit } from './limits.ts'
+
+// What a setting's text can mean. Undefined: it means nothing, and the start stops with the setting's name.
+
+export function yesOrNo(value: string): boolean | undefined {
+  if (/^(1|true|yes)$/i.test(value)) return true
+  return /^(0|false|no)$/i.test(value) ? false : undefined
+}
+
+export function whole(value: string, least: number, most: number): number | undefined {
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+  return number >= least && number <= most ? number : undefined
+}
+
+export function origin(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username)
+    return undefined
+  return url.origin
+}
+
+export function secretList(value: string): string[] | undefined {
+  const list = value.split(',').map((secret) => secret.trim())
+  return list.every((secret) => secret.length >= 32) ? list : undefined
+}
+
+export function trustedProxy(value: string): boolean | number | string | undefined {
+  if (/^\d+$/.test(value)) return Number(value) === 0 ? false : Number(value)
+  if (/^(true|yes)$/i.test(value)) return true
+  if (/^(false|no)$/i.test(value)) return false
+  const isNetwork = (one: string) => {
+    const [address = '', bits = '32', ...rest] = one.split('/')
+    const longest = net.isIPv6(address) ? 128 : 32
+    return rest.length === 0 && net.isIP(address) > 0 && whole(bits, 1, longest) !== undefined
+  }
+  const known = /^(loopback|linklocal|uniquelocal)$/
+  return value.split(',').every((one) => known.test(one.trim()) || isNetwork(one.trim())) ? value : undefined
+}
+
+/** Of a few words, one. */
+export const oneOf =
+  <Word extends string>(...words: Word[]) =>
+  (value: string): Word | undefined =>
+    words.find((word) => word === value)
+
+/** A domain with a dot in it; a leading dot means the same, as it does in a cookie. No address, no "localhost": those have no domain. */
+export function cookieDomain(value: string): string | undefined {
+  const domain = value.toLowerCase().replace(/^\./, '')
+  if (net.isIP(domain) > 0 || domain.length > 253) return undefined
+  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(domain) ? domain : undefined
+}
+
+/** An OpenID Connect issuer: https, or http on this very machine. */
+export function issuer(value: string, httpsOnly: boolean): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || url.search || url.hash || url.username || value.length > 500) return undefined
+  const local = !httpsOnly && url.protocol === 'http:' && isLoopback(url.hostname)
+  return local || url.protocol === 'https:' ? value : undefined
+}
+
+export const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+
+/** `off`, or the `standing` limits with others in the place of some: `checkout=100/60,status=600/60`. */
+export function limitList<Name extends string>(
+  value: string,
+  standing: Readonly<Record<Name, Limit>>,
+): Partial<Record<Name, Limit>> | undefined {
+  if (value === 'off') return {}
+  const limits: Partial<Record<Name, Limit>> = { ...standing }
+  for (const entry of value.split(',')) {
+    const match = /^\s*(\w+)=(\d{1,7})\/(\d{1,7})\s*$/.exec(entry)
+    const [name, count, seconds] = [match?.[1] ?? '', Number(match?.[2]), Number(match?.[3])]
+    if (!Object.hasOwn(standing, name) || !(count > 0) || !(seconds > 0)) return undefined
+    limits[name as Name] = { count, seconds }
+  }
+  return limits
+}

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
+import { idPattern } from '../kit/ids.ts'
+import { Time } from '../kit/schema.ts'
+
+const Email = Type.String({
+  pattern: EMAIL_PATTERN,
+  maxLength: EMAIL_LONGEST,
+  description: 'One address; trimmed and lower-cased.',
+})
+/** Spaces and hyphens come along with what people paste. */
+const Code = Type.String({ pattern: '^[\\s-]*(?:[0-9][\\s-]*){6}$', maxLength: 40, description: 'The six digits.' })
+
+export const PASSWORD_SHORTEST = 12
+export const PASSWORD_LONGEST = 128
+/** Longer than any password can be: not worth a hash. */
+const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LONGEST })
+
+export const Seller = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'What buyers read.' }),
+  email: Type.String(),
+  hasPassword: Type.Boolean(),
+  createdAt: Time,
+})
+export type Seller = Type.Static<typeof Seller>
+
+const Method = Type.Union([Type.Literal('code'), Type.Literal('password'), Type.Literal('idp')])
+export type Method = Type.Static<typeof Method>
+
+export const SignedInSeller = Type.Object({ seller: Seller })
+export const CurrentSession = Type.Object({
+  seller: Seller,
+  session: Type.Object({
+    id: Type.String(),
+    method: Method,
+    createdAt: Time,
+    recentUntil: Type.String({
+      description: 'Until then the mailbox, the password and the linked accounts can be changed; later one signs in again.',
+    }),
+  }),
+})
+export type CurrentSession = Type.Static<typeof CurrentSession>
+
+export const CodeRequest = Type.Object({ email: Email })
+export const CodeSent = Type.Object({
+  resendAfter: Type.Integer({ description: 'Seconds until another code may be asked for.' }),
+})
+export const WaitingFor = Type.Object({
+  email: Type.String(),
+  resendAfter: Type.Integer(),
+  provider: Type.Boolean({ description: 'Whether an identity provider sent them: the right code links it.' }),
+})
+export const CodeVerification = Type.Object({ email: Email, code: Code })
+export const EmailVerification = Type.Object({ code: Code })
+export const PasswordSignIn = Type.Object({ email: Email, password: Password })
+export const PasswordChange = Type.Object({
+  newPassword: Type.String({ minLength: PASSWORD_SHORTEST, maxLength: PASSWORD_LONGEST }),
+  currentPassword: Type.Optional(Password),
+})
+export const SellerChange = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }) })
+
+export const Sessions = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      current: Type.Boolean(),
+      method: Method,
+      browser: Type.String({ description: 'Such as "Firefox on Linux".' }),
+      createdAt: Time,
+      lastSeenAt: Time,
+    }),
+  ),
+})
+export type Sessions = Type.Static<typeof Sessions>
+export const SessionParams = Type.Object({ sessionId: Type.String({ pattern: idPattern('ses') }) })
+
+export const Identities = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      issuer: Type.String(),
+      email: Type.Union([Type.String(), Type.Null()]),
+      linkedAt: Time,
+    }),
+  ),
+})
+export type Identities = Type.Static<typeof Identities>
+export const IdentityParams = Type.Object({ identityId: Type.String({ pattern: idPattern('idn') }) })
+export const Providers = Type.Object({ idp: Type.Boolean() })
+export const LinkStart = Type.Object({ returnTo: Type.Optional(Type.String({ maxLength: 500 })) })
+export const LinkStarted = Type.Object({ url: Type.String({ description: 'Where the browser goes to sign in at the provider.' }) })
