@@ -29,6 +29,13 @@ import { sandboxRoutes } from './payments/sandbox/routes.ts'
 import { runSandbox, sandboxProcessor } from './payments/sandbox/sandbox.ts'
 import { settler } from './payments/settle.ts'
 import { ensureDemo } from './products/demo.ts'
+import { accountRoutes } from './sellers/account-routes.ts'
+import { codeSender } from './sellers/codes.ts'
+import { sellerCookies, sessionCookieName } from './sellers/cookies.ts'
+import { browsers } from './sellers/guard.ts'
+import { sendSellerMails } from './sellers/mails.ts'
+import { signInRoutes } from './sellers/routes.ts'
+import { sessionFinder, sweepSessions } from './sellers/sessions.ts'
 
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
@@ -57,7 +64,13 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   if (migrated.length > 0) log.info({ migrated }, 'the schema is up to date')
   let closing = false
 
-  const server = await newServer({ log, trustProxy: config.trustProxy, appUrl, openPaths: OPEN_PATHS })
+  const server = await newServer({
+    log,
+    trustProxy: config.trustProxy,
+    appUrl,
+    openPaths: OPEN_PATHS,
+    sessionCookie: sessionCookieName(baseUrl),
+  })
   await registerLimits(server)
   await server.register(swagger, apiDescription(baseUrl))
   const jobs = await startJobs(database, log)
@@ -71,6 +84,20 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
 
   const demoIds = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
   await start.close()
+
+  const cookies = sellerCookies({ baseUrl, cookieDomain: config.cookieDomain })
+  const selling = {
+    db,
+    jobs,
+    cookies,
+    browsers: browsers(cookies, sessionFinder(db), newSigner(config.secrets, 'known browser')),
+    sendCode: codeSender(db, jobs, config.secrets, config.limits),
+    secrets: config.secrets,
+    signup: config.signup,
+    limits: config.limits,
+  }
+  signInRoutes(server, selling)
+  accountRoutes(server, selling)
 
   const downloadSigner = newSigner(config.secrets, 'download')
   downloadRoutes(server, { db, storage, signer: downloadSigner })
@@ -108,10 +135,12 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
 
   const mailer = config.smtpUrl ? smtpMailer(config.smtpUrl, config.mailFrom) : outboxMailer(db)
   await sendMails(jobs, { db, mailer, orderUrl: (orderId) => `${appUrl}/order/?order=${orderId}` })
+  await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
   await refundReturns(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue(asking)))
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
+  await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
 
   return {
     server,

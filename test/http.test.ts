@@ -481,7 +481,13 @@ test('what is hardly HTTP is refused in plain words, and others are served on', 
 })
 
 test('who sends slowly, or nothing, holds no connection for long', async (t) => {
-  const server = await newServer({ log: newLog('silent'), trustProxy: false, appUrl: APP_URL, openPaths: /./ })
+  const server = await newServer({
+    log: newLog('silent'),
+    trustProxy: false,
+    appUrl: APP_URL,
+    openPaths: /./,
+    sessionCookie: 'till_session',
+  })
   t.after(() => server.close())
   const { headersTimeout, requestTimeout, keepAliveTimeout } = server.server
   assert.deepEqual(

@@ -36,7 +36,8 @@ export const CurrentSession = Type.Object({
     method: Method,
     createdAt: Time,
     recentUntil: Type.String({
-      description: 'Until then the mailbox, the password and the linked accounts can be changed; later one signs in again.',
+      description:
+        'Until then the mailbox, the password and the linked accounts can be changed; later one signs in again.',
     }),
   }),
 })
@@ -58,7 +59,14 @@ export const PasswordChange = Type.Object({
   newPassword: Type.String({ minLength: PASSWORD_SHORTEST, maxLength: PASSWORD_LONGEST }),
   currentPassword: Type.Optional(Password),
 })
-export const SellerChange = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }) })
+export const SellerChange = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    // no control characters, and none that turn the direction of what follows
+    pattern: '^(?=.*\\S)[^\\p{Cc}\\u202a-\\u202e\\u2066-\\u2069]*$',
+  }),
+})
 
 export const Sessions = Type.Object({
   items: Type.Array(
@@ -89,4 +97,6 @@ export type Identities = Type.Static<typeof Identities>
 export const IdentityParams = Type.Object({ identityId: Type.String({ pattern: idPattern('idn') }) })
 export const Providers = Type.Object({ idp: Type.Boolean() })
 export const LinkStart = Type.Object({ returnTo: Type.Optional(Type.String({ maxLength: 500 })) })
-export const LinkStarted = Type.Object({ url: Type.String({ description: 'Where the browser goes to sign in at the provider.' }) })
+export const LinkStarted = Type.Object({
+  url: Type.String({ description: 'Where the browser goes to sign in at the provider.' }),
+})

@@ -1,6 +1,19 @@
 import { sql } from 'kysely'
-import type { Db } from '../kit/database.ts'
+import type { Db, Tx } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
+
+/** What buyers read until the seller says otherwise. Not the mailbox's name: that would publish half of the address. */
+export const UNNAMED = 'New seller'
+
+export interface SellerRow {
+  id: string
+  name: string
+  email: string
+  hasPassword: boolean
+  createdAt: Date
+}
+
+export type Signup = 'open' | 'closed'
 
 /** The seller with this mailbox, made if there is none. The address is in its canonical form. */
 export async function ensureSeller(db: Db, { name, email }: { name: string; email: string }): Promise<string> {
@@ -9,4 +22,50 @@ export async function ensureSeller(db: Db, { name, email }: { name: string; emai
     on conflict (email) do update set name = sellers.name
     returning id`.execute(db)
   return rows[0]!.id
+}
+
+/**
+ * The seller of a mailbox that has just been proven, and made by it where sign-up is open; locked until `tx` ends, so that of
+ * several ways in at once each sees what the other did. Undefined: there is none, or the operator has disabled it.
+ */
+export async function sellerOfProvenMailbox(tx: Tx, email: string, signup: Signup): Promise<SellerRow | undefined> {
+  if (signup === 'open') {
+    await sql`
+      insert into sellers (id, name, email, email_proven_at) values (${newId('sel')}, ${UNNAMED}, ${email}, now())
+      on conflict (email) do nothing`.execute(tx)
+  }
+  const seller = await lockSeller(tx, sql`email = ${email}`)
+  if (seller && !seller.isProven) {
+    await firstProof(tx, seller.id)
+    return { ...seller, hasPassword: false }
+  }
+  return seller
+}
+
+/** The seller with this id, locked until `tx` ends. Undefined: gone, or disabled. */
+export const lockSellerById = (tx: Tx, id: string): Promise<(SellerRow & { isProven: boolean }) | undefined> =>
+  lockSeller(tx, sql`id = ${id}`)
+
+async function lockSeller(
+  tx: Tx,
+  which: ReturnType<typeof sql>,
+): Promise<(SellerRow & { isProven: boolean }) | undefined> {
+  const { rows } = await sql<SellerRow & { isProven: boolean }>`
+    select id, name, email, created_at as "createdAt", email_proven_at is not null as "isProven",
+      exists (select 1 from passwords p where p.seller_id = sellers.id) as "hasPassword"
+    from sellers where ${which} and disabled_at is null for no key update`.execute(tx)
+  return rows[0]
+}
+
+/** Whoever made this row has not shown that the mailbox is theirs; now its owner has, and what others left behind goes. */
+async function firstProof(tx: Tx, sellerId: string): Promise<void> {
+  await sql`delete from passwords where seller_id = ${sellerId}`.execute(tx)
+  await sql`delete from identities where seller_id = ${sellerId}`.execute(tx)
+  await sql`delete from sessions where seller_id = ${sellerId}`.execute(tx)
+  await sql`update sellers set email_proven_at = now() where id = ${sellerId}`.execute(tx)
+}
+
+/** The name buyers read. */
+export async function renameSeller(db: Db, sellerId: string, name: string): Promise<void> {
+  await sql`update sellers set name = ${name} where id = ${sellerId}`.execute(db)
 }

@@ -1,0 +1,179 @@
+import Bowser from 'bowser'
+import { canonicalEmail } from '../kit/email.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Server } from '../kit/http.ts'
+import { changeEmail } from './change-email.ts'
+import { sellerView } from './guard.ts'
+import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
+import {
+  CodeRequest,
+  CodeSent,
+  CurrentSession,
+  EmailVerification,
+  SellerChange,
+  SessionParams,
+  Sessions,
+  SignedInSeller,
+} from './schema.ts'
+import { renameSeller } from './sellers.ts'
+import { endOtherSessions, endSessionById, listSessions } from './sessions.ts'
+
+/** Who is signed in, where, and under which name and mailbox. */
+export function accountRoutes(server: Server, parts: SellerParts): void {
+  const { db, cookies, browsers, sendCode } = parts
+
+  server.get(
+    '/api/auth/session',
+    {
+      schema: {
+        operationId: 'getSession',
+        summary: 'Who is signed in',
+        tags: TAG,
+        response: { 200: CurrentSession, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { id, method, createdAt, recentUntil, seller } = await browsers.signedIn(request, reply)
+      const times = { createdAt: createdAt.toISOString(), recentUntil: recentUntil.toISOString() }
+      return { seller: sellerView(seller), session: { id, method, ...times } }
+    },
+  )
+
+  server.get(
+    '/api/auth/sessions',
+    {
+      schema: {
+        operationId: 'listSessions',
+        summary: 'Where one is signed in',
+        description: 'The newest first, at most fifty: a further one ends the oldest.',
+        tags: TAG,
+        response: { 200: Sessions, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const current = await browsers.signedIn(request, reply)
+      const sessions = await listSessions(db, current.seller.id)
+      return {
+        items: sessions.map(({ id, method, userAgent, createdAt, seenAt }) => ({
+          id,
+          current: id === current.id,
+          method,
+          browser: browserName(userAgent),
+          createdAt: createdAt.toISOString(),
+          lastSeenAt: seenAt.toISOString(),
+        })),
+      }
+    },
+  )
+
+  server.delete(
+    '/api/auth/sessions',
+    {
+      schema: { operationId: 'endOtherSessions', summary: 'Sign out everywhere else', tags: TAG, response: NOTHING },
+    },
+    async (request, reply) => {
+      const { id, seller } = await browsers.signedIn(request, reply)
+      await endOtherSessions(db, seller.id, id)
+      return reply.code(204).send(null)
+    },
+  )
+
+  server.delete(
+    '/api/auth/sessions/:sessionId',
+    {
+      schema: {
+        operationId: 'endSession',
+        summary: 'End one of one’s own sessions',
+        tags: TAG,
+        params: SessionParams,
+        response: NOTHING,
+      },
+    },
+    async (request, reply) => {
+      const { id, seller } = await browsers.signedIn(request, reply)
+      const { sessionId } = request.params
+      if (!(await endSessionById(db, seller.id, sessionId)))
+        throw new Refusal('session_not_found', 'There is no such session of yours.')
+      if (sessionId === id) cookies.clear(reply, 'session')
+      return reply.code(204).send(null)
+    },
+  )
+
+  server.patch(
+    '/api/auth/seller',
+    {
+      schema: {
+        operationId: 'renameSeller',
+        summary: 'Change the name that buyers read',
+        tags: TAG,
+        body: SellerChange,
+        response: { 200: SignedInSeller, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const name = request.body.name.trim()
+      await renameSeller(db, seller.id, name)
+      return { seller: sellerView({ ...seller, name }) }
+    },
+  )
+
+  server.post(
+    '/api/auth/email',
+    {
+      schema: {
+        operationId: 'requestEmailChange',
+        summary: 'Move the account to another mailbox',
+        description:
+          'Within ten minutes of signing in. A code goes to the new mailbox; nothing changes until it answers.',
+        tags: TAG,
+        body: CodeRequest,
+        response: { 202: CodeSent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { id: sessionId } = await browsers.recentlySignedIn(request, reply)
+      const email = canonicalEmail(request.body.email)
+      const { resendAfterSeconds: resendAfter } = await sendCode({
+        email,
+        purpose: 'change_email',
+        sessionId,
+        ...browsers.counted(request, email),
+        ...browsers.newCodeHolder(request, reply),
+      })
+      return reply.code(202).send({ resendAfter })
+    },
+  )
+
+  server.post(
+    '/api/auth/email/verify',
+    {
+      schema: {
+        operationId: 'verifyEmailChange',
+        summary: 'Prove the new mailbox',
+        description:
+          'In the session and the browser that asked. The old mailbox is told, and every other session ends.',
+        tags: TAG,
+        body: EmailVerification,
+        response: { 200: SignedInSeller, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const signedIn = await browsers.signedIn(request, reply)
+      const seller = await changeEmail(parts, signedIn, {
+        code: request.body.code,
+        browserHash: browsers.codeHolder(request),
+        ...browsers.counted(request, signedIn.seller.email),
+      })
+      cookies.clear(reply, 'code')
+      return { seller: sellerView(seller) }
+    },
+  )
+}
+
+/** "Firefox on Linux", as far as a browser tells. */
+function browserName(userAgent: string): string {
+  const { browser, os } = Bowser.parse(userAgent || ' ')
+  if (!browser.name) return 'A program'
+  return os.name ? `${browser.name} on ${os.name}` : browser.name
+}

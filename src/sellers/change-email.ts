@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { Refusal } from '../kit/errors.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { addNotice } from './mails.ts'
+import { type SellerRow, lockSellerById } from './sellers.ts'
+import { type SignedIn, endOtherSessions, holdSession } from './sessions.ts'
+import { type Counted, type VerifyParts, withRightCode } from './verify.ts'
+
+const UNIQUE_VIOLATION = '23505'
+
+/**
+ * Moves an account to the mailbox that a code has just proven, in the session and the browser that asked for it. The old
+ * mailbox is told; every other session ends. Throws `invalid_code`, `rate_limited`, `email_taken`.
+ */
+export async function changeEmail(
+  parts: VerifyParts & { jobs: Jobs },
+  { id: sessionId, seller: { id } }: SignedIn,
+  given: { code: string; browserHash: Buffer | undefined } & Counted,
+): Promise<SellerRow> {
+  try {
+    return await withRightCode(parts, { ...given, purpose: 'change_email', sessionId }, async (tx, { email }) => {
+      const seller = await lockSellerById(tx, id)
+      if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+      await sql`update sellers set email = ${email}, email_proven_at = now() where id = ${id}`.execute(tx)
+      await endOtherSessions(tx, id, sessionId)
+      await addNotice(tx, parts.jobs, { kind: 'email_changed', to: seller.email, newEmail: email })
+      return { ...seller, email }
+    })
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION)
+      throw new Refusal('email_taken', 'An account with this address is there already. Sign in to that one instead.')
+    throw error
+  }
+}

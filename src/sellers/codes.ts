@@ -1,0 +1,168 @@
+import { sql } from 'kysely'
+import { createHmac, randomUUID } from 'node:crypto'
+import { batched } from '../kit/batch.ts'
+import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../kit/database.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { type Counted, type Limit, type Use, countUses, refuseBeyond } from '../kit/limits.ts'
+import { derivedKey } from '../kit/signing.ts'
+import { CODE_SECONDS } from './cookies.ts'
+
+/** How soon another code may be asked for, while the limit is not reached. */
+const RESEND_SECONDS = 30
+const MOST_WRONG_TRIES = 5
+const DIGITS = 6
+
+export interface CodeLimits {
+  /** Codes sent to one mailbox, and asked for from one network. */
+  code?: Limit
+  code_address?: Limit
+  /** Wrong codes, of one mailbox and of one network. */
+  code_try?: Limit
+}
+
+export interface NewCode {
+  email: string
+  purpose: 'sign_in' | 'change_email'
+  /** SHA-256 of what the browser holds from now on, and of what it held before. */
+  browserHash: Buffer
+  previousBrowserHash?: Buffer | undefined
+  /** Under which name requests for this mailbox are counted, and under which those of this network. */
+  bucket: string
+  network: string
+  /** Who asks to move to this mailbox. */
+  sessionId?: string
+  /** Who a provider says this is. */
+  identity?: { issuer: string; subject: string }
+}
+
+export type SendCode = (code: NewCode) => Promise<{ resendAfterSeconds: number }>
+
+/**
+ * Makes a code for a mailbox, in the place of any older one, and has it mailed, in one transaction; those asked for together
+ * share it. Whether the mailbox is known makes no difference here: the mail's own job looks. Throws `rate_limited`.
+ */
+export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendCode {
+  const send = batched(
+    (codes: readonly NewCode[]) => inTransaction(db, (tx) => sendAll(tx, jobs, secrets[0]!, limits, codes)),
+    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
+  )
+  return async (code) => {
+    const counted = await send(code)
+    refuseBeyond(counted, 'Too many codes were asked for. Those that were sent stay good.')
+    const last = counted.filter(({ left }) => left === 0).map(({ resetSeconds }) => resetSeconds)
+    return { resendAfterSeconds: Math.max(RESEND_SECONDS, ...last) }
+  }
+}
+
+async function sendAll(
+  tx: Tx,
+  jobs: Jobs,
+  secret: string,
+  limits: CodeLimits,
+  codes: readonly NewCode[],
+): Promise<Counted[][]> {
+  const uses = codes.map(({ bucket, network }): Use[] => [
+    ...(limits.code ? [{ key: `code ${bucket}`, limit: limits.code }] : []),
+    ...(limits.code_address ? [{ key: `code from ${network}`, limit: limits.code_address }] : []),
+  ])
+  const flat = uses.flat()
+  const counts = flat.length > 0 ? await countUses(tx, flat) : []
+  const counted = uses.map((own) => counts.splice(0, own.length))
+  const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
+  // of several for one mailbox the last is the one that counts, as if they had come one after the other
+  const live = [...new Map(allowed.map((code) => [code.email, { ...code, id: randomUUID() }])).values()]
+  if (live.length === 0) return counted
+  live.sort((a, b) => (a.email < b.email ? -1 : 1))
+  const column = <T>(pick: (code: (typeof live)[number]) => T): T[] => live.map(pick)
+  await sql`
+    insert into one_time_codes (email, id, purpose, browser_hash, code_hash, expires_at, session_id, issuer, subject)
+    select n.email, n.id, n.purpose, n.browser_hash, n.code_hash, now() + make_interval(secs => ${CODE_SECONDS}::int), n.session_id,
+      -- who a provider sent keeps that over a second code, in the same browser
+      coalesce(n.issuer, o.issuer), coalesce(n.subject, o.subject)
+    from unnest(
+      ${column(({ email }) => email)}::text[], ${column(({ id }) => id)}::uuid[], ${column(({ purpose }) => purpose)}::text[],
+      ${column(({ browserHash }) => browserHash)}::bytea[],
+      ${column(({ id, browserHash }) => codeHash(secret, browserHash, codeOf(secret, id)))}::bytea[],
+      ${column(({ sessionId }) => sessionId ?? null)}::text[], ${column(({ identity }) => identity?.issuer ?? null)}::text[],
+      ${column(({ identity }) => identity?.subject ?? null)}::text[],
+      ${column(({ previousBrowserHash }) => previousBrowserHash ?? null)}::bytea[])
+      as n (email, id, purpose, browser_hash, code_hash, session_id, issuer, subject, previous_hash)
+    left join one_time_codes o on o.email = n.email and o.browser_hash = n.previous_hash and o.used_at is null
+      and o.expires_at > now() and n.purpose = 'sign_in' and n.issuer is null
+    order by n.email
+    on conflict (email) do update set id = excluded.id, purpose = excluded.purpose, browser_hash = excluded.browser_hash,
+      code_hash = excluded.code_hash, wrong_tries = 0, used_at = null, created_at = excluded.created_at,
+      expires_at = excluded.expires_at, session_id = excluded.session_id, issuer = excluded.issuer, subject = excluded.subject`.execute(
+    tx,
+  )
+  await jobs.add(
+    tx,
+    'code',
+    live.map(({ id }) => ({ data: { id } })),
+  )
+  return counted
+}
+
+export interface CodeTry {
+  browserHash: Buffer
+  code: string
+  purpose: NewCode['purpose']
+  email?: string
+  sessionId?: string
+}
+
+export interface RightCode {
+  isRight: boolean
+  email: string
+  issuer: string | null
+  subject: string | null
+}
+
+/**
+ * Tries a code, in one guarded statement: of any number at once at most five wrong ones are looked at, and the right one is
+ * taken once. Undefined: this browser waits for none, or it is used, burnt or over. Commit whatever the answer is.
+ */
+export async function tryCode(tx: Tx, secrets: readonly string[], given: CodeTry): Promise<RightCode | undefined> {
+  const digits = given.code.replaceAll(/\D/g, '')
+  const hashes = secrets.map((secret) => codeHash(secret, given.browserHash, digits))
+  const { rows } = await sql<RightCode>`
+    update one_time_codes set
+      used_at = case when code_hash = any(${hashes}) then clock_timestamp() end,
+      wrong_tries = wrong_tries + case when code_hash = any(${hashes}) then 0 else 1 end
+    where browser_hash = ${given.browserHash} and purpose = ${given.purpose}
+      and (${given.email ?? null}::text is null or email = ${given.email ?? null})
+      and session_id is not distinct from ${given.sessionId ?? null}
+      and used_at is null and wrong_tries < ${MOST_WRONG_TRIES} and expires_at > clock_timestamp()
+    returning used_at is not null as "isRight", email, issuer, subject`.execute(tx)
+  return rows[0]
+}
+
+export interface AwaitedCode {
+  email: string
+  ageSeconds: number
+  provider: boolean
+}
+
+/** The live sign-in code that a browser waits for. */
+export async function findAwaited(db: Db, browserHash: Buffer): Promise<AwaitedCode | undefined> {
+  const { rows } = await sql<AwaitedCode>`
+    select email, extract(epoch from now() - created_at)::int as "ageSeconds", issuer is not null as provider
+    from one_time_codes
+    where browser_hash = ${browserHash} and purpose = 'sign_in' and used_at is null
+      and wrong_tries < ${MOST_WRONG_TRIES} and expires_at > now()`.execute(db)
+  return rows[0]
+}
+
+export const resendIn = (ageSeconds: number): number => Math.max(0, RESEND_SECONDS - ageSeconds)
+
+/**
+ * The six digits of a code, from its id: so no copy of them waits in the queue, and a mail that is tried again holds the same
+ * ones. Uniform but for one part in 10^13.
+ */
+export const codeOf = (secret: string, id: string): string => {
+  const mac = createHmac('sha256', derivedKey(secret, 'one-time code')).update(id).digest()
+  return String(mac.readBigUInt64BE() % 10n ** BigInt(DIGITS)).padStart(DIGITS, '0')
+}
+
+export const codeHash = (secret: string, browserHash: Buffer, code: string): Buffer =>
+  createHmac('sha256', derivedKey(secret, 'one-time code hash')).update(browserHash).update(code).digest()

@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../kit/errors.ts'
+import { neverCached } from '../kit/http.ts'
+import { type Limit, networkOf } from '../kit/limits.ts'
+import type { Signer } from '../kit/signing.ts'
+import type { Cookies } from './cookies.ts'
+import { bucketOf, mark } from './known-browsers.ts'
+import type { Seller } from './schema.ts'
+import type { SellerRow } from './sellers.ts'
+import { type FindSession, type SignedIn, hashOf, isToken, newToken } from './sessions.ts'
+
+/** What the routes of sellers know of the browser that asks. */
+export interface Browsers {
+  /** Who is signed in. Throws `not_signed_in`. */
+  signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
+  /** The same, no longer than ten minutes ago: for what protects the account. Throws `recent_sign_in_required` too. */
+  recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
+  sessionToken(request: FastifyRequest): string | undefined
+  /** The cookies of a new session, which take the place of an old one's. */
+  begin(reply: FastifyReply, session: { token: string; seller: SellerRow }): void
+  /** Under which names tries for a mailbox are counted. */
+  counted(request: FastifyRequest, email: string): { bucket: string; network: string }
+  /** What binds a code to this browser: the hash of what its cookie holds. */
+  codeHolder(request: FastifyRequest): Buffer | undefined
+  newCodeHolder(request: FastifyRequest, reply: FastifyReply): { browserHash: Buffer; previousBrowserHash?: Buffer }
+}
+
+export type SignInLimits = Partial<Record<'code' | 'code_address' | 'code_try' | 'password' | 'idp', Limit>>
+
+export function browsers(cookies: Cookies, findSession: FindSession, known: Signer): Browsers {
+  const hashed = (token: string | undefined) => (isToken(token) ? hashOf(token) : undefined)
+  const own: Browsers = {
+    async signedIn(request, reply) {
+      neverCached(reply)
+      const token = cookies.read(request, 'session')
+      const signedIn = token === undefined ? undefined : await findSession(token)
+      if (signedIn) return signedIn
+      if (token !== undefined) cookies.clear(reply, 'session')
+      throw new Refusal('not_signed_in', 'Nobody is signed in, or the session has ended.')
+    },
+    async recentlySignedIn(request, reply) {
+      const signedIn = await own.signedIn(request, reply)
+      if (signedIn.isRecent) return signedIn
+      throw new Refusal('recent_sign_in_required', 'This can be changed for ten minutes after signing in.')
+    },
+    sessionToken(request) {
+      const token = cookies.read(request, 'session')
+      return isToken(token) ? token : undefined
+    },
+    begin(reply, { token, seller }) {
+      cookies.set(reply, 'session', token)
+      cookies.set(reply, 'known', mark(known, seller.email))
+      cookies.clear(reply, 'code')
+    },
+    counted: (request, email) => ({
+      bucket: bucketOf(known, email, cookies.read(request, 'known')),
+      network: networkOf(request.ip),
+    }),
+    codeHolder: (request) => hashed(cookies.read(request, 'code')),
+    newCodeHolder(request, reply) {
+      const previousBrowserHash = own.codeHolder(request)
+      const token = newToken()
+      cookies.set(reply, 'code', token)
+      return { browserHash: hashOf(token), ...(previousBrowserHash && { previousBrowserHash }) }
+    },
+  }
+  return own
+}
+
+export const sellerView = ({ createdAt, ...seller }: SellerRow): Seller => ({
+  id: seller.id,
+  name: seller.name,
+  email: seller.email,
+  hasPassword: seller.hasPassword,
+  createdAt: createdAt.toISOString(),
+})

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../kit/database.ts'
+import { newId } from '../kit/ids.ts'
+
+/** Who a provider says somebody is. */
+export interface Identity {
+  issuer: string
+  subject: string
+  email: string | undefined
+}
+
+export interface LinkedIdentity {
+  id: string
+  issuer: string
+  email: string | null
+  linkedAt: Date
+}
+
+/** Links a provider's account to a seller; says whose it is now, which is another's when it was linked before. */
+export async function linkIdentity(
+  tx: Tx,
+  sellerId: string,
+  { issuer, subject, email }: Identity,
+): Promise<{ sellerId: string; isNew: boolean }> {
+  const { rows: made } = await sql`
+    insert into identities (id, seller_id, issuer, subject, email)
+    values (${newId('idn')}, ${sellerId}, ${issuer}, ${subject}, ${email ?? null})
+    on conflict (issuer, subject) do nothing returning 1`.execute(tx)
+  if (made.length > 0) return { sellerId, isNew: true }
+  return { sellerId: (await ownerOf(tx, { issuer, subject })) ?? sellerId, isNew: false }
+}
+
+/** The seller whom a provider's account opens. */
+export async function ownerOf(db: Db, { issuer, subject }: Omit<Identity, 'email'>): Promise<string | undefined> {
+  const { rows } = await sql<{ sellerId: string }>`
+    select seller_id as "sellerId" from identities where issuer = ${issuer} and subject = ${subject}`.execute(db)
+  return rows[0]?.sellerId
+}
+
+export async function listIdentities(db: Db, sellerId: string): Promise<LinkedIdentity[]> {
+  const { rows } = await sql<LinkedIdentity>`
+    select id, issuer, email, linked_at as "linkedAt" from identities where seller_id = ${sellerId}
+    order by linked_at desc, id desc`.execute(db)
+  return rows
+}
+
+/** False when it is none of the seller's own. A code by mail still lets them in. */
+export async function unlinkIdentity(db: Db, sellerId: string, id: string): Promise<boolean> {
+  const { rows } = await sql`delete from identities where id = ${id} and seller_id = ${sellerId} returning 1`.execute(
+    db,
+  )
+  return rows.length > 0
+}

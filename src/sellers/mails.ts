@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import { timingSafeEqual } from 'node:crypto'
+import type { Db, Tx } from '../kit/database.ts'
+import { DropJob, type Jobs } from '../kit/jobs.ts'
+import { type Lines, renderMail } from '../kit/mail-layout.ts'
+import { MailRefused, type Mailer } from '../kit/mail.ts'
+import { codeHash, codeOf } from './codes.ts'
+import type { Signup } from './sellers.ts'
+
+/** As long as a code lives. Codes have a queue of their own: somebody sits and waits for them. */
+const CODES = {
+  retries: 14,
+  retryDelaySeconds: 2,
+  retryDelayMaxSeconds: 60,
+  expireSeconds: 60,
+  atOnce: 10,
+  pollSeconds: 2,
+}
+const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60, atOnce: 2 }
+
+/** What happened to an account, for its owner to read, who may not have done it. */
+export type Notice =
+  { kind: 'password_changed' | 'identity_linked'; to: string } | { kind: 'email_changed'; to: string; newEmail: string }
+
+type DatedNotice = Notice & { at: string }
+
+export const addNotice = (tx: Tx, jobs: Jobs, notice: Notice): Promise<void> =>
+  jobs.add(tx, 'notice', [{ data: { ...notice, at: new Date().toISOString() } satisfies DatedNotice }])
+
+export interface SellerMails {
+  db: Db
+  mailer: Mailer
+  secrets: readonly string[]
+  signup: Signup
+  appUrl: string
+}
+
+/** Sends the codes, and what a seller should know of. */
+export async function sendSellerMails(jobs: Jobs, { db, mailer, secrets, signup, appUrl }: SellerMails): Promise<void> {
+  const send = async (id: string, to: string, lines: Lines) => {
+    try {
+      await mailer(id, { to, subject: lines.subject, ...renderMail(lines) })
+    } catch (error) {
+      throw error instanceof MailRefused ? new DropJob(error.message) : error
+    }
+  }
+
+  await jobs.on<{ id: string }>('code', CODES, async ({ id }, jobId) => {
+    const { rows } = await sql<{
+      email: string
+      purpose: 'sign_in' | 'change_email'
+      browserHash: Buffer
+      codeHash: Buffer
+      isSeller: boolean
+      isDisabled: boolean
+    }>`
+      select c.email, c.purpose, c.browser_hash as "browserHash", c.code_hash as "codeHash",
+        s.id is not null as "isSeller", s.disabled_at is not null as "isDisabled"
+      from one_time_codes c left join sellers s on s.email = c.email
+      where c.id = ${id} and c.used_at is null and c.expires_at > now()`.execute(db)
+    const code = rows[0]
+    // a newer one has taken its place, or it is used, or its time is over
+    if (!code) return
+    if (code.purpose === 'sign_in' && (code.isDisabled || (signup === 'closed' && !code.isSeller))) return
+    const digits = secrets
+      .map((secret) => ({ secret, digits: codeOf(secret, id) }))
+      .find((one) => timingSafeEqual(codeHash(one.secret, code.browserHash, one.digits), code.codeHash))?.digits
+    if (!digits) throw new DropJob('the secret that made this code is gone')
+    await send(jobId, code.email, CODE_LINES[code.purpose](digits, new URL(appUrl).host))
+  })
+
+  await jobs.on<DatedNotice>('notice', NOTICES, (notice, jobId) => send(jobId, notice.to, noticeLines(notice, appUrl)))
+}
+
+const CODE_LINES: Record<'sign_in' | 'change_email', (digits: string, host: string) => Lines> = {
+  sign_in: (digits, host) => ({
+    subject: `${digits} is your code for ${host}`,
+    title: 'Your code to sign in',
+    text: `Type it where you asked for it. It is good for ten minutes, once, and in that browser only.`,
+    code: digits,
+    facts: [],
+    note: `You did not ask for it? Then somebody typed your address at ${host}, and nobody can sign in without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
+  }),
+  change_email: (digits, host) => ({
+    subject: `${digits} confirms your new address at ${host}`,
+    title: 'Your code to change your address',
+    text: `Type it on your account’s page, and from then on you sign in at ${host} with this address. It is good for ten minutes.`,
+    code: digits,
+    facts: [],
+    note: `You did not ask for it? Then somebody typed your address at ${host}. Nothing happens without this code: do not pass it on, to anybody.`,
+  }),
+}
+
+function noticeLines(notice: DatedNotice, appUrl: string): Lines {
+  const { host } = new URL(appUrl)
+  const what = {
+    password_changed: {
+      subject: `Your password at ${host} was changed`,
+      text: 'Your password was changed, and every other session has ended.',
+    },
+    identity_linked: {
+      subject: `A new way to sign in at ${host}`,
+      text: 'An account at your identity provider was linked to yours, and opens it from now on.',
+    },
+    email_changed: {
+      subject: `Your address at ${host} was changed`,
+      text: `From now on you sign in with ${notice.kind === 'email_changed' ? masked(notice.newEmail) : ''} instead of this address, and every other session has ended.`,
+    },
+  }[notice.kind]
+  return {
+    ...what,
+    title: what.subject,
+    button: { label: 'See my account', url: `${appUrl}/account/` },
+    facts: [['When', `${notice.at.slice(0, 16).replace('T', ' ')} UTC`]],
+    note: `It was not you? Sign in by a code to your mailbox, set a new password, and end the sessions you do not know. If you cannot, tell whoever runs ${host} at once.`,
+  }
+}
+
+/** Enough to know one's own, not enough to pass on somebody else's. */
+const masked = (email: string): string => email.replace(/^(.)[^@]*/, '$1…')

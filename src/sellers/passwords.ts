@@ -1,0 +1,124 @@
+import { sql } from 'kysely'
+import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { type Limit, type Use, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
+import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
+import { addNotice } from './mails.ts'
+import { type SellerRow, lockSellerById } from './sellers.ts'
+import { type SignedIn, endOtherSessions, holdSession, startSession } from './sessions.ts'
+
+/** Guessed within a million tries, says the estimator, by who knows the lists of passwords that people use: not a secret. */
+const LEAST_SCORE = 2
+
+export interface PasswordParts {
+  db: Db
+  jobs: Jobs
+  limit: Limit | undefined
+}
+
+export interface Guess {
+  email: string
+  password: string
+  /** Under which names wrong tries are counted: of the account, and of the network. */
+  bucket: string
+  network: string
+}
+
+/**
+ * Signs in by mailbox and password. A wrong password, an unknown mailbox and an account without a password get the same answer
+ * after the same work. Throws `invalid_credentials`, `rate_limited`, `sign_in_busy`.
+ */
+export async function signInByPassword(
+  parts: PasswordParts,
+  { userAgent, ...guess }: Guess & { userAgent: string | undefined },
+): Promise<{ seller: SellerRow; token: string }> {
+  const found = await checkGuess(parts, guess)
+  const signedIn =
+    found &&
+    (await inTransaction(parts.db, async (tx) => {
+      const seller = await lockSellerById(tx, found.sellerId)
+      // changed, or gone, while we were hashing
+      if (!seller || !(await isStill(tx, found))) return undefined
+      return { seller, token: await startSession(tx, { sellerId: seller.id, method: 'password', userAgent }) }
+    }))
+  if (!signedIn) throw new Refusal('invalid_credentials', 'The mailbox or the password is not right.')
+  return signedIn
+}
+
+export interface PasswordChange {
+  newPassword: string
+  currentPassword: string | undefined
+  bucket: string
+  network: string
+}
+
+/**
+ * Sets a password, for who has signed in just now or knows the present one, ends every other session, and tells the owner.
+ * Throws `recent_sign_in_required`, `wrong_password`, `password_too_common`, `rate_limited`, `not_signed_in`.
+ */
+export async function changePassword(
+  parts: PasswordParts,
+  { id: sessionId, isRecent, seller: { id, email } }: SignedIn,
+  { newPassword, currentPassword, bucket, network }: PasswordChange,
+): Promise<void> {
+  const wrong = new Refusal('wrong_password', 'The present password is not right.')
+  const present =
+    currentPassword === undefined
+      ? undefined
+      : await checkGuess(parts, { email, password: currentPassword, bucket, network })
+  if (currentPassword !== undefined && !present) throw wrong
+  if (!isRecent && !present) {
+    throw new Refusal('recent_sign_in_required', 'Name the present password, or sign in again first.')
+  }
+  if (await isCommon(newPassword, email))
+    throw new Refusal('password_too_common', 'This password is among the first that somebody would try.')
+  const hash = await hashPassword(newPassword)
+  await inTransaction(parts.db, async (tx) => {
+    const seller = await lockSellerById(tx, id)
+    if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+    if (present && !(await isStill(tx, present))) throw wrong
+    await sql`
+      insert into passwords (seller_id, hash) values (${id}, ${hash})
+      on conflict (seller_id) do update set hash = excluded.hash, set_at = now()`.execute(tx)
+    await endOtherSessions(tx, id, sessionId)
+    await addNotice(tx, parts.jobs, { kind: 'password_changed', to: seller.email })
+  })
+}
+
+interface Found {
+  sellerId: string
+  hash: string
+}
+
+/** Whose password this is. Wrong tries are counted for the account and for the network, before any work is done for them. */
+async function checkGuess(
+  { db, limit }: PasswordParts,
+  { email, password, bucket, network }: Guess,
+): Promise<Found | undefined> {
+  const keys = [`password ${bucket}`, `password from ${network}`]
+  const uses = limit ? keys.map((key): Use => ({ key, limit, grows: true })) : []
+  if (limit) refuseBeyond(await countUses(db, uses), 'Too many wrong passwords. A code by mail works meanwhile.')
+  const { rows } = await sql<Found>`
+    select s.id as "sellerId", p.hash
+    from sellers s join passwords p on p.seller_id = s.id
+    where s.email = ${email} and s.email_proven_at is not null and s.disabled_at is null`.execute(db)
+  const isRight = await verifyPassword(password, rows[0]?.hash)
+  if (isRight && limit) await giveBack(db, keys)
+  return isRight ? rows[0] : undefined
+}
+
+async function isStill(tx: Tx, { sellerId, hash }: Found): Promise<boolean> {
+  const { rows } = await sql`select 1 from passwords where seller_id = ${sellerId} and hash = ${hash}`.execute(tx)
+  return rows.length > 0
+}
+
+/** Loaded when somebody first sets a password: the lists are larger than all of our code. */
+async function isCommon(password: string, email: string): Promise<boolean> {
+  const [{ ZxcvbnFactory }, common] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ])
+  const estimator = new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs })
+  return estimator.check(password, [email, ...email.split('@'), 'till']).score < LEAST_SCORE
+}

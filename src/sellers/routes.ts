@@ -1,0 +1,181 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Db } from '../kit/database.ts'
+import { canonicalEmail } from '../kit/email.ts'
+import { Refusal } from '../kit/errors.ts'
+import { type Server, neverCached } from '../kit/http.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { Problem } from '../kit/schema.ts'
+import { type SendCode, findAwaited, resendIn } from './codes.ts'
+import type { Cookies } from './cookies.ts'
+import { type Browsers, type SignInLimits, sellerView } from './guard.ts'
+import { changePassword, signInByPassword } from './passwords.ts'
+import {
+  CodeRequest,
+  CodeSent,
+  CodeVerification,
+  PasswordChange,
+  PasswordSignIn,
+  SignedInSeller,
+  WaitingFor,
+} from './schema.ts'
+import type { Signup } from './sellers.ts'
+import { endSession } from './sessions.ts'
+import { verifyCode } from './verify.ts'
+
+export interface SellerParts {
+  db: Db
+  jobs: Jobs
+  cookies: Cookies
+  browsers: Browsers
+  sendCode: SendCode
+  secrets: readonly string[]
+  signup: Signup
+  limits: SignInLimits
+}
+
+export const refusals = { '4xx': Problem, '5xx': Problem }
+export const TAG = ['Sign-in']
+export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
+export const userAgentOf = (request: FastifyRequest): string | undefined => request.headers['user-agent']
+
+/** The two ways in that need nobody else: a code by mail, and a password. Each lets who has lost the other back in. */
+export function signInRoutes(server: Server, parts: SellerParts): void {
+  const { db, jobs, cookies, browsers, sendCode, limits } = parts
+  const passwords = { db, jobs, limit: limits.password }
+
+  server.post(
+    '/api/auth/otp',
+    {
+      schema: {
+        operationId: 'requestCode',
+        summary: 'Send a code to a mailbox',
+        description:
+          'Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether the mailbox is known or not.',
+        tags: TAG,
+        body: CodeRequest,
+        response: { 202: CodeSent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const email = canonicalEmail(request.body.email)
+      const { resendAfterSeconds: resendAfter } = await sendCode({
+        email,
+        purpose: 'sign_in',
+        ...browsers.counted(request, email),
+        ...browsers.newCodeHolder(request, reply),
+      })
+      return reply.code(202).send({ resendAfter })
+    },
+  )
+
+  server.get(
+    '/api/auth/otp',
+    {
+      schema: {
+        operationId: 'getAwaitedCode',
+        summary: 'The code this browser waits for',
+        description:
+          'So that a page that is reloaded, or was sent here by an identity provider, knows which mailbox to look into.',
+        tags: TAG,
+        response: { 200: WaitingFor, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const holder = browsers.codeHolder(request)
+      const awaited = holder && (await findAwaited(db, holder))
+      if (!awaited) throw new Refusal('code_not_found', 'This browser waits for no code.')
+      return { email: awaited.email, resendAfter: resendIn(awaited.ageSeconds), provider: awaited.provider }
+    },
+  )
+
+  server.post(
+    '/api/auth/otp/verify',
+    {
+      schema: {
+        operationId: 'verifyCode',
+        summary: 'Sign in by a code',
+        description: 'A mailbox that is not known becomes a seller here, unless sign-up is closed.',
+        tags: TAG,
+        body: CodeVerification,
+        response: { 200: SignedInSeller, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const email = canonicalEmail(request.body.email)
+      const session = await verifyCode(parts, {
+        email,
+        code: request.body.code,
+        browserHash: browsers.codeHolder(request),
+        ...browsers.counted(request, email),
+        userAgent: userAgentOf(request),
+      })
+      browsers.begin(reply, session)
+      return { seller: sellerView(session.seller) }
+    },
+  )
+
+  server.post(
+    '/api/auth/password',
+    {
+      schema: {
+        operationId: 'signInByPassword',
+        summary: 'Sign in by a password',
+        description:
+          'One answer for a wrong password, an unknown mailbox and an account that has none. Forgotten: sign in by a code.',
+        tags: TAG,
+        body: PasswordSignIn,
+        response: { 200: SignedInSeller, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const email = canonicalEmail(request.body.email)
+      const session = await signInByPassword(passwords, {
+        email,
+        password: request.body.password,
+        ...browsers.counted(request, email),
+        userAgent: userAgentOf(request),
+      })
+      browsers.begin(reply, session)
+      return { seller: sellerView(session.seller) }
+    },
+  )
+
+  server.put(
+    '/api/auth/password',
+    {
+      schema: {
+        operationId: 'setPassword',
+        summary: 'Set or change the password',
+        description:
+          'Within ten minutes of signing in, or with the present password. 12 to 128 characters, none that people often use. Ends every other session.',
+        tags: TAG,
+        body: PasswordChange,
+        response: NOTHING,
+      },
+    },
+    async (request, reply) => {
+      const signedIn = await browsers.signedIn(request, reply)
+      const { newPassword, currentPassword } = request.body
+      const counted = browsers.counted(request, signedIn.seller.email)
+      await changePassword(passwords, signedIn, { newPassword, currentPassword, ...counted })
+      return reply.code(204).send(null)
+    },
+  )
+
+  server.delete(
+    '/api/auth/session',
+    { schema: { operationId: 'signOut', summary: 'Sign out', tags: TAG, response: NOTHING } },
+    async (request, reply) => {
+      neverCached(reply)
+      const token = browsers.sessionToken(request)
+      if (token) await endSession(db, token)
+      cookies.clear(reply, 'session')
+      return reply.code(204).send(null)
+    },
+  )
+}

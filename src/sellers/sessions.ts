@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import { createHash, randomBytes } from 'node:crypto'
+import { batched } from '../kit/batch.ts'
+import { type Db, type Tx, isDatabaseOutage } from '../kit/database.ts'
+import { newId } from '../kit/ids.ts'
+import type { Method } from './schema.ts'
+import type { SellerRow } from './sellers.ts'
+
+/** Every one of them is judged by the database's clock. */
+const IDLE = '30 days'
+const LIFE = '90 days'
+/** So long after a sign-in what protects the account can be changed. */
+const RECENT = '10 minutes'
+/** How exactly a session knows when it was last used: one write an hour instead of one a request. */
+const SEEN = '1 hour'
+const MOST_SESSIONS = 50
+const USER_AGENT_LONGEST = 300
+
+export interface SignedIn {
+  id: string
+  method: Method
+  createdAt: Date
+  isRecent: boolean
+  recentUntil: Date
+  seller: SellerRow
+}
+
+/** A text that can be a session's token, or any other of 256 bits. What cannot never reaches the database. */
+export const isToken = (text: string | undefined): text is string => text !== undefined && /^[\w-]{43}$/.test(text)
+export const newToken = (): string => randomBytes(32).toString('base64url')
+export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+export type FindSession = (token: string) => Promise<SignedIn | undefined>
+
+/** Finds who is signed in, in one read by the token's hash; those asked for together are read together. */
+export function sessionFinder(db: Db): FindSession {
+  interface Row extends Omit<SignedIn, 'seller'> {
+    tokenHash: Buffer
+    isStale: boolean
+    sellerId: string
+    name: string
+    email: string
+    hasPassword: boolean
+    sellerSince: Date
+  }
+  const read = batched(
+    async (hashes: readonly Buffer[]) => {
+      const { rows } = await sql<Row>`
+        select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
+          s.created_at > now() - ${RECENT}::interval as "isRecent", s.created_at + ${RECENT}::interval as "recentUntil",
+          s.seen_at < now() - ${SEEN}::interval as "isStale",
+          e.id as "sellerId", e.name, e.email, e.created_at as "sellerSince",
+          exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
+        from sessions s join sellers e on e.id = s.seller_id
+        where s.token_hash = any(${hashes}) and s.seen_at > now() - ${IDLE}::interval
+          and s.created_at > now() - ${LIFE}::interval and e.disabled_at is null`.execute(db)
+      const byHash = new Map(rows.map((row) => [row.tokenHash.toString('hex'), row]))
+      return hashes.map((hash) => byHash.get(hash.toString('hex')))
+    },
+    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
+  )
+  return async (token) => {
+    if (!isToken(token)) return undefined
+    const row = await read(hashOf(token))
+    if (!row) return undefined
+    if (row.isStale) await sql`update sessions set seen_at = now() where id = ${row.id}`.execute(db)
+    const { id, method, createdAt, isRecent, recentUntil, sellerId, name, email, hasPassword, sellerSince } = row
+    const seller = { id: sellerId, name, email, hasPassword, createdAt: sellerSince }
+    return { id, method, createdAt, isRecent, recentUntil, seller }
+  }
+}
+
+/** A new session, of which only the browser knows the token. Who has too many loses the oldest. The seller is locked by `tx`. */
+export async function startSession(
+  tx: Tx,
+  { sellerId, method, userAgent = '' }: { sellerId: string; method: Method; userAgent?: string | undefined },
+): Promise<string> {
+  const token = newToken()
+  await sql`
+    delete from sessions where id in (
+      select id from sessions where seller_id = ${sellerId} order by created_at desc, id desc offset ${MOST_SESSIONS - 1})`.execute(
+    tx,
+  )
+  await sql`
+    insert into sessions (id, token_hash, seller_id, method, user_agent)
+    values (${newId('ses')}, ${hashOf(token)}, ${sellerId}, ${method}, ${printable(userAgent)})`.execute(tx)
+  return token
+}
+
+export interface ListedSession {
+  id: string
+  method: Method
+  userAgent: string
+  createdAt: Date
+  seenAt: Date
+}
+
+/** Where a seller is signed in, the newest first. */
+export async function listSessions(db: Db, sellerId: string): Promise<ListedSession[]> {
+  const { rows } = await sql<ListedSession>`
+    select id, method, user_agent as "userAgent", created_at as "createdAt", seen_at as "seenAt"
+    from sessions
+    where seller_id = ${sellerId} and seen_at > now() - ${IDLE}::interval and created_at > now() - ${LIFE}::interval
+    order by created_at desc, id desc`.execute(db)
+  return rows
+}
+
+/** Ends the session that has this token. */
+export async function endSession(db: Db, token: string): Promise<void> {
+  await sql`delete from sessions where token_hash = ${hashOf(token)}`.execute(db)
+}
+
+/** Ends one of a seller's own sessions; false when it is none of theirs. */
+export async function endSessionById(db: Db, sellerId: string, id: string): Promise<boolean> {
+  const { rows } = await sql`delete from sessions where id = ${id} and seller_id = ${sellerId} returning 1`.execute(db)
+  return rows.length > 0
+}
+
+export async function endOtherSessions(db: Db, sellerId: string, kept: string): Promise<void> {
+  await sql`delete from sessions where seller_id = ${sellerId} and id <> ${kept}`.execute(db)
+}
+
+/** Whether a session still is one, held until `tx` ends: who signs out meanwhile waits, or has won. */
+export async function holdSession(tx: Tx, id: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from sessions where id = ${id} for key share`.execute(tx)
+  return rows.length > 0
+}
+
+/** Forgets the sessions and the codes whose time is over. */
+export async function sweepSessions(db: Db): Promise<void> {
+  await sql`
+    delete from sessions where seen_at < now() - ${IDLE}::interval or created_at < now() - ${LIFE}::interval`.execute(
+    db,
+  )
+  await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db)
+}
+
+/** As a browser names itself, without what no text column can hold. */
+const printable = (userAgent: string): string => userAgent.replaceAll(/[^\x20-\x7e]/g, '').slice(0, USER_AGENT_LONGEST)
