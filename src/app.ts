@@ -33,7 +33,10 @@ import { accountRoutes } from './sellers/account-routes.ts'
 import { codeSender } from './sellers/codes.ts'
 import { sellerCookies, sessionCookieName } from './sellers/cookies.ts'
 import { browsers } from './sellers/guard.ts'
+import { identityRoutes } from './sellers/identity-routes.ts'
 import { sendSellerMails } from './sellers/mails.ts'
+import { providerRoutes } from './sellers/provider-routes.ts'
+import { identityProvider } from './sellers/provider.ts'
 import { signInRoutes } from './sellers/routes.ts'
 import { sessionFinder, sweepSessions } from './sellers/sessions.ts'
 
@@ -98,6 +101,14 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   }
   signInRoutes(server, selling)
   accountRoutes(server, selling)
+  const providing = {
+    ...selling,
+    appUrl,
+    provider: config.idp && identityProvider(config.idp, `${baseUrl}/api/auth/idp/callback`, log),
+    attemptSigner: newSigner(config.secrets, 'provider attempt'),
+  }
+  providerRoutes(server, providing)
+  identityRoutes(server, providing)
 
   const downloadSigner = newSigner(config.secrets, 'download')
   downloadRoutes(server, { db, storage, signer: downloadSigner })
@@ -129,6 +140,8 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     baseUrl,
     appUrl,
     outbox: !config.smtpUrl && !config.isPublic,
+    idpLabel: config.idp?.label,
+    signup: config.signup,
     demoProducts: () => productViews(db, processors, demoIds),
     findProduct: (productId) => productView(db, processors, productId),
   })

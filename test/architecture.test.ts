@@ -13,6 +13,8 @@ const WIRING: Record<string, string[]> = {
   'app.ts': [...SLICES, 'config.ts'],
   'main.ts': ['kit', 'app.ts', 'config.ts'],
 }
+/** What the pages may take from the server beside types: it imports nothing itself. */
+const SHARED = ['kit/money.ts', 'kit/return-path.ts']
 const LONGEST_FILE = 250
 
 interface Source {
@@ -101,10 +103,11 @@ test('the environment is read in one place', () => {
 })
 
 test('a refusal’s status stands in one table', () => {
-  // beside the table: the bare connection comes before it, and what the file server says of a file below it
+  // beside the table: the bare connection comes before it, the file server says of a file what it is below it, and what a
+  // provider answers is read, not said
   assert.deepEqual(
     where(src, /\bstatus\w*\b[^'"`\n]*\b[45]\d\d\b|\.(?:code|status)\(\s*[45]\d\d|statusCode\s*=/).sort(),
-    ['kit/errors.ts', 'kit/http.ts', 'orders/routes.ts'],
+    ['kit/errors.ts', 'kit/http.ts', 'orders/routes.ts', 'sellers/provider.ts'],
   )
 })
 
@@ -161,15 +164,15 @@ test('no query is put together from what somebody sent', () => {
   )
 })
 
-test('the pages share money and types with the server, and nothing that belongs to it', () => {
+test('the pages share a little and types with the server, and nothing that belongs to it', () => {
   for (const { file, code } of sources('web').filter((one) => !one.file.endsWith('.test.ts'))) {
     for (const line of code.split(/\n(?=import|export)/)) {
       for (const name of importsOf(line).filter((one) => one.includes('/src/'))) {
         const isType = line.trim().startsWith('import type')
-        assert(isType || name.endsWith('/src/kit/money.ts'), `web/${file} imports ${name}`)
+        assert(isType || SHARED.some((one) => name.endsWith(`/src/${one}`)), `web/${file} imports ${name}`)
       }
       assert(!importsOf(line).some((name) => name.startsWith('node:')), `web/${file}`)
     }
   }
-  assert.deepEqual(importsOf(src.find(({ file }) => file === 'kit/money.ts')!.code), [])
+  for (const one of SHARED) assert.deepEqual(importsOf(src.find(({ file }) => file === one)!.code), [], one)
 })

@@ -16,6 +16,9 @@ export interface PagesOptions {
   baseUrl: string
   appUrl: string
   outbox: boolean
+  /** What the provider's button says, where there is one. */
+  idpLabel?: string | undefined
+  signup?: 'open' | 'closed'
   /** The demo's products, where there is a demo. */
   demoProducts: () => Promise<ProductView[]>
   findProduct: (productId: string) => Promise<ProductView>

@@ -40,15 +40,15 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
     read: (request: FastifyRequest, kind: keyof typeof kinds): string | undefined => all(request)[kinds[kind].name],
     set: (reply: FastifyReply, kind: keyof typeof kinds, value: string) => add(reply, { ...kinds[kind], value }),
     clear: (reply: FastifyReply, kind: keyof typeof kinds) => add(reply, { ...kinds[kind], value: '', maxAge: 0 }),
-    readAttempt: (request: FastifyRequest, name: string): string | undefined => all(request)[attempts + name],
+    readAttempt: (request: FastifyRequest, name: string): string | undefined => all(request)[domain + name],
     setAttempt(request: FastifyRequest, reply: FastifyReply, name: string, value: string): void {
       const others = Object.keys(all(request)).filter((one) => one.startsWith(attempts))
       for (const one of others.slice(0, Math.max(0, others.length - MOST_ATTEMPTS + 1)))
         add(reply, { ...attempt, name: one, value: '', maxAge: 0 })
-      add(reply, { ...attempt, name: attempts + name, value })
+      add(reply, { ...attempt, name: domain + name, value })
     },
     clearAttempt: (reply: FastifyReply, name: string) =>
-      add(reply, { ...attempt, name: attempts + name, value: '', maxAge: 0 }),
+      add(reply, { ...attempt, name: domain + name, value: '', maxAge: 0 }),
   }
 }
 

@@ -28,18 +28,22 @@ export async function ensureSeller(db: Db, { name, email }: { name: string; emai
  * The seller of a mailbox that has just been proven, and made by it where sign-up is open; locked until `tx` ends, so that of
  * several ways in at once each sees what the other did. Undefined: there is none, or the operator has disabled it.
  */
-export async function sellerOfProvenMailbox(tx: Tx, email: string, signup: Signup): Promise<SellerRow | undefined> {
+export async function sellerOfProvenMailbox(
+  tx: Tx,
+  email: string,
+  signup: Signup,
+): Promise<(SellerRow & { isNew: boolean }) | undefined> {
+  let isNew = false
   if (signup === 'open') {
-    await sql`
+    const { rows } = await sql`
       insert into sellers (id, name, email, email_proven_at) values (${newId('sel')}, ${UNNAMED}, ${email}, now())
-      on conflict (email) do nothing`.execute(tx)
+      on conflict (email) do nothing returning 1`.execute(tx)
+    isNew = rows.length > 0
   }
   const seller = await lockSeller(tx, sql`email = ${email}`)
-  if (seller && !seller.isProven) {
-    await firstProof(tx, seller.id)
-    return { ...seller, hasPassword: false }
-  }
-  return seller
+  if (!seller) return undefined
+  if (!seller.isProven) await firstProof(tx, seller.id)
+  return { ...seller, isNew, hasPassword: seller.isProven && seller.hasPassword }
 }
 
 /** The seller with this id, locked until `tx` ends. Undefined: gone, or disabled. */

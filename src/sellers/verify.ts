@@ -2,7 +2,9 @@ import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Use, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { type CodeLimits, type CodeTry, type RightCode, tryCode } from './codes.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { linkIdentity } from './identities.ts'
+import { addNotice } from './mails.ts'
 import { type SellerRow, type Signup, sellerOfProvenMailbox } from './sellers.ts'
 import { startSession } from './sessions.ts'
 
@@ -56,7 +58,7 @@ export async function withRightCode<T>(
 
 /** Signs in by a code, which proves the mailbox. A provider's account that waited for this proof is linked by it. */
 export const verifyCode = (
-  parts: VerifyParts & { signup: Signup },
+  parts: VerifyParts & { signup: Signup; jobs: Jobs },
   {
     userAgent,
     ...given
@@ -68,7 +70,10 @@ export const verifyCode = (
   withRightCode(parts, { ...given, purpose: 'sign_in' }, async (tx, { email, issuer, subject }) => {
     const seller = await sellerOfProvenMailbox(tx, email, parts.signup)
     if (!seller) return undefined
-    if (issuer !== null && subject !== null) await linkIdentity(tx, seller.id, { issuer, subject, email })
+    if (issuer !== null && subject !== null) {
+      const { isNew } = await linkIdentity(tx, seller.id, { issuer, subject, email })
+      if (isNew && !seller.isNew) await addNotice(tx, parts.jobs, { kind: 'identity_linked', to: email })
+    }
     const method = issuer === null ? 'code' : 'idp'
     return { seller, token: await startSession(tx, { sellerId: seller.id, method, userAgent }) }
   })

@@ -1,0 +1,55 @@
+import type { Signer } from '../kit/signing.ts'
+import type { Attempt } from './provider.ts'
+
+/** Long enough to find a phone for the second factor. */
+export const ATTEMPT_TTL_SECONDS = 600
+/** Another instance may have begun it, by a clock of its own. */
+const CLOCK_TOLERANCE_MS = 30_000
+/** What the library makes of 32 random bytes. */
+const RANDOM = /^[\w-]{43}$/
+
+/** An attempt on its way through the provider, as its browser keeps it. */
+export interface KeptAttempt extends Attempt {
+  /** Milliseconds since 1970. */
+  startedAt: number
+  returnTo: string
+  /** The session that links an identity; without one, somebody signs in. */
+  linkSessionId?: string
+}
+
+/** The name of an attempt's cookie: one for each, so that attempts in several tabs do not meet. Safe for any text as state. */
+export const attemptCookieName = (state: string): string => `till_idp_${state.replace(/[^\w-]/g, '').slice(0, 16)}`
+
+/** The attempt as a cookie's value. It is signed, not secret: the browser that holds it is the one it belongs to. */
+export function sealAttempt(signer: Signer, attempt: KeptAttempt): string {
+  const text = Buffer.from(JSON.stringify(attempt)).toString('base64url')
+  return `${text}.${signer.sign(text)}`
+}
+
+/** The attempt, or undefined when the cookie is none of ours, was changed, or is older than ten minutes. */
+export function openAttempt(signer: Signer, value: string | undefined, nowMs: number): KeptAttempt | undefined {
+  const [text = '', signature = '', ...rest] = (value ?? '').split('.')
+  if (rest.length > 0 || !signer.verify(text, signature)) return undefined
+  const attempt = shapeOf(Buffer.from(text, 'base64url').toString())
+  if (!attempt) return undefined
+  const ageMs = nowMs - attempt.startedAt
+  return ageMs >= -CLOCK_TOLERANCE_MS && ageMs <= ATTEMPT_TTL_SECONDS * 1000 ? attempt : undefined
+}
+
+/** Ours by its signature, and yet perhaps of another version of the service. */
+function shapeOf(json: string): KeptAttempt | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(json)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== 'object' || parsed === null) return undefined
+  const { state, nonce, verifier, startedAt, returnTo, linkSessionId, ...rest } = parsed as Record<string, unknown>
+  const isRandom = (text: unknown): text is string => typeof text === 'string' && RANDOM.test(text)
+  if (!isRandom(state) || !isRandom(nonce) || !isRandom(verifier)) return undefined
+  if (!Number.isSafeInteger(startedAt) || typeof returnTo !== 'string' || Object.keys(rest).length > 0) return undefined
+  if (linkSessionId !== undefined && typeof linkSessionId !== 'string') return undefined
+  const attempt = { state, nonce, verifier, startedAt: startedAt as number, returnTo }
+  return linkSessionId === undefined ? attempt : { ...attempt, linkSessionId }
+}

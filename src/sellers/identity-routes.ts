@@ -1,0 +1,81 @@
+import { Refusal } from '../kit/errors.ts'
+import type { Server } from '../kit/http.ts'
+import { limited } from '../kit/limits.ts'
+import { returnPath } from '../kit/return-path.ts'
+import { listIdentities, unlinkIdentity } from './identities.ts'
+import { HOME, type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
+import { ProviderFault } from './provider.ts'
+import { NOTHING, TAG, refusals } from './routes.ts'
+import { Identities, IdentityParams, LinkStart, LinkStarted } from './schema.ts'
+
+/** The provider's accounts that open a seller's: which they are, one more, one less. */
+export function identityRoutes(server: Server, parts: ProviderRouteParts): void {
+  const { db, browsers, provider, limits } = parts
+
+  server.get(
+    '/api/auth/identities',
+    {
+      schema: {
+        operationId: 'listIdentities',
+        summary: 'The provider’s accounts that open this one',
+        tags: TAG,
+        response: { 200: Identities, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const linked = await listIdentities(db, seller.id)
+      return { items: linked.map(({ linkedAt, ...rest }) => ({ ...rest, linkedAt: linkedAt.toISOString() })) }
+    },
+  )
+
+  server.post(
+    '/api/auth/identities',
+    {
+      config: limited(limits.idp),
+      schema: {
+        operationId: 'linkIdentity',
+        summary: 'Begin to link an account at the provider',
+        description:
+          'Within ten minutes of signing in. A POST, so that no other site can send somebody through it. The browser comes back to `returnTo`, with `error` when it did not work.',
+        tags: TAG,
+        body: LinkStart,
+        response: { 200: LinkStarted, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await browsers.recentlySignedIn(request, reply)
+      if (!provider) throw new Refusal('idp_not_configured', 'No identity provider is configured.')
+      try {
+        const returnTo = returnPath(request.body.returnTo, HOME)
+        return { url: await beginAttempt(parts, provider, request, reply, { returnTo, linkSessionId: id }) }
+      } catch (error) {
+        if (!(error instanceof ProviderFault)) throw error
+        throw new Refusal('idp_unavailable', 'The identity provider does not answer. The other ways in work.', {
+          retryAfterSeconds: 30,
+          cause: error,
+        })
+      }
+    },
+  )
+
+  server.delete(
+    '/api/auth/identities/:identityId',
+    {
+      schema: {
+        operationId: 'unlinkIdentity',
+        summary: 'Unlink an account at the provider',
+        description: 'Within ten minutes of signing in. A code by mail still opens the account.',
+        tags: TAG,
+        params: IdentityParams,
+        response: NOTHING,
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.recentlySignedIn(request, reply)
+      if (!(await unlinkIdentity(db, seller.id, request.params.identityId)))
+        throw new Refusal('identity_not_found', 'There is no such linked account of yours.')
+      return reply.code(204).send(null)
+    },
+  )
+}

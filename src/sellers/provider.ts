@@ -1,0 +1,248 @@
+import {
+  AuthorizationResponseError,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetch,
+  type IDToken,
+  type ServerMetadata,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from '../kit/email.ts'
+import type { Log } from '../kit/log.ts'
+
+/** All that a start or a return may take, whatever the provider does. We promise five seconds, and have work of our own. */
+const BUDGET_MS = 3_500
+const METADATA_TTL_MS = 3_600_000
+/** Metadata, key sets and tokens are some kilobytes. */
+const BODY_LIMIT_BYTES = 512 * 1024
+const CLOCK_TOLERANCE_SECONDS = 30
+const NO_BODY = new Set([204, 205, 304])
+const EMAIL = new RegExp(EMAIL_PATTERN)
+/** What the standard allows: at most 255 ASCII characters (OpenID Connect Core, 2). */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/
+
+export interface ProviderSettings {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  authMethod: 'client_secret_post' | 'client_secret_basic'
+}
+
+/** What is kept from the start to the return, by the browser that started. */
+export interface Attempt {
+  state: string
+  nonce: string
+  verifier: string
+}
+
+export interface ProvenIdentity {
+  issuer: string
+  /** The provider's own name for the person: the only one that lasts. */
+  subject: string
+  /** In its canonical form; undefined when there is none that can be used. */
+  email: string | undefined
+  emailVerified: boolean
+}
+
+export interface IdentityProvider {
+  /** Where to send the browser, and what to keep until it is back. */
+  start(): Promise<{ url: string; attempt: Attempt }>
+  /** Who came back. Of `callbackUrl` only the query counts: our own address is the configured one. */
+  finish(callbackUrl: URL, attempt: Attempt): Promise<ProvenIdentity>
+}
+
+export type FaultCode =
+  /** It did not answer, or not as a provider does. */
+  | 'idp_unavailable'
+  /** The person or the provider said no. */
+  | 'idp_refused'
+  /** An answer that does not check out. */
+  | 'idp_failed'
+
+/** Why nobody came to be known. Nothing of the answer is in it: that may hold tokens and addresses. */
+export class ProviderFault extends Error {
+  readonly code: FaultCode
+  constructor(code: FaultCode) {
+    super(code)
+    this.name = 'ProviderFault'
+    this.code = code
+  }
+}
+
+/** The requests of one start or one return: they share a time limit, and remember whether the provider was out of order. */
+interface Exchange {
+  fetch: CustomFetch
+  outage: boolean
+}
+
+/**
+ * The client of any OpenID Connect provider: authorization code flow with PKCE. Both calls end in under four seconds and
+ * throw nothing but a ProviderFault.
+ */
+export function identityProvider(settings: ProviderSettings, redirectUri: string, log: Log): IdentityProvider {
+  const { clientId, clientSecret, authMethod } = settings
+  const issuer = new URL(settings.issuer)
+  const isLocal = isLoopbackHttp(issuer)
+  const authentication =
+    authMethod === 'client_secret_basic' ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret)
+  let known: { metadata: ServerMetadata; readAt: number } | undefined
+  let reading: Promise<ServerMetadata> | undefined
+
+  async function metadata(): Promise<ServerMetadata> {
+    if (known && performance.now() - known.readAt < METADATA_TTL_MS) return known.metadata
+    reading ??= guarded('discovery', readMetadata).finally(() => (reading = undefined))
+    return reading
+  }
+
+  async function readMetadata({ fetch }: Exchange): Promise<ServerMetadata> {
+    const found = await discovery(issuer, clientId, {}, authentication, {
+      execute: isLocal ? [allowInsecureRequests] : [],
+      [customFetch]: fetch,
+    })
+    const metadata = found.serverMetadata()
+    // the library lets some well-known providers name another issuer: one that stands for anybody's
+    if (new URL(metadata.issuer).href !== issuer.href) throw new ProviderFault('idp_unavailable')
+    known = { metadata, readAt: performance.now() }
+    return metadata
+  }
+
+  /** A new one each time: the key set belongs to it, so that keys which were changed a moment ago are the ones we use. */
+  async function configure({ fetch }: Exchange): Promise<Configuration> {
+    const client = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+    const configuration = new Configuration(await metadata(), clientId, client, authentication)
+    configuration[customFetch] = fetch
+    // in the code flow the library trusts the connection alone, unless told so
+    enableNonRepudiationChecks(configuration)
+    if (isLocal) allowInsecureRequests(configuration)
+    return configuration
+  }
+
+  async function start(exchange: Exchange): Promise<{ url: string; attempt: Attempt }> {
+    const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+    const url = buildAuthorizationUrl(await configure(exchange), {
+      redirect_uri: redirectUri,
+      scope: 'openid email',
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+    })
+    return { url: url.href, attempt }
+  }
+
+  async function finish(exchange: Exchange, callbackUrl: URL, attempt: Attempt): Promise<ProvenIdentity> {
+    const returned = new URL(redirectUri)
+    returned.search = callbackUrl.search
+    const configuration = await configure(exchange)
+    const tokens = await authorizationCodeGrant(configuration, returned, {
+      expectedState: attempt.state,
+      expectedNonce: attempt.nonce,
+      pkceCodeVerifier: attempt.verifier,
+      idTokenExpected: true,
+    })
+    const claims = tokens.claims()
+    if (!claims || !isForUs(claims, clientId)) throw new ProviderFault('idp_failed')
+    const { iss, sub } = claims
+    let about: Record<string, unknown> = claims
+    // one source for both: an address from here with the word for another from there would prove nothing
+    if (claims.email === undefined && configuration.serverMetadata().userinfo_endpoint)
+      about = await fetchUserInfo(configuration, tokens.access_token, sub)
+    const email = usableEmail(about.email)
+    return { issuer: iss, subject: sub, email, emailVerified: email !== undefined && about.email_verified === true }
+  }
+
+  async function guarded<T>(step: string, work: (exchange: Exchange) => Promise<T>): Promise<T> {
+    const ending = new AbortController()
+    const timer = setTimeout(() => ending.abort(), BUDGET_MS)
+    const exchange: Exchange = { outage: false, fetch: (url, options) => limitedFetch(url, options, exchange, ending) }
+    try {
+      return await work(exchange)
+    } catch (error) {
+      const code = step === 'discovery' ? 'idp_unavailable' : faultCode(error, exchange)
+      if (code !== 'idp_refused') known = undefined
+      log.warn({ step, fault: code, ...namesOf(error) }, 'the identity provider was of no use')
+      throw new ProviderFault(code)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    start: () => guarded('start', start),
+    finish: (callbackUrl, attempt) => guarded('finish', (exchange) => finish(exchange, callbackUrl, attempt)),
+  }
+}
+
+/** What the library leaves to its caller: whom the token was made for, and a time of making that has come. */
+function isForUs({ sub, azp, iat }: IDToken, clientId: string): boolean {
+  const latest = Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS
+  return SUBJECT.test(sub) && (azp === undefined || azp === clientId) && iat <= latest
+}
+
+function usableEmail(email: unknown): string | undefined {
+  if (typeof email !== 'string' || email.length > EMAIL_LONGEST || !EMAIL.test(email)) return undefined
+  return canonicalEmail(email)
+}
+
+/** Reads the whole answer before the library sees any of it, so that no body is endless, in length or in time. */
+async function limitedFetch(
+  address: string,
+  options: Parameters<CustomFetch>[1],
+  exchange: Exchange,
+  { signal }: AbortController,
+): Promise<Response> {
+  try {
+    const url = new URL(address)
+    if (url.protocol !== 'https:' && !isLoopbackHttp(url)) throw new TypeError('only https leaves this machine')
+    const response = await fetch(url, { ...(options as RequestInit), signal })
+    const { status, headers } = response
+    if (status >= 500 || status === 429) exchange.outage = true
+    const parts: Uint8Array[] = []
+    let length = 0
+    for await (const part of response.body ?? []) {
+      length += part.length
+      if (length > BODY_LIMIT_BYTES) throw new RangeError('the answer is too long')
+      parts.push(part)
+    }
+    return new Response(NO_BODY.has(status) ? null : Buffer.concat(parts), { status, headers })
+  } catch (error) {
+    exchange.outage = true
+    throw error
+  }
+}
+
+const isLoopbackHttp = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+
+function faultCode(error: unknown, { outage }: Exchange): FaultCode {
+  if (error instanceof ProviderFault) return error.code
+  if (outage) return 'idp_unavailable'
+  if (error instanceof AuthorizationResponseError)
+    return /^(?:server_error|temporarily_unavailable)$/.test(error.error) ? 'idp_unavailable' : 'idp_refused'
+  const { code } = error as { code?: unknown }
+  const isNoProvider = code === 'OAUTH_RESPONSE_IS_NOT_JSON' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM'
+  return isNoProvider ? 'idp_unavailable' : 'idp_failed'
+}
+
+/** Names and codes alone. Messages and causes quote what was answered. */
+function namesOf(error: unknown): Record<string, unknown> {
+  const { name, code, error: answered, cause } = error as Record<string, unknown>
+  const { code: causeCode, cause: facts } = (cause ?? {}) as Record<string, unknown>
+  const { claim } = (facts ?? {}) as Record<string, unknown>
+  const isName = (text: unknown) => typeof text === 'string' && /^[A-Za-z_]{1,60}$/.test(text)
+  return Object.fromEntries(
+    Object.entries({ error: name, code, answered, causeCode, claim }).filter(([, text]) => isName(text)),
+  )
+}
