@@ -97,6 +97,7 @@ function announce(): void {
     `Till is ready.`,
     `  home           ${appUrl}/`,
     ...demo,
+    `  sign in        ${appUrl}/sign-in/`,
     ...outbox,
     `  the API        ${baseUrl}/api/docs`,
     '',

@@ -97,6 +97,31 @@ export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]
   return counted
 }
 
+/**
+ * Counts for each of `items` one use after the other, and stops at the first that is beyond its limit: who is over the first
+ * uses nothing up of what follows. One statement for each of `uses`, however many items there are.
+ */
+export async function countInTurn<Item>(
+  db: Db,
+  items: readonly Item[],
+  uses: readonly ((item: Item) => Use | undefined)[],
+): Promise<Counted[][]> {
+  const counted: Counted[][] = items.map(() => [])
+  for (const useOf of uses) {
+    const round = items.flatMap((item, at) => {
+      const use = counted[at]!.every(({ within }) => within) ? useOf(item) : undefined
+      return use ? [{ use, at }] : []
+    })
+    if (round.length === 0) continue
+    const results = await countUses(
+      db,
+      round.map(({ use }) => use),
+    )
+    round.forEach(({ at }, place) => counted[at]!.push(results[place]!))
+  }
+  return counted
+}
+
 /** The pause after an overrun: the limit's own span, then twice that, then four times. */
 async function pause(db: Db, key: string, { seconds }: Limit): Promise<number> {
   const { rows } = await sql<{ left: number }>`

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Counted, type Limit, type Use, countUses, refuseBeyond } from '../kit/limits.ts'
+import { type Counted, type Limit, countInTurn, refuseBeyond } from '../kit/limits.ts'
 import { derivedKey } from '../kit/signing.ts'
 import { CODE_SECONDS } from './cookies.ts'
 
@@ -61,13 +61,10 @@ async function sendAll(
   limits: CodeLimits,
   codes: readonly NewCode[],
 ): Promise<Counted[][]> {
-  const uses = codes.map(({ bucket, network }): Use[] => [
-    ...(limits.code ? [{ key: `code ${bucket}`, limit: limits.code }] : []),
-    ...(limits.code_address ? [{ key: `code from ${network}`, limit: limits.code_address }] : []),
+  const counted = await countInTurn(tx, codes, [
+    ({ network }) => limits.code_address && { key: `code from ${network}`, limit: limits.code_address },
+    ({ bucket }) => limits.code && { key: `code ${bucket}`, limit: limits.code },
   ])
-  const flat = uses.flat()
-  const counts = flat.length > 0 ? await countUses(tx, flat) : []
-  const counted = uses.map((own) => counts.splice(0, own.length))
   const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
   // of several for one mailbox the last is the one that counts, as if they had come one after the other
   const live = [...new Map(allowed.map((code) => [code.email, { ...code, id: randomUUID() }])).values()]

@@ -37,6 +37,9 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
   const attempt = { ...common, path: ATTEMPT_PATH, maxAge: CODE_SECONDS, sameSite: 'lax' } as const
 
   return {
+    /** All of that name: one that was set for another domain before can stand in front of the one that counts. */
+    readAll: (request: FastifyRequest, kind: keyof typeof kinds): string[] =>
+      (request.headers.cookie ?? '').split(';').flatMap((pair) => parseCookie(pair)[kinds[kind].name] ?? []),
     read: (request: FastifyRequest, kind: keyof typeof kinds): string | undefined => all(request)[kinds[kind].name],
     set: (reply: FastifyReply, kind: keyof typeof kinds, value: string) => add(reply, { ...kinds[kind], value }),
     clear: (reply: FastifyReply, kind: keyof typeof kinds) => add(reply, { ...kinds[kind], value: '', maxAge: 0 }),

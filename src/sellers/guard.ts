@@ -15,7 +15,7 @@ export interface Browsers {
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same, no longer than ten minutes ago: for what protects the account. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
-  sessionToken(request: FastifyRequest): string | undefined
+  sessionTokens(request: FastifyRequest): string[]
   /** The cookies of a new session, which take the place of an old one's. */
   begin(reply: FastifyReply, session: { token: string; seller: SellerRow }): void
   /** Under which names tries for a mailbox are counted. */
@@ -25,6 +25,9 @@ export interface Browsers {
   newCodeHolder(request: FastifyRequest, reply: FastifyReply): { browserHash: Buffer; previousBrowserHash?: Buffer }
 }
 
+/** A browser has one, and one more when the operator has changed the cookie's domain. */
+const MOST_TOKENS = 3
+
 export type SignInLimits = Partial<Record<'code' | 'code_address' | 'code_try' | 'password' | 'idp', Limit>>
 
 export function browsers(cookies: Cookies, findSession: FindSession, known: Signer): Browsers {
@@ -32,10 +35,12 @@ export function browsers(cookies: Cookies, findSession: FindSession, known: Sign
   const own: Browsers = {
     async signedIn(request, reply) {
       neverCached(reply)
-      const token = cookies.read(request, 'session')
-      const signedIn = token === undefined ? undefined : await findSession(token)
-      if (signedIn) return signedIn
-      if (token !== undefined) cookies.clear(reply, 'session')
+      const tokens = cookies.readAll(request, 'session').slice(0, MOST_TOKENS)
+      for (const token of tokens) {
+        const signedIn = await findSession(token)
+        if (signedIn) return signedIn
+      }
+      if (tokens.length > 0) cookies.clear(reply, 'session')
       throw new Refusal('not_signed_in', 'Nobody is signed in, or the session has ended.')
     },
     async recentlySignedIn(request, reply) {
@@ -43,10 +48,7 @@ export function browsers(cookies: Cookies, findSession: FindSession, known: Sign
       if (signedIn.isRecent) return signedIn
       throw new Refusal('recent_sign_in_required', 'This can be changed for ten minutes after signing in.')
     },
-    sessionToken(request) {
-      const token = cookies.read(request, 'session')
-      return isToken(token) ? token : undefined
-    },
+    sessionTokens: (request) => cookies.readAll(request, 'session').filter(isToken).slice(0, MOST_TOKENS),
     begin(reply, { token, seller }) {
       cookies.set(reply, 'session', token)
       cookies.set(reply, 'known', mark(known, seller.email))

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, type Use, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, type Use, countInTurn, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
@@ -96,9 +96,12 @@ async function checkGuess(
   { db, limit }: PasswordParts,
   { email, password, bucket, network }: Guess,
 ): Promise<Found | undefined> {
-  const keys = [`password ${bucket}`, `password from ${network}`]
-  const uses = limit ? keys.map((key): Use => ({ key, limit, grows: true })) : []
-  if (limit) refuseBeyond(await countUses(db, uses), 'Too many wrong passwords. A code by mail works meanwhile.')
+  const keys = [`password from ${network}`, `password ${bucket}`]
+  if (limit) {
+    const uses = keys.map((key) => (): Use => ({ key, limit, grows: true }))
+    const [counted] = await countInTurn(db, [undefined], uses)
+    refuseBeyond(counted!, 'Too many wrong passwords. A code by mail works meanwhile.')
+  }
   const { rows } = await sql<Found>`
     select s.id as "sellerId", p.hash
     from sellers s join passwords p on p.seller_id = s.id

@@ -20,7 +20,7 @@ import {
   WaitingFor,
 } from './schema.ts'
 import type { Signup } from './sellers.ts'
-import { endSession } from './sessions.ts'
+import { endSessions } from './sessions.ts'
 import { verifyCode } from './verify.ts'
 
 export interface SellerParts {
@@ -172,8 +172,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     { schema: { operationId: 'signOut', summary: 'Sign out', tags: TAG, response: NOTHING } },
     async (request, reply) => {
       neverCached(reply)
-      const token = browsers.sessionToken(request)
-      if (token) await endSession(db, token)
+      await endSessions(db, browsers.sessionTokens(request))
       cookies.clear(reply, 'session')
       return reply.code(204).send(null)
     },

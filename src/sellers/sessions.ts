@@ -105,9 +105,9 @@ export async function listSessions(db: Db, sellerId: string): Promise<ListedSess
   return rows
 }
 
-/** Ends the session that has this token. */
-export async function endSession(db: Db, token: string): Promise<void> {
-  await sql`delete from sessions where token_hash = ${hashOf(token)}`.execute(db)
+/** Ends the sessions that have these tokens. */
+export async function endSessions(db: Db, tokens: readonly string[]): Promise<void> {
+  if (tokens.length > 0) await sql`delete from sessions where token_hash = any(${tokens.map(hashOf)})`.execute(db)
 }
 
 /** Ends one of a seller's own sessions; false when it is none of theirs. */
