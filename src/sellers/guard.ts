@@ -7,7 +7,7 @@ import type { Cookies } from './cookies.ts'
 import { bucketOf, mark } from './known-browsers.ts'
 import type { Seller } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
-import { type FindSession, type SignedIn, hashOf, isToken, newToken } from './sessions.ts'
+import { type Browser, type FindSession, type SignedIn, hashOf, isToken, newToken } from './sessions.ts'
 
 /** What the routes of sellers know of the browser that asks. */
 export interface Browsers {
@@ -15,7 +15,7 @@ export interface Browsers {
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same, no longer than ten minutes ago: for what protects the account. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
-  sessionTokens(request: FastifyRequest): string[]
+  browser(request: FastifyRequest): Browser
   /** The cookies of a new session, which take the place of an old one's. */
   begin(reply: FastifyReply, session: { token: string; seller: SellerRow }): void
   /** Under which names tries for a mailbox are counted. */
@@ -48,7 +48,10 @@ export function browsers(cookies: Cookies, findSession: FindSession, known: Sign
       if (signedIn.isRecent) return signedIn
       throw new Refusal('recent_sign_in_required', 'This can be changed for ten minutes after signing in.')
     },
-    sessionTokens: (request) => cookies.readAll(request, 'session').filter(isToken).slice(0, MOST_TOKENS),
+    browser: (request) => ({
+      userAgent: request.headers['user-agent'],
+      tokens: cookies.readAll(request, 'session').filter(isToken).slice(0, MOST_TOKENS),
+    }),
     begin(reply, { token, seller }) {
       cookies.set(reply, 'session', token)
       cookies.set(reply, 'known', mark(known, seller.email))

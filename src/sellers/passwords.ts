@@ -6,7 +6,7 @@ import { type Limit, type Use, countInTurn, giveBack, refuseBeyond } from '../ki
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
-import { type SignedIn, endOtherSessions, holdSession, startSession } from './sessions.ts'
+import { type Browser, type SignedIn, endOtherSessions, holdSession, startSession } from './sessions.ts'
 
 /** Guessed within a million tries, says the estimator, by who knows the lists of passwords that people use: not a secret. */
 const LEAST_SCORE = 2
@@ -31,7 +31,7 @@ export interface Guess {
  */
 export async function signInByPassword(
   parts: PasswordParts,
-  { userAgent, ...guess }: Guess & { userAgent: string | undefined },
+  { browser, ...guess }: Guess & { browser: Browser },
 ): Promise<{ seller: SellerRow; token: string }> {
   const found = await checkGuess(parts, guess)
   const signedIn =
@@ -40,7 +40,7 @@ export async function signInByPassword(
       const seller = await lockSellerById(tx, found.sellerId)
       // changed, or gone, while we were hashing
       if (!seller || !(await isStill(tx, found))) return undefined
-      return { seller, token: await startSession(tx, { sellerId: seller.id, method: 'password', userAgent }) }
+      return { seller, token: await startSession(tx, { sellerId: seller.id, method: 'password', browser }) }
     }))
   if (!signedIn) throw new Refusal('invalid_credentials', 'The mailbox or the password is not right.')
   return signedIn

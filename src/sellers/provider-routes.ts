@@ -10,7 +10,7 @@ import { type KeptAttempt, attemptCookieName, openAttempt, sealAttempt } from '.
 import { CODE_SECONDS } from './cookies.ts'
 import { type IdentityProvider, ProviderFault, type ProvenIdentity } from './provider.ts'
 import { enterByProvider, linkToSession } from './provider-sign-in.ts'
-import { type SellerParts, TAG, refusals, userAgentOf } from './routes.ts'
+import { type SellerParts, TAG, refusals } from './routes.ts'
 import { Providers } from './schema.ts'
 
 export interface ProviderRouteParts extends SellerParts {
@@ -139,7 +139,7 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
   }
 
   async function enter(request: FastifyRequest, reply: FastifyReply, identity: ProvenIdentity, returnTo: string) {
-    const entered = await enterByProvider(parts, identity, userAgentOf(request))
+    const entered = await enterByProvider(parts, identity, browsers.browser(request))
     if (entered.kind === 'refused') return fail(reply, entered.why, { returnTo })
     if (entered.kind === 'signed_in') {
       browsers.begin(reply, entered)

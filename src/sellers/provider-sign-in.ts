@@ -5,7 +5,7 @@ import { linkIdentity, ownerOf } from './identities.ts'
 import { addNotice } from './mails.ts'
 import type { ProvenIdentity } from './provider.ts'
 import { type SellerRow, type Signup, lockSellerById, sellerOfProvenMailbox } from './sellers.ts'
-import { type SignedIn, holdSession, startSession } from './sessions.ts'
+import { type Browser, type SignedIn, holdSession, startSession } from './sessions.ts'
 
 export interface ProviderParts {
   db: Db
@@ -26,7 +26,7 @@ export type Entered =
 export function enterByProvider(
   { db, jobs, signup }: ProviderParts,
   identity: ProvenIdentity,
-  userAgent: string | undefined,
+  browser: Browser,
 ): Promise<Entered> {
   const { email, emailVerified } = identity
   return inTransaction(db, async (tx): Promise<Entered> => {
@@ -40,7 +40,7 @@ export function enterByProvider(
         : { kind: 'code_needed', email: mailbox }
     }
     const isOwnMailbox = owner?.isProven === false && owner.email === email
-    if (owner && !isOwnMailbox) return signedIn(tx, owner, userAgent)
+    if (owner && !isOwnMailbox) return signedIn(tx, owner, browser)
 
     if (email === undefined) return { kind: 'refused', why: 'idp_no_mailbox' }
     const seller = await sellerOfProvenMailbox(tx, email, signup)
@@ -49,16 +49,16 @@ export function enterByProvider(
     // linked to another seller by a request that ran beside this one: the account opens that one, and no other
     if (sellerId !== seller.id) {
       const other = await lockSellerById(tx, sellerId)
-      return other ? signedIn(tx, other, userAgent) : { kind: 'refused', why: 'account_disabled' }
+      return other ? signedIn(tx, other, browser) : { kind: 'refused', why: 'account_disabled' }
     }
     // who has just signed up need not be told what they have just done
     if (isNew && !seller.isNew) await addNotice(tx, jobs, { kind: 'identity_linked', to: seller.email })
-    return signedIn(tx, seller, userAgent)
+    return signedIn(tx, seller, browser)
   })
 }
 
-async function signedIn(tx: Tx, seller: SellerRow, userAgent: string | undefined): Promise<Entered> {
-  const token = await startSession(tx, { sellerId: seller.id, method: 'idp', userAgent })
+async function signedIn(tx: Tx, seller: SellerRow, browser: Browser): Promise<Entered> {
+  const token = await startSession(tx, { sellerId: seller.id, method: 'idp', browser })
   return { kind: 'signed_in', seller, token }
 }
 

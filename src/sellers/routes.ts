@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
@@ -37,7 +36,6 @@ export interface SellerParts {
 export const refusals = { '4xx': Problem, '5xx': Problem }
 export const TAG = ['Sign-in']
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
-export const userAgentOf = (request: FastifyRequest): string | undefined => request.headers['user-agent']
 
 /** The two ways in that need nobody else: a code by mail, and a password. Each lets who has lost the other back in. */
 export function signInRoutes(server: Server, parts: SellerParts): void {
@@ -111,7 +109,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
         code: request.body.code,
         browserHash: browsers.codeHolder(request),
         ...browsers.counted(request, email),
-        userAgent: userAgentOf(request),
+        browser: browsers.browser(request),
       })
       browsers.begin(reply, session)
       return { seller: sellerView(session.seller) }
@@ -138,7 +136,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
         email,
         password: request.body.password,
         ...browsers.counted(request, email),
-        userAgent: userAgentOf(request),
+        browser: browsers.browser(request),
       })
       browsers.begin(reply, session)
       return { seller: sellerView(session.seller) }
@@ -172,7 +170,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     { schema: { operationId: 'signOut', summary: 'Sign out', tags: TAG, response: NOTHING } },
     async (request, reply) => {
       neverCached(reply)
-      await endSessions(db, browsers.sessionTokens(request))
+      await endSessions(db, browsers.browser(request).tokens)
       cookies.clear(reply, 'session')
       return reply.code(204).send(null)
     },

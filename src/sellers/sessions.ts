@@ -70,12 +70,19 @@ export function sessionFinder(db: Db): FindSession {
   }
 }
 
+/** Where somebody signs in: how the browser names itself, and the sessions it had, which end. */
+export interface Browser {
+  userAgent: string | undefined
+  tokens: readonly string[]
+}
+
 /** A new session, of which only the browser knows the token. Who has too many loses the oldest. The seller is locked by `tx`. */
 export async function startSession(
   tx: Tx,
-  { sellerId, method, userAgent = '' }: { sellerId: string; method: Method; userAgent?: string | undefined },
+  { sellerId, method, browser }: { sellerId: string; method: Method; browser: Browser },
 ): Promise<string> {
   const token = newToken()
+  if (browser.tokens.length > 0) await endSessions(tx, browser.tokens)
   await sql`
     delete from sessions where id in (
       select id from sessions where seller_id = ${sellerId} order by created_at desc, id desc offset ${MOST_SESSIONS - 1})`.execute(
@@ -83,7 +90,9 @@ export async function startSession(
   )
   await sql`
     insert into sessions (id, token_hash, seller_id, method, user_agent)
-    values (${newId('ses')}, ${hashOf(token)}, ${sellerId}, ${method}, ${printable(userAgent)})`.execute(tx)
+    values (${newId('ses')}, ${hashOf(token)}, ${sellerId}, ${method}, ${printable(browser.userAgent ?? '')})`.execute(
+    tx,
+  )
   return token
 }
 

@@ -6,7 +6,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import { linkIdentity } from './identities.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, type Signup, sellerOfProvenMailbox } from './sellers.ts'
-import { startSession } from './sessions.ts'
+import { type Browser, startSession } from './sessions.ts'
 
 export interface VerifyParts {
   db: Db
@@ -60,11 +60,11 @@ export async function withRightCode<T>(
 export const verifyCode = (
   parts: VerifyParts & { signup: Signup; jobs: Jobs },
   {
-    userAgent,
+    browser,
     ...given
   }: Omit<CodeTry, 'purpose' | 'browserHash'> & {
     browserHash: Buffer | undefined
-    userAgent: string | undefined
+    browser: Browser
   } & Counted,
 ): Promise<{ seller: SellerRow; token: string }> =>
   withRightCode(parts, { ...given, purpose: 'sign_in' }, async (tx, { email, issuer, subject }) => {
@@ -75,5 +75,5 @@ export const verifyCode = (
       if (isNew && !seller.isNew) await addNotice(tx, parts.jobs, { kind: 'identity_linked', to: email })
     }
     const method = issuer === null ? 'code' : 'idp'
-    return { seller, token: await startSession(tx, { sellerId: seller.id, method, userAgent }) }
+    return { seller, token: await startSession(tx, { sellerId: seller.id, method, browser }) }
   })
