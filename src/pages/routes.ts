@@ -16,7 +16,7 @@ export interface PagesOptions {
   baseUrl: string
   appUrl: string
   outbox: boolean
-  /** What the provider's button says, where there is one. */
+  /** What the identity provider is called, where there is one. */
   idpLabel?: string | undefined
   signup?: 'open' | 'closed'
   /** The demo's products, where there is a demo. */
@@ -34,8 +34,10 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
   const read = async (file: string, more?: string) =>
     readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
-  const [home, pay, order, pricing, missing] = await Promise.all(
-    ['index.html', 'pay/index.html', 'order/index.html', 'pricing/index.html', '404.html'].map((file) => read(file)),
+  const [home, pay, order, pricing, signIn, account, missing] = await Promise.all(
+    ['', 'pay/', 'order/', 'pricing/', 'sign-in/', 'account/']
+      .map((folder) => read(`${folder}index.html`))
+      .concat(read('404.html')),
   )
 
   await parent.register(async (server: Server) => {
@@ -58,7 +60,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
 
     const page = (
       url: string,
-      answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string> | string,
+      answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string> | string | FastifyReply,
       caching: string,
     ) => {
       server.get(url, { schema: { hide: true } }, async (request, reply) => {
@@ -82,6 +84,20 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       async (_query, reply) => show(home!, reply, { data: { ...data, demoProducts: await options.demoProducts() } }),
       'no-cache',
     )
+    const sellerData = { ...data, idpLabel: options.idpLabel, signup: options.signup }
+    for (const [url, shown] of [
+      ['/sign-in/', signIn!],
+      ['/account/', account!],
+    ] as const) {
+      page(
+        url,
+        (_query, reply) =>
+          isOtherLoopback(reply.request.hostname, options.appUrl)
+            ? reply.redirect(`${options.appUrl}${reply.request.url}`, 302)
+            : show(shown, reply, { data: sellerData }),
+        'no-store',
+      )
+    }
     page('/pricing/', (_query, reply) => show(pricing!, reply), 'no-cache')
     page('/order/', (_query, reply) => show(order!, reply), 'no-store')
     page(
@@ -116,6 +132,16 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       return show(missing!, reply)
     })
   })
+}
+
+/**
+ * On one machine "localhost" and "127.0.0.1" show the same pages, but a session belongs to one name only: what is to be
+ * signed in to is opened under the name that the settings have.
+ */
+function isOtherLoopback(host: string, appUrl: string): boolean {
+  const own = new URL(appUrl).hostname
+  const isLoopback = (name: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name)
+  return host !== own && isLoopback(own) && isLoopback(host)
 }
 
 /** What lies beside the pages: the icon, the demo's picture. */

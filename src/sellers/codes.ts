@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { createHmac, randomUUID } from 'node:crypto'
+import { type KeyObject, createHmac, randomUUID } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Counted, type Limit, countInTurn, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, countInTurn, refuseBeyond } from '../kit/limits.ts'
 import { derivedKey } from '../kit/signing.ts'
 import { CODE_SECONDS } from './cookies.ts'
 
@@ -43,7 +43,16 @@ export type SendCode = (code: NewCode) => Promise<{ resendAfterSeconds: number }
  */
 export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendCode {
   const send = batched(
-    (codes: readonly NewCode[]) => inTransaction(db, (tx) => sendAll(tx, jobs, secrets[0]!, limits, codes)),
+    async (codes: readonly NewCode[]) => {
+      // before the transaction: within it, all who ask from one network would wait for each other's commits
+      const counted = await countInTurn(db, codes, [
+        ({ network }) => limits.code_address && { key: `code from ${network}`, limit: limits.code_address },
+        ({ bucket }) => limits.code && { key: `code ${bucket}`, limit: limits.code },
+      ])
+      const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
+      if (allowed.length > 0) await inTransaction(db, (tx) => sendAll(tx, jobs, secrets[0]!, allowed))
+      return counted
+    },
     { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
   )
   return async (code) => {
@@ -54,21 +63,9 @@ export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limit
   }
 }
 
-async function sendAll(
-  tx: Tx,
-  jobs: Jobs,
-  secret: string,
-  limits: CodeLimits,
-  codes: readonly NewCode[],
-): Promise<Counted[][]> {
-  const counted = await countInTurn(tx, codes, [
-    ({ network }) => limits.code_address && { key: `code from ${network}`, limit: limits.code_address },
-    ({ bucket }) => limits.code && { key: `code ${bucket}`, limit: limits.code },
-  ])
-  const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
+async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewCode[]): Promise<void> {
   // of several for one mailbox the last is the one that counts, as if they had come one after the other
-  const live = [...new Map(allowed.map((code) => [code.email, { ...code, id: randomUUID() }])).values()]
-  if (live.length === 0) return counted
+  const live = [...new Map(codes.map((code) => [code.email, { ...code, id: randomUUID() }])).values()]
   live.sort((a, b) => (a.email < b.email ? -1 : 1))
   const column = <T>(pick: (code: (typeof live)[number]) => T): T[] => live.map(pick)
   await sql`
@@ -84,8 +81,12 @@ async function sendAll(
       ${column(({ identity }) => identity?.subject ?? null)}::text[],
       ${column(({ previousBrowserHash }) => previousBrowserHash ?? null)}::bytea[])
       as n (email, id, purpose, browser_hash, code_hash, session_id, issuer, subject, previous_hash)
-    left join one_time_codes o on o.email = n.email and o.browser_hash = n.previous_hash and o.used_at is null
-      and o.expires_at > now() and n.purpose = 'sign_in' and n.issuer is null
+    -- lateral, and held apart: joined as a whole, all codes there are would be read for each
+    left join lateral (
+      select c.issuer, c.subject from one_time_codes c
+      where c.email = n.email and c.browser_hash = n.previous_hash and c.used_at is null and c.expires_at > now()
+        and n.purpose = 'sign_in' and n.issuer is null
+      offset 0) o on true
     order by n.email
     on conflict (email) do update set id = excluded.id, purpose = excluded.purpose, browser_hash = excluded.browser_hash,
       code_hash = excluded.code_hash, wrong_tries = 0, used_at = null, created_at = excluded.created_at,
@@ -97,7 +98,6 @@ async function sendAll(
     'code',
     live.map(({ id }) => ({ data: { id } })),
   )
-  return counted
 }
 
 export interface CodeTry {
@@ -157,9 +157,20 @@ export const resendIn = (ageSeconds: number): number => Math.max(0, RESEND_SECON
  * ones. Uniform but for one part in 10^13.
  */
 export const codeOf = (secret: string, id: string): string => {
-  const mac = createHmac('sha256', derivedKey(secret, 'one-time code')).update(id).digest()
+  const mac = createHmac('sha256', keysOf(secret).code).update(id).digest()
   return String(mac.readBigUInt64BE() % 10n ** BigInt(DIGITS)).padStart(DIGITS, '0')
 }
 
 export const codeHash = (secret: string, browserHash: Buffer, code: string): Buffer =>
-  createHmac('sha256', derivedKey(secret, 'one-time code hash')).update(browserHash).update(code).digest()
+  createHmac('sha256', keysOf(secret).hash).update(browserHash).update(code).digest()
+
+const keys = new Map<string, { code: KeyObject; hash: KeyObject }>()
+
+/** Made once: deriving takes longer than all that is done with them. */
+function keysOf(secret: string): { code: KeyObject; hash: KeyObject } {
+  const known = keys.get(secret)
+  if (known) return known
+  const made = { code: derivedKey(secret, 'one-time code'), hash: derivedKey(secret, 'one-time code hash') }
+  keys.set(secret, made)
+  return made
+}

@@ -3,7 +3,6 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   Configuration,
-  type CustomFetch,
   type IDToken,
   type ServerMetadata,
   allowInsecureRequests,
@@ -21,14 +20,10 @@ import {
 } from 'openid-client'
 import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from '../kit/email.ts'
 import type { Log } from '../kit/log.ts'
+import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchange.ts'
 
-/** All that a start or a return may take, whatever the provider does. We promise five seconds, and have work of our own. */
-const BUDGET_MS = 3_500
 const METADATA_TTL_MS = 3_600_000
-/** Metadata, key sets and tokens are some kilobytes. */
-const BODY_LIMIT_BYTES = 512 * 1024
 const CLOCK_TOLERANCE_SECONDS = 30
-const NO_BODY = new Set([204, 205, 304])
 const EMAIL = new RegExp(EMAIL_PATTERN)
 /** What the standard allows: at most 255 ASCII characters (OpenID Connect Core, 2). */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/
@@ -79,12 +74,6 @@ export class ProviderFault extends Error {
     this.name = 'ProviderFault'
     this.code = code
   }
-}
-
-/** The requests of one start or one return: they share a time limit, and remember whether the provider was out of order. */
-interface Exchange {
-  fetch: CustomFetch
-  outage: boolean
 }
 
 /**
@@ -164,18 +153,20 @@ export function identityProvider(settings: ProviderSettings, redirectUri: string
   }
 
   async function guarded<T>(step: string, work: (exchange: Exchange) => Promise<T>): Promise<T> {
-    const ending = new AbortController()
-    const timer = setTimeout(() => ending.abort(), BUDGET_MS)
-    const exchange: Exchange = { outage: false, fetch: (url, options) => limitedFetch(url, options, exchange, ending) }
+    const exchange = beginExchange()
     try {
       return await work(exchange)
     } catch (error) {
       const code = step === 'discovery' ? 'idp_unavailable' : faultCode(error, exchange)
-      if (code !== 'idp_refused') known = undefined
-      log.warn({ step, fault: code, ...namesOf(error) }, 'the identity provider was of no use')
+      const isAnswer = code === 'idp_refused'
+      if (!isAnswer) known = undefined
+      log[isAnswer ? 'info' : 'warn'](
+        { step, fault: code, ...namesOf(error) },
+        'nobody came from the identity provider',
+      )
       throw new ProviderFault(code)
     } finally {
-      clearTimeout(timer)
+      exchange.end()
     }
   }
 
@@ -195,36 +186,6 @@ function usableEmail(email: unknown): string | undefined {
   if (typeof email !== 'string' || email.length > EMAIL_LONGEST || !EMAIL.test(email)) return undefined
   return canonicalEmail(email)
 }
-
-/** Reads the whole answer before the library sees any of it, so that no body is endless, in length or in time. */
-async function limitedFetch(
-  address: string,
-  options: Parameters<CustomFetch>[1],
-  exchange: Exchange,
-  { signal }: AbortController,
-): Promise<Response> {
-  try {
-    const url = new URL(address)
-    if (url.protocol !== 'https:' && !isLoopbackHttp(url)) throw new TypeError('only https leaves this machine')
-    const response = await fetch(url, { ...(options as RequestInit), signal })
-    const { status, headers } = response
-    if (status >= 500 || status === 429) exchange.outage = true
-    const parts: Uint8Array[] = []
-    let length = 0
-    for await (const part of response.body ?? []) {
-      length += part.length
-      if (length > BODY_LIMIT_BYTES) throw new RangeError('the answer is too long')
-      parts.push(part)
-    }
-    return new Response(NO_BODY.has(status) ? null : Buffer.concat(parts), { status, headers })
-  } catch (error) {
-    exchange.outage = true
-    throw error
-  }
-}
-
-const isLoopbackHttp = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 
 function faultCode(error: unknown, { outage }: Exchange): FaultCode {
   if (error instanceof ProviderFault) return error.code

@@ -1,0 +1,52 @@
+import type { CustomFetch } from 'openid-client'
+
+/** All that a start or a return may take, whatever the provider does. We promise five seconds, and have work of our own. */
+const BUDGET_MS = 3_500
+/** Metadata, key sets and tokens are some kilobytes. */
+const BODY_LIMIT_BYTES = 512 * 1024
+const NO_BODY = new Set([204, 205, 304])
+
+/** The requests of one start or one return: they share a time limit, and remember whether the provider was out of order. */
+export interface Exchange {
+  readonly fetch: CustomFetch
+  outage: boolean
+  end(): void
+}
+
+export function beginExchange(): Exchange {
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(), BUDGET_MS)
+  const exchange: Exchange = {
+    outage: false,
+    async fetch(address, options) {
+      try {
+        const response = await limitedFetch(new URL(address), { ...(options as RequestInit), signal: ending.signal })
+        if (response.status >= 500 || response.status === 429) exchange.outage = true
+        return response
+      } catch (error) {
+        exchange.outage = true
+        throw error
+      }
+    },
+    end: () => clearTimeout(timer),
+  }
+  return exchange
+}
+
+/** Reads the whole answer before the library sees any of it, so that no body is endless, in length or in time. */
+async function limitedFetch(url: URL, options: RequestInit): Promise<Response> {
+  if (url.protocol !== 'https:' && !isLoopbackHttp(url)) throw new TypeError('only https leaves this machine')
+  const response = await fetch(url, options)
+  const { status, headers } = response
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of response.body ?? []) {
+    length += part.length
+    if (length > BODY_LIMIT_BYTES) throw new RangeError('the answer is too long')
+    parts.push(part)
+  }
+  return new Response(NO_BODY.has(status) ? null : Buffer.concat(parts), { status, headers })
+}
+
+export const isLoopbackHttp = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
