@@ -1,6 +1,6 @@
 import compress from '@fastify/compress'
 import fileServer from '@fastify/static'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { constants } from 'node:zlib'
@@ -92,7 +92,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       page(
         url,
         (_query, reply) =>
-          isOtherLoopback(reply.request.hostname, options.appUrl)
+          isOtherName(reply.request, options.appUrl)
             ? reply.redirect(`${options.appUrl}${reply.request.url}`, 302)
             : show(shown, reply, { data: sellerData }),
         'no-store',
@@ -138,10 +138,12 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
  * On one machine "localhost" and "127.0.0.1" show the same pages, but a session belongs to one name only: what is to be
  * signed in to is opened under the name that the settings have.
  */
-function isOtherLoopback(host: string, appUrl: string): boolean {
-  const own = new URL(appUrl).hostname
-  const isLoopback = (name: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name)
-  return host !== own && isLoopback(own) && isLoopback(host)
+function isOtherName({ hostname, port }: Pick<FastifyRequest, 'hostname' | 'port'>, appUrl: string): boolean {
+  const own = new URL(appUrl)
+  const isLoopback = (name: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(name)
+  // on another port something stands between, which knows better under which name it asks us
+  const isHere = String(port ?? '') === own.port
+  return isHere && hostname !== own.hostname && isLoopback(own.hostname) && isLoopback(hostname)
 }
 
 /** What lies beside the pages: the icon, the demo's picture. */

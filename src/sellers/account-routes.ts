@@ -134,13 +134,15 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       const { id: sessionId } = await browsers.recentlySignedIn(request, reply)
       const email = canonicalEmail(request.body.email)
+      const { holder, keep } = browsers.newCodeHolder(request)
       const { resendAfterSeconds: resendAfter } = await sendCode({
         email,
         purpose: 'change_email',
         sessionId,
         ...browsers.counted(request, email),
-        ...browsers.newCodeHolder(request, reply),
+        ...holder,
       })
+      keep(reply)
       return reply.code(202).send({ resendAfter })
     },
   )

@@ -3,11 +3,15 @@ import { Refusal } from '../kit/errors.ts'
 import { neverCached } from '../kit/http.ts'
 import { type Limit, networkOf } from '../kit/limits.ts'
 import type { Signer } from '../kit/signing.ts'
+import type { NewCode } from './codes.ts'
 import type { Cookies } from './cookies.ts'
 import { bucketOf, mark } from './known-browsers.ts'
 import type { Seller } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
 import { type Browser, type FindSession, type SignedIn, hashOf, isToken, newToken } from './sessions.ts'
+
+/** By which a code knows its browser, and the browser's code before it. */
+export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash'>
 
 /** What the routes of sellers know of the browser that asks. */
 export interface Browsers {
@@ -22,7 +26,8 @@ export interface Browsers {
   counted(request: FastifyRequest, email: string): { bucket: string; network: string }
   /** What binds a code to this browser: the hash of what its cookie holds. */
   codeHolder(request: FastifyRequest): Buffer | undefined
-  newCodeHolder(request: FastifyRequest, reply: FastifyReply): { browserHash: Buffer; previousBrowserHash?: Buffer }
+  /** What will bind a code that is yet to be made: to be kept once it is, since the browser forgets the one before. */
+  newCodeHolder(request: FastifyRequest): { holder: CodeHolder; keep: (reply: FastifyReply) => void }
 }
 
 /** A browser has one, and one more when the operator has changed the cookie's domain. */
@@ -62,11 +67,12 @@ export function browsers(cookies: Cookies, findSession: FindSession, known: Sign
       network: networkOf(request.ip),
     }),
     codeHolder: (request) => hashed(cookies.read(request, 'code')),
-    newCodeHolder(request, reply) {
-      const previousBrowserHash = own.codeHolder(request)
+    newCodeHolder(request) {
       const token = newToken()
-      cookies.set(reply, 'code', token)
-      return { browserHash: hashOf(token), ...(previousBrowserHash && { previousBrowserHash }) }
+      return {
+        holder: { browserHash: hashOf(token), previousBrowserHash: own.codeHolder(request) },
+        keep: (reply) => cookies.set(reply, 'code', token),
+      }
     },
   }
   return own

@@ -123,5 +123,6 @@ async function isCommon(password: string, email: string): Promise<boolean> {
     import('@zxcvbn-ts/language-common'),
   ])
   const estimator = new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs })
-  return estimator.check(password, [email, ...email.split('@'), 'till']).score < LEAST_SCORE
+  // as it will be hashed: letters of another width are the same letters
+  return estimator.check(password.normalize('NFKC'), [email, ...email.split('@'), 'till']).score < LEAST_SCORE
 }

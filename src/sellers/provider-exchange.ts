@@ -1,9 +1,11 @@
 import type { CustomFetch } from 'openid-client'
 
 /** All that a start or a return may take, whatever the provider does. We promise five seconds, and have work of our own. */
-const BUDGET_MS = 3_500
+const BUDGET_MS = 3_000
 /** Metadata, key sets and tokens are some kilobytes. */
 const BODY_LIMIT_BYTES = 512 * 1024
+/** Its body often has the form of a refusal, which the library would take it for. */
+const TOO_MANY_REQUESTS = 429
 const NO_BODY = new Set([204, 205, 304])
 
 /** The requests of one start or one return: they share a time limit, and remember whether the provider was out of order. */
@@ -21,7 +23,7 @@ export function beginExchange(): Exchange {
     async fetch(address, options) {
       try {
         const response = await limitedFetch(new URL(address), { ...(options as RequestInit), signal: ending.signal })
-        if (response.status >= 500 || response.status === 429) exchange.outage = true
+        if (response.status === TOO_MANY_REQUESTS) exchange.outage = true
         return response
       } catch (error) {
         exchange.outage = true

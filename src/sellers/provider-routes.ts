@@ -146,14 +146,16 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
       return go(reply, returnTo)
     }
     const { issuer, subject } = identity
+    const { holder, keep } = browsers.newCodeHolder(request)
     try {
       await sendCode({
         email: entered.email,
         purpose: 'sign_in',
         identity: { issuer, subject },
         ...browsers.counted(request, entered.email),
-        ...browsers.newCodeHolder(request, reply),
+        ...holder,
       })
+      keep(reply)
     } catch (error) {
       if (error instanceof Refusal && error.code === 'rate_limited') return fail(reply, 'rate_limited', { returnTo })
       throw error

@@ -157,7 +157,7 @@ export function identityProvider(settings: ProviderSettings, redirectUri: string
     try {
       return await work(exchange)
     } catch (error) {
-      const code = step === 'discovery' ? 'idp_unavailable' : faultCode(error, exchange)
+      const code = step === 'finish' ? faultCode(error, exchange) : 'idp_unavailable'
       const isAnswer = code === 'idp_refused'
       if (!isAnswer) known = undefined
       log[isAnswer ? 'info' : 'warn'](

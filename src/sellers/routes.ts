@@ -58,12 +58,10 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       neverCached(reply)
       const email = canonicalEmail(request.body.email)
-      const { resendAfterSeconds: resendAfter } = await sendCode({
-        email,
-        purpose: 'sign_in',
-        ...browsers.counted(request, email),
-        ...browsers.newCodeHolder(request, reply),
-      })
+      const { holder, keep } = browsers.newCodeHolder(request)
+      const counted = browsers.counted(request, email)
+      const { resendAfterSeconds: resendAfter } = await sendCode({ email, purpose: 'sign_in', ...counted, ...holder })
+      keep(reply)
       return reply.code(202).send({ resendAfter })
     },
   )
