@@ -22,9 +22,15 @@ export default defineConfig({
     outDir,
     emptyOutDir: true,
     rolldownOptions: {
-      input: ['index.html', 'order/index.html', 'pricing/index.html', 'outbox/index.html', '404.html'].map((file) =>
-        path.join(root, file),
-      ),
+      input: [
+        'index.html',
+        'order/index.html',
+        'pricing/index.html',
+        'sign-in/index.html',
+        'account/index.html',
+        'outbox/index.html',
+        '404.html',
+      ].map((file) => path.join(root, file)),
     },
   },
 })

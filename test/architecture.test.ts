@@ -107,7 +107,7 @@ test('a refusal’s status stands in one table', () => {
   // provider answers is read, not said
   assert.deepEqual(
     where(src, /\bstatus\w*\b[^'"`\n]*\b[45]\d\d\b|\.(?:code|status)\(\s*[45]\d\d|statusCode\s*=/).sort(),
-    ['kit/errors.ts', 'kit/http.ts', 'orders/routes.ts', 'sellers/provider.ts'],
+    ['kit/errors.ts', 'kit/http.ts', 'orders/routes.ts'],
   )
 })
 

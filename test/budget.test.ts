@@ -28,6 +28,23 @@ test('the payment page is one file, within its budget', async () => {
   )
 })
 
+test('the pages for sellers are within the same budget, with all that they load', async () => {
+  for (const file of ['sign-in/index.html', 'account/index.html']) {
+    const [entry] = insides(await page(file), /<script type="module"[^>]* src="\/assets\/([^"]+)"/g)
+    const seen = new Map<string, number>()
+    for (const queue = [entry!]; queue.length > 0;) {
+      const asset = queue.pop()!
+      if (seen.has(asset)) continue
+      const script = await page(path.join('assets', asset))
+      seen.set(asset, gzipSync(script).length)
+      queue.push(...insides(script, /["'`]\.\/([\w.-]+\.js)["'`]/g))
+    }
+    assert.ok(seen.size > 2, 'what it imports was looked at too')
+    const script = [...seen.values()].reduce((sum, size) => sum + size, 0)
+    assert.ok(script <= BUDGET.script, `${file}: ${script} of ${BUDGET.script} bytes`)
+  }
+})
+
 test('what the page loads later is there, and needs nothing else', async () => {
   const [script] = insides(await page('pay/index.html'), SCRIPTS)
   const later = [...script!.matchAll(/import\([`'"]([^`'"]+)[`'"]\)/g)].map(([, file]) => file!)
@@ -39,11 +56,13 @@ test('every page has the place for the data of the server, and nothing that its 
   const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith('.html'))
   assert.deepEqual(files.sort(), [
     '404.html',
+    'account/index.html',
     'index.html',
     'order/index.html',
     'outbox/index.html',
     'pay/index.html',
     'pricing/index.html',
+    'sign-in/index.html',
   ])
   for (const file of files) {
     const html = await page(file)

@@ -138,6 +138,8 @@ test('each page runs its own script and style, and no other', async () => {
     `/pay/?product=${await shop.product()}`,
     '/order/',
     '/pricing/',
+    '/sign-in/',
+    '/account/',
     '/outbox/',
     '/nowhere',
   ]) {
@@ -204,12 +206,55 @@ test('an address without its last slash leads to the page, with its question', a
     ['/order?order=ord_x', '/order/?order=ord_x'],
     ['/pricing', '/pricing/'],
     ['/outbox', '/outbox/'],
+    ['/sign-in?returnTo=/account/', '/sign-in/?returnTo=/account/'],
+    ['/account', '/account/'],
     ['/pay?//evil.example', '/pay/?//evil.example'],
     ['/pay?%0d%0ax:y', '/pay/?%0d%0ax:y'],
   ] as const) {
     const { status, headers } = await page(shop, from)
     assert.deepEqual([status, headers.get('location'), headers.get('x')], [308, to, null])
   }
+})
+
+test('the pages for sellers know whether new accounts are opened, and what the identity provider is called', async (t) => {
+  const plain = shared()
+  for (const path of ['/sign-in/', '/account/']) {
+    const { status, body } = await page(plain, path)
+    assert.equal(status, 200)
+    assert.deepEqual(dataOf(body), { baseUrl: BASE_URL, mode: { demo: true, outbox: true }, signup: 'open' })
+  }
+  const IDP = { IDP_ISSUER: 'http://127.0.0.1:1', IDP_CLIENT_ID: 'till', IDP_CLIENT_SECRET: 'x', IDP_LABEL: '<b>Works' }
+  const shop = await startTestShop(t, { env: { ...IDP, SIGNUP: 'closed' } })
+  const { body } = await page(shop, '/sign-in/')
+  const { signup, idpLabel } = dataOf(body)
+  assert.deepEqual([signup, idpLabel], ['closed', '<b>Works'])
+  assert.doesNotMatch(body, /<b>Works/)
+})
+
+test('a page for sellers under another name of this machine leads to the name of the session, and no other host anywhere', async (t) => {
+  const ask = async (shop: TestShop, host: string, path: string) => {
+    const request = http.get(`${shop.url}${path}`, { headers: { host } })
+    const response = await new Promise<http.IncomingMessage>((resolve) => request.on('response', resolve))
+    response.resume()
+    return [response.statusCode, response.headers.location]
+  }
+  const here = await startTestShop(t, { env: { APP_URL: 'http://127.0.0.1:4000', BASE_URL: 'http://127.0.0.1:4000' } })
+  for (const host of ['localhost:4000', 'LOCALHOST:4000', '[::1]:4000', '127.1.2.3:4000']) {
+    for (const path of ['/sign-in/?returnTo=/pricing/&again=1', '/account/', '/account/?//evil.example'])
+      assert.deepEqual(await ask(here, host, path), [302, `http://127.0.0.1:4000${path}`])
+    assert.deepEqual(await ask(here, host, '/pricing/'), [200, undefined], 'what needs no session stays where it is')
+  }
+  for (const host of [
+    '127.0.0.1:4000',
+    'localhost:8080',
+    'localhost',
+    'evil.example:4000',
+    '127.0.0.1.evil.example:4000',
+    'localhost.evil.example:4000',
+  ])
+    assert.deepEqual(await ask(here, host, '/sign-in/'), [200, undefined], host)
+  // a name in the world is none of this machine's
+  assert.deepEqual(await ask(shared(), 'localhost:443', '/sign-in/'), [200, undefined])
 })
 
 test('a mistyped address is a page for a person and a problem for a program', async () => {
@@ -290,7 +335,7 @@ test('a file whose name holds its content’s hash is kept for a year, a page is
   assert.equal(headers.get('cache-control'), 'no-cache')
   const asset = /\/assets\/[\w.-]+\.(?:js|css)/.exec(body)![0]
   assert.equal((await shop.call('GET', asset)).headers.get('cache-control'), 'public, max-age=31536000, immutable')
-  for (const path of ['/pay/', '/order/', '/outbox/'])
+  for (const path of ['/pay/', '/order/', '/sign-in/', '/account/', '/outbox/'])
     assert.equal((await page(shop, path)).headers.get('cache-control'), 'no-store')
   assert.match((await shop.call('GET', '/favicon.svg')).headers.get('cache-control')!, /max-age=3600/)
 })

@@ -67,20 +67,27 @@ export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: str
 
 export const getMails = (to: string) => call<Mail[]>(`/api/outbox${to && `?${new URLSearchParams({ to })}`}`)
 
-async function call<Answer>(address: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
+/** One request and its answer; `more` changes what is sent, for calls that carry a session or another method. */
+export async function call<Answer>(
+  address: string,
+  body?: object,
+  headers: Record<string, string> = {},
+  more?: RequestInit,
+): Promise<Answer> {
   let response: Response
   try {
     response = await fetch(apiBase + address, {
-      method: body ? 'POST' : 'GET',
-      headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
       // An answer from a cache could show a paid order as unpaid.
       cache: 'no-store',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
       signal: AbortSignal.timeout(PATIENCE_MS),
-      ...(body && { body: JSON.stringify(body) }),
+      ...more,
     })
-    if (response.ok) return (await response.json()) as Answer
+    // 204 has no body to read.
+    if (response.ok) return (response.status === 204 || (await response.json())) as Answer
   } catch {
     throw new Trouble({ code: 'unreachable' })
   }

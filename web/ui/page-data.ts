@@ -6,6 +6,9 @@ export interface PageData {
   mode?: { demo: boolean; outbox: boolean }
   product?: ProductView | { error: Problem }
   demoProducts?: ProductView[]
+  /** What the identity provider is called here, where there is one. */
+  idpLabel?: string
+  signup?: 'open' | 'closed'
 }
 
 export const pageData: PageData = read()

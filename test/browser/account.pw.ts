@@ -1,0 +1,230 @@
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import {
+  PASSWORD,
+  codeField,
+  codeFor,
+  expectAccount,
+  mailsTo,
+  newSellerEmail,
+  setPassword,
+  signInByPassword,
+  signUp,
+} from './seller.ts'
+
+const again = 'Please sign in again first.'
+
+test('a new seller is asked for a name, and it stays', async ({ page }) => {
+  await signUp(page)
+  await expect(page.getByText('Until you choose a name, they read “New seller”.')).toBeVisible()
+  const name = page.getByLabel('Your name, or your shop’s')
+  await expect(name).toHaveValue('')
+  await page.getByRole('button', { name: 'Save the name' }).click()
+  await expect(page.getByText('Please enter a name.')).toBeVisible()
+  await name.fill('  Ann & Söhne <b> ')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved. Buyers read this name from now on.')).toBeVisible()
+  await expect(page.getByText('“New seller”')).toHaveCount(0)
+  await page.reload()
+  await expect(name).toHaveValue('Ann & Söhne <b>')
+})
+
+test('the strength of a password is told before, and a common one is refused in words', async ({ page }) => {
+  await signUp(page)
+  await page.getByRole('button', { name: 'Set a password' }).click()
+  const field = page.getByLabel('New password')
+  await expect(field).toHaveAccessibleDescription(/12 to 128 characters/)
+  await expect(field).toHaveAttribute('autocomplete', 'new-password')
+  await field.fill('eleven char')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Please use at least 12 characters.')).toBeVisible()
+  await field.fill('123456789012')
+  await page.getByRole('button', { name: 'Show the characters' }).click()
+  await expect(field).toHaveAttribute('type', 'text')
+  await page.getByRole('button', { name: 'Set the password' }).click()
+  await expect(page.getByText('This password is among the first that others would try.')).toBeVisible()
+  await expect(field).toBeFocused()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByText('You have no password.')).toBeVisible()
+})
+
+test('sessions are listed; one that is ended is signed out, and so are all others at a press', async ({
+  page,
+  browser,
+  playwright,
+}) => {
+  const email = await signUp(page)
+  await setPassword(page)
+  const baseURL = new URL(page.url()).origin
+  const programs = await Promise.all([1, 2].map(() => playwright.request.newContext({ baseURL })))
+  for (const program of programs)
+    expect((await program.post('/api/auth/password', { data: { email, password: PASSWORD } })).status()).toBe(200)
+  const context = await browser.newContext({ baseURL })
+  const other = await context.newPage()
+  await other.goto('/sign-in/')
+  await signInByPassword(other, email)
+  await expectAccount(other, email)
+
+  await page.reload()
+  const entries = page.locator('#sessions li')
+  await expect(entries).toHaveCount(4)
+  await expect(entries.filter({ hasText: 'This one' })).toContainText('Signed in with a code')
+  const inBrowser = entries.filter({ hasText: /Chrom.*Signed in with the password/ })
+  await inBrowser.getByRole('button', { name: /^End the session on / }).click()
+  await expect(page.getByText(/^The session on .* has ended\.$/)).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Where you are signed in' })).toBeFocused()
+  await expect(entries).toHaveCount(3)
+  await other.getByLabel('Your name, or your shop’s').fill('Mallory')
+  await other.getByRole('button', { name: 'Save the name' }).click()
+  await expect(other).toHaveURL(/\/sign-in\//)
+  await expect(other.getByRole('alert')).toContainText('You have been signed out.')
+  await context.close()
+
+  for (const program of programs) expect((await program.get('/api/auth/session')).status()).toBe(200)
+  await page.getByRole('button', { name: 'End all others' }).click()
+  await expect(page.getByText('All other sessions have ended.')).toBeVisible()
+  await expect(entries).toHaveCount(1)
+  for (const program of programs) {
+    expect((await program.get('/api/auth/session')).status()).toBe(401)
+    await program.dispose()
+  }
+  await page.reload()
+  await expectAccount(page, email)
+  await expect(page.getByLabel('Your name, or your shop’s')).toHaveValue('')
+})
+
+test('another address takes over once its code is entered, and the old one is told', async ({ page, browser }) => {
+  const email = await signUp(page)
+  const newEmail = newSellerEmail()
+  const neighbour = await browser.newContext({ baseURL: new URL(page.url()).origin })
+  const taken = await signUp(await neighbour.newPage())
+  await neighbour.close()
+  await page.getByRole('button', { name: 'Change the address' }).click()
+  const field = page.getByLabel('New e-mail address')
+  await expect(field).toBeFocused()
+  await field.fill(email)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('This is your address already.')).toBeVisible()
+
+  await field.fill(taken)
+  await page.keyboard.press('Enter')
+  await codeField(page).fill(await codeFor(page, taken, 2))
+  await expect(page.getByRole('alert')).toContainText('Another account here has this address.')
+  await page.getByRole('button', { name: 'Keep the address I have' }).click()
+
+  await page.getByRole('button', { name: 'Change the address' }).click()
+  await field.fill(newEmail)
+  await page.keyboard.press('Enter')
+  await expect(codeField(page)).toBeFocused()
+  // a phone may drop the page while its owner reads the mail
+  await page.reload()
+  await expect(page.getByText(`A code is on its way to ${newEmail}`)).toBeVisible()
+  const code = await codeFor(page, newEmail)
+  await codeField(page).fill(code === '111111' ? '222222' : '111111')
+  await expect(page.getByText('This code does not work.')).toBeVisible()
+  await codeField(page).fill(code)
+  await expect(page.getByText(`Your address is ${newEmail} now, and your other sessions have ended.`)).toBeVisible()
+  await expectAccount(page, newEmail)
+  await expect
+    .poll(async () => (await mailsTo(page.context(), email)).map(({ subject }) => subject).join())
+    .toContain('address')
+  await page.reload()
+  await expectAccount(page, newEmail)
+})
+
+test('what needs a fresh sign-in leads to one and back, and what was typed is still there', async ({ page }) => {
+  const email = await signUp(page)
+  // ten minutes later
+  await page.route('**/api/auth/email', (route) =>
+    route.fulfill({ status: 403, json: { code: 'recent_sign_in_required' } }),
+  )
+  await page.getByRole('button', { name: 'Change the address' }).click()
+  const newEmail = newSellerEmail()
+  await page.getByLabel('New e-mail address').fill(newEmail)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText(again)
+  await page.unrouteAll()
+  await page.getByRole('link', { name: 'Sign in again' }).click()
+  await expect(page.getByRole('heading', { name: 'Sign in again' })).toBeVisible()
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await expect(codeField(page)).toBeVisible()
+  await page.reload()
+  await codeField(page).fill(await codeFor(page, email, 2))
+  await expectAccount(page, email)
+  await expect(page.getByLabel('New e-mail address')).toHaveValue(newEmail)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`A code is on its way to ${newEmail}`)).toBeVisible()
+})
+
+test('signing out leaves nothing to come back to', async ({ page }) => {
+  const email = await signUp(page)
+  await page.goto('/pricing/')
+  await page.goto('/account/')
+  await expectAccount(page, email)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByText('You are signed out.')).toBeVisible()
+  await page.goto('/account/')
+  await expect(page).toHaveURL('/sign-in/?returnTo=/account/')
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+  await page.goBack()
+  await expect(page.getByText(email)).toHaveCount(0)
+})
+
+test('a service that does not answer is said so, and the account comes when it does', async ({ page }) => {
+  const email = await signUp(page)
+  await page.route('**/api/auth/session', (route) => route.abort())
+  await page.reload()
+  await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await page.unrouteAll()
+  await page.route('**/api/auth/sessions', (route) =>
+    route.fulfill({ status: 503, json: { code: 'database_unavailable' } }),
+  )
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expectAccount(page, email)
+  await expect(page.getByRole('alert')).toContainText('The service is busy.')
+  await page.unrouteAll()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  await expect(page.locator('#sessions li')).toHaveCount(1)
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 }, colorScheme })
+    test.describe.configure({ timeout: 60_000 })
+    test(`axe finds nothing in the account, and it fits the smallest phone (${colorScheme})`, async ({ page }) => {
+      const look = async (what: string) => {
+        await expectAccessible(page, what, colorScheme)
+        await expectFits(page, what)
+      }
+      const at = new Date().toISOString()
+      await page.route('**/api/auth/identities', async (route) => {
+        const email = 'a.very.long.name.of.somebody@a-very-long-company-name.example.com'
+        await route.fulfill({
+          json: { items: [{ id: 'idn_1', issuer: 'https://login.example', email, linkedAt: at }] },
+        })
+      })
+      await page.route('**/api/auth/identities/*', (route) =>
+        route.fulfill({ status: 403, json: { code: 'recent_sign_in_required' } }),
+      )
+      await signUp(page, `a-very-long-address-${newSellerEmail()}`)
+      await setPassword(page, PASSWORD)
+      await page.goto('/account/?error=identity_taken')
+      await expect(page.getByRole('alert')).toContainText('already linked to another account')
+      await look('account')
+      await page.getByRole('button', { name: 'Unlink' }).click()
+      await expect(page.getByText(again)).toBeVisible()
+      await page.getByRole('button', { name: 'Change the password' }).click()
+      await page.getByLabel('New password').fill('short')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Change the address' }).click()
+      await page.getByLabel('New e-mail address').fill('nobody')
+      await page.keyboard.press('Enter')
+      await look('forms, refused')
+      await page.getByLabel('New e-mail address').fill(newSellerEmail())
+      await page.keyboard.press('Enter')
+      await expect(codeField(page)).toBeFocused()
+      await look('code')
+    })
+  })
+}

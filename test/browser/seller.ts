@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import type { BrowserContext, Page } from '@playwright/test'
+import { expect } from './fixtures.ts'
+
+/** Mails go out by a job, which may wait its turn. */
+const SLOW = { timeout: 15_000 }
+
+export const PASSWORD = 'marble kettle orbit 47'
+
+/** An address nobody else in these tests has. */
+export const newSellerEmail = (): string => `seller-${randomUUID().slice(0, 8)}@example.com`
+
+export const codeField = (page: Page) => page.getByRole('textbox', { name: 'Code' })
+
+interface Mail {
+  subject: string
+  text: string
+}
+
+/** The mails to somebody, newest first. */
+export async function mailsTo(context: BrowserContext, email: string, api = ''): Promise<Mail[]> {
+  const answer = await context.request.get(`${api}/api/outbox?${new URLSearchParams({ to: email })}`)
+  return (await answer.json()) as Mail[]
+}
+
+/** The code of the `count`th mail with one. */
+export async function codeFor(page: Page, email: string, count = 1, api = ''): Promise<string> {
+  let codes: string[] = []
+  await expect
+    .poll(async () => {
+      const mails = await mailsTo(page.context(), email, api)
+      codes = mails.flatMap(({ text }) => /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? [])
+      return codes.length
+    }, SLOW)
+    .toBe(count)
+  return codes[0]!
+}
+
+export async function askCode(page: Page, email: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await expect(codeField(page)).toBeFocused()
+}
+
+/** A new account, on its own page. */
+export async function signUp(page: Page, email = newSellerEmail()): Promise<string> {
+  await page.goto('/sign-in/')
+  await askCode(page, email)
+  await codeField(page).fill(await codeFor(page, email))
+  await expectAccount(page, email)
+  return email
+}
+
+export async function expectAccount(page: Page, email: string): Promise<void> {
+  await expect(page).toHaveURL(/\/account\/(#\w+)?$/)
+  await expect(page.getByText(`Signed in as ${email}`)).toBeVisible()
+}
+
+export async function setPassword(page: Page, password = PASSWORD): Promise<void> {
+  await page.getByRole('button', { name: 'Set a password' }).click()
+  await page.getByLabel('New password').fill(password)
+  await page.getByRole('button', { name: 'Set the password' }).click()
+  await expect(page.getByText('Your password is set.')).toBeVisible()
+}
+
+export async function signInByPassword(page: Page, email: string, password = PASSWORD): Promise<void> {
+  const other = page.getByRole('button', { name: 'Use a password instead' })
+  const field = page.getByLabel('Password', { exact: true })
+  await expect(other.or(field)).toBeVisible()
+  if (await other.isVisible()) await other.click()
+  await page.getByLabel('E-mail').fill(email)
+  await field.fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}

@@ -1,0 +1,115 @@
+import { Trouble } from '../ui/api.ts'
+import {
+  endOtherSessions,
+  endSession,
+  getIdentities,
+  getProviders,
+  getSession,
+  getSessions,
+  signOut,
+  unlink,
+  type CurrentSession,
+  type Identity,
+  type Seller,
+  type SessionEntry,
+} from '../ui/auth-api.ts'
+import { newStore, type Store } from '../ui/store.ts'
+
+const SIGN_IN = '/sign-in/?returnTo=/account/'
+/** Where somebody signs in once more, and comes back from. */
+export const SIGN_IN_AGAIN = `${SIGN_IN}&again=1`
+
+export interface AccountState {
+  seller?: Seller
+  session?: CurrentSession['session']
+  sessions?: SessionEntry[]
+  identities?: Identity[]
+  idp: boolean
+  /** Why the account, or a part of it, could not be read. */
+  trouble?: unknown
+}
+
+export interface Account extends Pick<Store<AccountState>, 'get' | 'subscribe'> {
+  load: () => Promise<void>
+  /** After what ends other sessions, or makes this one a new one. */
+  changed: (seller?: Seller) => Promise<void>
+  endSession: (id: string) => Promise<void>
+  endOthers: () => Promise<void>
+  unlink: (id: string) => Promise<void>
+  signOut: () => Promise<void>
+  /** Does something as the seller; where the session is over, leads to the sign-in page. */
+  asSeller: <Answer>(work: () => Promise<Answer>) => Promise<Answer>
+}
+
+export function openAccount(): Account {
+  const { get, set, subscribe } = newStore<AccountState>({ idp: false })
+
+  async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work()
+    } catch (trouble) {
+      if (trouble instanceof Trouble && trouble.code === 'not_signed_in') {
+        location.replace(get().seller ? `${SIGN_IN}&error=session_ended` : SIGN_IN)
+        // The page is being left: nothing more is to be shown on it.
+        return new Promise<Answer>(() => {})
+      }
+      throw trouble
+    }
+  }
+
+  async function load(): Promise<void> {
+    set({ trouble: undefined })
+    try {
+      const { seller, session } = await asSeller(getSession)
+      set({ seller, session })
+      await loadLists()
+    } catch (trouble) {
+      set({ trouble })
+    }
+  }
+
+  async function loadLists(): Promise<void> {
+    const [sessions, identities, { idp }] = await asSeller(() =>
+      Promise.all([getSessions(), getIdentities(), getProviders()]),
+    )
+    set({ sessions: sessions.items, identities: identities.items, idp, trouble: undefined })
+  }
+
+  // A page that the browser has kept as it was must not show an account after signing out.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
+  void load()
+
+  return {
+    get,
+    subscribe,
+    asSeller,
+    load,
+    async changed(seller) {
+      if (seller) set({ seller })
+      // What was to be done is done: a list that cannot be read now must not look like a failure of it.
+      await loadLists().catch((trouble: unknown) => set({ trouble }))
+    },
+    async endSession(id) {
+      await asSeller(() => endSession(id)).catch(unlessGone('session_not_found'))
+      set({ sessions: get().sessions?.filter((one) => one.id !== id) ?? [] })
+    },
+    async endOthers() {
+      await asSeller(endOtherSessions)
+      set({ sessions: get().sessions?.filter((one) => one.current) ?? [] })
+    },
+    async unlink(id) {
+      await asSeller(() => unlink(id)).catch(unlessGone('identity_not_found'))
+      set({ identities: get().identities?.filter((one) => one.id !== id) ?? [] })
+    },
+    async signOut() {
+      await signOut()
+      location.replace('/sign-in/?out=1')
+      await new Promise(() => {})
+    },
+  }
+}
+
+/** What somebody wanted gone is gone, whoever did it. */
+const unlessGone = (code: string) => (trouble: unknown) => {
+  if (!(trouble instanceof Trouble && trouble.code === code)) throw trouble
+}

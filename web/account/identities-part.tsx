@@ -1,0 +1,68 @@
+import { startLink } from '../ui/auth-api.ts'
+import { providerName } from '../ui/auth-words.ts'
+import { moment } from '../ui/format.ts'
+import type { Account, AccountState } from './account.ts'
+import { useDeed } from './deed.ts'
+import { Do, Part, Refused, Saved } from './part.tsx'
+
+/** Who an identity provider knows them as. It is there only where a provider is set up, or was. */
+export function IdentitiesPart({ account, state }: { account: Account; state: AccountState }) {
+  const deed = useDeed()
+  const identities = state.identities ?? []
+  if (!state.idp && identities.length === 0) return null
+  const link = () =>
+    void deed.run(async () => {
+      const { url } = await account.asSeller(() => startLink('/account/'))
+      location.assign(webAddress(url))
+      return new Promise<string>(() => {})
+    })
+  const remove = (id: string) =>
+    void deed.run(async () => {
+      await account.unlink(id)
+      document.getElementById('identities-title')?.focus()
+      return `Unlinked. You sign in ${HOW_ELSE} now.`
+    }, id)
+  return (
+    <Part
+      id="identities"
+      title="Linked account"
+      about={`With ${providerName} you sign in without a code or a password.`}
+    >
+      {identities.length > 0 && (
+        <ul class="entries">
+          {identities.map(({ id, issuer, email, linkedAt }) => (
+            <li key={id}>
+              <div>
+                <p class="name">{email ?? 'An account without an address'}</p>
+                <p class="soft small">
+                  {new URL(issuer).host}, linked {moment(linkedAt)}
+                </p>
+              </div>
+              <Do busy={deed.doing === id} onClick={() => remove(id)} label={`Unlink ${email ?? issuer}`}>
+                Unlink
+              </Do>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Refused deed={deed} />
+      <div class="row">
+        {state.idp && identities.length === 0 && (
+          <Do busy={deed.busy} onClick={link}>
+            Link {providerName}
+          </Do>
+        )}
+        <Saved>{deed.said}</Saved>
+      </div>
+    </Part>
+  )
+}
+
+const HOW_ELSE = 'with a code or your password'
+
+/** The provider's page and nothing else: an address that runs something is none. */
+function webAddress(text: string): string {
+  const url = new URL(text, location.href)
+  if (!/^https?:$/.test(url.protocol)) throw new Error('not an address of the web')
+  return url.href
+}

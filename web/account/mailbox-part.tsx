@@ -1,0 +1,117 @@
+import { useRef, useState } from 'preact/hooks'
+import { askNewMailbox, enterNewMailboxCode, type Seller } from '../ui/auth-api.ts'
+import { CodeForm } from '../ui/code-form.tsx'
+import { emailFault, TextField } from '../ui/text-field.tsx'
+import type { Account } from './account.ts'
+import { useDeed } from './deed.ts'
+import { keep, recall, type Moving } from './moving.ts'
+import { Do, Part, Refused, Saved } from './part.tsx'
+
+/** The mailbox is where the account is proven from, so a new one has to answer before it takes the place of the old. */
+export function MailboxPart({ account, seller }: { account: Account; seller: Seller }) {
+  const [moving, setMoving] = useState<Moving | undefined>(recall)
+  const [fault, setFault] = useState<string>()
+  const [pressed, setPressed] = useState(0)
+  const [sent, setSent] = useState(0)
+  const deed = useDeed()
+  const opener = useRef<HTMLButtonElement>(null)
+  const move = (to: Moving | undefined) => {
+    setMoving(to)
+    keep(to)
+  }
+  const ask = (email: string) =>
+    deed.run(async () => {
+      const { resendAfter } = await account.asSeller(() => askNewMailbox(email))
+      move({ email, sentAt: Date.now(), resendAt: Date.now() + resendAfter * 1000 })
+      return ''
+    })
+  const stop = () => {
+    move(undefined)
+    setSent(0)
+    deed.clear()
+    requestAnimationFrame(() => opener.current?.focus())
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setPressed(pressed + 1)
+    const email = moving!.email.trim().toLowerCase()
+    const wrong = email === seller.email ? 'This is your address already.' : emailFault(email)
+    setFault(wrong)
+    if (!wrong) void ask(email)
+  }
+  const enter = (code: string) =>
+    void deed.run(async () => {
+      const { seller: moved } = await account.asSeller(() => enterNewMailboxCode(code))
+      stop()
+      await account.changed(moved)
+      return `Done. Your address is ${moved.email} now, and your other sessions have ended.`
+    })
+  const refused = deed.refusedFor('invalid_code')
+  return (
+    <Part
+      id="mailbox"
+      title="E-mail address"
+      about="You sign in with it, and our mails go there. A new one is confirmed by a code first, and the old one is told."
+    >
+      <p class="address">{seller.email}</p>
+      {moving?.resendAt !== undefined ? (
+        <>
+          <p>
+            A code is on its way to <span class="address">{moving.email}</span>. Your address stays as it is until you
+            enter it.
+          </p>
+          {!refused && <Refused deed={deed} />}
+          <CodeForm
+            email={moving.email}
+            sent={sent}
+            resendAt={moving.resendAt}
+            busy={deed.busy ? 'Checking the code…' : undefined}
+            fault={refused ? 'This code does not work. Check the latest mail, or ask for a new code.' : undefined}
+            tries={refused ? deed.tries : 0}
+            action="Change the address"
+            onCode={enter}
+            onResend={() => void ask(moving.email).then(() => setSent(sent + 1))}
+          >
+            <button type="button" class="link" onClick={stop}>
+              Keep the address I have
+            </button>
+          </CodeForm>
+        </>
+      ) : moving ? (
+        <form class="stack" noValidate onSubmit={submit}>
+          <TextField
+            id="new-email"
+            label="New e-mail address"
+            hint="Once it is confirmed, your other sessions end."
+            value={moving.email}
+            onValue={(email) => {
+              move({ email })
+              setFault(undefined)
+              deed.clear()
+            }}
+            fault={fault}
+            tries={pressed}
+            focus
+            input={{ type: 'email', inputMode: 'email', autoComplete: 'email', maxLength: 254, required: true }}
+          />
+          <Refused deed={deed} />
+          <div class="row">
+            <Do submit busy={deed.busy}>
+              Send a code there
+            </Do>
+            <button type="button" class="link" onClick={stop}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      ) : (
+        <div class="row">
+          <button type="button" class="button" ref={opener} onClick={() => move({ email: '' })}>
+            Change the address
+          </button>
+          <Saved>{deed.said}</Saved>
+        </div>
+      )}
+    </Part>
+  )
+}

@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import { rename, type Seller } from '../ui/auth-api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { TextField } from '../ui/text-field.tsx'
+import type { Account } from './account.ts'
+import { useDeed } from './deed.ts'
+import { Do, Part, Refused, Saved } from './part.tsx'
+
+/** What a seller is called until they say otherwise. */
+const UNNAMED = 'New seller'
+
+export function NamePart({ account, seller }: { account: Account; seller: Seller }) {
+  const unnamed = seller.name === UNNAMED
+  const [name, setName] = useState(unnamed ? '' : seller.name)
+  const [fault, setFault] = useState<string>()
+  const [pressed, setPressed] = useState(0)
+  const deed = useDeed()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setPressed(pressed + 1)
+    const wrong = name.trim() ? undefined : 'Please enter a name.'
+    setFault(wrong)
+    if (wrong) return
+    void deed.run(async () => {
+      const { seller: renamed } = await account.asSeller(() => rename(name.trim()))
+      setName(renamed.name)
+      await account.changed(renamed)
+      return 'Saved. Buyers read this name from now on.'
+    })
+  }
+  return (
+    <Part id="name" title="Name" about="Buyers read it on the payment page, in their receipt and in your mails.">
+      {unnamed && (
+        <Notice title="What should buyers call you?" tone="trial" icon="alert">
+          <p>Until you choose a name, they read “{UNNAMED}”.</p>
+        </Notice>
+      )}
+      <form class="stack" noValidate onSubmit={submit}>
+        <TextField
+          id="seller-name"
+          label="Your name, or your shop’s"
+          value={name}
+          onValue={(value) => {
+            setName(value)
+            setFault(undefined)
+            deed.clear()
+          }}
+          fault={fault}
+          tries={pressed}
+          input={{ autoComplete: 'organization', autoCapitalize: 'words', maxLength: 200, required: true }}
+        />
+        <Refused deed={deed} />
+        <div class="row">
+          <Do submit busy={deed.busy}>
+            Save the name
+          </Do>
+          <Saved>{deed.said}</Saved>
+        </div>
+      </form>
+    </Part>
+  )
+}

@@ -1,0 +1,83 @@
+import type { ComponentChildren } from 'preact'
+import { explain } from '../ui/auth-words.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { SIGN_IN_AGAIN } from './account.ts'
+import type { Deed } from './deed.ts'
+
+interface PartProps {
+  id: string
+  title: string
+  about: ComponentChildren
+  children: ComponentChildren
+}
+
+/** One matter of the account: what it is about on one side, what can be done on the other. */
+export const Part = ({ id, title, about, children }: PartProps) => (
+  <section class="part" id={id} aria-labelledby={`${id}-title`}>
+    <div class="about">
+      <h2 id={`${id}-title`} tabIndex={-1}>
+        {title}
+      </h2>
+      <p class="soft small">{about}</p>
+    </div>
+    <div class="stack">{children}</div>
+  </section>
+)
+
+/** Why something was refused, and where a fresh sign-in is what helps, the way to it. */
+export function Refused({ deed }: { deed: Deed }) {
+  if (!deed.trouble) return null
+  const { title, text } = explain(deed.trouble)
+  const again = deed.refusedFor('recent_sign_in_required')
+  return (
+    <Notice
+      key={deed.tries}
+      role="alert"
+      title={title}
+      {...(again ? { tone: 'trial' as const, icon: 'lock' as const } : { tone: 'alarm' as const })}
+    >
+      {text && <p>{text}</p>}
+      {again && (
+        <a class="link" href={SIGN_IN_AGAIN}>
+          Sign in again
+        </a>
+      )}
+    </Notice>
+  )
+}
+
+/** What was done, said to everybody. */
+export const Saved = ({ children }: { children: string }) => (
+  <output class="small saved">
+    {children && (
+      <>
+        <Icon name="check" />
+        {children}
+      </>
+    )}
+  </output>
+)
+
+interface DoProps {
+  busy: boolean
+  /** The button sends its form. */
+  submit?: boolean
+  onClick?: () => void
+  label?: string
+  children: ComponentChildren
+}
+
+/** A button of second rank, which keeps the focus while it works. */
+export const Do = ({ busy, submit, onClick, label, children }: DoProps) => (
+  <button
+    class="button"
+    type={submit ? 'submit' : 'button'}
+    aria-disabled={busy ? 'true' : undefined}
+    aria-label={label}
+    onClick={onClick}
+  >
+    {busy && <span class="spinner" aria-hidden="true" />}
+    {children}
+  </button>
+)

@@ -1,0 +1,79 @@
+import { moment } from '../ui/format.ts'
+import { providerName } from '../ui/auth-words.ts'
+import type { SessionEntry } from '../ui/auth-api.ts'
+import type { Account } from './account.ts'
+import { useDeed } from './deed.ts'
+import { Do, Part, Refused, Saved } from './part.tsx'
+
+const BY: Record<SessionEntry['method'], string> = {
+  code: 'a code',
+  password: 'the password',
+  idp: providerName,
+}
+
+export function SessionsPart({ account, sessions }: { account: Account; sessions: SessionEntry[] | undefined }) {
+  const deed = useDeed()
+  const others = sessions?.filter((one) => !one.current) ?? []
+  const end = (which: string, work: () => Promise<void>, said: string) =>
+    void deed.run(async () => {
+      await work()
+      // The button that was pressed is gone.
+      document.getElementById('sessions-title')?.focus()
+      return said
+    }, which)
+  return (
+    <Part
+      id="sessions"
+      title="Where you are signed in"
+      about="A browser that you do not know, or no longer use? End its session, and it has to sign in again."
+    >
+      {sessions ? (
+        <ul class="entries">
+          {sessions.map((one) => (
+            <li key={one.id}>
+              <div>
+                <p class="name">
+                  {one.browser} {one.current && <span class="tag here">This one</span>}
+                </p>
+                <p class="soft small">
+                  Signed in with {BY[one.method]}, {moment(one.createdAt)}
+                  {!one.current && (
+                    <>
+                      <br />
+                      Last used {moment(one.lastSeenAt)}
+                    </>
+                  )}
+                </p>
+              </div>
+              {!one.current && (
+                <Do
+                  busy={deed.doing === one.id}
+                  onClick={() =>
+                    end(one.id, () => account.endSession(one.id), `The session on ${one.browser} has ended.`)
+                  }
+                  label={`End the session on ${one.browser}, last used ${moment(one.lastSeenAt)}`}
+                >
+                  End
+                </Do>
+              )}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="soft">Looking…</p>
+      )}
+      <Refused deed={deed} />
+      <div class="row">
+        {others.length > 1 && (
+          <Do
+            busy={deed.doing === 'others'}
+            onClick={() => end('others', account.endOthers, 'All other sessions have ended.')}
+          >
+            End all others
+          </Do>
+        )}
+        <Saved>{deed.said}</Saved>
+      </div>
+    </Part>
+  )
+}

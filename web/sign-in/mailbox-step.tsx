@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { providerUrl } from '../ui/auth-api.ts'
+import { providerName } from '../ui/auth-words.ts'
+import { Submit } from '../ui/button.tsx'
+import { emailFault, PasswordField, TextField } from '../ui/text-field.tsx'
+import { readAddress } from './address.ts'
+import type { SignIn, SignInState } from './sign-in.ts'
+
+interface MailboxStepProps {
+  signIn: SignIn
+  state: SignInState
+}
+
+/** The mailbox, and one choice: a code, or the password. */
+export function MailboxStep({ signIn, state }: MailboxStepProps) {
+  const { email, way, busy, said, tries } = state
+  const [password, setPassword] = useState('')
+  const [faults, setFaults] = useState<{ email?: string | undefined; password?: string | undefined }>({})
+  const [pressed, setPressed] = useState(0)
+  const withPassword = way === 'password'
+  const form = useRef<HTMLFormElement>(null)
+  // On a desk the first thing to do here is to type; on a phone a keyboard would cover the page before it is read.
+  useEffect(() => {
+    const empty = [...(form.current?.querySelectorAll('input') ?? [])].find((one) => !one.value)
+    if (matchMedia('(pointer: fine)').matches) empty?.focus()
+  }, [])
+  // After a refusal the password is the likeliest thing to be typed again.
+  useEffect(() => {
+    if (tries > 0) form.current?.querySelector<HTMLElement>('#password')?.focus()
+  }, [tries])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setPressed(pressed + 1)
+    const wrong = {
+      email: emailFault(email),
+      password: withPassword && !password ? 'Please enter your password.' : undefined,
+    }
+    setFaults(wrong)
+    if (wrong.email || wrong.password) return
+    void (withPassword ? signIn.enterPassword(password) : signIn.sendCode())
+  }
+  const choose = (chosen: SignInState['way'] | 'forgot') => {
+    if (chosen === 'forgot') signIn.forget()
+    else signIn.choose(chosen)
+    setFaults({})
+    // To the field that is to be filled in next.
+    requestAnimationFrame(() =>
+      form.current
+        ?.querySelector<HTMLElement>(!email ? '#email' : chosen === 'password' ? '#password' : '.main')
+        ?.focus(),
+    )
+  }
+  return (
+    <>
+      <form class="stack" noValidate ref={form} onSubmit={submit}>
+        <TextField
+          id="email"
+          label="E-mail"
+          value={email}
+          onValue={(value) => {
+            signIn.type(value)
+            setFaults({ ...faults, email: undefined })
+          }}
+          fault={faults.email}
+          tries={pressed}
+          input={{
+            type: 'email',
+            inputMode: 'email',
+            autoComplete: 'username',
+            maxLength: 254,
+            required: true,
+            placeholder: 'you@example.com',
+          }}
+        />
+        {withPassword && (
+          <PasswordField
+            kind="current-password"
+            id="password"
+            label="Password"
+            value={password}
+            onValue={(value) => {
+              setPassword(value)
+              setFaults({ ...faults, password: undefined })
+            }}
+            fault={faults.email ? undefined : faults.password}
+            tries={pressed}
+          />
+        )}
+        <Submit busy={busy}>{withPassword ? 'Sign in' : 'Send me a code'}</Submit>
+        <div class="others">
+          {withPassword ? (
+            <>
+              <button type="button" class="link" onClick={() => choose('code')}>
+                Send me a code instead
+              </button>
+              <button type="button" class="link" onClick={() => choose('forgot')}>
+                Password forgotten?
+              </button>
+            </>
+          ) : (
+            <button type="button" class="link" onClick={() => choose('password')}>
+              Use a password instead
+            </button>
+          )}
+        </div>
+      </form>
+      {state.idp && (
+        <div class="stack provider">
+          <p class="or small soft">or</p>
+          <a class="button" href={providerUrl(readAddress().returnTo)}>
+            Continue with {providerName}
+          </a>
+        </div>
+      )}
+      <output class="unseen">{said ? '' : busy}</output>
+    </>
+  )
+}

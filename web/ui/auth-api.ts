@@ -1,0 +1,47 @@
+import type { Static } from 'typebox'
+import type * as schema from '../../src/sellers/schema.ts'
+import type { CurrentSession, Identities, Seller, Sessions } from '../../src/sellers/schema.ts'
+import { call } from './api.ts'
+import { apiBase } from './page-data.ts'
+
+export type { CurrentSession, Seller }
+type CodeSent = Static<typeof schema.CodeSent>
+type WaitingFor = Static<typeof schema.WaitingFor>
+type SignedInSeller = Static<typeof schema.SignedInSeller>
+type Providers = Static<typeof schema.Providers>
+type LinkStarted = Static<typeof schema.LinkStarted>
+export type SessionEntry = Sessions['items'][number]
+export type Identity = Identities['items'][number]
+
+/** Sellers' calls carry the session; everything else on these pages goes without. */
+const asSeller = <Answer>(path: string, body?: object, method?: string) =>
+  call<Answer>(`/api/auth/${path}`, body, {}, { credentials: 'include', ...(method && { method }) })
+
+export const askCode = (email: string) => asSeller<CodeSent>('otp', { email })
+/** The code this browser waits for, after a reload or a return from the provider. */
+export const getWaiting = () => asSeller<WaitingFor>('otp')
+export const enterCode = (email: string, code: string) => asSeller<SignedInSeller>('otp/verify', { email, code })
+export const enterPassword = (email: string, password: string) =>
+  asSeller<SignedInSeller>('password', { email, password })
+
+export const getSession = () => asSeller<CurrentSession>('session')
+export const signOut = () => asSeller('session', undefined, 'DELETE')
+export const getSessions = () => asSeller<Sessions>('sessions')
+export const endSession = (id: string) => asSeller(`sessions/${id}`, undefined, 'DELETE')
+export const endOtherSessions = () => asSeller('sessions', undefined, 'DELETE')
+
+export const rename = (name: string) => asSeller<SignedInSeller>('seller', { name }, 'PATCH')
+export const askNewMailbox = (email: string) => asSeller<CodeSent>('email', { email })
+export const enterNewMailboxCode = (code: string) => asSeller<SignedInSeller>('email/verify', { code })
+/** Without the current password where the session is a fresh one. */
+export const setPassword = (newPassword: string, currentPassword?: string) =>
+  asSeller('password', { newPassword, ...(currentPassword && { currentPassword }) }, 'PUT')
+
+export const getProviders = () => asSeller<Providers>('providers')
+export const getIdentities = () => asSeller<Identities>('identities')
+export const startLink = (returnTo: string) => asSeller<LinkStarted>('identities', { returnTo })
+export const unlink = (id: string) => asSeller(`identities/${id}`, undefined, 'DELETE')
+
+/** Where the browser goes to sign in at the provider. */
+export const providerUrl = (returnTo: string): string =>
+  `${apiBase}/api/auth/idp?${new URLSearchParams({ returnTo }).toString()}`

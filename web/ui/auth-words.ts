@@ -1,0 +1,105 @@
+import { Trouble } from './api.ts'
+import { pageData } from './page-data.ts'
+
+/** What happened, and what helps. */
+export interface Said {
+  title: string
+  text?: string
+}
+
+/** What the identity provider is called here. */
+export const providerName: string = pageData.idpLabel ?? 'your company account'
+const provider = providerName.charAt(0).toUpperCase() + providerName.slice(1)
+const OTHER_WAYS = 'A code by e-mail or your password works as always.'
+
+/** The service's refusals, each with the way on. */
+const REFUSALS: Record<string, Said> = {
+  invalid_code: {
+    title: 'This code does not work.',
+    text: 'It may be mistyped, or a newer one is on its way. Check the latest mail.',
+  },
+  invalid_credentials: {
+    title: 'This e-mail and password do not match.',
+    text: 'Perhaps the account has no password yet. A code by e-mail works for every account.',
+  },
+  wrong_password: { title: 'This is not your current password.' },
+  password_too_common: {
+    title: 'This password is among the first that others would try.',
+    text: 'Please take another one, such as a few words that do not belong together.',
+  },
+  recent_sign_in_required: {
+    title: 'Please sign in again first.',
+    text: 'So that nobody who finds your screen open can take over the account, this is possible for ten minutes after signing in.',
+  },
+  email_taken: { title: 'Another account here has this address.', text: 'Please use another one, or sign in with it.' },
+  sign_in_busy: { title: 'Many people are signing in right now.', text: 'Please try again in a moment.' },
+  origin_not_allowed: {
+    title: 'This page is not open at its proper address.',
+    text: 'The person who runs this service has set another one (APP_URL). Please use that.',
+  },
+  idp_not_configured: { title: `Signing in with ${providerName} is not set up here.`, text: OTHER_WAYS },
+  idp_unavailable: { title: `${provider} does not answer right now.`, text: `${OTHER_WAYS} Or try again in a moment.` },
+  idp_refused: { title: `Signing in with ${providerName} was cancelled.`, text: `Nothing has changed. ${OTHER_WAYS}` },
+  idp_failed: {
+    title: `The answer from ${providerName} could not be trusted, so it was not used.`,
+    text: `Please try again. ${OTHER_WAYS}`,
+  },
+  idp_attempt_expired: {
+    title: 'That took too long, or was begun in another browser.',
+    text: 'Please start again.',
+  },
+  idp_no_mailbox: {
+    title: `${provider} did not name an e-mail address that can be used here.`,
+    text: OTHER_WAYS,
+  },
+  identity_taken: {
+    title: `This is already linked to another account here.`,
+    text: 'Sign in with it to get there, or unlink it there first.',
+  },
+  signup_closed: {
+    title: 'There is no account with this address.',
+    text: 'New accounts are not opened here. Ask the person who runs this service.',
+  },
+  account_disabled: {
+    title: 'This account is switched off.',
+    text: 'Only the person who runs this service can switch it on again.',
+  },
+  session_ended: { title: 'You have been signed out.', text: 'Sign in again to go on.' },
+}
+
+/** What a refused or lost request means for who sits in front of it. */
+export function explain(trouble: unknown): Said {
+  if (!(trouble instanceof Trouble)) return { title: 'Something went wrong on this page.', text: 'Please reload it.' }
+  const known = REFUSALS[trouble.code]
+  if (known) return known
+  switch (trouble.code) {
+    case 'unreachable':
+      return navigator.onLine
+        ? { title: 'The service cannot be reached right now.', text: 'Please try again in a moment.' }
+        : { title: 'You are offline.', text: 'Please try again as soon as you are back.' }
+    case 'rate_limited':
+      return {
+        title: 'That was too often in a short time.',
+        text: `To keep guessers out, there is a pause now. Please try again ${inAWhile(trouble.retryAfterSeconds)}.`,
+      }
+    case 'validation_failed':
+      return { title: 'This cannot be accepted.', text: 'Please check what you entered.' }
+    default:
+      return trouble.unknown
+        ? { title: 'The service is busy.', text: `Please try again ${inAWhile(trouble.retryAfterSeconds)}.` }
+        : { title: 'The service did not accept this.', text: 'Please reload the page and try again.' }
+  }
+}
+
+/** What `?error=` of the address says. */
+export const explainCode = (code: string): Said =>
+  code === 'rate_limited'
+    ? { title: 'That was too often in a short time.', text: 'Please wait a few minutes, then try again.' }
+    : (REFUSALS[code] ?? { title: 'Signing in did not work.', text: `Please try again. ${OTHER_WAYS}` })
+
+export function inAWhile(seconds: number | undefined): string {
+  if (!seconds || seconds <= 3) return 'in a moment'
+  if (seconds < 90) return `in ${seconds} seconds`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 90 ? `in ${minutes} minutes` : `in ${Math.ceil(minutes / 60)} hours`
+}

@@ -1,0 +1,109 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Submit } from './button.tsx'
+import { Notice } from './notice.tsx'
+import { pageData } from './page-data.ts'
+import { TextField } from './text-field.tsx'
+
+const DIGITS = 6
+
+interface CodeFormProps {
+  email: string
+  /** How many more codes went out since this form is there. */
+  sent: number
+  /** When another one may be asked for. */
+  resendAt: number
+  busy: string | undefined
+  fault: string | undefined
+  tries: number
+  /** What the button says. */
+  action: string
+  onCode: (code: string) => void
+  onResend: () => void
+  children?: ComponentChildren
+}
+
+/** One field for the six digits that a mail brought; it sends itself as soon as they are there. */
+export function CodeForm(props: CodeFormProps) {
+  const { email, sent, resendAt, busy, fault, tries, action, onCode, onResend, children } = props
+  const [code, setCode] = useState('')
+  const [missing, setMissing] = useState(0)
+  const seconds = useSecondsUntil(resendAt)
+  // A refused code is of no more use, and neither is one that was typed before a newer one went out.
+  useEffect(() => setCode(''), [tries, sent])
+  const change = (text: string) => {
+    const digits = text.replace(/\D/g, '').slice(0, DIGITS)
+    setMissing(0)
+    setCode(digits)
+    if (digits.length === DIGITS && digits !== code && !busy) onCode(digits)
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (busy) return
+    if (code.length === DIGITS) onCode(code)
+    else setMissing(missing + 1)
+  }
+  return (
+    <form class="stack code-form" noValidate onSubmit={submit}>
+      {pageData.mode?.outbox && (
+        <Notice tone="trial" title="Mails are not sent from here.">
+          <p>
+            No mail server is set, so the code waits in the{' '}
+            <a href={`/outbox/?${new URLSearchParams({ to: email }).toString()}`} target="_blank" rel="noopener">
+              outbox
+            </a>
+            .
+          </p>
+        </Notice>
+      )}
+      <TextField
+        key={sent}
+        id="code"
+        label="Code"
+        hint="Six digits. They work for ten minutes, in this browser."
+        value={code}
+        onValue={change}
+        fault={missing ? 'The code has six digits.' : fault}
+        tries={tries + missing}
+        focus
+        input={{ class: 'digits', inputMode: 'numeric', autoComplete: 'one-time-code', maxLength: 40, required: true }}
+      />
+      <Submit busy={busy}>{action}</Submit>
+      <div class="resend small">
+        <p class="soft">
+          No mail? Check the spam folder.
+          {seconds > 0 && (
+            <>
+              {' '}
+              You can ask for a new code in <span class="time">{clock(seconds)}</span>.
+            </>
+          )}
+        </p>
+        {seconds === 0 && (
+          <button type="button" class="link" onClick={onResend}>
+            Send a new code
+          </button>
+        )}
+        {children}
+      </div>
+      <output class="small sent">{sent > 0 && 'A new code is on its way. The one before no longer works.'}</output>
+      <output class="unseen">{seconds === 0 && 'You can ask for a new code now.'}</output>
+    </form>
+  )
+}
+
+function useSecondsUntil(at: number): number {
+  const [seconds, setSeconds] = useState(() => secondsUntil(at))
+  useEffect(() => {
+    setSeconds(secondsUntil(at))
+    const timer = setInterval(() => {
+      setSeconds(secondsUntil(at))
+      if (secondsUntil(at) === 0) clearInterval(timer)
+    }, 1000)
+    return () => clearInterval(timer)
+  }, [at])
+  return seconds
+}
+
+const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1000))
+const clock = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`

@@ -1,0 +1,9 @@
+/** For what is nearly always there at once: nothing at first, then that it comes, then that it takes long. */
+export const OneMoment = () => (
+  <div class="stack soft">
+    <p class="busy-line later">
+      <span class="spinner" aria-hidden="true" /> One moment…
+    </p>
+    <p class="much-later">This takes longer than usual. The connection seems to be slow.</p>
+  </div>
+)

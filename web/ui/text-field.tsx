@@ -1,0 +1,96 @@
+import type { ComponentChildren, InputHTMLAttributes } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { looksLikeEmail } from './email-field.tsx'
+import { Icon } from './icon.tsx'
+
+export interface TextFieldProps {
+  id: string
+  label: string
+  value: string
+  onValue: (value: string) => void
+  hint?: ComponentChildren
+  fault?: string | undefined
+  /** A number that grows with each refused try, so that the same fault twice still moves the focus. */
+  tries?: number
+  /** Takes the focus when it appears. */
+  focus?: boolean
+  /** What else the input is to have. */
+  input?: InputHTMLAttributes<HTMLInputElement>
+  /** Stands on the input, at its end. */
+  end?: ComponentChildren
+}
+
+/** A label, its input, and what is to be known before and after typing. */
+export function TextField({ id, label, value, onValue, hint, fault, tries, focus, input, end }: TextFieldProps) {
+  const place = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (fault) place.current?.focus()
+  }, [fault, tries])
+  useEffect(() => {
+    if (focus) place.current?.focus()
+  }, [focus])
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint && (
+        <p class="soft small" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <div class="input">
+        <input
+          id={id}
+          ref={place}
+          name={id}
+          type="text"
+          autoCapitalize="none"
+          spellcheck={false}
+          {...input}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          aria-invalid={fault ? 'true' : undefined}
+          aria-describedby={[fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined}
+        />
+        {end}
+      </div>
+      {fault && (
+        <p class="fault" id={`${id}-fault`}>
+          <Icon name="alert" />
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface PasswordFieldProps extends Omit<TextFieldProps, 'input' | 'end'> {
+  /** What a password manager is to do: fill in the one it has, or think of a new one. */
+  kind: 'current-password' | 'new-password'
+}
+
+export function PasswordField({ kind, ...field }: PasswordFieldProps) {
+  const [shown, setShown] = useState(false)
+  const input = { autoComplete: kind, maxLength: 128, required: true }
+  return (
+    <TextField
+      {...field}
+      input={shown ? { type: 'text', ...input } : { type: 'password', ...input }}
+      end={
+        <button
+          type="button"
+          class="reveal"
+          aria-controls={field.id}
+          aria-label={shown ? 'Hide the characters' : 'Show the characters'}
+          onClick={() => setShown(!shown)}
+        >
+          {shown ? 'Hide' : 'Show'}
+        </button>
+      }
+    />
+  )
+}
+
+export function emailFault(text: string): string | undefined {
+  if (!text.trim()) return 'Please enter your e-mail.'
+  return looksLikeEmail(text) ? undefined : 'This is not a complete e-mail address.'
+}
