@@ -27,7 +27,10 @@ async function operations(shop: TestShop): Promise<{ path: string; methods: Reco
     '/order/',
     '/pricing/',
     '/outbox/',
+    '/sign-in/',
+    '/account/',
     '/pay',
+    '/sign-in',
     '/favicon.svg',
   ]
   return [
@@ -67,6 +70,15 @@ test('every answer carries the headers that keep browsers safe, refusals and red
     [200, shop.call('GET', asset)],
     [200, shop.call('HEAD', '/pricing/')],
     [201, shop.call('POST', '/api/checkout', await validOrder(shop))],
+    [200, shop.call('GET', '/sign-in/')],
+    [200, shop.call('GET', '/api/auth/providers')],
+    [202, shop.call('POST', '/api/auth/otp', { email: 'headers@example.com' })],
+    [204, shop.call('DELETE', '/api/auth/session')],
+    [302, shop.call('GET', '/api/auth/idp')],
+    [302, shop.call('GET', '/api/auth/idp/callback')],
+    [401, shop.call('GET', '/api/auth/session')],
+    [401, shop.call('POST', '/api/auth/password', { email: 'headers@example.com', password: 'x' })],
+    [403, shop.call('DELETE', '/api/auth/session', undefined, { origin: 'https://evil.example' })],
     [204, shop.call('OPTIONS', '/api/checkout')],
     [308, shop.call('GET', '/pay')],
     [400, shop.call('POST', '/api/checkout', {})],
@@ -107,7 +119,8 @@ test('every route answers its own methods, and says which they are to all others
   const shop = shared()
   for (const { path, methods } of await operations(shop)) {
     const own = Object.keys(methods).map((method) => method.toUpperCase())
-    if (own.includes('GET')) own.push('HEAD')
+    // what only a browser on its way follows answers nobody who asks for its headers
+    if (own.includes('GET') && !path.startsWith('/api/auth/idp')) own.push('HEAD')
     const address = path.replaceAll(/\{\w+\}/g, 'x')
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       if (own.includes(method)) continue
@@ -131,6 +144,8 @@ test('an address that is only nearly right leads nowhere, and past no check', as
   const paths = [
     '/api/checkout/', '//api/checkout', '/api//checkout', '/api/checkout//', '/API/checkout', '/api%2fcheckout', '/api/%63heckout%2f', '/api/./checkout',
     '/api/x/../checkout', '/api/x/%2e%2e/checkout', '/api/checkout;a=b', '/api/checkout%00', '/api/checkout%20', '/api\\checkout', '/api/checkout.json',
+    '/api/auth', '/api/auth/', '/api/auth/otp/', '/api/auth/OTP', '/api//auth/otp', '/api/auth//otp', '/api/auth/otp%2fverify', '/api/auth/otp/verify/', '/api/auth/session/', '/API/auth/session',
+    '/api/auth/sessions/', '/api/auth/password/', '/api/auth/idp/', '/api/auth/idp/callback/', '/api/auth/providers/',
     '/api', '/api/', '/api?x', '/api/nothing', `/api/checkout/${orderId}`, `/api/checkout/${orderId}/`, `/api/checkout/${orderId}/status/`, `/api/checkout/${orderId}/Status`,
     `/api/checkout/${orderId}%2fstatus`, `/api//checkout/${orderId}/status`, `/api/products/x/public/`, '/api/downloads', '/api/downloads/', '/api/webhooks', '/healthz/',
     '/metrics/', '//healthz', '/HEALTHZ',
@@ -209,6 +224,9 @@ test('everything else is for our own pages alone', async () => {
   ] // prettier-ignore
   const others = [
     '/healthz',
+    '/api/auth/session',
+    '/api/auth/providers',
+    '/api/auth/nothing',
     '/api/outbox',
     '/api/downloads/x',
     '/api/products/x',
@@ -339,15 +357,22 @@ const HOSTILE = [
   '', ' ', '-1', '1e309', "'; drop table orders; --", '%', '\0', '\r\nx: y', '../../etc/passwd', '<script>alert(1)</script>', '💥', 'a'.repeat(5_000), '__proto__', 'toString',
 ] // prettier-ignore
 
+/** What pages, and routes that take anything, look for in their address. */
+const QUERIES: Record<string, string[]> = {
+  '/pay': ['product'],
+  '/sign-in': ['returnTo', 'error', 'step'],
+  '/account': ['error'],
+  '/api/auth/idp': ['returnTo'],
+  '/api/auth/idp/callback': ['state', 'code', 'iss', 'error', 'error_description'],
+}
+
 test('a route is told anything at all in its address and fails at nothing', async () => {
   const shop = shared()
   const requests: { method: string; address: string; refused: boolean }[] = []
   for (const { path, methods } of await operations(shop)) {
     for (const [method, { parameters = [] }] of Object.entries(methods)) {
       const queries =
-        path === '/pay/' || path === '/pay'
-          ? ['product']
-          : parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []))
+        QUERIES[path.replace(/(?<=.)\/$/, '')] ?? parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []))
       const known = path.replaceAll(/\{\w+\}/g, 'x')
       for (const value of HOSTILE.map(encodeURIComponent)) {
         if (path.includes('{')) requests.push({ method, address: path.replaceAll(/\{\w+\}/g, value), refused: true })
@@ -377,6 +402,11 @@ test('a route is told anything at all in its body and fails at nothing', async (
     outcome: 'open',
     productId: await shop.product(),
     email: 'bob@example.com',
+    code: '000000',
+    password: 'no password of anybody',
+    newPassword: 'no password of anybody',
+    name: 'Zoe',
+    returnTo: '/account/',
   }
   const wrong: unknown[] = [
     null,
@@ -395,36 +425,50 @@ test('a route is told anything at all in its body and fails at nothing', async (
     [[[]]],
   ]
   const members: Record<string, string[]> = {
-    '/api/checkout': ['productId', 'email'],
-    [`/api/checkout/${orderId}/receipt`]: ['email'],
-    '/api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
-    '/api/sandbox/refund': ['clientSecret', 'amount'],
-    '/api/sandbox/dispute': ['clientSecret', 'outcome'],
+    'POST /api/checkout': ['productId', 'email'],
+    [`POST /api/checkout/${orderId}/receipt`]: ['email'],
+    'POST /api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
+    'POST /api/sandbox/refund': ['clientSecret', 'amount'],
+    'POST /api/sandbox/dispute': ['clientSecret', 'outcome'],
+    'POST /api/auth/otp': ['email'],
+    'POST /api/auth/otp/verify': ['email', 'code'],
+    'POST /api/auth/password': ['email', 'password'],
+    'PUT /api/auth/password': ['newPassword', 'currentPassword'],
+    'POST /api/auth/email': ['email'],
+    'POST /api/auth/email/verify': ['code'],
+    'PATCH /api/auth/seller': ['name'],
+    'POST /api/auth/identities': ['returnTo'],
   }
-  const posts = (await operations(shop)).filter(({ methods }) => 'post' in methods).map(({ path }) => path)
-  assert.equal(posts.length, Object.keys(members).length + 1, 'and the webhooks’, which read bytes')
-  for (const [path, names] of Object.entries(members)) {
+  const reading = (await operations(shop)).flatMap(({ methods }) =>
+    Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)),
+  )
+  assert.equal(reading.length, Object.keys(members).length + 1, 'and the webhooks’, which read bytes')
+  for (const [route, names] of Object.entries(members)) {
+    const [method, path] = route.split(' ') as [string, string]
+    const optional = path === '/api/auth/identities'
     for (const value of wrong) {
-      const whole = await shop.call('POST', path, JSON.stringify(value))
-      assertProblem(whole, 400, 'validation_failed')
+      const whole = await shop.call(method, path, JSON.stringify(value))
+      if (!isObject(value) || !optional) assertProblem(whole, 400, 'validation_failed')
       for (const name of names) {
-        const answer = await shop.call('POST', path, { ...valid, [name]: value })
+        const answer = await shop.call(method, path, { ...valid, [name]: value })
         assert(
           answer.status >= 400 && answer.status < 500,
-          `${path} ${name} ${JSON.stringify(value)}: ${answer.status}`,
+          `${route} ${name} ${JSON.stringify(value)}: ${answer.status}`,
         )
         assertProblem(answer, answer.status, answer.body.code)
         if (answer.status === 400) assert.equal(answer.body.fields[0].path.split('.')[0], name)
       }
       const { [names[0] as 'email']: _left, ...rest } = valid
-      assertProblem(await shop.call('POST', path, rest), 400, 'validation_failed')
+      if (!optional) assertProblem(await shop.call(method, path, rest), 400, 'validation_failed')
     }
-    assertProblem(await shop.call('POST', path), 400, 'validation_failed')
+    assertProblem(await shop.call(method, path), 400, 'validation_failed')
   }
   for (const value of wrong)
     assertProblem(await shop.call('POST', '/api/webhooks/sandbox', JSON.stringify(value)), 400, 'invalid_signature')
   assert.equal((await shop.status(orderId)).status, 'pending')
 })
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 16): Promise<void> {
   const rest = [...items]
@@ -441,6 +485,12 @@ test('what a refused field held is not repeated', async () => {
   const answers = [
     await shop.call('POST', '/api/checkout', { productId: 'x', email: secret }),
     await shop.call('POST', '/api/sandbox/confirm', { clientSecret: 'x', rail: secret }),
+    await shop.call('POST', '/api/auth/otp', { email: secret }),
+    await shop.call('POST', '/api/auth/otp/verify', { email: secret, code: secret }),
+    await shop.call('POST', '/api/auth/password', { email: secret, password: secret }),
+    await shop.call('POST', '/api/auth/password', { email: 'bob@example.com', password: secret }),
+    await shop.call('PUT', '/api/auth/password', { newPassword: secret }),
+    await shop.call('DELETE', `/api/auth/sessions/${secret}`),
     await shop.call('GET', `/api/checkout/${secret}/status`),
     await shop.call('GET', `/api/${secret}?email=${secret}`),
     await shop.call('GET', `/api/downloads/${secret}`),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Schema from 'typebox/schema'
-import { startService } from './service.ts'
+import { newBrowser, newMailbox } from './seller.ts'
+import { type Service, startService } from './service.ts'
 import { assertProblem, eventually, newDatabase, sharedShop, startTestShop, temporaryFolder } from './shop.ts'
 
 const shared = sharedShop()
@@ -78,18 +79,37 @@ test('the description of the API names every route, and says all that a caller m
     })),
   )
   assert.deepEqual(operations.map(({ route }) => route).sort(), [
+    'DELETE /api/auth/identities/{identityId}',
+    'DELETE /api/auth/session',
+    'DELETE /api/auth/sessions',
+    'DELETE /api/auth/sessions/{sessionId}',
+    'GET /api/auth/identities',
+    'GET /api/auth/idp',
+    'GET /api/auth/idp/callback',
+    'GET /api/auth/otp',
+    'GET /api/auth/providers',
+    'GET /api/auth/session',
+    'GET /api/auth/sessions',
     'GET /api/checkout/{orderId}/status',
     'GET /api/downloads/{token}',
     'GET /api/outbox',
     'GET /api/products/{productId}/public',
     'GET /healthz',
     'GET /readyz',
+    'PATCH /api/auth/seller',
+    'POST /api/auth/email',
+    'POST /api/auth/email/verify',
+    'POST /api/auth/identities',
+    'POST /api/auth/otp',
+    'POST /api/auth/otp/verify',
+    'POST /api/auth/password',
     'POST /api/checkout',
     'POST /api/checkout/{orderId}/receipt',
     'POST /api/sandbox/confirm',
     'POST /api/sandbox/dispute',
     'POST /api/sandbox/refund',
     'POST /api/webhooks/{processor}',
+    'PUT /api/auth/password',
   ])
   assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
   const tags = new Set(body.tags.map(({ name }) => name))
@@ -101,7 +121,7 @@ test('the description of the API names every route, and says all that a caller m
     assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? [], route)
     const statuses = Object.keys(operation.responses)
     assert(
-      statuses.some((status) => /^2\d\d$/.test(status)),
+      statuses.some((status) => (path.startsWith('/api/auth/idp') ? status === '302' : /^2\d\d$/.test(status))),
       route,
     )
     for (const status of path.startsWith('/api/') ? ['4XX', '5XX'] : ['5XX'])
@@ -145,10 +165,27 @@ test('what the API answers is what its description says', async () => {
       ({ length }) => length > 0,
     ),
   )
+
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  check('POST /api/auth/otp', '202', (await browser.askCode(email)).body)
+  check('GET /api/auth/otp', '200', (await browser.call('GET', '/api/auth/otp')).body)
+  const signedIn = await browser.tryCode(email, await browser.codeFor(email))
+  check('POST /api/auth/otp/verify', '200', signedIn.body)
+  await browser.setPassword()
+  check('POST /api/auth/password', '200', (await browser.signIn(email)).body)
+  for (const path of ['session', 'sessions', 'identities', 'providers'])
+    check(`GET /api/auth/${path}`, '200', (await browser.call('GET', `/api/auth/${path}`)).body)
+  check('PATCH /api/auth/seller', '200', (await browser.call('PATCH', '/api/auth/seller', { name: 'Zoe' })).body)
+  const newer = newMailbox()
+  check('POST /api/auth/email', '202', (await browser.call('POST', '/api/auth/email', { email: newer })).body)
+
   for (const [route, answer] of [
     ['POST /api/checkout', await shop.call('POST', '/api/checkout', {})],
     ['GET /api/checkout/{orderId}/status', await shop.call('GET', '/api/checkout/x/status')],
     ['GET /api/downloads/{token}', await shop.call('GET', '/api/downloads/x')],
+    ['POST /api/auth/otp', await shop.call('POST', '/api/auth/otp', {})],
+    ['GET /api/auth/session', await shop.call('GET', '/api/auth/session')],
     ['POST /api/webhooks/{processor}', await shop.call('POST', '/api/webhooks/sandbox', {})],
   ] as const) {
     assert(answer.status >= 400)
@@ -177,12 +214,12 @@ test('the description for people shows every route, and runs nothing', async () 
   )
 })
 
-test('the log of a service in use, at its most talkative, holds nothing of its buyers', async (t) => {
+test('the log of a service in use, at its most talkative, holds nothing of its buyers and sellers', async (t) => {
   const email = 'a-buyer-of-note@private.example'
   const service = await startService(t, await temporaryFolder(t), {
     DATABASE_URL: await newDatabase(t),
     LOG_LEVEL: 'trace',
-    LIMITS: 'wrong_email=2/60,checkout=1000/60,status=1000/60,sandbox=1000/60',
+    LIMITS: 'wrong_email=2/60,checkout=1000/60,status=1000/60,sandbox=1000/60,code=1/60',
   })
   const { call, productId } = service
   const key = 'key-of-a-buyer-that-nobody-else-knows'
@@ -218,6 +255,7 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
     (await call('GET', `/%zz${email}`)).status,
   ] // prettier-ignore
   assert.deepEqual(statuses, [403, 200, 200, 429, 400, 400, 404, 400, 409, 409, 400, 404, 400])
+  const seller = await signInAndOut(service)
   service.child.kill('SIGTERM')
   while (service.child.exitCode === null) await sleep(20)
   assert.equal(service.child.exitCode, 0)
@@ -229,7 +267,7 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
   }
   const secrets = [
     'private.example', 'a-buyer-of-note', 'a-wrong-guess', '%40', key, order.clientSecret, order.clientSecret.split('_secret_')[1], token, token.split('.').at(-1)!,
-    'sync=1', 'email=', 'a-forged-signature', 'a-stolen', 'a-strange-browser', 'a secret of the tests', 'postgres://',
+    ...seller, 'sync=1', 'email=', 'a-forged-signature', 'a-stolen', 'a-strange-browser', 'a secret of the tests', 'postgres://',
   ] // prettier-ignore
   for (const secret of secrets) assert(!service.output().includes(secret), `the log holds ${secret}`)
   assert(
@@ -260,7 +298,59 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
     'GET /api/downloads/:token 403',
     'POST /api/webhooks/:processor 200',
     'GET /api/checkout/:orderId/status 429',
+    'POST /api/auth/otp 429',
+    'POST /api/auth/otp/verify 401',
+    'PUT /api/auth/password 204',
+    'POST /api/auth/password 401',
+    'DELETE /api/auth/sessions/:sessionId 404',
+    'GET /api/auth/idp/callback 302',
   ])
     assert(served.has(line), `${line} is in the log`)
   assert(lines.some(({ msg, why }) => msg === 'closing' && why === 'SIGTERM'))
 })
+
+/** Somebody signs in by all that there is, rightly and wrongly, and leaves. Returns what nobody else may read. */
+async function signInAndOut({ call, url }: Service): Promise<string[]> {
+  const email = 'a-seller-of-note@private.example'
+  const [password, mistyped, newer] = ['a password of the seller', 'a password mistyped', 'a-newer-mailbox@private.example'] // prettier-ignore
+  const secrets = [email, password, mistyped, newer, 'a-code-from-a-provider', 'a-state-of-ours', 'Name of the seller']
+  let cookies: string[] = []
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const reply = await call(method, path, body, { headers: { cookie: cookies.join('; '), origin: url } })
+    const set = (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]!)
+    cookies = [...cookies.filter((one) => !set.some((line) => line.split('=')[0] === one.split('=')[0])), ...set]
+    secrets.push(...set.map((pair) => pair.slice(pair.indexOf('=') + 1)).filter(Boolean))
+    return reply
+  }
+  const statuses = [(await ask('POST', '/api/auth/otp', { email })).status]
+  const [mail] = await eventually(
+    async () => (await call('GET', `/api/outbox?to=${email}`)).body,
+    ({ length }) => length > 0,
+  )
+  const code = mail.subject.slice(0, 6)
+  const held = [...cookies]
+  for (const [method, path, body] of [
+    ['POST', '/api/auth/otp', { email }],
+    ['POST', '/api/auth/otp/verify', { email, code: code === '123456' ? '654321' : '123456' }],
+  ] as const)
+    statuses.push((await ask(method, path, body)).status)
+  cookies = held
+  for (const [method, path, body] of [
+    ['POST', '/api/auth/otp/verify', { email, code }],
+    ['PUT', '/api/auth/password', { newPassword: password }],
+    ['PUT', '/api/auth/password', { newPassword: password, currentPassword: mistyped }],
+    ['POST', '/api/auth/password', { email, password }],
+    ['POST', '/api/auth/password', { email, password: mistyped }],
+    ['POST', '/api/auth/password', `{"email":"${email}","password":"${mistyped}`],
+    ['PATCH', '/api/auth/seller', { name: 'Name of the seller' }],
+    ['POST', '/api/auth/email', { email: newer }],
+    ['GET', '/api/auth/sessions'],
+    ['DELETE', '/api/auth/sessions/ses_01m7y9ddw03mvznr65rfk4ah2z'],
+    ['GET', '/api/auth/idp/callback?code=a-code-from-a-provider&state=a-state-of-ours'],
+    ['DELETE', '/api/auth/session'],
+    ['GET', '/api/auth/session'],
+  ] as const)
+    statuses.push((await ask(method, path, body)).status)
+  assert.deepEqual(statuses, [202, 429, 401, 200, 204, 403, 200, 401, 400, 200, 202, 200, 404, 302, 204, 401])
+  return secrets
+}

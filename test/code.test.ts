@@ -1,0 +1,728 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { newId } from '../src/kit/ids.ts'
+import { sweepLimits } from '../src/kit/limits.ts'
+import { codeOf } from '../src/sellers/codes.ts'
+import {
+  PASSWORD,
+  assertLimited,
+  codeMails,
+  cookiesOf,
+  count,
+  newAddress,
+  newBrowser,
+  newMailbox,
+  pauseIsOver,
+  sameTime,
+  sharedPair,
+  wrongCode,
+} from './seller.ts'
+import { type Answer, SECRET, type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
+
+const shared = sharedPair()
+const limited = sharedPair({ LIMITS: 'code=3/900', TRUST_PROXY: '1' })
+const NEWER_SECRET = 'another secret that is long enough too'
+const HOUR_MS = 3_600_000
+const SAID_OF_A_WRONG_CODE = /not right, or no longer good/
+
+const of = (email: string) => sql<boolean>`email = ${email}`
+const codeRow = async ({ db }: TestShop, email: string) =>
+  (await sql<{ id: string; wrongTries: number; used: boolean }>`
+    select id, wrong_tries as "wrongTries", used_at is not null as used from one_time_codes where email = ${email}`.execute(db)).rows[0] // prettier-ignore
+const codeJobs = (shop: TestShop) => count(shop, 'pgboss.job', sql`name = 'code'`)
+
+/** What an answer says to whoever compares it with another: no ids, no times, no secrets. */
+function told({ status, body, headers }: Answer) {
+  const names = [...headers.keys()].filter((name) => !['date', 'connection', 'keep-alive'].includes(name)).sort()
+  const cookies = cookiesOf(headers).map(({ name, attributes }) => [name, attributes])
+  return { status, body: { ...body, requestId: typeof body?.requestId }, names, cookies }
+}
+
+test('a code makes a seller of a mailbox that nobody knew, and finds the same seller the next time', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  const { resendAfter } = (await browser.askCode(email)).body
+  assert.equal(resendAfter, 30)
+  assert.equal(await count(shop, 'sellers', of(email)), 0, 'nobody is a seller for having been asked')
+  const { status, body, headers } = await browser.tryCode(email, await browser.codeFor(email))
+  assert.equal(status, 200)
+  assert.deepEqual(Object.keys(body), ['seller'])
+  const { id, createdAt, ...seller } = body.seller
+  assert.match(id, /^sel_[0-9a-hjkmnp-tv-z]{26}$/)
+  assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.deepEqual(seller, { name: 'New seller', email, hasPassword: false }, 'no part of the address is a public name')
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.equal(await browser.isSignedIn(), true)
+
+  const again = await newBrowser(shop).signInByCode(email)
+  assert.equal(again.body.seller.id, id)
+  const shouted = newBrowser(shop)
+  await shouted.askCode(` ${email.toUpperCase()} `)
+  const third = await shouted.tryCode(`${email.toUpperCase()}  `, await codeFrom(shop, email))
+  assert.equal(third.body.seller.id, id, 'an address has one form')
+})
+
+/** The code of the live request, once its mail is there. */
+async function codeFrom(shop: TestShop, email: string): Promise<string> {
+  const code = codeOf(SECRET, (await codeRow(shop, email))!.id)
+  await eventually(
+    () => codeMails(shop, email),
+    (mails) => mails.some((mail) => mail.code === code),
+  )
+  return code
+}
+
+test('after five wrong tries a code is burnt, and its owner can ask for another', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  for (let wrong = 1; wrong <= 5; wrong++) {
+    const answer = await browser.tryCode(email, wrongCode(code))
+    assertProblem(answer, 401, 'invalid_code')
+    assert.match(answer.body.detail, SAID_OF_A_WRONG_CODE)
+  }
+  assertProblem(await browser.tryCode(email, code), 401, 'invalid_code')
+  assertProblem(await browser.call('GET', '/api/auth/otp'), 404, 'code_not_found')
+  assert.equal(await browser.isSignedIn(), false)
+  await browser.signInByCode(email)
+})
+
+test('of two hundred guesses at once, at two services, five are looked at', async () => {
+  const [shop, second] = shared()
+  const browser = newBrowser(shop)
+  const there = browser.through(second)
+  const email = newMailbox()
+  await sql`
+    create table looked_at (email text);
+    create function look() returns trigger language plpgsql as $$ begin insert into looked_at values (new.email); return new; end $$;
+    create trigger look after update on one_time_codes for each row execute function look()`.execute(shop.db)
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const guesses = Array.from({ length: 200 }, (_, at) => wrongCode(String((Number(code) + at) % 999_999)))
+  const answers = await Promise.all(
+    guesses.map((guess, at) => (at % 2 ? browser : there).tryCode(email, guess === code ? wrongCode(code) : guess)),
+  )
+  for (const answer of answers) assertProblem(answer, 401, 'invalid_code')
+  assert.equal(await count(shop, 'looked_at', of(email)), 5)
+  assertProblem(await there.tryCode(email, code), 401, 'invalid_code')
+})
+
+test('the right code fifty times at once, at two services, opens one session of one seller', async () => {
+  const [shop, second] = shared()
+  const browser = newBrowser(shop)
+  const there = browser.through(second)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => (at % 2 ? browser : there).tryCode(email, code))) // prettier-ignore
+  const right = answers.filter(({ status }) => status === 200)
+  assert.equal(right.length, 1)
+  for (const answer of answers) if (answer !== right[0]) assertProblem(answer, 401, 'invalid_code')
+  assert.equal(await count(shop, 'sellers', of(email)), 1)
+  assert.equal(await count(shop, 'sessions', sql`seller_id = ${right[0]!.body.seller.id}`), 1)
+})
+
+test('a newer code is the only one, whoever asked for it', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const older = await browser.codeFor(email)
+  await browser.askCode(email)
+  const newer = await browser.codeFor(email)
+  if (older !== newer) assertProblem(await browser.tryCode(email, older), 401, 'invalid_code')
+  assert.equal(await count(shop, 'one_time_codes', of(email)), 1)
+  const other = newBrowser(shop)
+  await other.askCode(email)
+  assertProblem(await browser.tryCode(email, newer), 401, 'invalid_code')
+  assertProblem(await browser.tryCode(email, await other.codeFor(email)), 401, 'invalid_code')
+  assert.equal((await other.tryCode(email, await other.codeFor(email))).status, 200)
+})
+
+test('twenty requests for one mailbox at once leave one live code', async () => {
+  const [shop, second] = shared()
+  const email = newMailbox()
+  const browsers = Array.from({ length: 20 }, (_, at) => newBrowser(at % 2 ? shop : second))
+  const answers = await Promise.all(browsers.map((browser) => browser.askCode(email)))
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202])
+  const code = await codeFrom(shop, email)
+  const tries = await Promise.all(browsers.map((browser) => browser.tryCode(email, code)))
+  assert.equal(tries.filter(({ status }) => status === 200).length, 1)
+})
+
+test('a code works in the browser that asked for it, and others do not even use up its tries', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const stranger = newBrowser(shop)
+  const otherMailbox = newMailbox()
+  await stranger.askCode(otherMailbox)
+  const token = browser.jar.value('till_code')!
+  for (const given of [code, wrongCode(code)]) {
+    for (let time = 0; time < 4; time++) {
+      assertProblem(await stranger.tryCode(email, given), 401, 'invalid_code')
+      assertProblem(await newBrowser(shop).tryCode(email, given), 401, 'invalid_code')
+      for (const cookie of [token.slice(1), `${token}x`, 'x'.repeat(43), '', `"${token}`]) {
+        const answer = await shop.call('POST', '/api/auth/otp/verify', { email, code: given }, { cookie: `till_code=${cookie}` }) // prettier-ignore
+        assertProblem(answer, 401, 'invalid_code')
+      }
+    }
+  }
+  assertProblem(await browser.tryCode(otherMailbox, code), 401, 'invalid_code')
+  assert.deepEqual((await codeRow(shop, email))!.wrongTries, 0)
+  assert.equal((await browser.tryCode(email, code)).status, 200)
+  assert.equal(await stranger.isSignedIn(), false)
+})
+
+test('no address that can be put into a link signs anybody in', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  for (const path of [
+    '/api/auth/otp/verify',
+    '/api/auth/otp',
+    '/api/auth/password',
+    '/sign-in/',
+    '/api/auth/session',
+  ]) {
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await browser.call(method, `${path}?email=${encodeURIComponent(email)}&code=${code}&token=x`)
+      assert.deepEqual(cookiesOf(headers).filter(({ value }) => value !== ''), [], `${method} ${path}`) // prettier-ignore
+    }
+  }
+  assert.equal(await browser.isSignedIn(), false)
+})
+
+test('a code is used once', async () => {
+  const [shop, second] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const cookie = `till_code=${browser.jar.value('till_code')}`
+  assert.equal((await browser.tryCode(email, code)).status, 200)
+  assert.equal(browser.jar.value('till_code'), undefined, 'the browser forgets what it asked for')
+  for (const service of [shop, second])
+    assertProblem(await service.call('POST', '/api/auth/otp/verify', { email, code }, { cookie }), 401, 'invalid_code')
+})
+
+test('a code is good for ten minutes of the database’s time, whatever the clock of the service says', async (t) => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from expires_at - created_at)::int as seconds from one_time_codes where email = ${email}`.execute(
+    shop.db,
+  )
+  assert.equal(rows[0]!.seconds, 600)
+  const cookie = `till_code=${browser.jar.value('till_code')}`
+  const tryAt = async (offsetMs: number) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + offsetMs })
+    try {
+      return await shop.call('POST', '/api/auth/otp/verify', { email, code }, { cookie })
+    } finally {
+      t.mock.timers.reset()
+    }
+  }
+  const expireIn = (seconds: number) =>
+    sql`update one_time_codes set expires_at = now() + make_interval(secs => ${seconds}) where email = ${email}`.execute(
+      shop.db,
+    )
+  await expireIn(-1)
+  for (const offset of [0, -3 * HOUR_MS, 3 * HOUR_MS]) assertProblem(await tryAt(offset), 401, 'invalid_code')
+  assertProblem(await shop.call('GET', '/api/auth/otp', undefined, { cookie }), 404, 'code_not_found')
+  await expireIn(60)
+  assert.equal((await tryAt(3 * HOUR_MS)).status, 200)
+})
+
+test('what people paste is understood, and what cannot be a code uses up no try', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const wrong: unknown[] = [
+    '', '12345', '1234567', 'abcdef', `${code}0`, code.slice(1), `${code}a`, `0x${code}`, '١٢٣٤٥٦', '１２３４５６', '12.456', '+12345', '1e1000', Number(code), [code], { code }, null, true, '1'.repeat(41),
+    `${code}\0`, `${' '.repeat(100)}${code}`,
+  ] // prettier-ignore
+  for (const value of wrong) {
+    const answer = await browser.call('POST', '/api/auth/otp/verify', { email, code: value })
+    assertProblem(answer, 400, 'validation_failed')
+    assert.equal(answer.body.fields[0].path, 'code')
+    assert.doesNotMatch(JSON.stringify(answer.body), new RegExp(code))
+  }
+  assertProblem(await browser.call('POST', '/api/auth/otp/verify', { email }), 400, 'validation_failed')
+  assertProblem(await browser.call('POST', '/api/auth/otp/verify', { code }), 400, 'validation_failed')
+  assert.equal((await codeRow(shop, email))!.wrongTries, 0)
+  assert.equal((await browser.tryCode(email, `\t${code.slice(0, 3)} - ${code.slice(3)}\n`)).status, 200)
+})
+
+const BAD_ADDRESSES: unknown[] = [
+  '', ' ', 'ann', '@shop.test', 'ann@', 'ann@shop', 'ann@@shop.test', 'ann@shop.test,eve@evil.example', 'ann@shop.test, eve@evil.example', 'ann@shop.test;eve@evil.example',
+  'ann@shop.test eve@evil.example', 'ann@shop.test\r\nRCPT TO:<eve@evil.example>', 'ann@shop.test\nBcc: eve@evil.example', '\nann@shop.test', 'ann@shop.test\r\n', 'ann@shop.test\0', '\tann@shop.test',
+  '"ann"@shop.test', '"ann@evil.example"@shop.test', "ann'@shop.test>", '<ann@shop.test>', 'Ann <ann@shop.test>', 'ann@shop.test>', 'ann(comment)@shop.test', 'ann@[127.0.0.1]', 'ann@127.0.0.1',
+  'ann@ѕhop.test', 'аnn@shop.test', 'ann@shop.teſt', '\u212aate@shop.test', 'ann@shop。test', 'ann@shop.test\u200b', 'ann\u202e@shop.test', 'änn@shop.test', 'ann@münchen.example', 'ann@shop..test', 'ann@-shop.test',
+  'ann@shop.test.', 'ann@.shop.test', `${'a'.repeat(65)}@shop.test`, `a@${`${'b'.repeat(60)}.`.repeat(5)}test`, `${'a'.repeat(64)}@${'b.'.repeat(100)}test`, 'a'.repeat(60_000), 'ann@shop.test%0aBcc:x', 'ann\\@shop.test',
+  ['ann@shop.test'], ['ann@shop.test', 'eve@evil.example'], { address: 'ann@shop.test' }, { toString: 'ann@shop.test' }, null, true, 0, 1e300,
+] // prettier-ignore
+
+test('an address that is not plainly one is refused before anything is done for it', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  await browser.signInByCode()
+  const before = [await count(shop, 'one_time_codes'), await codeJobs(shop), await count(shop, 'outbox')]
+  for (const [path, more] of [
+    ['/api/auth/otp', {}],
+    ['/api/auth/otp/verify', { code: '000000' }],
+    ['/api/auth/password', { password: PASSWORD }],
+    ['/api/auth/email', {}],
+  ] as const) {
+    for (const email of BAD_ADDRESSES) {
+      const answer = await browser.call('POST', path, { email, ...more })
+      assert.equal(answer.status, 400, `${path} ${JSON.stringify(email)?.slice(0, 80)}`)
+      assertProblem(answer, 400, 'validation_failed')
+      assert.deepEqual(cookiesOf(answer.headers), [])
+    }
+    assertProblem(await browser.call('POST', path, more), 400, 'validation_failed')
+  }
+  assert.deepEqual([await count(shop, 'one_time_codes'), await codeJobs(shop), await count(shop, 'outbox')], before)
+})
+
+test('nothing that a code can be made of lies in the database, and the mail asks nobody to follow a link', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const { rows } = await sql<{ row: string }>`
+    select data::text as row from pgboss.job where name = 'code' union all
+    select c::text from one_time_codes c where email = ${email}`.execute(shop.db)
+  assert(rows.length > 1)
+  const token = browser.jar.value('till_code')!
+  for (const { row } of rows) {
+    assert(!row.includes(token) && !row.includes(Buffer.from(token).toString('hex')), 'what the browser holds')
+    assert.doesNotMatch(row, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`))
+  }
+  const [mail] = await shop.mails(email)
+  assert(mail!.text.includes(code) && mail!.html.includes(code))
+  assert.doesNotMatch(mail!.text + mail!.html, /https?:|href=|src=|<form|<script/i)
+  assert.match(mail!.text, /did not ask for it\?/)
+  assert.match(mail!.text, /tell whoever runs shop\.test/, 'it says where to complain of a flood of them')
+})
+
+test('the browser that waits for a code can find out which mailbox to look into, and no other can', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const waiting = () => browser.call('GET', '/api/auth/otp')
+  const email = newMailbox()
+  assertProblem(await waiting(), 404, 'code_not_found')
+  await browser.askCode(email)
+  const { status, body, headers } = await waiting()
+  assert.deepEqual([status, headers.get('cache-control')], [200, 'no-store'])
+  const { resendAfter, ...rest } = body
+  assert.deepEqual(rest, { email, provider: false })
+  assert(resendAfter >= 25 && resendAfter <= 30, String(resendAfter))
+  await sql`update one_time_codes set created_at = now() - interval '1 minute' where email = ${email}`.execute(shop.db)
+  assert.equal((await waiting()).body.resendAfter, 0)
+  assertProblem(await newBrowser(shop).call('GET', '/api/auth/otp'), 404, 'code_not_found')
+  await browser.tryCode(email, await browser.codeFor(email))
+  assertProblem(await waiting(), 404, 'code_not_found')
+})
+
+test('where sign-up is closed, who is no seller learns nothing, gets no mail, and comes in by no code', async (t) => {
+  const shop = await startTestShop(t, { env: { SIGNUP: 'closed' } })
+  const known = 'ann@shop.test'
+  const browser = newBrowser(shop)
+  const email = newMailbox()
+  const asked = await browser.askCode(email)
+  assert.deepEqual(told(asked), told(await newBrowser(shop).askCode(known)))
+  const code = codeOf(SECRET, (await codeRow(shop, email))!.id)
+  const guess = await browser.tryCode(email, wrongCode(code))
+  const lucky = await browser.tryCode(email, code)
+  assertProblem(lucky, 401, 'invalid_code')
+  assert.deepEqual(told(lucky), told(guess), 'nobody learns that it was the right one')
+  assert.equal(await count(shop, 'sellers', of(email)), 0)
+  await newBrowser(shop).signInByCode(known)
+  assert.deepEqual(await codeMails(shop, email), [])
+})
+
+test('known, unknown, disabled, with and without a password: who asks for a code hears the same', async () => {
+  const [shop] = shared()
+  const [plain, withPassword, disabled, unknown] = Array.from({ length: 4 }, newMailbox) as [string, string, string, string] // prettier-ignore
+  for (const email of [plain, withPassword, disabled]) {
+    const browser = newBrowser(shop)
+    await browser.signInByCode(email)
+    if (email === withPassword) await browser.setPassword()
+  }
+  await sql`update sellers set disabled_at = now() where email = ${disabled}`.execute(shop.db)
+  const answers = []
+  for (const email of [unknown, plain, withPassword, disabled]) {
+    const browser = newBrowser(shop)
+    const asked = await browser.askCode(email)
+    const code = codeOf(SECRET, (await codeRow(shop, email))!.id)
+    answers.push([told(asked), told(await browser.tryCode(email, wrongCode(code)))])
+    if (email !== disabled) continue
+    assertProblem(await browser.tryCode(email, code), 401, 'invalid_code')
+    assert.equal((await codeMails(shop, email)).length, 1, 'the one of the time before')
+  }
+  for (const answer of answers) assert.deepEqual(answer, answers[0])
+})
+
+test('a request for a code takes as long for a mailbox that is known as for one that is not', async () => {
+  const [shop] = shared()
+  const known = newMailbox()
+  await newBrowser(shop).signInByCode(known)
+  await sameTime(200, {
+    known: () => newBrowser(shop).askCode(known),
+    unknown: () => newBrowser(shop).askCode(newMailbox()),
+  })
+})
+
+test('whoever signed a mailbox up before its owner came has nothing left of it afterwards', async () => {
+  const [shop] = shared()
+  const email = newMailbox()
+  // as an attacker would leave it: a password and a session that work, a linked account, a move to another mailbox under way
+  const attacker = newBrowser(shop)
+  const { seller } = (await attacker.signInByCode(email)).body
+  await attacker.setPassword('the attacker knows this')
+  const elsewhere = newMailbox()
+  assert.equal((await attacker.call('POST', '/api/auth/email', { email: elsewhere })).status, 202)
+  const pending = await attacker.codeFor(elsewhere).catch(() => '')
+  await sql`
+    insert into identities (id, seller_id, issuer, subject) values (${newId('idn')}, ${seller.id}, 'https://idp.example', ${email})`.execute(
+    shop.db,
+  )
+  await sql`update sellers set email_proven_at = null where email = ${email}`.execute(shop.db)
+  assertProblem(await newBrowser(shop).signIn(email, 'the attacker knows this'), 401, 'invalid_credentials')
+
+  const owner = newBrowser(shop)
+  const { body } = await owner.signInByCode(email)
+  assert.deepEqual([body.seller.id, body.seller.hasPassword], [seller.id, false])
+  const mine = sql<boolean>`seller_id = ${seller.id}`
+  assert.deepEqual(
+    [await count(shop, 'passwords', mine), await count(shop, 'identities', mine), await count(shop, 'sessions', mine)],
+    [0, 0, 1],
+  )
+  assert.equal(await count(shop, 'one_time_codes', of(elsewhere)), 0, 'and no change is pending')
+  assert.equal(await attacker.isSignedIn(), false)
+  assertProblem(await attacker.call('POST', '/api/auth/email/verify', { code: pending }), 401, 'not_signed_in')
+  assertProblem(await attacker.signIn(email, 'the attacker knows this'), 401, 'invalid_credentials')
+  await owner.setPassword()
+  await newBrowser(shop).signInByCode(email)
+  assert.equal((await newBrowser(shop).signIn(email)).status, 200, 'a second proof takes nothing away')
+})
+
+test('a secret that is being replaced still makes its codes right', async (t) => {
+  const [old] = shared()
+  const env = { SECRET: `${NEWER_SECRET},${SECRET}` }
+  const browser = newBrowser(old)
+  const email = newMailbox()
+  await browser.askCode(email)
+  const code = await browser.codeFor(email)
+  const shop = await startTestShop(t, { env, databaseUrl: old.databaseUrl })
+  assert.equal((await browser.through(shop).tryCode(email, code)).status, 200)
+})
+
+test('a service with a newer secret and one without it both get their codes mailed', async (t) => {
+  const old = await startTestShop(t)
+  const env = { SECRET: `${NEWER_SECRET},${SECRET}` }
+  const shop = await startTestShop(t, { env, databaseUrl: old.databaseUrl })
+  // either may take the mail of the other's code
+  await Promise.all(
+    Array.from({ length: 10 }, async (_, at) => {
+      const browser = newBrowser(at % 2 ? old : shop)
+      const email = newMailbox()
+      await browser.askCode(email)
+      await browser.codeFor(email)
+    }),
+  )
+})
+
+// Another mailbox
+
+test('an account moves to another mailbox when that one has answered, and the old one is told', async () => {
+  const [shop, second] = shared()
+  const [older, newer] = [newMailbox(), newMailbox()]
+  const browser = newBrowser(shop)
+  const { seller } = (await browser.signInByCode(older)).body
+  const [otherTab, otherPlace] = [browser.through(second), newBrowser(second)]
+  await otherPlace.signInByCode(older)
+  const asked = await browser.call('POST', '/api/auth/email', { email: newer.toUpperCase() })
+  assert.deepEqual([asked.status, asked.body], [202, { resendAfter: 30 }])
+  const code = await codeFrom(shop, newer)
+  assert.equal((await browser.session()).body.seller.email, older, 'nothing has changed yet')
+  assertProblem(await browser.call('GET', '/api/auth/otp'), 404, 'code_not_found')
+  const verify = (given: string) => otherTab.call('POST', '/api/auth/email/verify', { code: given })
+  assertProblem(await verify(wrongCode(code)), 401, 'invalid_code')
+  assertProblem(await browser.tryCode(newer, code), 401, 'invalid_code')
+  const moved = await verify(code)
+  assert.deepEqual([moved.status, moved.body.seller], [200, { ...seller, email: newer }])
+  assertProblem(await verify(code), 401, 'invalid_code')
+  assert.equal((await browser.session()).body.seller.email, newer)
+  assertProblem(await otherPlace.session(), 401, 'not_signed_in')
+
+  const [notice] = await eventually(
+    () => shop.mails(older),
+    (mails) => /was changed$/.test(mails[0]?.subject ?? ''),
+  )
+  assert(!(notice!.text + notice!.html).includes(newer), 'the old mailbox may be somebody else’s by now')
+  assert.equal((await newBrowser(shop).signInByCode(newer)).body.seller.id, seller.id)
+  assert.notEqual((await newBrowser(shop).signInByCode(older)).body.seller.id, seller.id)
+})
+
+test('a move to another mailbox is finished in the session and the browser that began it', async () => {
+  const [shop] = shared()
+  const [email, newer] = [newMailbox(), newMailbox()]
+  const [browser, sameSeller, stranger] = [newBrowser(shop), newBrowser(shop), newBrowser(shop)]
+  await browser.signInByCode(email)
+  await sameSeller.signInByCode(email)
+  await stranger.signInByCode()
+  assertProblem(await newBrowser(shop).call('POST', '/api/auth/email', { email: newer }), 401, 'not_signed_in')
+  await browser.call('POST', '/api/auth/email', { email: newer })
+  const code = await codeFrom(shop, newer)
+  const holder = browser.jar.value('till_code')!
+  const base = new URL('http://shop.test')
+  const verify = (one: typeof browser) => one.call('POST', '/api/auth/email/verify', { code })
+  assertProblem(await verify(newBrowser(shop)), 401, 'not_signed_in')
+  for (const one of [sameSeller, stranger]) {
+    assertProblem(await verify(one), 401, 'invalid_code')
+    one.jar.set(base, 'till_code', holder)
+    assertProblem(await verify(one), 401, 'invalid_code')
+  }
+  assert.equal((await codeRow(shop, newer))!.wrongTries, 0)
+  browser.jar.forget('till_code')
+  assertProblem(await verify(browser), 401, 'invalid_code')
+  browser.jar.set(base, 'till_code', holder)
+  assert.equal((await verify(browser)).status, 200)
+})
+
+test('a code to sign in moves no account', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const [email, newer] = [newMailbox(), newMailbox()]
+  await browser.signInByCode(email)
+  await browser.askCode(newer)
+  const code = await browser.codeFor(newer)
+  assertProblem(await browser.call('POST', '/api/auth/email/verify', { code }), 401, 'invalid_code')
+  assert.equal((await browser.session()).body.seller.email, email)
+})
+
+test('a session older than ten minutes moves no account', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  const { seller } = (await browser.signInByCode()).body
+  const newer = newMailbox()
+  const age = (minutes: number) =>
+    sql`update sessions set created_at = now() - make_interval(mins => ${minutes}) where seller_id = ${seller.id}`.execute(
+      shop.db,
+    )
+  await age(11)
+  assertProblem(await browser.call('POST', '/api/auth/email', { email: newer }), 403, 'recent_sign_in_required')
+  assert.equal(await count(shop, 'one_time_codes', of(newer)), 0)
+  await age(9)
+  assert.equal((await browser.call('POST', '/api/auth/email', { email: newer })).status, 202)
+})
+
+test('a mailbox that has an account takes no other, and says so to its owner alone', async () => {
+  const [shop] = shared()
+  const [email, taken] = [newMailbox(), newMailbox()]
+  const [browser, owner] = [newBrowser(shop), newBrowser(shop)]
+  await owner.signInByCode(taken)
+  await browser.signInByCode(email)
+  const free = await browser.call('POST', '/api/auth/email', { email: newMailbox() })
+  assert.deepEqual(told(await browser.call('POST', '/api/auth/email', { email: taken })), told(free))
+  const code = await codeFrom(shop, taken)
+  assertProblem(await browser.call('POST', '/api/auth/email/verify', { code: wrongCode(code) }), 401, 'invalid_code')
+  assertProblem(await browser.call('POST', '/api/auth/email/verify', { code }), 409, 'email_taken')
+  assert.equal((await browser.session()).body.seller.email, email)
+  assert.equal((await owner.session()).body.seller.email, taken)
+})
+
+test('two accounts that move to one mailbox at once: one gets it', async () => {
+  const [shop, second] = shared()
+  const browsers = [newBrowser(shop), newBrowser(second)] as const
+  const target = newMailbox()
+  for (const browser of browsers) await browser.signInByCode()
+  await Promise.all(browsers.map((browser) => browser.call('POST', '/api/auth/email', { email: target })))
+  const code = await codeFrom(shop, target)
+  const answers = await Promise.all(browsers.map((browser) => browser.call('POST', '/api/auth/email/verify', { code })))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401])
+  assert.equal(await count(shop, 'sellers', of(target)), 1)
+})
+
+// Limits, over two services
+
+test('a mailbox gets three codes in fifteen minutes, over two services, and then again', async () => {
+  const [shop, second] = limited()
+  const email = newMailbox()
+  const at = (service: TestShop) => newBrowser(service, { headers: { 'x-forwarded-for': newAddress() } })
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => at(n % 2 ? shop : second).askCode(email)))
+  const sent = answers.filter(({ status }) => status === 202)
+  assert.equal(sent.length, 3)
+  const pauses = sent.map(({ body }) => body.resendAfter).sort((a, b) => a - b)
+  assert.deepEqual(pauses.slice(0, 2), [30, 30])
+  assert(pauses[2]! > 890 && pauses[2]! <= 900, `after the last one the wait is long: ${pauses[2]}`)
+  for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 3, 890, 900)
+  const mails = await eventually(
+    () => codeMails(shop, email),
+    ({ length }) => length > 0,
+  )
+  assert(mails.length <= 3)
+  assert.equal((await at(second).askCode(newMailbox())).status, 202, 'others are not held up')
+  await pauseIsOver(shop, email)
+  await at(second).signInByCode(email)
+})
+
+test('a request too many takes nothing away: the code that was sent before still works', async () => {
+  const [shop] = limited()
+  const browser = newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
+  const email = newMailbox()
+  for (let time = 0; time < 3; time++) assert.equal((await browser.askCode(email)).status, 202)
+  const code = await codeFrom(shop, email)
+  assertProblem(await browser.askCode(email), 429, 'rate_limited')
+  assert.equal((await browser.call('GET', '/api/auth/otp')).body.email, email)
+  assert.equal((await browser.tryCode(email, code)).status, 200)
+})
+
+test('a network gets ten codes an hour, for whichever mailboxes, and uses up nobody’s own', async () => {
+  const [shop, second] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  const mailboxes = Array.from({ length: 24 }, newMailbox)
+  const answers = await Promise.all(mailboxes.map((email, at) => newBrowser(at % 2 ? shop : second, { headers }).askCode(email))) // prettier-ignore
+  assert.equal(answers.filter(({ status }) => status === 202).length, 10)
+  for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 10, 3500, 3600)
+  const refused = mailboxes[answers.findIndex(({ status }) => status === 429)]!
+  for (let time = 0; time < 5; time++) await newBrowser(shop, { headers }).askCode(refused)
+  const owner = newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
+  for (let time = 0; time < 3; time++) assert.equal((await owner.askCode(refused)).status, 202)
+})
+
+test('an IPv6 subscriber is one network, and a neighbour another', async () => {
+  const [shop] = limited()
+  const ask = (address: string) => newBrowser(shop, { headers: { 'x-forwarded-for': address } }).askCode(newMailbox())
+  const statuses = []
+  for (let host = 1; host <= 11; host++) statuses.push((await ask(`2001:db8:7:1::${host.toString(16)}`)).status)
+  assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 202), 429])
+  assert.equal((await ask('2001:db8:7:2::1')).status, 202)
+})
+
+test('an address that a client gives itself is not believed', async (t) => {
+  const [{ databaseUrl }] = limited()
+  const shop = await startTestShop(t, { env: { LIMITS: 'code_address=4/3600' }, databaseUrl })
+  const names = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']
+  const statuses = []
+  for (const name of names) {
+    const address = name === 'forwarded' ? `for=${newAddress()}` : newAddress()
+    statuses.push((await newBrowser(shop, { headers: { [name]: address } }).askCode(newMailbox())).status)
+  }
+  assert.deepEqual(statuses, [202, 202, 202, 202, 429, 429])
+})
+
+test('ten wrong codes an hour from a network, then not even the right one, until the hour is over', async () => {
+  const [shop, second] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  const guess = async (browser: ReturnType<typeof newBrowser>) => {
+    const email = newMailbox()
+    await browser.askCode(email)
+    const code = await browser.codeFor(email)
+    return { email, code }
+  }
+  const [first, other, third] = [newBrowser(shop, { headers }), newBrowser(second, { headers }), newBrowser(shop, { headers })] // prettier-ignore
+  const [one, two, three] = [await guess(first), await guess(other), await guess(third)]
+  const answers = await Promise.all([
+    ...Array.from({ length: 12 }, () => first.tryCode(one.email, wrongCode(one.code))),
+    ...Array.from({ length: 12 }, () => other.tryCode(two.email, wrongCode(two.code))),
+  ])
+  assert.equal(answers.filter(({ status }) => status === 401).length, 10)
+  for (const answer of answers) if (answer.status !== 401) assertLimited(answer, 10, 3500, 3600)
+  assertLimited(await third.tryCode(three.email, three.code), 10, 3500, 3600)
+  const elsewhere = newBrowser(second, { jar: third.jar, headers: { 'x-forwarded-for': newAddress() } })
+  assert.equal((await elsewhere.tryCode(three.email, three.code)).status, 200, 'its owner is not held up elsewhere')
+  await pauseIsOver(shop, headers['x-forwarded-for'])
+  await newBrowser(shop, { headers }).signInByCode()
+})
+
+test('ten wrong codes an hour for a mailbox, from wherever they come; who only names the mailbox uses up none', async () => {
+  const [shop, second] = limited()
+  const email = newMailbox()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  for (let time = 0; time < 20; time++)
+    assertProblem(await newBrowser(time % 2 ? shop : second, from()).tryCode(email, '000000'), 401, 'invalid_code')
+  for (let code = 0; code < 2; code++) {
+    const browser = newBrowser(shop, from())
+    await browser.askCode(email)
+    const right = await browser.codeFor(email)
+    for (let time = 0; time < 5; time++) {
+      const answer = await newBrowser(time % 2 ? shop : second, { jar: browser.jar, ...from() }).tryCode(email, wrongCode(right)) // prettier-ignore
+      assertProblem(answer, 401, 'invalid_code')
+    }
+  }
+  const browser = newBrowser(shop, from())
+  await browser.askCode(email)
+  assertLimited(await browser.tryCode(email, await browser.codeFor(email)), 10, 3500, 3600)
+  await pauseIsOver(shop, email)
+  assert.equal((await browser.tryCode(email, await browser.codeFor(email))).status, 200)
+})
+
+test('right codes use up nothing', async () => {
+  const [shop] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  for (let time = 0; time < 12; time++) {
+    if (time % 5 === 0) await pauseIsOver(shop, `code from ${headers['x-forwarded-for']}`)
+    await newBrowser(shop, { headers }).signInByCode()
+  }
+  const { rows } = await sql<{ count: number }>`
+    select count from limits where key = ${`code_try from ${headers['x-forwarded-for']}`}`.execute(shop.db)
+  assert.deepEqual(rows, [{ count: 0 }])
+})
+
+test('a browser that has signed in before is not locked out by what strangers do to its mailbox', async () => {
+  const [shop] = limited()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  const email = newMailbox()
+  const owner = newBrowser(shop, from())
+  await owner.signInByCode(email)
+  await owner.call('DELETE', '/api/auth/session')
+  while ((await newBrowser(shop, from()).askCode(email)).status === 202);
+  const known = owner.jar.value('till_known')!
+  await owner.signInByCode(email)
+
+  const others = newBrowser(shop, from())
+  await others.signInByCode()
+  const [id, signature] = known.split('.') as [string, string]
+  for (const forged of [
+    others.jar.value('till_known')!,
+    id,
+    `${id}.`,
+    `${id}.${'A'.repeat(43)}`,
+    `${id.slice(0, -1)}${id.endsWith('A') ? 'B' : 'A'}.${signature}`,
+    `${known}x`,
+    '',
+  ]) {
+    const stranger = newBrowser(shop, from())
+    stranger.jar.set(new URL('http://shop.test'), 'till_known', forged)
+    assertProblem(await stranger.askCode(email), 429, 'rate_limited')
+  }
+})
+
+test('the count of a limit that nobody meets any more is forgotten', async () => {
+  const [shop] = limited()
+  const email = newMailbox()
+  await newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } }).askCode(email)
+  const about = sql<boolean>`position(${email} in key) > 0`
+  await sweepLimits(shop.db)
+  assert.equal(await count(shop, 'limits', about), 1)
+  await sql`update limits set until = now() - interval '2 minutes' where ${about}`.execute(shop.db)
+  await sweepLimits(shop.db)
+  assert.equal(await count(shop, 'limits', about), 0)
+})
