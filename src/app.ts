@@ -36,7 +36,6 @@ import { browsers } from './sellers/guard.ts'
 import { identityRoutes } from './sellers/identity-routes.ts'
 import { sendSellerMails } from './sellers/mails.ts'
 import { providerRoutes } from './sellers/provider-routes.ts'
-import { identityProvider } from './sellers/provider.ts'
 import { signInRoutes } from './sellers/routes.ts'
 import { sessionFinder, sweepSessions } from './sellers/sessions.ts'
 
@@ -104,7 +103,9 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   const providing = {
     ...selling,
     appUrl,
-    provider: config.idp && identityProvider(config.idp, `${baseUrl}/api/auth/idp/callback`, log),
+    provider:
+      config.idp &&
+      (await import('./sellers/provider.ts')).identityProvider(config.idp, `${baseUrl}/api/auth/idp/callback`, log),
     attemptSigner: newSigner(config.secrets, 'provider attempt'),
   }
   providerRoutes(server, providing)

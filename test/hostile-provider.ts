@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { ProviderSettings } from '../src/sellers/provider.ts'
+import type { ProviderSettings } from '../src/sellers/provider-port.ts'
 import { FIRST_KEYS, type Facts, SIGNINGS, newKeys } from './forged-tokens.ts'
 import type { Ends } from './shop.ts'
 

@@ -6,8 +6,8 @@ import {
   type IdentityProvider,
   ProviderFault,
   type ProvenIdentity,
-  identityProvider,
-} from '../src/sellers/provider.ts'
+} from '../src/sellers/provider-port.ts'
+import { identityProvider } from '../src/sellers/provider.ts'
 import {
   type Breakage,
   type HostileOptions,

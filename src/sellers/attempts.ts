@@ -1,5 +1,5 @@
 import type { Signer } from '../kit/signing.ts'
-import type { Attempt } from './provider.ts'
+import type { Attempt } from './provider-port.ts'
 
 /** Long enough to find a phone for the second factor. */
 export const ATTEMPT_TTL_SECONDS = 600

@@ -4,7 +4,7 @@ import { limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
 import { listIdentities, unlinkIdentity } from './identities.ts'
 import { HOME, type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
-import { ProviderFault } from './provider.ts'
+import { ProviderFault } from './provider-port.ts'
 import { NOTHING, TAG, refusals } from './routes.ts'
 import { Identities, IdentityParams, LinkStart, LinkStarted } from './schema.ts'
 

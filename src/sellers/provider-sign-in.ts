@@ -3,7 +3,7 @@ import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { linkIdentity, ownerOf } from './identities.ts'
 import { addNotice } from './mails.ts'
-import type { ProvenIdentity } from './provider.ts'
+import type { ProvenIdentity } from './provider-port.ts'
 import { type SellerRow, type Signup, lockSellerById, sellerOfProvenMailbox } from './sellers.ts'
 import { type Browser, type SignedIn, holdSession, startSession } from './sessions.ts'
 

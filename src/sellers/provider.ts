@@ -20,6 +20,14 @@ import {
 } from 'openid-client'
 import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from '../kit/email.ts'
 import type { Log } from '../kit/log.ts'
+import {
+  type Attempt,
+  type FaultCode,
+  type IdentityProvider,
+  ProviderFault,
+  type ProviderSettings,
+  type ProvenIdentity,
+} from './provider-port.ts'
 import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchange.ts'
 
 const METADATA_TTL_MS = 3_600_000
@@ -27,54 +35,6 @@ const CLOCK_TOLERANCE_SECONDS = 30
 const EMAIL = new RegExp(EMAIL_PATTERN)
 /** What the standard allows: at most 255 ASCII characters (OpenID Connect Core, 2). */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/
-
-export interface ProviderSettings {
-  issuer: string
-  clientId: string
-  clientSecret: string
-  authMethod: 'client_secret_post' | 'client_secret_basic'
-}
-
-/** What is kept from the start to the return, by the browser that started. */
-export interface Attempt {
-  state: string
-  nonce: string
-  verifier: string
-}
-
-export interface ProvenIdentity {
-  issuer: string
-  /** The provider's own name for the person: the only one that lasts. */
-  subject: string
-  /** In its canonical form; undefined when there is none that can be used. */
-  email: string | undefined
-  emailVerified: boolean
-}
-
-export interface IdentityProvider {
-  /** Where to send the browser, and what to keep until it is back. */
-  start(): Promise<{ url: string; attempt: Attempt }>
-  /** Who came back. Of `callbackUrl` only the query counts: our own address is the configured one. */
-  finish(callbackUrl: URL, attempt: Attempt): Promise<ProvenIdentity>
-}
-
-export type FaultCode =
-  /** It did not answer, or not as a provider does. */
-  | 'idp_unavailable'
-  /** The person or the provider said no. */
-  | 'idp_refused'
-  /** An answer that does not check out. */
-  | 'idp_failed'
-
-/** Why nobody came to be known. Nothing of the answer is in it: that may hold tokens and addresses. */
-export class ProviderFault extends Error {
-  readonly code: FaultCode
-  constructor(code: FaultCode) {
-    super(code)
-    this.name = 'ProviderFault'
-    this.code = code
-  }
-}
 
 /**
  * The client of any OpenID Connect provider: authorization code flow with PKCE. Both calls end in under four seconds and
