@@ -3,7 +3,7 @@
 alter table sellers
   -- Null: nobody has shown yet that the mailbox is theirs. The first who does removes every way in that was there before.
   add column email_proven_at timestamptz,
-  -- Set by the operator: no way in works, and every session is over.
+  -- Set by the operator: while it is, no way in works, and no session counts.
   add column disabled_at timestamptz;
 
 -- A table of its own, so that no read of a seller can carry the hash along.

@@ -23,7 +23,9 @@ const provider = await startIdentityProvider({
   ),
 )
 
+const { port, hostname } = new URL(service)
 const settings = {
+  ...(/^(?:localhost|127\.|\[::1\])/.test(hostname) && port && port !== '4000' && { PORT: port }),
   IDP_ISSUER: provider.issuer,
   IDP_CLIENT_ID: provider.clientId,
   IDP_CLIENT_SECRET: provider.clientSecret,
@@ -37,9 +39,9 @@ ${Object.entries(settings)
   .join(' ')} npm start
 
 Then open ${service}/sign-in/. There are no passwords; it asks who you are:
-  ${ANN.email}      its mailbox is verified: signed in at once
-  ${BEN.email}    it is not: a code by mail has to prove it (${service}/outbox/)
-  Refuse                 as if you had said no
+  Ann, ${ANN.email}      her mailbox is verified: signed in at once
+  Ben, ${BEN.email}    his is not: a code by mail has to prove it (${service}/outbox/)
+  Refuse                      as if you had said no
 
 Ctrl-C ends it.`)
 

@@ -10,6 +10,7 @@ import {
   oneOf,
   origin,
   secretList,
+  sender,
   trustedProxy,
   whole,
   yesOrNo,
@@ -31,6 +32,7 @@ const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS
 export type Limits = Partial<Record<LimitName, Limit>>
+const IDP_REQUIRED = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET']
 const AUTH_METHODS = ['client_secret_post', 'client_secret_basic'] as const
 const PROCESSORS = ['sandbox'] as const
 export type ProcessorName = (typeof PROCESSORS)[number]
@@ -141,7 +143,7 @@ export function readConfig(env: Environment = process.env): Config {
       (value) => (/^smtps?:\/\/[^/]/.test(value) ? value : undefined),
       'smtp://user:password@host:587 or smtps://…',
     ),
-    mailFrom: text('MAIL_FROM') ?? 'Till <till@localhost>',
+    mailFrom: checked('MAIL_FROM', 'Till <till@localhost>', sender, 'an address, or Name <address>'),
     processors: checked('PROCESSORS', ['sandbox'], processorList, `a list of ${PROCESSORS.join(', ')}, or none`),
     statementPrefix: checked(
       'STATEMENT_PREFIX',
@@ -194,11 +196,12 @@ function idpConfig(
     authMethod: checked('IDP_AUTH_METHOD', AUTH_METHODS[0], oneOf(...AUTH_METHODS), AUTH_METHODS.join(' or ')),
     label: checked('IDP_LABEL', 'your company account', (value) => value.slice(0, 60), 'a few words'),
   }
-  const named = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET'].map((name) => ({
+  const named = IDP_REQUIRED.map((name) => ({
     name,
     is: text(name) !== undefined,
   }))
-  if (named.every(({ is }) => !is)) return undefined
+  const isMeant = [...IDP_REQUIRED, 'IDP_LABEL', 'IDP_AUTH_METHOD'].some((name) => text(name) !== undefined)
+  if (!isMeant) return undefined
   for (const { name, is } of named) if (!is) problems.push(`${name}: required with the other IDP_ settings`)
   return idp
 }

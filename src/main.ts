@@ -122,7 +122,8 @@ async function takePort(port: number, host: string): Promise<number> {
     await once(probe, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    process.stderr.write(`PORT ${port} of HOST ${host} cannot be listened on (${code}): is another service there?\n`)
+    const hint = code === 'EADDRINUSE' ? ': is another service there?' : ''
+    process.stderr.write(`PORT ${port} of HOST ${host} cannot be listened on (${code})${hint}\n`)
     process.exit(1)
   }
   const { port: taken } = probe.address() as net.AddressInfo

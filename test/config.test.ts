@@ -21,13 +21,19 @@ const PUBLIC = {
   PROCESSORS: 'none',
 }
 
+const IDP = {
+  IDP_ISSUER: 'https://idp.example/tenant',
+  IDP_CLIENT_ID: 'till-1',
+  IDP_CLIENT_SECRET: 'a secret of the provider’s',
+}
+
 /** The settings that are complained of, by their names, in order. */
 function wrong(env: Record<string, string>): string[] {
   try {
     readConfig({ SECRET, ...env })
   } catch (error) {
     assert(error instanceof ConfigError)
-    for (const name of ['SECRET', 'DATABASE_URL', 'SMTP_URL'])
+    for (const name of ['SECRET', 'DATABASE_URL', 'SMTP_URL', 'IDP_CLIENT_SECRET'])
       if ((env[name] ?? '').length > 12) assert(!error.message.includes(env[name]!), `${name}’s value is repeated`)
     return error.message
       .split('\n')
@@ -46,10 +52,13 @@ test('nothing has to be set', async (t) => {
       host: '127.0.0.1',
       baseUrl: undefined,
       appUrl: undefined,
+      cookieDomain: undefined,
       isPublic: false,
       dataDir: '',
       databaseUrl: undefined,
       storageDir: 'files',
+      signup: 'open',
+      idp: undefined,
       smtpUrl: undefined,
       mailFrom: 'Till <till@localhost>',
       processors: ['sandbox'],
@@ -61,6 +70,11 @@ test('nothing has to be set', async (t) => {
         wrong_email: { count: 10, seconds: 3600 },
         receipt: { count: 5, seconds: 3600 },
         sandbox: { count: 60, seconds: 60 },
+        code: { count: 3, seconds: 900 },
+        code_address: { count: 10, seconds: 3600 },
+        code_try: { count: 10, seconds: 3600 },
+        password: { count: 10, seconds: 900 },
+        idp: { count: 30, seconds: 60 },
       },
       trustProxy: false,
       logLevel: 'info',
@@ -90,6 +104,10 @@ test('what is set is what holds', () => {
     TRUST_PROXY: '2',
     LOG_LEVEL: 'debug',
     DEMO: 'no',
+    SIGNUP: 'closed',
+    ...IDP,
+    IDP_LABEL: 'Example',
+    IDP_AUTH_METHOD: 'client_secret_basic',
   })
   const { port, host, baseUrl, appUrl, dataDir, databaseUrl, storageDir, secrets, smtpUrl, mailFrom } = config
   assert.deepEqual([port, host, baseUrl, appUrl], [0, '::1', 'http://localhost:4000', 'https://shop.example'])
@@ -108,7 +126,67 @@ test('what is set is what holds', () => {
   )
   assert.deepEqual(config.limits.receipt, { count: 5, seconds: 3600 }, 'what is not named keeps its own')
   assert.deepEqual([config.logLevel, config.demo, config.processors], ['debug', false, ['sandbox']])
+  assert.deepEqual(
+    [config.signup, config.idp],
+    [
+      'closed',
+      {
+        issuer: 'https://idp.example/tenant',
+        clientId: 'till-1',
+        clientSecret: 'a secret of the provider’s',
+        authMethod: 'client_secret_basic',
+        label: 'Example',
+      },
+    ],
+  )
   assert(Object.isFrozen(config))
+})
+
+test('an identity provider is all of its settings, or none', () => {
+  const { idp } = readConfig({ SECRET, ...IDP })
+  assert.deepEqual([idp?.authMethod, idp?.label], ['client_secret_post', 'your company account'])
+  for (const name of ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET'] as const) {
+    assert.deepEqual(wrong({ ...IDP, [name]: '' }), [name])
+    const others = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET'].filter((other) => other !== name)
+    assert.deepEqual(wrong({ [name]: IDP[name] }), others)
+  }
+  const required = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET']
+  for (const [name, value] of [
+    ['IDP_LABEL', 'Example'],
+    ['IDP_AUTH_METHOD', 'client_secret_basic'],
+  ])
+    assert.deepEqual(wrong({ [name!]: value! }), required, 'a part of one is not taken for none')
+  assert.equal(readConfig({ SECRET, ...IDP, IDP_LABEL: 'x'.repeat(500) }).idp!.label.length, 60)
+  for (const issuer of [
+    'http://localhost:3000',
+    'http://127.0.0.1:3000/x',
+    'http://[::1]:3000',
+    'https://idp.example/',
+  ])
+    assert.equal(readConfig({ SECRET, ...IDP, IDP_ISSUER: issuer }).idp!.issuer, issuer)
+  assert.deepEqual(wrong({ ...PUBLIC, ...IDP, IDP_ISSUER: 'http://localhost:3000' }), ['IDP_ISSUER'])
+  assert.deepEqual(wrong({ ...PUBLIC, ...IDP }), [])
+})
+
+test('the cookie’s domain is one that both hosts lie in', () => {
+  const hosts = (COOKIE_DOMAIN: string, BASE_URL: string, APP_URL: string) => ({ COOKIE_DOMAIN, BASE_URL, APP_URL })
+  const right = [
+    hosts('shop.example', 'https://api.shop.example', 'https://app.shop.example'),
+    hosts('.Shop.Example', 'https://shop.example', 'https://app.shop.example'),
+    hosts('shop.example', 'https://shop.example', 'https://shop.example'),
+    hosts('shop.example', 'https://a.b.shop.example', ''),
+  ]
+  for (const env of right) assert.equal(readConfig({ SECRET, ...env }).cookieDomain, 'shop.example')
+  const apart = [
+    hosts('shop.example', 'https://api.shop.example', 'https://app.other.example'),
+    hosts('shop.example', 'https://api.other.example', 'https://app.shop.example'),
+    hosts('shop.example', 'https://evilshop.example', 'https://app.shop.example'),
+    hosts('api.shop.example', 'https://api.shop.example', 'https://app.shop.example'),
+    hosts('shop.example', '', ''),
+    hosts('shop.example', 'https://shop.example.evil.example', 'https://shop.example'),
+    hosts('shop.example', 'http://127.0.0.1:4000', 'http://127.0.0.1:4000'),
+  ]
+  for (const env of apart) assert.deepEqual([...new Set(wrong(env))], ['COOKIE_DOMAIN'], JSON.stringify(env))
 })
 
 const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => unknown, unknown][]> = {
@@ -130,6 +208,10 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
   STORAGE_URL: [['file:files', ({ storageDir }) => storageDir, 'files']],
   STATEMENT_PREFIX: [['A.B-C 9', ({ statementPrefix }) => statementPrefix, 'A.B-C 9']],
   PUBLIC: [['no', ({ isPublic }) => isPublic, false]],
+  SIGNUP: [
+    ['open', ({ signup }) => signup, 'open'],
+    ['closed', ({ signup }) => signup, 'closed'],
+  ],
   PORT: [['65535', ({ port }) => port, 65_535]],
 }
 for (const [name, cases] of Object.entries(RIGHT)) {
@@ -155,12 +237,28 @@ const WRONG: Record<string, string[]> = {
   LIMITS: ['on', 'checkout', 'checkout=0/60', 'checkout=1/0', 'checkout=1', 'nothing=1/60', 'toString=1/60', '__proto__=1/60', 'checkout=1/60,', 'checkout=-1/60', 'checkout=1/60;status=1/60'],
   TRUST_PROXY: ['everybody', '10.0.0.0/33', '10.0.0.0/0', '999.1.1.1', 'bad', '1.2.3.4,', '::1/129', '10.0.0.0/8/8', '10.0.0.0/x'],
   LOG_LEVEL: ['loud', 'INFO', 'info,debug'],
+  SIGNUP: ['yes', 'OPEN', 'closed,open', 'toString', '1'],
+  COOKIE_DOMAIN: ['localhost', 'example', '127.0.0.1', '::1', 'https://shop.example', 'shop.example/', 'shop.example:443', 'shop example', '*.shop.example', 'shop..example', '-shop.example', 'shop.example;x', `${'a.'.repeat(130)}example`],
+  MAIL_FROM: ['nobody', 'Shop', '<>', 'Shop <nobody>', 'a@b, c@d', 'a@b c@d', 'Shop <a@b> x'],
 } // prettier-ignore
 for (const [name, values] of Object.entries(WRONG)) {
   test(`a wrong ${name} stops the start, and is named`, () => {
     for (const value of values) assert.deepEqual(wrong({ [name]: value }), [name], value)
   })
 }
+
+test('a wrong IDP_AUTH_METHOD stops the start, and is named', () => {
+  for (const value of ['none', 'basic', 'client_secret_jwt', 'toString'])
+    assert.deepEqual(wrong({ ...IDP, IDP_AUTH_METHOD: value }), ['IDP_AUTH_METHOD'], value)
+})
+
+test('a wrong IDP_ISSUER stops the start, and is named', () => {
+  const values = [
+    'idp.example', 'http://idp.example', 'http://localhost.evil.example', 'http://10.0.0.1', 'ftp://idp.example', 'https://idp.example?x=1', 'https://idp.example#x', 'https://user:pw@idp.example',
+    'javascript:alert(1)', `https://idp.example/${'x'.repeat(500)}`, 'https://',
+  ] // prettier-ignore
+  for (const value of values) assert.deepEqual(wrong({ ...IDP, IDP_ISSUER: value }), ['IDP_ISSUER'], value)
+})
 
 test('all that is wrong is named at once', () => {
   assert.deepEqual(wrong({ PORT: 'x', LOG_LEVEL: 'loud', PUBLIC: 'maybe' }), ['PUBLIC', 'PORT', 'LOG_LEVEL'])
@@ -208,12 +306,16 @@ test('every setting can be read from a file', async (t) => {
     PORT_FILE: file('port', '4321'),
     PORT: '1',
     LOG_LEVEL_FILE: file('empty', '\n'),
+    ...IDP,
+    IDP_CLIENT_SECRET: '',
+    IDP_CLIENT_SECRET_FILE: file('idp', 'from the provider\n'),
   })
   assert.deepEqual(config.secrets, [SECRET, OTHER_SECRET])
   assert.deepEqual(
     [config.databaseUrl, config.smtpUrl, config.port, config.logLevel],
     ['postgres://app:pw@db/till', 'smtp://user:pw@mail:587', 4321, 'info'],
   )
+  assert.equal(config.idp?.clientSecret, 'from the provider')
   assert.deepEqual(wrong({ SECRET_FILE: path.join(folder, 'missing') }), ['SECRET_FILE'])
   assert.deepEqual(wrong({ DATABASE_URL_FILE: folder }), ['DATABASE_URL_FILE'])
   assert.deepEqual(wrong({ PORT_FILE: file('bad', 'x') }), ['PORT'])

@@ -65,7 +65,13 @@ export async function startIdentityProvider({
     })
   let provider = await newProvider()
   server.on('request', (request, response) => {
-    if (!PAGE.test(new URL(request.url!, issuer).pathname)) return void provider.callback()(request, response)
+    const { pathname } = new URL(request.url!, issuer)
+    // no sign-in remembers one of before: it may be another person
+    request.headers.cookie = (request.headers.cookie ?? '')
+      .split('; ')
+      .filter((one) => !one.startsWith('_session'))
+      .join('; ')
+    if (!PAGE.test(pathname)) return void provider.callback()(request, response)
     choosePerson(provider, people, request, response).catch(() => response.writeHead(400).end('This sign-in is over.'))
   })
   return {
@@ -186,7 +192,9 @@ function memory(): (model: string) => Adapter {
       },
       destroy: async (id) => void rows.delete(`${model} ${id}`),
       async revokeByGrantId(grantId) {
-        for (const [key, { payload }] of rows) if (payload.grantId === grantId) rows.delete(key)
+        // of its own kind only: an interaction under way belongs to the grant too
+        for (const [key, { payload }] of rows)
+          if (key.startsWith(`${model} `) && payload.grantId === grantId) rows.delete(key)
       },
     }
   }
@@ -196,9 +204,12 @@ function memory(): (model: string) => Adapter {
  * Goes through the provider's pages as a browser would, from the address a service sends it to until the one it is sent back to,
  * which it does not open. `person` undefined: says no.
  */
-export async function signInAt(address: string, person: Person | undefined): Promise<URL> {
+export async function signInAt(
+  address: string,
+  person: Person | undefined,
+  jar = new Map<string, string>(),
+): Promise<URL> {
   const { origin } = new URL(address)
-  const jar = new Map<string, string>()
   let method = 'GET'
   for (let url = new URL(address), hops = 0; hops < 10; hops++) {
     const response = await fetch(url, {

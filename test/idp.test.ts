@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { newSigner } from '../src/kit/signing.ts'
 import { attemptCookieName, openAttempt, sealAttempt } from '../src/sellers/attempts.ts'
+import { codeOf } from '../src/sellers/codes.ts'
 import { type HostileProvider, type Lies, startHostileProvider } from './hostile-provider.ts'
 import { ANN, BEN, signInAt, startIdentityProvider } from './identity-provider.ts'
 import { times } from './processor.ts'
@@ -82,6 +83,11 @@ async function comeBackAs(browser: Browser, person: Claims, path = START): Promi
 
 const of = (email: string) => sql<boolean>`email = ${email}`
 const identitiesOf = (shop: TestShop, subject: string) => count(shop, 'identities', sql`subject = ${subject}`)
+/** The code that is good now, which the mail says that may still be on its way. */
+async function liveCode({ db }: TestShop, email: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select id from one_time_codes where email = ${email}`.execute(db)
+  return codeOf(SECRET, rows[0]!.id)
+}
 const sellerIdOf = async (browser: Browser): Promise<string> => (await browser.session()).body.seller?.id
 
 test('a person signs up and in through a real provider, by a verified mailbox at once and by another after a code', async (t) => {
@@ -326,7 +332,7 @@ test('attempts in several tabs do not meet, and the cookies of those given up do
   provider.lies = { claims: { ...newPerson() } }
   assert.equal(locationOf(await browser.call('GET', first)), 'http://shop.test/first')
   for (let i = 0; i < 20; i++) await browser.call('GET', `${START}?returnTo=/${'x'.repeat(400)}`)
-  assert(attemptNames(browser).length <= 8)
+  assert(attemptNames(browser).length <= 5)
 })
 
 test('I8, I9: only the boolean true skips the code: any other word for a mailbox opens nothing of its owner', async () => {
@@ -345,7 +351,7 @@ test('I8, I9: only the boolean true skips the code: any other word for a mailbox
     assert.equal(await comeBackAs(attacker, person), `${SIGN_IN}?step=code`, what)
     const waiting = await attacker.call('GET', '/api/auth/otp')
     assert.deepEqual({ ...waiting.body, resendAfter: 0 }, { email, resendAfter: 0, provider: true }, what)
-    const code = await attacker.codeFor(email)
+    const code = await liveCode(shop, email)
     assertProblem(await attacker.tryCode(email, wrongCode(code)), 401, 'invalid_code')
     assertProblem(await newBrowser(shop).tryCode(email, code), 401, 'invalid_code')
     assert.equal(await identitiesOf(shop, person.sub), 0, what)
@@ -360,14 +366,9 @@ test('I9: the right code in the browser that came from the provider signs in, an
   const person = newPerson({ email, email_verified: false })
   const browser = newBrowser(shop)
   await comeBackAs(browser, person)
-  const asked = Date.now()
   // another code, asked for on the page: it is still the same person that it links
-  await browser.askCode(email)
-  await eventually(
-    () => shop.mails(email),
-    (mails) => mails.some((mail) => Date.parse((mail as any).sentAt) >= asked),
-  )
-  const answer = await browser.tryCode(email, await browser.codeFor(email))
+  assert.equal((await browser.call('POST', '/api/auth/otp', { email, again: true })).status, 202)
+  const answer = await browser.tryCode(email, await liveCode(shop, email))
   assert.equal(answer.body.seller?.id, seller.id)
   assert.equal(await identitiesOf(shop, person.sub), 1)
   assert.equal((await browser.session()).body.session.method, 'idp')
@@ -375,6 +376,22 @@ test('I9: the right code in the browser that came from the provider signs in, an
   const later = newBrowser(shop)
   assert.equal(await comeBackAs(later, { ...person, email: newMailbox() }), `${SIGN_IN}?step=code`)
   assert.equal((await later.call('GET', '/api/auth/otp')).body.email, email)
+})
+
+test('who signs in by a code of their own, in a browser where somebody came from the provider before, links nobody', async () => {
+  const [shop] = shared()
+  const email = newMailbox()
+  const stranger = newPerson({ email, email_verified: false })
+  const browser = newBrowser(shop)
+  await comeBackAs(browser, stranger)
+  const asked = await eventually(
+    () => shop.mails(email),
+    (mails) => mails.length > 0,
+  )
+  assert.match(asked[0]!.text, /links the account at your identity provider/)
+  await browser.askCode(email)
+  assert.equal((await browser.tryCode(email, await liveCode(shop, email))).status, 200)
+  assert.equal(await identitiesOf(shop, stranger.sub), 0)
 })
 
 test('I11: who comes without a usable address is told so, and nothing is kept of it', async () => {
@@ -663,7 +680,7 @@ test('the cookies of an attempt are for the API’s own host and path, out of sc
   const [set, ...others] = cookiesOf(started.headers)
   assert.deepEqual(others, [])
   assert.equal(set!.name, name)
-  const attributes = { 'max-age': '600', path: '/api/auth/idp', httponly: true, secure: true, samesite: 'Lax' }
+  const attributes = { 'max-age': '600', path: '/api/auth', httponly: true, secure: true, samesite: 'Lax' }
   assert.deepEqual(lowered(set!.attributes), lowered(attributes))
 
   const returned = await browser.call('GET', pathname + search)

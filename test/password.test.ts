@@ -168,6 +168,25 @@ test('the same characters, typed another way, are the same password', async () =
   assertProblem(await newBrowser(shop).signIn(email, 'cafe five 1 Angstrom'), 401, 'invalid_credentials')
 })
 
+test('no password takes long to be judged, since everybody waits meanwhile', async () => {
+  const [shop] = shared()
+  const { browser } = await newSeller(shop)
+  const least = async (password: string) => {
+    const times: number[] = []
+    for (let time = 0; time < 3; time++) {
+      const began = performance.now()
+      await change(browser, password)
+      times.push(performance.now() - began)
+    }
+    return Math.min(...times)
+  }
+  const usual = await least('eight green teapots sing')
+  for (const long of ['1'.repeat(128), 'p4$$w0rd1'.repeat(14), '@4431!0$57'.repeat(12), '1!|7'.repeat(32)]) {
+    const took = await least(long)
+    assert(took < 1.7 * usual, `${long}: ${took} ms, and ${usual} ms for another`)
+  }
+})
+
 test('a megabyte is refused before anybody hashes it', async () => {
   const [shop] = shared()
   const { browser, email } = await newSeller(shop)
@@ -384,6 +403,22 @@ test('the present password is guessed no more often than one to sign in, whoever
   assert.equal(answers.filter(({ status }) => status === 403).length, 5)
   for (const answer of answers) if (answer.status !== 403) assertLimited(answer, 5, 890, 900)
   assertLimited(await newBrowser(shop, from()).signIn(email), 5, 890, 900)
+})
+
+test('a password is set so often, and not once more', async () => {
+  const [shop, second] = limited()
+  const { browser, email } = await newSeller(shop, PASSWORD, from())
+  const answers = await Promise.all(
+    Array.from({ length: 9 }, (_, at) =>
+      change(at % 2 ? browser : browser.through(second), `${at} green teapots sing`),
+    ),
+  )
+  // the first was the one to begin with
+  assert.equal(answers.filter(({ status }) => status === 204).length, 4)
+  for (const answer of answers) if (answer.status !== 204) assertLimited(answer, 5, 890, 900)
+  await pauseIsOver(shop, 'password set')
+  await browser.setPassword('ten green teapots sing')
+  assert.equal((await newBrowser(shop, from()).signIn(email, 'ten green teapots sing')).status, 200)
 })
 
 test('a browser that has signed in before comes in while strangers guess', async () => {

@@ -60,9 +60,10 @@ test('a real provider says who came, whether the mailbox is verified, and that s
   const provider = await startIdentityProvider({ redirectUris: [CALLBACK] })
   t.after(provider.close)
   const client = identityProvider({ ...provider, authMethod: 'client_secret_post' }, CALLBACK, newLog('silent'))
-  for (const person of [ANN, BEN, ANN]) {
+  const sameBrowser = new Map<string, string>()
+  for (const [person, jar] of [[ANN], [BEN], [ANN, sameBrowser], [BEN, sameBrowser], [BEN, sameBrowser]] as const) {
     const { url, attempt } = await client.start()
-    assert.deepEqual(await client.finish(await signInAt(url, person), attempt), {
+    assert.deepEqual(await client.finish(await signInAt(url, person, jar), attempt), {
       issuer: provider.issuer,
       subject: person.id,
       email: person.email,

@@ -184,6 +184,19 @@ test('what is no session is nobody’s, and the browser is told to forget it', a
   )
 })
 
+test('what another host of the domain puts before the cookie hides nobody’s session', async () => {
+  const [shop] = shared()
+  const { browser, email } = await signedIn(shop)
+  await browser.setPassword()
+  const planted = Array.from({ length: 30 }, () => `till_session=${randomBytes(32).toString('base64url')}`).join('; ')
+  const cookie = `${planted}; till_session=${token(browser)}`
+  const ask = (method: string, path: string, body?: unknown) =>
+    shop.call(method, path, body, { cookie, origin: 'http://shop.test' })
+  assert.equal((await ask('GET', '/api/auth/session')).body.seller.email, email)
+  assert.equal((await ask('DELETE', '/api/auth/session')).status, 204)
+  assert.equal(await browser.isSignedIn(), false)
+})
+
 /** Every route that changes something for sellers, as the service describes itself. */
 async function changes(shop: TestShop): Promise<{ method: string; path: string }[]> {
   const { body } = await shop.call('GET', '/api/openapi.json')

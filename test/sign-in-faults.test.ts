@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { codeOf } from '../src/sellers/codes.ts'
+import { codeOf, codeQueue } from '../src/sellers/codes.ts'
 import { PASSWORD, type Browser, cookiesOf, newBrowser, newMailbox } from './seller.ts'
 import { startWire } from './service.ts'
 import { type Ends, SECRET, type TestShop, assertProblem, eventually, newDatabase, startTestShop } from './shop.ts'
@@ -76,7 +76,9 @@ const withSmtp = (t: Ends, url: string) => startTestShop(t, { env: { SMTP_URL: u
 /** Code jobs in the states that are named. */
 async function jobsIn({ db }: TestShop, ...states: string[]): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from pgboss.job where name = 'code' and state::text = any(${states})`.execute(db)
+    select count(*)::int as n from pgboss.job where starts_with(name, 'code') and state::text = any(${states})`.execute(
+    db,
+  )
   return rows[0]!.n
 }
 
@@ -91,10 +93,13 @@ async function tryAgainNow(shop: TestShop): Promise<void> {
     () => jobsIn(shop, 'retry'),
     (waiting) => waiting > 0,
   )
-  await sql`update pgboss.job set start_after = now() - interval '1 second' where name = 'code' and state = 'retry'`.execute(
+  await sql`update pgboss.job set start_after = now() - interval '1 second' where starts_with(name, 'code') and state = 'retry'`.execute(
     shop.db,
   )
-  await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'code')`.execute(shop.db)
+  await sql`
+    select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), ${codeQueue(SECRET)})`.execute(
+    shop.db,
+  )
 }
 
 const until = <T>(ask: () => T, wanted: (answer: T) => boolean) => eventually(async () => ask(), wanted)

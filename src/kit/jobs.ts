@@ -82,7 +82,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
     } catch (error) {
       const dropped = error instanceof DropJob
       log.warn({ queue, jobId: id, dropped, ...errorForLog(error) }, 'a job failed')
-      return { id, status: dropped ? 'deadletter' : 'failed', output: { message: (error as Error).message } }
+      return { id, status: dropped ? 'deadletter' : 'failed', output: errorForLog(error) }
     }
   }
 

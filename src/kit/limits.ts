@@ -39,11 +39,10 @@ export function limited(
     : {}
 }
 
-/** One more use of `key`. With `weight` 0 it is only looked at. `grows`: who overruns it again and again waits longer and longer. */
+/** One more use of `key`. `grows`: who overruns it again and again waits longer and longer. */
 export interface Use {
   key: string
   limit: Limit
-  weight?: 0 | 1
   grows?: boolean
 }
 
@@ -65,34 +64,39 @@ const OVERRUNS_FORGOTTEN = '1 day'
  * limit. Keys that occur more than once are counted in their order.
  */
 export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]> {
-  const sums = new Map<string, { weight: number; seconds: number }>()
-  const positions = uses.map(({ key, limit, weight = 1 }) => {
-    const sum = { weight: (sums.get(key)?.weight ?? 0) + weight, seconds: limit.seconds }
+  const sums = new Map<string, { times: number; seconds: number }>()
+  const positions = uses.map(({ key, limit }) => {
+    const sum = { times: (sums.get(key)?.times ?? 0) + 1, seconds: limit.seconds }
     sums.set(key, sum)
-    return sum.weight
+    return sum.times
   })
   // in one order everywhere, so that two statements never wait for each other
   const keys = [...sums.keys()].sort()
-  const column = (name: 'weight' | 'seconds') => keys.map((key) => sums.get(key)![name])
+  const column = (name: 'times' | 'seconds') => keys.map((key) => sums.get(key)![name])
   const { rows } = await sql<{ key: string; count: number; left: number }>`
     insert into limits as l (key, count, until)
-    select key, weight, clock_timestamp() + make_interval(secs => seconds)
-    from unnest(${keys}::text[], ${column('weight')}::int[], ${column('seconds')}::int[]) as n (key, weight, seconds)
+    select key, times, clock_timestamp() + make_interval(secs => seconds)
+    from unnest(${keys}::text[], ${column('times')}::int[], ${column('seconds')}::int[]) as n (key, times, seconds)
     on conflict (key) do update set
       count = case when l.until < clock_timestamp() then excluded.count else l.count + excluded.count end,
       until = case when l.until < clock_timestamp() then excluded.until else l.until end,
       overruns = case when l.until < clock_timestamp() - ${OVERRUNS_FORGOTTEN}::interval then 0 else l.overruns end
     returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as left`.execute(db)
   const byKey = new Map(rows.map((row) => [row.key, row]))
-  const counted = uses.map(({ key, limit, weight = 1 }, at): Counted & { mine: number } => {
+  const counted = uses.map(({ key, limit }, at): Counted & { mine: number } => {
     const { count, left } = byKey.get(key)!
-    const mine = count - sums.get(key)!.weight + positions[at]!
-    const within = weight === 1 ? mine <= limit.count : mine < limit.count
-    return { within, left: Math.max(0, limit.count - mine), resetSeconds: Math.max(1, left), limit, mine }
+    const mine = count - sums.get(key)!.times + positions[at]!
+    return {
+      within: mine <= limit.count,
+      left: Math.max(0, limit.count - mine),
+      resetSeconds: Math.max(1, left),
+      limit,
+      mine,
+    }
   })
-  for (const [at, { key, limit, grows, weight = 1 }] of uses.entries()) {
+  for (const [at, { key, limit, grows }] of uses.entries()) {
     const one = counted[at]!
-    if (grows && weight === 1 && one.mine === limit.count + 1) one.resetSeconds = await pause(db, key, limit)
+    if (grows && one.mine === limit.count + 1) one.resetSeconds = await pause(db, key, limit)
   }
   return counted
 }
@@ -120,6 +124,15 @@ export async function countInTurn<Item>(
     round.forEach(({ at }, place) => counted[at]!.push(results[place]!))
   }
   return counted
+}
+
+/** Whether one more use would be within its limit. Counts nothing, and leaves no row for a key that has none. */
+export async function lookAtUse(db: Db, { key, limit }: Use): Promise<Counted> {
+  const { rows } = await sql<{ count: number; left: number }>`
+    select count, ceil(extract(epoch from until - clock_timestamp()))::int as left
+    from limits where key = ${key} and until > clock_timestamp()`.execute(db)
+  const { count = 0, left = limit.seconds } = rows[0] ?? {}
+  return { within: count < limit.count, left: Math.max(0, limit.count - count), resetSeconds: Math.max(1, left), limit }
 }
 
 /** The pause after an overrun: the limit's own span, then twice that, then four times. */

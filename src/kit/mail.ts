@@ -40,7 +40,7 @@ export function smtpMailer(url: string, from: string): Mailer {
         subject: mail.subject,
         text: mail.text,
         html: mail.html,
-        messageId: `<${id}@till>`,
+        messageId: `<${id}@${from.replace(/^.*@|>$/g, '')}>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
       })
       if (sent.rejected.length > 0) throw new MailRefused('the mail server refused the recipient')

@@ -1,4 +1,5 @@
-const LONGEST = 500
+/** It travels in a cookie, of which there can be several. */
+const LONGEST = 200
 /** Segments of letters, digits, `_` and `-`: no `//`, no `\`, no `..`, nothing encoded, so nothing that somebody could read as another host; and no page is below /api. */
 const OWN_PATH = /^\/(?!api(?:\/|\?|$))(?:[\w-]+\/)*[\w-]*(?:\?[\w=&.-]*)?$/
 

@@ -38,6 +38,10 @@ export function trustedProxy(value: string): boolean | number | string | undefin
   return value.split(',').every((one) => known.test(one.trim()) || isNetwork(one.trim())) ? value : undefined
 }
 
+/** An address, or a name and an address: `Shop <shop@shop.example>`. */
+export const sender = (value: string): string | undefined =>
+  /^(?:[^<>@\r\n]+<[^<>@\s,]+@[^<>@\s,]+>|[^<>@\s,]+@[^<>@\s,]+)$/.test(value) ? value : undefined
+
 /** Of a few words, one. */
 export const oneOf =
   <Word extends string>(...words: Word[]) =>

@@ -1,14 +1,16 @@
 import Bowser from 'bowser'
+import { retryConflicts } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { changeEmail } from './change-email.ts'
+import { findAwaited } from './codes.ts'
 import { sellerView } from './guard.ts'
 import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
 import {
-  CodeRequest,
   CodeSent,
   CurrentSession,
+  EmailChange,
   EmailVerification,
   SellerChange,
   SessionParams,
@@ -73,7 +75,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
     },
     async (request, reply) => {
       const { id, seller } = await browsers.signedIn(request, reply)
-      await endOtherSessions(db, seller.id, id)
+      await retryConflicts(() => endOtherSessions(db, seller.id, id))
       return reply.code(204).send(null)
     },
   )
@@ -92,7 +94,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       const { id, seller } = await browsers.signedIn(request, reply)
       const { sessionId } = request.params
-      if (!(await endSessionById(db, seller.id, sessionId)))
+      if (!(await retryConflicts(() => endSessionById(db, seller.id, sessionId))))
         throw new Refusal('session_not_found', 'There is no such session of yours.')
       if (sessionId === id) cookies.clear(reply, 'session')
       return reply.code(204).send(null)
@@ -127,7 +129,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         description:
           'Within ten minutes of signing in. A code goes to the new mailbox; nothing changes until it answers.',
         tags: TAG,
-        body: CodeRequest,
+        body: EmailChange,
         response: { 202: CodeSent, ...refusals },
       },
     },
@@ -162,12 +164,13 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
     },
     async (request, reply) => {
       const signedIn = await browsers.signedIn(request, reply)
-      const seller = await changeEmail(parts, signedIn, {
-        code: request.body.code,
-        browserHash: browsers.codeHolder(request),
-        ...browsers.counted(request, signedIn.seller.email),
-      })
+      const browserHash = browsers.codeHolder(request)
+      const awaited = browserHash && (await findAwaited(db, browserHash, 'change_email'))
+      // wrong codes count for the mailbox they are guessed at
+      const counted = browsers.counted(request, awaited?.email ?? signedIn.seller.email)
+      const seller = await changeEmail(parts, signedIn, { code: request.body.code, browserHash, ...counted })
       cookies.clear(reply, 'code')
+      browsers.know(reply, seller.email)
       return { seller: sellerView(seller) }
     },
   )

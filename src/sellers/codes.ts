@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type KeyObject, createHmac, randomUUID } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countInTurn, refuseBeyond } from '../kit/limits.ts'
 import { derivedKey } from '../kit/signing.ts'
@@ -39,7 +40,8 @@ export type SendCode = (code: NewCode) => Promise<{ resendAfterSeconds: number }
 
 /**
  * Makes a code for a mailbox, in the place of any older one, and has it mailed, in one transaction; those asked for together
- * share it. Whether the mailbox is known makes no difference here: the mail's own job looks. Throws `rate_limited`.
+ * share it. Whether the mailbox is known makes no difference here: the mail's own job looks. Throws `rate_limited`, and
+ * `not_signed_in` when the session that asks to move has ended.
  */
 export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendCode {
   const send = batched(
@@ -47,28 +49,34 @@ export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limit
       // before the transaction: within it, all who ask from one network would wait for each other's commits
       const counted = await countInTurn(db, codes, [
         ({ network }) => limits.code_address && { key: `code from ${network}`, limit: limits.code_address },
-        ({ bucket }) => limits.code && { key: `code ${bucket}`, limit: limits.code },
+        (code) => limits.code && { key: codeKey(code), limit: limits.code },
       ])
       const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
-      if (allowed.length > 0) await inTransaction(db, (tx) => sendAll(tx, jobs, secrets[0]!, allowed))
-      return counted
+      const sent =
+        allowed.length > 0 ? await inTransaction(db, (tx) => sendAll(tx, jobs, secrets[0]!, allowed)) : new Set()
+      return codes.map(({ email }, at) => ({ counted: counted[at]!, isSent: sent.has(email) }))
     },
     { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
   )
   return async (code) => {
-    const counted = await send(code)
+    const { counted, isSent } = await send(code)
     refuseBeyond(counted, 'Too many codes were asked for. Those that were sent stay good.')
+    if (!isSent) throw new Refusal('not_signed_in', 'The session has ended.')
     const last = counted.filter(({ left }) => left === 0).map(({ resetSeconds }) => resetSeconds)
     return { resendAfterSeconds: Math.max(RESEND_SECONDS, ...last) }
   }
 }
 
-async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewCode[]): Promise<void> {
+/** Under which codes sent to a mailbox are counted. */
+export const codeKey = ({ bucket }: Pick<NewCode, 'bucket'>): string => `code ${bucket}`
+
+/** Says for which mailboxes: one whose session has ended meanwhile gets none. */
+async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewCode[]): Promise<Set<string>> {
   // of several for one mailbox the last is the one that counts, as if they had come one after the other
   const live = [...new Map(codes.map((code) => [code.email, { ...code, id: randomUUID() }])).values()]
   live.sort((a, b) => (a.email < b.email ? -1 : 1))
   const column = <T>(pick: (code: (typeof live)[number]) => T): T[] => live.map(pick)
-  await sql`
+  const { rows } = await sql<{ email: string }>`
     insert into one_time_codes (email, id, purpose, browser_hash, code_hash, expires_at, session_id, issuer, subject)
     select n.email, n.id, n.purpose, n.browser_hash, n.code_hash, now() + make_interval(secs => ${CODE_SECONDS}::int), n.session_id,
       -- who a provider sent keeps that over a second code, in the same browser
@@ -87,17 +95,19 @@ async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewCo
       where c.email = n.email and c.browser_hash = n.previous_hash and c.used_at is null and c.expires_at > now()
         and n.purpose = 'sign_in' and n.issuer is null
       offset 0) o on true
+    -- who has signed out meanwhile moves nowhere
+    where n.session_id is null or exists (select from sessions s where s.id = n.session_id for key share)
     order by n.email
     on conflict (email) do update set id = excluded.id, purpose = excluded.purpose, browser_hash = excluded.browser_hash,
       code_hash = excluded.code_hash, wrong_tries = 0, used_at = null, created_at = excluded.created_at,
-      expires_at = excluded.expires_at, session_id = excluded.session_id, issuer = excluded.issuer, subject = excluded.subject`.execute(
-    tx,
-  )
+      expires_at = excluded.expires_at, session_id = excluded.session_id, issuer = excluded.issuer, subject = excluded.subject
+    returning email`.execute(tx)
   await jobs.add(
     tx,
-    'code',
+    codeQueue(secret),
     live.map(({ id }) => ({ data: { id } })),
   )
+  return new Set(rows.map(({ email }) => email))
 }
 
 export interface CodeTry {
@@ -140,12 +150,16 @@ export interface AwaitedCode {
   provider: boolean
 }
 
-/** The live sign-in code that a browser waits for. */
-export async function findAwaited(db: Db, browserHash: Buffer): Promise<AwaitedCode | undefined> {
+/** The live code that a browser waits for. */
+export async function findAwaited(
+  db: Db,
+  browserHash: Buffer,
+  purpose: NewCode['purpose'],
+): Promise<AwaitedCode | undefined> {
   const { rows } = await sql<AwaitedCode>`
     select email, extract(epoch from now() - created_at)::int as "ageSeconds", issuer is not null as provider
     from one_time_codes
-    where browser_hash = ${browserHash} and purpose = 'sign_in' and used_at is null
+    where browser_hash = ${browserHash} and purpose = ${purpose} and used_at is null
       and wrong_tries < ${MOST_WRONG_TRIES} and expires_at > now()`.execute(db)
   return rows[0]
 }
@@ -163,6 +177,10 @@ export const codeOf = (secret: string, id: string): string => {
 
 export const codeHash = (secret: string, browserHash: Buffer, code: string): Buffer =>
   createHmac('sha256', keysOf(secret).hash).update(browserHash).update(code).digest()
+
+/** Codes wait where only instances that have their secret look: while it is replaced, some have it and some do not. */
+export const codeQueue = (secret: string): string =>
+  `code_${createHmac('sha256', keysOf(secret).code).update('queue').digest('hex').slice(0, 8)}`
 
 const keys = new Map<string, { code: KeyObject; hash: KeyObject }>()
 

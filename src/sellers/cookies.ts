@@ -7,8 +7,9 @@ const SESSION_SECONDS = 90 * DAY_SECONDS
 export const CODE_SECONDS = 600
 const KNOWN_SECONDS = 365 * DAY_SECONDS
 /** The attempts of parallel tabs; the oldest goes, so that the header never grows beyond what servers take. */
-export const MOST_ATTEMPTS = 8
-const ATTEMPT_PATH = '/api/auth/idp'
+export const MOST_ATTEMPTS = 5
+/** Also where a link to an account begins, so that there too the attempts before it are seen. */
+const ATTEMPT_PATH = '/api/auth'
 
 export type Cookies = ReturnType<typeof sellerCookies>
 

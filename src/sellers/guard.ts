@@ -22,16 +22,22 @@ export interface Browsers {
   browser(request: FastifyRequest): Browser
   /** The cookies of a new session, which take the place of an old one's. */
   begin(reply: FastifyReply, session: { token: string; seller: SellerRow }): void
+  /** From now on this browser is no stranger to the mailbox. */
+  know(reply: FastifyReply, email: string): void
   /** Under which names tries for a mailbox are counted. */
   counted(request: FastifyRequest, email: string): { bucket: string; network: string }
   /** What binds a code to this browser: the hash of what its cookie holds. */
   codeHolder(request: FastifyRequest): Buffer | undefined
   /** What will bind a code that is yet to be made: to be kept once it is, since the browser forgets the one before. */
-  newCodeHolder(request: FastifyRequest): { holder: CodeHolder; keep: (reply: FastifyReply) => void }
+  newCodeHolder(
+    request: FastifyRequest,
+    /** It takes the place of the code before it, with all that this one was for. */
+    options?: { again?: boolean | undefined },
+  ): { holder: CodeHolder; keep: (reply: FastifyReply) => void }
 }
 
-/** A browser has one, and one more when the operator has changed the cookie's domain. */
-const MOST_TOKENS = 3
+/** A browser has one, one more when the operator has changed the cookie's domain, and what other hosts of that domain put before them. */
+const MOST_TOKENS = 50
 
 export type SignInLimits = Partial<Record<'code' | 'code_address' | 'code_try' | 'password' | 'idp', Limit>>
 
@@ -40,12 +46,12 @@ export function browsers(cookies: Cookies, findSession: FindSession, known: Sign
   const own: Browsers = {
     async signedIn(request, reply) {
       neverCached(reply)
-      const tokens = cookies.readAll(request, 'session').slice(0, MOST_TOKENS)
-      for (const token of tokens) {
-        const signedIn = await findSession(token)
-        if (signedIn) return signedIn
-      }
-      if (tokens.length > 0) cookies.clear(reply, 'session')
+      const { tokens } = own.browser(request)
+      // asked together they are one read
+      const found = await Promise.all(tokens.map(findSession))
+      const signedIn = found.find((one) => one !== undefined)
+      if (signedIn) return signedIn
+      if (cookies.readAll(request, 'session').length > 0) cookies.clear(reply, 'session')
       throw new Refusal('not_signed_in', 'Nobody is signed in, or the session has ended.')
     },
     async recentlySignedIn(request, reply) {
@@ -59,18 +65,19 @@ export function browsers(cookies: Cookies, findSession: FindSession, known: Sign
     }),
     begin(reply, { token, seller }) {
       cookies.set(reply, 'session', token)
-      cookies.set(reply, 'known', mark(known, seller.email))
+      own.know(reply, seller.email)
       cookies.clear(reply, 'code')
     },
+    know: (reply, email) => cookies.set(reply, 'known', mark(known, email)),
     counted: (request, email) => ({
       bucket: bucketOf(known, email, cookies.read(request, 'known')),
       network: networkOf(request.ip),
     }),
     codeHolder: (request) => hashed(cookies.read(request, 'code')),
-    newCodeHolder(request) {
+    newCodeHolder(request, { again = false } = {}) {
       const token = newToken()
       return {
-        holder: { browserHash: hashOf(token), previousBrowserHash: own.codeHolder(request) },
+        holder: { browserHash: hashOf(token), previousBrowserHash: again ? own.codeHolder(request) : undefined },
         keep: (reply) => cookies.set(reply, 'code', token),
       }
     },

@@ -45,9 +45,9 @@ export async function listIdentities(db: Db, sellerId: string): Promise<LinkedId
 }
 
 /** False when it is none of the seller's own. A code by mail still lets them in. */
-export async function unlinkIdentity(db: Db, sellerId: string, id: string): Promise<boolean> {
+export async function unlinkIdentity(tx: Tx, sellerId: string, id: string): Promise<boolean> {
   const { rows } = await sql`delete from identities where id = ${id} and seller_id = ${sellerId} returning 1`.execute(
-    db,
+    tx,
   )
   return rows.length > 0
 }

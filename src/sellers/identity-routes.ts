@@ -1,8 +1,10 @@
+import { inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
 import { listIdentities, unlinkIdentity } from './identities.ts'
+import { addNotice } from './mails.ts'
 import { HOME, type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
 import { ProviderFault } from './provider-port.ts'
 import { NOTHING, TAG, refusals } from './routes.ts'
@@ -73,8 +75,13 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
     },
     async (request, reply) => {
       const { seller } = await browsers.recentlySignedIn(request, reply)
-      if (!(await unlinkIdentity(db, seller.id, request.params.identityId)))
-        throw new Refusal('identity_not_found', 'There is no such linked account of yours.')
+      const { identityId } = request.params
+      const unlinked = await inTransaction(db, async (tx) => {
+        if (!(await unlinkIdentity(tx, seller.id, identityId))) return false
+        await addNotice(tx, parts.jobs, { kind: 'identity_unlinked', to: seller.email })
+        return true
+      })
+      if (!unlinked) throw new Refusal('identity_not_found', 'There is no such linked account of yours.')
       return reply.code(204).send(null)
     },
   )

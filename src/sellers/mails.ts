@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
-import { timingSafeEqual } from 'node:crypto'
 import type { Db, Tx } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
 import { MailRefused, type Mailer } from '../kit/mail.ts'
-import { codeHash, codeOf } from './codes.ts'
+import { codeOf, codeQueue } from './codes.ts'
 import type { Signup } from './sellers.ts'
 
 /** As long as a code lives. Codes have a queue of their own: somebody sits and waits for them. */
@@ -20,7 +19,8 @@ const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200,
 
 /** What happened to an account, for its owner to read, who may not have done it. */
 export type Notice =
-  { kind: 'password_changed' | 'identity_linked'; to: string } | { kind: 'email_changed'; to: string; newEmail: string }
+  | { kind: 'password_changed' | 'identity_linked' | 'identity_unlinked'; to: string }
+  | { kind: 'email_changed'; to: string; newEmail: string }
 
 type DatedNotice = Notice & { at: string }
 
@@ -45,16 +45,15 @@ export async function sendSellerMails(jobs: Jobs, { db, mailer, secrets, signup,
     }
   }
 
-  await jobs.on<{ id: string }>('code', CODES, async ({ id }, jobId) => {
+  const sendCode = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<{
       email: string
       purpose: 'sign_in' | 'change_email'
-      browserHash: Buffer
-      codeHash: Buffer
+      links: boolean
       isSeller: boolean
       isDisabled: boolean
     }>`
-      select c.email, c.purpose, c.browser_hash as "browserHash", c.code_hash as "codeHash",
+      select c.email, c.purpose, c.issuer is not null as links,
         s.id is not null as "isSeller", s.disabled_at is not null as "isDisabled"
       from one_time_codes c left join sellers s on s.email = c.email
       where c.id = ${id} and c.used_at is null and c.expires_at > now()`.execute(db)
@@ -62,18 +61,17 @@ export async function sendSellerMails(jobs: Jobs, { db, mailer, secrets, signup,
     // a newer one has taken its place, or it is used, or its time is over
     if (!code) return
     if (code.purpose === 'sign_in' && (code.isDisabled || (signup === 'closed' && !code.isSeller))) return
-    const digits = secrets
-      .map((secret) => ({ secret, digits: codeOf(secret, id) }))
-      .find((one) => timingSafeEqual(codeHash(one.secret, code.browserHash, one.digits), code.codeHash))?.digits
-    // another instance may have the secret that made it; if none has, the code's own end is the job's too
-    if (!digits) throw new Error('the secret that made this code is not here')
-    await send(jobId, code.email, CODE_LINES[code.purpose](digits, new URL(appUrl).host))
-  })
+    const lines = CODE_LINES[code.links ? 'link' : code.purpose]
+    await send(jobId, code.email, lines(codeOf(secret, id), new URL(appUrl).host))
+  }
+  for (const secret of secrets) {
+    await jobs.on<{ id: string }>(codeQueue(secret), CODES, ({ id }, jobId) => sendCode(secret, id, jobId))
+  }
 
   await jobs.on<DatedNotice>('notice', NOTICES, (notice, jobId) => send(jobId, notice.to, noticeLines(notice, appUrl)))
 }
 
-const CODE_LINES: Record<'sign_in' | 'change_email', (digits: string, host: string) => Lines> = {
+const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, host: string) => Lines> = {
   sign_in: (digits, host) => ({
     subject: `${digits} is your code for ${host}`,
     title: 'Your code to sign in',
@@ -81,6 +79,14 @@ const CODE_LINES: Record<'sign_in' | 'change_email', (digits: string, host: stri
     code: digits,
     facts: [],
     note: `You did not ask for it? Then somebody typed your address at ${host}, and nobody can sign in without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
+  }),
+  link: (digits, host) => ({
+    subject: `${digits} is your code for ${host}`,
+    title: 'Your code to sign in, and to link an account',
+    text: 'Type it where you asked for it. It signs you in, and links the account at your identity provider that sent you here: that one opens yours from then on.',
+    code: digits,
+    facts: [],
+    note: `It was not you who came from the provider just now? Then do not type this code anywhere, and do not pass it on: it would open your account at ${host} to somebody else.`,
   }),
   change_email: (digits, host) => ({
     subject: `${digits} confirms your new address at ${host}`,
@@ -103,6 +109,10 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
       subject: `A new way to sign in at ${host}`,
       text: 'An account at your identity provider was linked to yours, and opens it from now on.',
     },
+    identity_unlinked: {
+      subject: `An account no longer opens yours at ${host}`,
+      text: 'An account at your identity provider was unlinked from yours. A code by mail opens yours as ever.',
+    },
     email_changed: {
       subject: `Your address at ${host} was changed`,
       text: `From now on you sign in with ${notice.kind === 'email_changed' ? masked(notice.newEmail) : ''} instead of this address, and every other session has ended.`,
@@ -111,9 +121,12 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
   return {
     ...what,
     title: what.subject,
-    button: { label: 'See my account', url: `${appUrl}/account/` },
+    ...(notice.kind !== 'email_changed' && { button: { label: 'See my account', url: `${appUrl}/account/` } }),
     facts: [['When', `${notice.at.slice(0, 16).replace('T', ' ')} UTC`]],
-    note: `It was not you? Sign in by a code to your mailbox, set a new password, and end the sessions you do not know. If you cannot, tell whoever runs ${host} at once.`,
+    note:
+      notice.kind === 'email_changed'
+        ? `It was not you? Then somebody else is in your account, and this address no longer opens it: tell whoever runs ${host} at once.`
+        : `It was not you? Sign in by a code to your mailbox, set a new password, and end the sessions you do not know.`,
   }
 }
 

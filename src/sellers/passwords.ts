@@ -1,8 +1,9 @@
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, type Use, countInTurn, giveBack, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, type Use, countInTurn, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
@@ -10,6 +11,9 @@ import { type Browser, type SignedIn, endOtherSessions, holdSession, startSessio
 
 /** Guessed within a million tries, says the estimator, by who knows the lists of passwords that people use: not a secret. */
 const LEAST_SCORE = 2
+
+/** The estimator works while everybody waits: what is strong so far is strong, and few ways to write a letter as a digit are tried. */
+const BOUNDS = { maxLength: 64, l33tMaxSubstitutions: 8 }
 
 export interface PasswordParts {
   db: Db
@@ -71,6 +75,11 @@ export async function changePassword(
   if (!isRecent && !present) {
     throw new Refusal('recent_sign_in_required', 'Name the present password, or sign in again first.')
   }
+  if (parts.limit)
+    refuseBeyond(
+      await countUses(parts.db, [{ key: `password set ${id}`, limit: parts.limit }]),
+      'The password was set too often.',
+    )
   if (await isCommon(newPassword, email))
     throw new Refusal('password_too_common', 'This password is among the first that somebody would try.')
   const hash = await hashPassword(newPassword)
@@ -106,7 +115,11 @@ async function checkGuess(
     select s.id as "sellerId", p.hash
     from sellers s join passwords p on p.seller_id = s.id
     where s.email = ${email} and s.email_proven_at is not null and s.disabled_at is null`.execute(db)
-  const isRight = await verifyPassword(password, rows[0]?.hash)
+  const isRight = await verifyPassword(password, rows[0]?.hash).catch(async (error: unknown) => {
+    // nobody has looked at it: it was no wrong try
+    if (limit) await giveBack(db, keys)
+    throw error
+  })
   if (isRight && limit) await giveBack(db, keys)
   return isRight ? rows[0] : undefined
 }
@@ -116,13 +129,12 @@ async function isStill(tx: Tx, { sellerId, hash }: Found): Promise<boolean> {
   return rows.length > 0
 }
 
+let estimator: ZxcvbnFactory | undefined
+
 /** Loaded when somebody first sets a password: the lists are larger than all of our code. */
 async function isCommon(password: string, email: string): Promise<boolean> {
-  const [{ ZxcvbnFactory }, common] = await Promise.all([
-    import('@zxcvbn-ts/core'),
-    import('@zxcvbn-ts/language-common'),
-  ])
-  const estimator = new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs })
+  const [core, common] = await Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')])
+  estimator ??= new core.ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs, ...BOUNDS })
   // as it will be hashed: letters of another width are the same letters
   return estimator.check(password.normalize('NFKC'), [email, ...email.split('@'), 'till']).score < LEAST_SCORE
 }

@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
-import type { Db } from '../kit/database.ts'
+import { type Db, retryConflicts } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import { lookAtUse } from '../kit/limits.ts'
 import { Problem } from '../kit/schema.ts'
-import { type SendCode, findAwaited, resendIn } from './codes.ts'
+import { type SendCode, codeKey, findAwaited, resendIn } from './codes.ts'
 import type { Cookies } from './cookies.ts'
 import { type Browsers, type SignInLimits, sellerView } from './guard.ts'
 import { changePassword, signInByPassword } from './passwords.ts'
@@ -58,7 +59,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       neverCached(reply)
       const email = canonicalEmail(request.body.email)
-      const { holder, keep } = browsers.newCodeHolder(request)
+      const { holder, keep } = browsers.newCodeHolder(request, { again: request.body.again })
       const counted = browsers.counted(request, email)
       const { resendAfterSeconds: resendAfter } = await sendCode({ email, purpose: 'sign_in', ...counted, ...holder })
       keep(reply)
@@ -81,9 +82,12 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       neverCached(reply)
       const holder = browsers.codeHolder(request)
-      const awaited = holder && (await findAwaited(db, holder))
+      const awaited = holder && (await findAwaited(db, holder, 'sign_in'))
       if (!awaited) throw new Refusal('code_not_found', 'This browser waits for no code.')
-      return { email: awaited.email, resendAfter: resendIn(awaited.ageSeconds), provider: awaited.provider }
+      const { email, ageSeconds, provider } = awaited
+      const limit = limits.code
+      const taken = limit && (await lookAtUse(db, { key: codeKey(browsers.counted(request, email)), limit }))
+      return { email, resendAfter: taken?.within === false ? taken.resetSeconds : resendIn(ageSeconds), provider }
     },
   )
 
@@ -168,7 +172,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     { schema: { operationId: 'signOut', summary: 'Sign out', tags: TAG, response: NOTHING } },
     async (request, reply) => {
       neverCached(reply)
-      await endSessions(db, browsers.browser(request).tokens)
+      await retryConflicts(() => endSessions(db, browsers.browser(request).tokens))
       cookies.clear(reply, 'session')
       return reply.code(204).send(null)
     },

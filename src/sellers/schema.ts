@@ -43,7 +43,13 @@ export const CurrentSession = Type.Object({
 })
 export type CurrentSession = Type.Static<typeof CurrentSession>
 
-export const CodeRequest = Type.Object({ email: Email })
+export const CodeRequest = Type.Object({
+  email: Email,
+  again: Type.Optional(
+    Type.Boolean({ description: 'Another code for what this browser waits for, an account at a provider included.' }),
+  ),
+})
+export const EmailChange = Type.Object({ email: Email })
 export const CodeSent = Type.Object({
   resendAfter: Type.Integer({ description: 'Seconds until another code may be asked for.' }),
 })

@@ -1,6 +1,6 @@
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import { type Use, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
+import { countUses, giveBack, lookAtUse, refuseBeyond } from '../kit/limits.ts'
 import { type CodeLimits, type CodeTry, type RightCode, tryCode } from './codes.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { linkIdentity } from './identities.ts'
@@ -37,11 +37,8 @@ export async function withRightCode<T>(
   // Who guesses is counted before. A mailbox is counted only when a live code of it was really tried: else anybody could use
   // up its tries from anywhere.
   if (limit) {
-    const uses: Use[] = [
-      { key: ofNetwork, limit },
-      { key: ofMailbox, limit, weight: 0 },
-    ]
-    refuseBeyond(await countUses(db, uses), TOO_MANY)
+    refuseBeyond(await countUses(db, [{ key: ofNetwork, limit }]), TOO_MANY)
+    refuseBeyond([await lookAtUse(db, { key: ofMailbox, limit })], TOO_MANY)
   }
   const outcome =
     browserHash &&

@@ -117,7 +117,7 @@ test('another address takes over once its code is entered, and the old one is to
   await expect(codeField(page)).toBeFocused()
   // a phone may drop the page while its owner reads the mail
   await page.reload()
-  await expect(page.getByText(`A code is on its way to ${newEmail}`)).toBeVisible()
+  await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
   const code = await codeFor(page, newEmail)
   await codeField(page).fill(code === '111111' ? '222222' : '111111')
   await expect(page.getByText('This code does not work.')).toBeVisible()
@@ -153,7 +153,7 @@ test('what needs a fresh sign-in leads to one and back, and what was typed is st
   await expectAccount(page, email)
   await expect(page.getByLabel('New e-mail address')).toHaveValue(newEmail)
   await page.keyboard.press('Enter')
-  await expect(page.getByText(`A code is on its way to ${newEmail}`)).toBeVisible()
+  await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
 })
 
 test('signing out leaves nothing to come back to', async ({ page }) => {

@@ -34,7 +34,7 @@ export function AccountPage() {
         <SignOut account={account} />
       </header>
       {error && (
-        <Notice tone="alarm" role="alert" title={explainCode(error).title}>
+        <Notice tone="alarm" role="alert" title={explainCode(error, 'Linking').title}>
           <p>{explainCode(error).text}</p>
           {error === 'recent_sign_in_required' && (
             <a class="link" href={SIGN_IN_AGAIN}>

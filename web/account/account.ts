@@ -14,6 +14,7 @@ import {
   type SessionEntry,
 } from '../ui/auth-api.ts'
 import { newStore, type Store } from '../ui/store.ts'
+import { keep as keepMoving } from './moving.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/account/'
 /** Where somebody signs in once more, and comes back from. */
@@ -102,6 +103,7 @@ export function openAccount(): Account {
       set({ identities: get().identities?.filter((one) => one.id !== id) ?? [] })
     },
     async signOut() {
+      keepMoving(undefined)
       await signOut()
       location.replace('/sign-in/?out=1')
       await new Promise(() => {})

@@ -26,7 +26,7 @@ export function IdentitiesPart({ account, state }: { account: Account; state: Ac
     <Part
       id="identities"
       title="Linked account"
-      about={`With ${providerName} you sign in without a code or a password.`}
+      about={`With ${providerName} you sign in without a password, and without a code where it vouches for your address.`}
     >
       {identities.length > 0 && (
         <ul class="entries">

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { askNewMailbox, enterNewMailboxCode, type Seller } from '../ui/auth-api.ts'
-import { CodeForm } from '../ui/code-form.tsx'
+import { CodeForm, sentTo } from '../ui/code-form.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
 import { useDeed } from './deed.ts'
@@ -9,7 +9,7 @@ import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** The mailbox is where the account is proven from, so a new one has to answer before it takes the place of the old. */
 export function MailboxPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [moving, setMoving] = useState<Moving | undefined>(recall)
+  const [moving, setMoving] = useState<Moving | undefined>(() => recall(seller.id))
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const [sent, setSent] = useState(0)
@@ -22,7 +22,8 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
   const ask = (email: string) =>
     deed.run(async () => {
       const { resendAfter } = await account.asSeller(() => askNewMailbox(email))
-      move({ email, sentAt: Date.now(), resendAt: Date.now() + resendAfter * 1000 })
+      if (moving?.resendAt !== undefined) setSent((times) => times + 1)
+      move({ sellerId: seller.id, email, sentAt: Date.now(), resendAt: Date.now() + resendAfter * 1000 })
       return ''
     })
   const stop = () => {
@@ -57,8 +58,8 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
       {moving?.resendAt !== undefined ? (
         <>
           <p>
-            A code is on its way to <span class="address">{moving.email}</span>. Your address stays as it is until you
-            enter it.
+            {sentTo}
+            <span class="address">{moving.email}</span>. Your address stays as it is until you enter it.
           </p>
           {!refused && <Refused deed={deed} />}
           <CodeForm
@@ -70,7 +71,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
             tries={refused ? deed.tries : 0}
             action="Change the address"
             onCode={enter}
-            onResend={() => void ask(moving.email).then(() => setSent(sent + 1))}
+            onResend={() => void ask(moving.email)}
           >
             <button type="button" class="link" onClick={stop}>
               Keep the address I have
@@ -85,7 +86,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
             hint="Once it is confirmed, your other sessions end."
             value={moving.email}
             onValue={(email) => {
-              move({ email })
+              move({ sellerId: seller.id, email })
               setFault(undefined)
               deed.clear()
             }}
@@ -106,7 +107,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
         </form>
       ) : (
         <div class="row">
-          <button type="button" class="button" ref={opener} onClick={() => move({ email: '' })}>
+          <button type="button" class="button" ref={opener} onClick={() => move({ sellerId: seller.id, email: '' })}>
             Change the address
           </button>
           <Saved>{deed.said}</Saved>

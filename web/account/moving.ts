@@ -3,6 +3,8 @@
  * in another program, and a fresh sign-in leads away from it.
  */
 export interface Moving {
+  /** Whose: another who signs in here has nothing to do with it. */
+  sellerId: string
   email: string
   /** When another code may be asked for. Absent: none was sent yet. */
   resendAt?: number
@@ -13,12 +15,12 @@ export interface Moving {
 const PLACE = 'till:new-mailbox'
 const CODE_MS = 10 * 60_000
 
-export function recall(): Moving | undefined {
+export function recall(sellerId: string): Moving | undefined {
   try {
     const moving = JSON.parse(sessionStorage.getItem(PLACE) ?? 'null') as Moving | null
-    if (!moving?.email) return undefined
+    if (!moving?.email || moving.sellerId !== sellerId) return undefined
     const stale = moving.sentAt !== undefined && Date.now() - moving.sentAt > CODE_MS
-    return stale ? { email: moving.email } : moving
+    return stale ? { sellerId, email: moving.email } : moving
   } catch {
     return undefined
   }

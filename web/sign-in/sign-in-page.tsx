@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { providerName } from '../ui/auth-words.ts'
-import { CodeForm } from '../ui/code-form.tsx'
+import { CodeForm, sentTo } from '../ui/code-form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { pageData } from '../ui/page-data.ts'
@@ -76,8 +76,8 @@ export function SignInPage() {
 
 const beforeAddress = ({ provider }: { provider: boolean }): string =>
   provider
-    ? `${capital(providerName)} does not vouch for this address, so please confirm it with a code. It is on its way to `
-    : 'A code is on its way to '
+    ? `${capital(providerName)} does not vouch for this address, so please confirm it with a code. ${sentTo}`
+    : sentTo
 
 function leadOf({ again, forgot, way }: SignInState): string {
   if (forgot) return 'Sign in with a code by e-mail; then choose a new password in your account.'

@@ -158,7 +158,7 @@ export function openSignIn(): SignIn {
       attempt('Sending a new code…', async () => {
         const waiting = get().waiting!
         try {
-          const { resendAfter } = await askCode(waiting.email)
+          const { resendAfter } = await askCode(waiting.email, true)
           // Whom the provider sent is kept with a code that is still good, and is gone with one that is not.
           const provider = waiting.provider && (await getWaiting()).provider
           set({

@@ -17,7 +17,8 @@ export type Identity = Identities['items'][number]
 const asSeller = <Answer>(path: string, body?: object, method?: string) =>
   call<Answer>(`/api/auth/${path}`, body, {}, { credentials: 'include', ...(method && { method }) })
 
-export const askCode = (email: string) => asSeller<CodeSent>('otp', { email })
+/** `again`: another one for what this browser waits for, an account at a provider included. */
+export const askCode = (email: string, again = false) => asSeller<CodeSent>('otp', { email, ...(again && { again }) })
 /** The code this browser waits for, after a reload or a return from the provider. */
 export const getWaiting = () => asSeller<WaitingFor>('otp')
 export const enterCode = (email: string, code: string) => asSeller<SignedInSeller>('otp/verify', { email, code })

@@ -91,11 +91,15 @@ export function explain(trouble: unknown): Said {
   }
 }
 
-/** What `?error=` of the address says. */
-export const explainCode = (code: string): Said =>
-  code === 'rate_limited'
-    ? { title: 'That was too often in a short time.', text: 'Please wait a few minutes, then try again.' }
-    : (REFUSALS[code] ?? { title: 'Signing in did not work.', text: `Please try again. ${OTHER_WAYS}` })
+/** What `?error=` of the address says. `what` did not work. */
+export function explainCode(code: string, what = 'Signing in'): Said {
+  if (code === 'rate_limited')
+    return { title: 'That was too often in a short time.', text: 'Please wait a few minutes, then try again.' }
+  if (code === 'idp_refused')
+    return { title: `${what} with ${providerName} was cancelled.`, text: `Nothing has changed. ${OTHER_WAYS}` }
+  const known = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined
+  return known ?? { title: `${what} did not work.`, text: `Please try again. ${OTHER_WAYS}` }
+}
 
 export function inAWhile(seconds: number | undefined): string {
   if (!seconds || seconds <= 3) return 'in a moment'

@@ -6,6 +6,10 @@ import { pageData } from './page-data.ts'
 import { TextField } from './text-field.tsx'
 
 const DIGITS = 6
+const isOutbox = pageData.mode?.outbox === true
+
+/** Where there is no mail server, no mail is on its way. */
+export const sentTo = isOutbox ? 'A code was made for ' : 'A code is on its way to '
 
 interface CodeFormProps {
   email: string
@@ -45,7 +49,7 @@ export function CodeForm(props: CodeFormProps) {
   }
   return (
     <form class="stack code-form" noValidate onSubmit={submit}>
-      {pageData.mode?.outbox && (
+      {isOutbox && (
         <Notice tone="trial" title="Mails are not sent from here.">
           <p>
             No mail server is set, so the code waits in the{' '}
@@ -71,10 +75,9 @@ export function CodeForm(props: CodeFormProps) {
       <Submit busy={busy}>{action}</Submit>
       <div class="resend small">
         <p class="soft">
-          No mail? Check the spam folder.
+          {!isOutbox && 'No mail? Check the spam folder. '}
           {seconds > 0 && (
             <>
-              {' '}
               You can ask for a new code in <span class="time">{clock(seconds)}</span>.
             </>
           )}
@@ -86,7 +89,7 @@ export function CodeForm(props: CodeFormProps) {
         )}
         {children}
       </div>
-      <output class="small sent">{sent > 0 && 'A new code is on its way. The one before no longer works.'}</output>
+      <output class="small sent">{sent > 0 && 'There is a new code. The one before no longer works.'}</output>
       <output class="unseen">{seconds === 0 && 'You can ask for a new code now.'}</output>
     </form>
   )
