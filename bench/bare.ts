@@ -1,5 +1,7 @@
 import Fastify from 'fastify'
+import { argon2, randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { newId } from '../src/kit/ids.ts'
 import { MAKE_ORDER, READ_ORDER } from './sql.ts'
@@ -7,9 +9,18 @@ import { MAKE_ORDER, READ_ORDER } from './sql.ts'
 // What everything else is held against: a route with one statement, and nothing around it. It ends with its parent.
 
 const CONNECTIONS = 16
+const PASSWORD = {
+  message: 'four lazy pelicans juggle',
+  nonce: randomBytes(16),
+  memory: 19_456,
+  passes: 2,
+  parallelism: 1,
+  tagLength: 32,
+}
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONNECTIONS })
 const server = Fastify()
+const hash = promisify(argon2)
 
 server.post('/orders', async (request, reply) => {
   const { productId, email } = request.body as { productId: string; email: string }
@@ -22,6 +33,18 @@ server.get('/orders/:id', async (request) => {
   const { id } = request.params as { id: string }
   const { rows } = await pool.query({ name: 'read', text: READ_ORDER, values: [id] })
   return rows[0]
+})
+
+/** How long each of so many hashes takes that a password costs, one after the other, in ms. */
+server.get('/hashes/:count', async (request) => {
+  const { count } = request.params as { count: string }
+  const times: number[] = []
+  while (times.length < Number(count)) {
+    const began = performance.now()
+    await hash('argon2id', PASSWORD)
+    times.push(performance.now() - began)
+  }
+  return times
 })
 
 process.once('disconnect', () => process.exit(0))

@@ -5,13 +5,15 @@ import { fillOrders, openShop } from './fill.ts'
 import { measurePayment } from './payment.ts'
 import { type Result, isMet, tableOf } from './report.ts'
 import { startBare, startService } from './service.ts'
+import { LIMITS, measureSignIn } from './sign-in.ts'
 import type { Shop, Stage } from './stage.ts'
 import { measureStart } from './start.ts'
 import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=start,checkout,status,payment] [--json=FILE]
+const PARTS = 'start,checkout,status,payment,sign-in'
+const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
   --quick   few orders only: without the comparison with many
   --fill    how many are many (1000000)`
 const FEW = 10_000
@@ -21,7 +23,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     fill: { type: 'string', default: '1000000' },
-    only: { type: 'string', default: 'start,checkout,status,payment' },
+    only: { type: 'string', default: PARTS },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -75,14 +77,19 @@ async function measure(world: World): Promise<void> {
   }
   await world.start()
   if (wanted.has('checkout') || wanted.has('status')) {
-    await onStage(world, 'none', async (stage) => {
+    await onStage(world, { PROCESSORS: 'none' }, async (stage) => {
       if (wanted.has('checkout')) results.push(...(await measureCheckout(stage)))
       if (wanted.has('status')) results.push(...(await measureStatus(stage)))
     })
   }
   if (wanted.has('payment')) {
-    await onStage(world, 'sandbox', async (stage) => {
+    await onStage(world, { PROCESSORS: 'sandbox' }, async (stage) => {
       results.push(...(await measurePayment(stage)))
+    })
+  }
+  if (wanted.has('sign-in')) {
+    await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
+      results.push(...(await measureSignIn(stage)))
     })
   }
   say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
@@ -100,13 +107,21 @@ async function fill(world: World): Promise<void> {
   await fillOrders(app, FEW, many)
 }
 
-async function onStage(world: World, processors: string, work: (stage: Stage) => Promise<void>): Promise<void> {
-  say(`with PROCESSORS=${processors}`)
+async function onStage(
+  world: World,
+  env: Record<string, string>,
+  work: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  say(
+    `with ${Object.entries(env)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(', ')}`,
+  )
   const names = many > FEW ? ([[SMALL, FEW], [APP, many]] as const) : ([[APP, FEW]] as const) // prettier-ignore
   const shops: Shop[] = []
   for (const [name, orders] of names) {
     const database = world.database(name)
-    const service = await startService({ DATA_DIR: world.dir, DATABASE_URL: database.url, PROCESSORS: processors })
+    const service = await startService({ DATA_DIR: world.dir, DATABASE_URL: database.url, ...env })
     shops.push({ orders: orders.toLocaleString('en'), database, service })
   }
   const busy = shops.at(-1)!

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { endChild, runChild, watch } from './children.ts'
+import { median } from './rounds.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const BARE = fileURLToPath(new URL('./bare.ts', import.meta.url))
@@ -18,6 +19,13 @@ export interface Service {
   /** From the start of the process until it is ready for requests. */
   startMs: number
   residentMb(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface Bare {
+  port: number
+  /** What hashing a password takes by itself: the median of so many. */
+  hashMs(count: number): Promise<number>
   stop(): Promise<void>
 }
 
@@ -38,10 +46,17 @@ export async function startService(env: Record<string, string>): Promise<Service
 }
 
 /** The least a route can do: bare.ts, in a process of its own. */
-export async function startBare(databaseUrl: string): Promise<{ port: number; stop: () => Promise<void> }> {
+export async function startBare(databaseUrl: string): Promise<Bare> {
   const child = watch(fork(BARE, { env: { ...process.env, DATABASE_URL: databaseUrl } }))
   const [port] = (await once(child, 'message')) as [number]
-  return { port, stop: () => endChild(child) }
+  return {
+    port,
+    async hashMs(count) {
+      const response = await fetch(`http://127.0.0.1:${port}/hashes/${count}`)
+      return median((await response.json()) as number[])
+    },
+    stop: () => endChild(child),
+  }
 }
 
 async function ready(child: ChildProcess, port: number): Promise<void> {

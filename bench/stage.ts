@@ -1,4 +1,4 @@
-import type { Service } from './service.ts'
+import type { Bare, Service } from './service.ts'
 import type { Database, World } from './world.ts'
 
 /** One service on one database. */
@@ -17,5 +17,5 @@ export interface Stage {
   /** The one with the most orders: its rates are measured. */
   busy: Shop
   /** On that one's database. */
-  bare: { port: number; stop: () => Promise<void> }
+  bare: Bare
 }

@@ -43,7 +43,8 @@ create index sessions_seller on sessions (seller_id, created_at);
 
 -- One live code for a mailbox, whatever it is for: the primary key says so. A newer one takes the place of the older.
 create table one_time_codes (
-  email text collate "C" primary key check (email = lower(btrim(email)) and length(email) between 3 and 254),
+  -- Of the same collation as the sellers' addresses, or their index would be of no use to a join.
+  email text primary key check (email = lower(btrim(email)) and length(email) between 3 and 254),
   id uuid not null unique,
   purpose text collate "C" not null check (purpose in ('sign_in', 'change_email')),
   -- SHA-256 of what the browser that asked holds in a cookie. No other can use the code, nor burn its tries.

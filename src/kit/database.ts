@@ -16,6 +16,11 @@ const QUERY_TIMEOUT_MS = 6_000
 /** How long a request may wait for a connection before it is told to come back. */
 const CONNECTION_TIMEOUT_MS = 3_000
 const PATIENT_CONNECTION_TIMEOUT_MS = 30_000
+/**
+ * A prepared statement keeps the plan it was given first. For a table that was nearly empty then, that is to read all of it,
+ * and so it would stay while the table grows. What a request needs is found by an index, or should be.
+ */
+const INDEXES_FIRST = '-c enable_seqscan=off'
 /** Statements kept prepared on each connection: ours are far fewer, and texts made at run time must not pile up. */
 const MOST_NAMED_STATEMENTS = 500
 
@@ -84,6 +89,7 @@ export function connect(
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: 10_000,
+    options: INDEXES_FIRST,
   }
   const pool = new pg.Pool({
     ...config,

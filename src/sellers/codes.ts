@@ -89,12 +89,11 @@ async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewCo
       ${column(({ identity }) => identity?.subject ?? null)}::text[],
       ${column(({ previousBrowserHash }) => previousBrowserHash ?? null)}::bytea[])
       as n (email, id, purpose, browser_hash, code_hash, session_id, issuer, subject, previous_hash)
-    -- lateral, and held apart: joined as a whole, all codes there are would be read for each
+    -- lateral, by the key alone, and held apart: joined as a whole, all codes there are would be read for each
     left join lateral (
-      select c.issuer, c.subject from one_time_codes c
-      where c.email = n.email and c.browser_hash = n.previous_hash and c.used_at is null and c.expires_at > now()
-        and n.purpose = 'sign_in' and n.issuer is null
-      offset 0) o on true
+      select * from one_time_codes c where c.email = n.email and n.previous_hash is not null offset 0
+    ) o on o.browser_hash = n.previous_hash and o.used_at is null and o.expires_at > now()
+      and n.purpose = 'sign_in' and n.issuer is null
     -- who has signed out meanwhile moves nowhere
     where n.session_id is null or exists (select from sessions s where s.id = n.session_id for key share)
     order by n.email

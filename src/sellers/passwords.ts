@@ -38,14 +38,15 @@ export async function signInByPassword(
   { browser, ...guess }: Guess & { browser: Browser },
 ): Promise<{ seller: SellerRow; token: string }> {
   const found = await checkGuess(parts, guess)
-  const signedIn =
+  const session =
     found &&
-    (await inTransaction(parts.db, async (tx) => {
+    inTransaction(parts.db, async (tx) => {
       const seller = await lockSellerById(tx, found.sellerId)
       // changed, or gone, while we were hashing
       if (!seller || !(await isStill(tx, found))) return undefined
       return { seller, token: await startSession(tx, { sellerId: seller.id, method: 'password', browser }) }
-    }))
+    })
+  const [signedIn] = await Promise.all([session, found?.uncounted])
   if (!signedIn) throw new Refusal('invalid_credentials', 'The mailbox or the password is not right.')
   return signedIn
 }
@@ -71,6 +72,7 @@ export async function changePassword(
     currentPassword === undefined
       ? undefined
       : await checkGuess(parts, { email, password: currentPassword, bucket, network })
+  await present?.uncounted
   if (currentPassword !== undefined && !present) throw wrong
   if (!isRecent && !present) {
     throw new Refusal('recent_sign_in_required', 'Name the present password, or sign in again first.')
@@ -98,6 +100,8 @@ export async function changePassword(
 interface Found {
   sellerId: string
   hash: string
+  /** The right one is no try: when that is taken back. */
+  uncounted?: Promise<void> | undefined
 }
 
 /** Whose password this is. Wrong tries are counted for the account and for the network, before any work is done for them. */
@@ -106,22 +110,27 @@ async function checkGuess(
   { email, password, bucket, network }: Guess,
 ): Promise<Found | undefined> {
   const keys = [`password from ${network}`, `password ${bucket}`]
-  if (limit) {
-    const uses = keys.map((key) => (): Use => ({ key, limit, grows: true }))
-    const [counted] = await countInTurn(db, [undefined], uses)
-    refuseBeyond(counted!, 'Too many wrong passwords. A code by mail works meanwhile.')
-  }
-  const { rows } = await sql<Found>`
-    select s.id as "sellerId", p.hash
-    from sellers s join passwords p on p.seller_id = s.id
-    where s.email = ${email} and s.email_proven_at is not null and s.disabled_at is null`.execute(db)
-  const isRight = await verifyPassword(password, rows[0]?.hash).catch(async (error: unknown) => {
+  const [found] = await Promise.all([findHash(db, email), limit && countGuess(db, keys, limit)])
+  const isRight = await verifyPassword(password, found?.hash).catch(async (error: unknown) => {
     // nobody has looked at it: it was no wrong try
     if (limit) await giveBack(db, keys)
     throw error
   })
-  if (isRight && limit) await giveBack(db, keys)
-  return isRight ? rows[0] : undefined
+  return isRight && found ? { ...found, uncounted: limit && giveBack(db, keys) } : undefined
+}
+
+async function findHash(db: Db, email: string): Promise<Found | undefined> {
+  const { rows } = await sql<Found>`
+    select s.id as "sellerId", p.hash
+    from sellers s join passwords p on p.seller_id = s.id
+    where s.email = ${email} and s.email_proven_at is not null and s.disabled_at is null`.execute(db)
+  return rows[0]
+}
+
+async function countGuess(db: Db, keys: readonly string[], limit: Limit): Promise<void> {
+  const uses = keys.map((key) => (): Use => ({ key, limit, grows: true }))
+  const [counted] = await countInTurn(db, [undefined], uses)
+  refuseBeyond(counted!, 'Too many wrong passwords. A code by mail works meanwhile.')
 }
 
 async function isStill(tx: Tx, { sellerId, hash }: Found): Promise<boolean> {

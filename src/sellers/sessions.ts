@@ -84,11 +84,9 @@ export async function startSession(
   const token = newToken()
   if (browser.tokens.length > 0) await endSessions(tx, browser.tokens)
   await sql`
-    delete from sessions where id in (
-      select id from sessions where seller_id = ${sellerId} order by created_at desc, id desc offset ${MOST_SESSIONS - 1})`.execute(
-    tx,
-  )
-  await sql`
+    with oldest as (
+      delete from sessions where id in (
+        select id from sessions where seller_id = ${sellerId} order by created_at desc, id desc offset ${MOST_SESSIONS - 1}))
     insert into sessions (id, token_hash, seller_id, method, user_agent)
     values (${newId('ses')}, ${hashOf(token)}, ${sellerId}, ${method}, ${printable(browser.userAgent ?? '')})`.execute(
     tx,
