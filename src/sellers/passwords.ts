@@ -1,13 +1,13 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { sql } from 'kysely'
-import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { type Db, type Tx, inTransaction, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, type Use, countInTurn, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
-import { type Browser, type SignedIn, endOtherSessions, holdSession, startSession } from './sessions.ts'
+import { type Browser, MOST_SESSIONS, type SignedIn, endOtherSessions, holdSession, newSession } from './sessions.ts'
 
 /** Guessed within a million tries, says the estimator, by who knows the lists of passwords that people use: not a secret. */
 const LEAST_SCORE = 2
@@ -38,14 +38,7 @@ export async function signInByPassword(
   { browser, ...guess }: Guess & { browser: Browser },
 ): Promise<{ seller: SellerRow; token: string }> {
   const found = await checkGuess(parts, guess)
-  const session =
-    found &&
-    inTransaction(parts.db, async (tx) => {
-      const seller = await lockSellerById(tx, found.sellerId)
-      // changed, or gone, while we were hashing
-      if (!seller || !(await isStill(tx, found))) return undefined
-      return { seller, token: await startSession(tx, { sellerId: seller.id, method: 'password', browser }) }
-    })
+  const session = found && retryConflicts(() => startByPassword(parts.db, found, browser))
   const [signedIn] = await Promise.all([session, found?.uncounted])
   if (!signedIn) throw new Refusal('invalid_credentials', 'The mailbox or the password is not right.')
   return signedIn
@@ -131,6 +124,35 @@ async function countGuess(db: Db, keys: readonly string[], limit: Limit): Promis
   const uses = keys.map((key) => (): Use => ({ key, limit, grows: true }))
   const [counted] = await countInTurn(db, [undefined], uses)
   refuseBeyond(counted!, 'Too many wrong passwords. A code by mail works meanwhile.')
+}
+
+/**
+ * One statement, since somebody waits for it: the seller and the password are locked, which waits for a change under way and
+ * then sees it, so a password that was changed while we were hashing opens nothing. It does what startSession() does; of several
+ * at once more than the most may stay, until the next one.
+ */
+async function startByPassword(
+  db: Db,
+  { sellerId, hash }: Found,
+  browser: Browser,
+): Promise<{ seller: SellerRow; token: string } | undefined> {
+  const { token, id, tokenHash, userAgent, replaced } = newSession(browser)
+  const { rows } = await sql<Omit<SellerRow, 'hasPassword'>>`
+    with seller as materialized (
+      select id, name, email, created_at from sellers where id = ${sellerId} and disabled_at is null for no key update),
+    still as materialized (
+      select p.seller_id from passwords p join seller on seller.id = p.seller_id where p.hash = ${hash} for share of p),
+    replaced as (delete from sessions where token_hash = any(${replaced}) and exists (select from still)),
+    oldest as (
+      delete from sessions where id in (
+        select s.id from sessions s join still on still.seller_id = s.seller_id where s.token_hash <> all(${replaced})
+        order by s.created_at desc, s.id desc offset ${MOST_SESSIONS - 1})),
+    made as (
+      insert into sessions (id, token_hash, seller_id, method, user_agent)
+      select ${id}, ${tokenHash}, seller_id, 'password', ${userAgent} from still returning seller_id)
+    select seller.id, seller.name, seller.email, seller.created_at as "createdAt"
+    from seller join made on made.seller_id = seller.id`.execute(db)
+  return rows[0] && { seller: { ...rows[0], hasPassword: true }, token }
 }
 
 async function isStill(tx: Tx, { sellerId, hash }: Found): Promise<boolean> {

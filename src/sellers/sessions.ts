@@ -13,7 +13,7 @@ const LIFE = '90 days'
 const RECENT = '10 minutes'
 /** How exactly a session knows when it was last used: one write an hour instead of one a request. */
 const SEEN = '1 hour'
-const MOST_SESSIONS = 50
+export const MOST_SESSIONS = 50
 const USER_AGENT_LONGEST = 300
 
 export interface SignedIn {
@@ -76,21 +76,27 @@ export interface Browser {
   tokens: readonly string[]
 }
 
-/** A new session, of which only the browser knows the token. Who has too many loses the oldest. The seller is locked by `tx`. */
+/** What a new session is made of. Of its token only the browser knows more than the hash. */
+export function newSession({ userAgent, tokens }: Browser) {
+  const token = newToken()
+  const made = { id: newId('ses'), tokenHash: hashOf(token), userAgent: printable(userAgent ?? '') }
+  return { token, ...made, replaced: tokens.map(hashOf) }
+}
+
+/** Starts a session, and ends those it replaces. Who has too many loses the oldest. The seller is locked by `tx`. */
 export async function startSession(
   tx: Tx,
   { sellerId, method, browser }: { sellerId: string; method: Method; browser: Browser },
 ): Promise<string> {
-  const token = newToken()
-  if (browser.tokens.length > 0) await endSessions(tx, browser.tokens)
+  const { token, id, tokenHash, userAgent, replaced } = newSession(browser)
   await sql`
-    with oldest as (
+    with replaced as (delete from sessions where token_hash = any(${replaced})),
+    oldest as (
       delete from sessions where id in (
-        select id from sessions where seller_id = ${sellerId} order by created_at desc, id desc offset ${MOST_SESSIONS - 1}))
+        select id from sessions where seller_id = ${sellerId} and token_hash <> all(${replaced})
+        order by created_at desc, id desc offset ${MOST_SESSIONS - 1}))
     insert into sessions (id, token_hash, seller_id, method, user_agent)
-    values (${newId('ses')}, ${hashOf(token)}, ${sellerId}, ${method}, ${printable(browser.userAgent ?? '')})`.execute(
-    tx,
-  )
+    values (${id}, ${tokenHash}, ${sellerId}, ${method}, ${userAgent})`.execute(tx)
   return token
 }
 
