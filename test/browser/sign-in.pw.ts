@@ -124,6 +124,8 @@ test('a password signs in, a wrong one points to the code, a forgotten one leads
   await expectAccount(page, email)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
+  // the account's page has a part called so too
+  await page.waitForURL(/\/sign-in\//)
   // the way that worked last is offered first
   await expect(page.getByLabel('Password', { exact: true })).toBeVisible()
   await page.getByLabel('E-mail').fill(email)
