@@ -31,6 +31,7 @@ test('a buyer who has only the order number learns how it stands before, while a
     orderId: order.orderId,
     status: 'pending',
     paid: false,
+    canPay: true,
     amount: 1900,
     currency: 'USD',
     downloads: [],

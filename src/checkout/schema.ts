@@ -90,6 +90,11 @@ export const OrderStatus = Type.Object({
   orderId: Type.String(),
   status: Status,
   paid: Type.Boolean({ description: 'The files are the buyer’s: paid, and not paid back.' }),
+  canPay: Type.Optional(
+    Type.Boolean({
+      description: 'While it is not paid: whether a payment may be made now, since no bank is at work on one.',
+    }),
+  ),
   amount: Amount,
   currency: Currency,
   downloads: Type.Array(Download, { description: 'Only once paid, and only with the matching address.' }),

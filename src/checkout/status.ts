@@ -25,6 +25,8 @@ export function statusOf(
     orderId: order.id,
     status: order.state,
     paid: isDelivered(order.state),
+    ...(order.state === 'pending' && { canPay: true }),
+    ...(order.state === 'processing' && { canPay: !order.bankAtWork }),
     amount: order.amountMinor,
     currency: order.currency,
     downloads: [],

@@ -25,6 +25,8 @@ export interface OrderView {
   rail: Rail | null
   createdAt: Date
   paidAt: Date | null
+  /** A bank has the buyer's "yes" and has not answered: another payment now could be a second one. */
+  bankAtWork: boolean
   /** Addresses that were tried for it lately and were not its own. */
   wrongEmails: number
   events: { at: string; what: string }[]
@@ -42,6 +44,9 @@ export function orderFinder(db: Db): FindOrder {
       select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.currency, o.refunded_minor as "refundedMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
         o.created_at as "createdAt", o.paid_at as "paidAt",
+        case when o.state = 'processing' then
+          exists (select from payments p where p.order_id = o.id and p.state = 'processing')
+          else false end as "bankAtWork",
         coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
           from order_events e where e.order_id = o.id) as events,

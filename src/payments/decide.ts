@@ -78,13 +78,14 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
   // an attempt that is over without money would let the buyer pay a second time
   assert(snapshot.state !== 'captured' || snapshot.captures.length > 0, 'captured, and no capture')
   if (snapshot.declines > known.declines) effects.timeline.push('payment_declined')
-  if (snapshot.state === 'processing' && move('process')) {
+  const { paymentState, declines } = known
+  known.paymentState = laterState(known, snapshot)
+  known.declines = Math.max(known.declines, snapshot.declines)
+  // what a bank was at work on before it said no is old news
+  if (known.paymentState === 'processing' && move('process')) {
     effects.timeline.push('payment_processing')
     effects.waitsForBank = snapshot.rail !== undefined && SLOW_RAILS.has(snapshot.rail)
   }
-  const { paymentState, declines } = known
-  known.paymentState = laterState(known.paymentState, snapshot.state)
-  known.declines = Math.max(known.declines, snapshot.declines)
   if (known.paymentState !== paymentState || known.declines !== declines)
     effects.payment = { state: known.paymentState, declines: known.declines }
 
@@ -210,9 +211,17 @@ function captureOf(known: Known, { captureId }: { captureId: string }): Known['c
 const sentBack = ({ refunds }: PaymentSnapshot, captureId: string): number =>
   refunds.filter((one) => one.captureId === captureId).reduce((sum, { amountMinor }) => sum + amountMinor, 0)
 
-/** Captured is for good, canceled nearly so (a late capture), and a bank that works on it is further than one that was not asked. */
-function laterState(known: Known['paymentState'], told: Known['paymentState']): Known['paymentState'] {
+/**
+ * Captured is for good, canceled nearly so (a late capture). Before that each "no" of the bank begins anew: the payment is open
+ * again, and the buyer may try again; between two of them a bank that works on it is further than one that was not asked.
+ */
+function laterState(
+  { paymentState: known, declines }: Pick<Known, 'paymentState' | 'declines'>,
+  { state: told, ...snapshot }: PaymentSnapshot,
+): Known['paymentState'] {
   const rank = { open: 0, processing: 1, canceled: 2, captured: 3 }
+  const bothLive = rank[known] < rank.canceled && rank[told] < rank.canceled
+  if (bothLive && snapshot.declines !== declines) return snapshot.declines > declines ? told : known
   return rank[told] > rank[known] ? told : known
 }
 

@@ -62,8 +62,21 @@ export interface StartedPayment {
 export interface ProcessorEvent {
   id: string
   type: string
-  /** Absent for events that are not about a payment. */
+  /** How the payment stands, where the notification itself is the whole truth of its moment. */
   payment?: PaymentSnapshot | undefined
+  /** Which payment to ask about, where it is not. Without either it is not about a payment. */
+  paymentId?: string | undefined
+}
+
+/** Money that moved at the processor, for the proof that our books say the same. */
+export interface MoneyMovement {
+  kind: 'capture' | 'refund' | 'dispute'
+  id: string
+  processorPaymentId: string
+  amountMinor: number
+  currency: string
+  /** ISO 8601. */
+  at: string
 }
 
 /**
@@ -86,6 +99,10 @@ export interface Processor {
   }): Promise<PaymentSnapshot>
   /** Checks signature and age over the raw body; undefined when it is not a genuine, fresh notification. */
   verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
+  /** Notifications since a moment, oldest first, for a shop that was down. */
+  eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
+  /** All money that moved in [from, to), for the nightly proof. */
+  movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
 }
 
 export class ProcessorUnavailable extends Error {}

@@ -5,7 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { Problem } from '../kit/schema.ts'
-import type { Processor } from './processor.ts'
+import { type PaymentSnapshot, type Processor, ProcessorUnavailable } from './processor.ts'
 import type { Settle } from './settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -42,11 +42,12 @@ export async function webhookRoutes(
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         const event = processor.verifyEvent(body, request.headers)
         if (!event) throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
-        if (!event.payment) {
+        const payment = event.payment ?? (event.paymentId && (await ask(processor, event.paymentId)))
+        if (!payment) {
           await noteIgnored(db, processor.name, event)
           return { received: true }
         }
-        const outcome = await settle({ processor: processor.name, payment: event.payment, event })
+        const outcome = await settle({ processor: processor.name, payment, event })
         if (outcome === 'too_early') {
           throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
             retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
@@ -58,6 +59,19 @@ export async function webhookRoutes(
       },
     )
   })
+}
+
+/** A notification says that something happened; what, the processor itself is asked. While it is away, the notification must come again. */
+async function ask(processor: Processor, paymentId: string): Promise<PaymentSnapshot> {
+  try {
+    return await processor.fetchPayment(paymentId)
+  } catch (error) {
+    if (!(error instanceof ProcessorUnavailable)) throw error
+    throw new Refusal('processor_unavailable', 'The payment cannot be looked up right now.', {
+      retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
+      cause: error,
+    })
+  }
 }
 
 async function noteIgnored(db: Db, processor: string, event: { id: string; type: string }): Promise<void> {

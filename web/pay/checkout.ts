@@ -112,7 +112,7 @@ export function openCheckout(productId: string): Checkout {
     set({ order, ...(failedAt === 'check' && { trouble: undefined }) })
     if (isSettled(order.status)) {
       keepAttempt(undefined, { notice: undefined, trouble: undefined, editing: false })
-    } else if (order.status === 'pending') {
+    } else if (order.canPay) {
       const declined = order.timeline?.at(-1)?.what === 'payment_declined'
       // The processor was asked after the attempt and holds no money: the buyer may try again.
       if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced)
@@ -194,6 +194,7 @@ const freshOrder = ({ orderId, status, amount, currency, statementDescriptor }: 
   orderId,
   status,
   paid: false,
+  canPay: true,
   amount,
   currency,
   statementDescriptor,

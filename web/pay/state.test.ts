@@ -14,7 +14,7 @@ const STATUSES: Status[] = [
   'expired',
   'needs_review',
 ]
-const orderIn = (status: Status) => ({ orderId: 'ord_1', status }) as OrderStatus
+const orderIn = (status: Status, canPay = status === 'pending') => ({ orderId: 'ord_1', status, canPay }) as OrderStatus
 const created = { orderId: 'ord_1', clientSecret: 'secret' } as Created
 const kept = { email: 'ann@example.com', key: 'k'.repeat(16), orderId: 'ord_1' }
 const attempt = { rail: 'card', sentAt: 1 } as const
@@ -35,7 +35,7 @@ function* surroundings(): Generator<Omit<State, 'order'>> {
               yield { kept: held, created: made, busy, notice, editing, trouble }
 }
 
-test('whatever else goes on, only a pending order can be paid', () => {
+test('whatever else goes on, only an order that the service lets pay can be paid', () => {
   for (const status of STATUSES.filter((one) => one !== 'pending'))
     for (const state of surroundings()) assert.notEqual(viewOf({ ...state, order: orderIn(status) }), 'payment', status)
 })
@@ -50,6 +50,12 @@ test('while a payment may be under way nobody is asked to pay, nor for a new ord
     if (state.kept?.attempt)
       for (const order of [undefined, orderIn('pending'), orderIn('processing')])
         assert.equal(viewOf({ ...state, order }), 'waiting')
+})
+
+test('when the bank has said no after all, the buyer may try again', () => {
+  const order = orderIn('processing', true)
+  assert.equal(viewOf({ kept, created, order }), 'payment')
+  assert.equal(viewOf({ kept, created, order: orderIn('processing') }), 'waiting')
 })
 
 test('an order that is kept and not yet known is never asked to be paid', () => {

@@ -37,7 +37,8 @@ export function viewOf({ kept, order, created, editing }: State): View {
     case 'needs_review':
       return 'ended'
     case 'processing':
-      return 'waiting'
+      // a bank that said no after all leaves the order as it is, and lets the buyer try again
+      if (!order.canPay) return 'waiting'
   }
   if (kept?.attempt) return 'waiting'
   if (editing || !kept?.orderId) return 'contact'

@@ -1,0 +1,122 @@
+import { ProcessorUnavailable } from '../processor.ts'
+
+export interface Credentials {
+  keyId: string
+  keySecret: string
+  apiUrl?: string | undefined
+}
+
+export type Query = Record<string, string | number>
+
+/** Requests that belong to one call of ours, and share its time. */
+export interface Visit {
+  get(path: string, query?: Query): Promise<unknown>
+  post(path: string, body: object, headers?: Record<string, string>): Promise<unknown>
+}
+
+const API_URL = 'https://api.razorpay.com'
+/** A buyer may be waiting: all requests of one call together get this long. */
+const CALL_MS = 8_000
+/** A page of 100 payments has some 100 KB. */
+const MOST_BYTES = 4 * 1024 * 1024
+/** "No" to what was asked: asking again changes nothing by itself. All else may pass: limits, outages, keys that are not right. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
+
+/** Razorpay took the request and said no, in its own words (https://razorpay.com/docs/errors). */
+export class RazorpayRefusal extends ProcessorUnavailable {
+  readonly reason: string
+
+  constructor(message: string, reason: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** For `catch`: does without what is refused. An outage stays one. */
+export const unlessRefused =
+  <T>(instead: T) =>
+  (error: unknown): T => {
+    if (error instanceof RazorpayRefusal) return instead
+    throw error
+  }
+
+/**
+ * Speaks HTTP with Razorpay (Basic authentication with the key's id and secret, JSON both ways), and begins a visit for each
+ * call of ours. Whatever is no JSON answer of the kind it publishes, in time, is a ProcessorUnavailable.
+ */
+export function razorpayClient({ keyId, keySecret, apiUrl = API_URL }: Credentials): () => Visit {
+  const base = apiUrl.replace(/\/+$/, '')
+  const authorization = `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString('base64')}`
+
+  const ask = async (signal: AbortSignal, method: string, path: string, init: RequestInit): Promise<unknown> => {
+    const name = `${method} ${path}`
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(base + path, {
+        ...init,
+        method,
+        headers: { accept: 'application/json', ...init.headers, authorization },
+        // the key goes to this address and no other
+        redirect: 'error',
+        signal,
+      })
+      text = await limitedText(response)
+    } catch (cause) {
+      throw new ProcessorUnavailable(`${name}: no answer`, { cause })
+    }
+    const answer = parsed(text)
+    if (response.ok && answer !== undefined) return answer
+    const error = errorOf(answer)
+    const message = `${name}: answered with ${response.status} ${error.description}`.trim()
+    throw REFUSALS.has(response.status) && error.code
+      ? new RazorpayRefusal(message, error.reason)
+      : new ProcessorUnavailable(message)
+  }
+
+  return () => {
+    const signal = AbortSignal.timeout(CALL_MS)
+    return {
+      get: (path, query = {}) => ask(signal, 'GET', path + queryOf(query), {}),
+      post: (path, body, headers = {}) =>
+        ask(signal, 'POST', path, {
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json', ...headers },
+        }),
+    }
+  }
+}
+
+function queryOf(query: Query): string {
+  const entries = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return entries.length > 0 ? `?${entries.join('&')}` : ''
+}
+
+async function limitedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MOST_BYTES) throw new Error('the answer does not end')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** `{error: {code, description, reason, …}}`, or nothing of it. */
+function errorOf(answer: unknown): { code: string; description: string; reason: string } {
+  const error = isObject(answer) && isObject(answer.error) ? answer.error : {}
+  const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '')
+  return { code: text(error.code), description: text(error.description), reason: text(error.reason) }
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,75 @@
+import { type KeyObject, createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+import type { Processor } from '../processor.ts'
+import { isObject } from './client.ts'
+import { isId } from './entities.ts'
+
+/** Hexadecimal HMAC-SHA256. */
+const SIGNATURE = /^[0-9a-f]{64}$/i
+/** The kinds of notifications that tell of our orders. */
+const ABOUT_PAYMENTS = /^(?:payment|order|refund)\./
+
+/**
+ * Checks the signature over the raw bytes with each of the secrets: Razorpay signs what it sends again with the secret of the
+ * first time. No time is signed, and what is sent again, for 24 hours by itself and for 7 days from its dashboard, is the same
+ * bytes with the same id; so neither `created_at` nor a repeat is a reason to refuse. A notification that somebody has caught
+ * and sends again does no harm: it only makes us ask how the order stands. Test mode has webhooks and secrets of its own.
+ * (https://razorpay.com/docs/webhooks/validate-test, https://razorpay.com/docs/webhooks/replay-events)
+ */
+export function webhookVerifier(secrets: readonly string[]): Processor['verifyEvent'] {
+  // an empty secret would make everybody's signature genuine
+  const keys = secrets.filter((secret) => secret !== '').map((secret) => createSecretKey(Buffer.from(secret)))
+  return (rawBody, headers) => {
+    const signature = headers['x-razorpay-signature']
+    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return undefined
+    const given = Buffer.from(signature, 'hex')
+    const genuine = keys.reduce((found, key) => timingSafeEqual(mac(key, rawBody), given) || found, false)
+    if (!genuine) return undefined
+    const notification = parsed(rawBody)
+    if (!notification) return undefined
+    const type = notification.event
+    return { id: idOf(headers['x-razorpay-event-id'], rawBody), type, paymentId: paymentIdOf(notification) }
+  }
+}
+
+interface Notification {
+  event: string
+  payload: Record<string, unknown>
+}
+
+function parsed(body: Buffer): Notification | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    if (!isObject(value) || typeof value.event !== 'string' || value.event.length > 100) return undefined
+    return { event: value.event, payload: isObject(value.payload) ? value.payload : {} }
+  } catch {
+    return undefined
+  }
+}
+
+/** The id is in a header, which is not signed; without one the bytes themselves are the id. */
+const idOf = (header: string | string[] | undefined, body: Buffer): string =>
+  typeof header === 'string' && /^[\w-]{1,100}$/.test(header)
+    ? header
+    : `sha256-${createHash('sha256').update(body).digest('hex')}`
+
+/**
+ * The order to ask about; or the payment, where the notification is silent about its order. Undefined where it is about
+ * neither, or about a payment that was made without an order, which is none of ours.
+ */
+function paymentIdOf({ event, payload }: Notification): string | undefined {
+  if (!ABOUT_PAYMENTS.test(event)) return undefined
+  const [order, payment, refund, dispute] = ['order', 'payment', 'refund', 'dispute'].map((name) => {
+    const part = payload[name]
+    return isObject(part) && isObject(part.entity) ? part.entity : {}
+  })
+  if (!order?.id && payment?.order_id === null) return undefined
+  return [
+    [order?.id, 'order_'],
+    [payment?.order_id, 'order_'],
+    [payment?.id, 'pay_'],
+    [refund?.payment_id, 'pay_'],
+    [dispute?.payment_id, 'pay_'],
+  ].flatMap(([id, prefix]) => (typeof id === 'string' && typeof prefix === 'string' && isId(prefix, id) ? [id] : []))[0]
+}
+
+const mac = (key: KeyObject, body: Buffer): Buffer => createHmac('sha256', key).update(body).digest()

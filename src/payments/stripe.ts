@@ -1,0 +1,153 @@
+import type { Stripe } from 'stripe'
+import { type PaymentSnapshot, type Processor, ProcessorUnavailable } from './processor.ts'
+import { takesCurrency, toStripe } from './stripe/amounts.ts'
+import { type Deadline, StripeRefused, ask, askWithKey, connectStripe, listed, newDeadline } from './stripe/client.ts'
+import { verifyEvent } from './stripe/events.ts'
+import { eventsSince, movements } from './stripe/history.ts'
+import { checkedMethods, railsFor } from './stripe/rails.ts'
+import { type Charge, type Dispute, type Refund, shapes } from './stripe/shapes.ts'
+import { type Papers, REFUND_ID, snapshotOf } from './stripe/snapshot.ts'
+import { type Account, startPayment } from './stripe/start.ts'
+
+export interface StripeOptions {
+  secretKey: string
+  publishableKey: string
+  /** Any of them signs; none: nothing is genuine. */
+  webhookSecrets: readonly string[]
+  /** Another server that speaks Stripe's API. */
+  apiUrl?: string | undefined
+  /** The ways to pay, by Stripe's names, where they are not those of the account's dashboard. */
+  paymentMethodTypes?: readonly string[] | undefined
+  /** What our statement descriptors begin with, where the account's own shortened descriptor is the same. */
+  statementPrefix?: string | undefined
+}
+
+/**
+ * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent;
+ * what came of it is read from its charges, refunds and disputes. Fails with ProcessorUnavailable.
+ */
+export function stripeProcessor(options: StripeOptions): Required<Processor> {
+  const { secretKey, publishableKey, webhookSecrets } = options
+  const live = isLive(secretKey)
+  if (isLive(publishableKey) !== live) throw new Error('one of Stripe’s keys is for test payments and the other is not')
+  const stripe = connectStripe(secretKey, options.apiUrl)
+  const methods = checkedMethods(options.paymentMethodTypes)
+  const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix }
+  const read = async (id: string, until = newDeadline()) => snapshotOf(await papersOf(stripe, live, id, until))
+
+  return {
+    name: 'stripe',
+    rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency) : []),
+    startPayment: (payment) => startPayment(account, payment),
+    fetchPayment: (id) => read(id),
+    async cancelPayment(id) {
+      const until = newDeadline()
+      try {
+        await ask(shapes.paymentIntent, until, (sent) =>
+          stripe.paymentIntents.cancel(checkedId(id), { cancellation_reason: 'abandoned' }, sent),
+        )
+      } catch (error) {
+        // paid, being paid, or closed already: which of them, the papers tell
+        if (!(error instanceof StripeRefused && error.code === 'payment_intent_unexpected_state')) throw error
+      }
+      return read(id, until)
+    },
+    async refund(wanted): Promise<PaymentSnapshot> {
+      const until = newDeadline()
+      await sendBack(stripe, live, wanted, until)
+      return read(wanted.processorPaymentId, until)
+    },
+    verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),
+    eventsSince: (since) => eventsSince(stripe, live, since),
+    movements: (from, to) => movements(stripe, from, to),
+  }
+}
+
+const isLive = (key: string): boolean => key.includes('_live_')
+
+/** Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. */
+async function papersOf(
+  stripe: Stripe,
+  live: boolean,
+  id: string,
+  until: Deadline,
+  { allRefunds = false } = {},
+): Promise<Papers> {
+  const intent = await ask(shapes.paymentIntent, until, (sent) =>
+    stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
+  )
+  if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
+  const of = { payment_intent: id }
+  const all = async <Item extends Charge | Refund | Dispute>(items: AsyncIterable<Item>): Promise<Item[]> => {
+    const list = await Array.fromAsync(items)
+    if (list.some((one) => one.payment_intent !== id)) throw new ProcessorUnavailable('Stripe listed another payment’s')
+    return list
+  }
+  const charges = intent.latest_charge
+    ? await all(
+        listed(
+          shapes.charges,
+          () => until,
+          (page, sent) => stripe.charges.list({ ...page, ...of }, sent),
+        ),
+      )
+    : []
+  const refunded = allRefunds || charges.some((charge) => charge.amount_refunded > 0)
+  const disputed = charges.some((charge) => charge.disputed)
+  const [refunds, disputes] = await Promise.all([
+    refunded
+      ? all(
+          listed(
+            shapes.refunds,
+            () => until,
+            (page, sent) => stripe.refunds.list({ ...page, ...of }, sent),
+          ),
+        )
+      : [],
+    disputed
+      ? all(
+          listed(
+            shapes.disputes,
+            () => until,
+            (page, sent) => stripe.disputes.list({ ...page, ...of }, sent),
+          ),
+        )
+      : [],
+  ])
+  return { intent, charges, refunds, disputes }
+}
+
+/** Makes a refund unless there is one with our key: Stripe forgets keys after a day, and one may be asked for longer than that. */
+async function sendBack(
+  stripe: Stripe,
+  live: boolean,
+  { key, processorPaymentId, captureId, amountMinor }: Parameters<Processor['refund']>[0],
+  until: Deadline,
+): Promise<void> {
+  const unlessMade = async (idempotencyKey: string): Promise<void> => {
+    const { charges, refunds } = await papersOf(stripe, live, processorPaymentId, until, { allRefunds: true })
+    if (refunds.some(({ metadata }) => metadata?.[REFUND_ID] === key)) return
+    const charge = charges.find(({ id }) => id === captureId)
+    if (!charge) throw new ProcessorUnavailable('this payment has no such capture')
+    const amount = toStripe(amountMinor, charge.currency.toUpperCase())
+    const refund = await askWithKey(shapes.refund, until, idempotencyKey, (sent) =>
+      stripe.refunds.create({ charge: captureId, amount, metadata: { [REFUND_ID]: key } }, sent),
+    )
+    const { charge: of, currency, metadata } = refund
+    if (of !== captureId || refund.amount !== amount || currency !== charge.currency || metadata?.[REFUND_ID] !== key)
+      throw new ProcessorUnavailable('Stripe made another refund than was asked for')
+  }
+  try {
+    await unlessMade(key)
+  } catch (error) {
+    // an earlier request had this key, of another amount or refused at its time, and has ended: what it made is listed by now
+    const ended = error instanceof StripeRefused && (error.keyReused || (error.replayed && error.certain))
+    if (!ended) throw error
+    await unlessMade(`${key}.${amountMinor}`)
+  }
+}
+
+function checkedId(id: string): string {
+  if (!shapes.paymentId.Check(id)) throw new ProcessorUnavailable('this is no payment of Stripe’s')
+  return id
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { CURRENCIES } from '../../kit/money.ts'
+import { ProcessorUnavailable } from '../processor.ts'
+import { AmountNotTaken, fromStripe, priceToStripe, takesCurrency, toStripe } from './amounts.ts'
+
+const taken = [...CURRENCIES].filter(takesCurrency)
+
+test('most currencies of ours can be charged, and those that cannot are refused', () => {
+  assert(taken.length > 120)
+  for (const currency of CURRENCIES)
+    if (!takesCurrency(currency)) assert.throws(() => toStripe(1000, currency), AmountNotTaken)
+})
+
+test('what Stripe is told in any currency, it tells us back to the last unit, or it is not told at all', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...taken), fc.integer({ min: 1, max: 1_000_000_000 }), (currency, amountMinor) => {
+      let amount: number
+      try {
+        amount = toStripe(amountMinor, currency)
+      } catch (error) {
+        assert(error instanceof AmountNotTaken)
+        return
+      }
+      assert.deepEqual(fromStripe(amount, currency.toLowerCase()), { amountMinor, currency })
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('nothing but whole, positive amounts leaves the house', () => {
+  for (const amount of [0, -1, 0.5, 1e-7, Number.NaN, Infinity, 2 ** 53])
+    for (const currency of ['USD', 'JPY', 'ISK', 'MGA', 'KWD'])
+      assert.throws(() => toStripe(amount, currency), AmountNotTaken)
+})
+
+test('a price has the least and the most that Stripe charges', () => {
+  for (const [currency, least] of [
+    ['USD', 50],
+    ['GBP', 30],
+    ['JPY', 50],
+    ['HUF', 17_500],
+    ['KWD', 10],
+  ] as const) {
+    assert.equal(priceToStripe(least, currency), least)
+    assert.throws(() => priceToStripe(least - 1, currency), AmountNotTaken)
+  }
+  for (const [currency, most] of [
+    ['USD', 99_999_999],
+    ['INR', 999_999_999],
+    ['IDR', 999_999_999_999],
+  ] as const) {
+    assert.equal(priceToStripe(most, currency), most)
+    assert.throws(() => priceToStripe(most + 1, currency), AmountNotTaken)
+  }
+})
+
+test('a fraction of a króna from Stripe is an answer that is none', () => {
+  assert.deepEqual(fromStripe(500, 'isk'), { amountMinor: 5, currency: 'ISK' })
+  assert.throws(() => fromStripe(550, 'isk'), ProcessorUnavailable)
+})

@@ -1,0 +1,55 @@
+import type { Stripe } from 'stripe'
+import type { MoneyMovement, ProcessorEvent } from '../processor.ts'
+import { fromStripe } from './amounts.ts'
+import { listed, newDeadline } from './client.ts'
+import { EVENT_TYPES, eventOf } from './events.ts'
+import { shapes } from './shapes.ts'
+import { capturedMoney, disputeState, isCapture, isRefunded, timeOf } from './snapshot.ts'
+
+/** Stripe lists events of this many days. */
+const EVENTS_DAYS = 30
+/** Lists begin with what is newest: one stretch at a time is read and turned round. */
+const STRETCH_SECONDS = 6 * 3600
+
+/** The events of all stretches from `since` until now, oldest first. */
+export async function* eventsSince(stripe: Stripe, live: boolean, since: Date): AsyncGenerator<ProcessorEvent> {
+  const now = Math.floor(Date.now() / 1000)
+  const begin = Math.max(Math.floor(since.getTime() / 1000), now - EVENTS_DAYS * 86_400)
+  for (let from = begin; from <= now; from += STRETCH_SECONDS) {
+    const created = { gte: from, lt: Math.min(from + STRETCH_SECONDS, now + 1) }
+    const events: ProcessorEvent[] = []
+    const newestFirst = listed(shapes.events, newDeadline, (page, sent) =>
+      stripe.events.list({ ...page, created, types: [...EVENT_TYPES] }, sent),
+    )
+    for await (const event of newestFirst) events.push(eventOf(event, live))
+    yield* events.reverse()
+  }
+}
+
+/**
+ * What was captured, refunded and disputed in [from, to), each by the time it was begun: the same time that a snapshot tells.
+ * What belongs to no payment intent is not ours. A dispute is what it took; whether it was won is in the snapshot.
+ */
+export async function* movements(stripe: Stripe, from: Date, to: Date): AsyncGenerator<MoneyMovement> {
+  const created = { gte: Math.ceil(from.getTime() / 1000), lt: Math.ceil(to.getTime() / 1000) }
+  for await (const charge of listed(shapes.charges, newDeadline, (page, sent) =>
+    stripe.charges.list({ ...page, created }, sent),
+  ))
+    if (isCapture(charge)) yield* movement('capture', charge, capturedMoney(charge))
+  for await (const refund of listed(shapes.refunds, newDeadline, (page, sent) =>
+    stripe.refunds.list({ ...page, created }, sent),
+  ))
+    if (isRefunded(refund)) yield* movement('refund', refund, fromStripe(refund.amount, refund.currency))
+  for await (const dispute of listed(shapes.disputes, newDeadline, (page, sent) =>
+    stripe.disputes.list({ ...page, created }, sent),
+  ))
+    if (disputeState(dispute)) yield* movement('dispute', dispute, fromStripe(dispute.amount, dispute.currency))
+}
+
+function* movement(
+  kind: MoneyMovement['kind'],
+  { id, payment_intent: processorPaymentId, created }: { id: string; payment_intent: string | null; created: number },
+  money: { amountMinor: number; currency: string },
+): Generator<MoneyMovement> {
+  if (processorPaymentId) yield { kind, id, processorPaymentId, ...money, at: timeOf(created) }
+}

@@ -1,0 +1,115 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+// What of Stripe's answers is read, and how it must look. The library passes on whatever JSON arrives with any status, so
+// nothing is taken that does not fit.
+
+const idOf = (...prefixes: string[]) => Type.String({ pattern: `^(?:${prefixes.join('|')})_[A-Za-z0-9_]{1,250}$` })
+const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
+const Currency = Type.String({ pattern: '^[a-z]{3}$' })
+const Seconds = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000 })
+const Metadata = Type.Record(Type.String(), Type.String())
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const PaymentId = idOf('pi')
+/** Charges of cards are `ch_`, those of other ways of paying `py_`; their refunds likewise `re_` and `pyr_`. */
+const ChargeId = idOf('ch', 'py')
+
+const PaymentIntent = Type.Object({
+  id: PaymentId,
+  object: Type.Literal('payment_intent'),
+  amount: Amount,
+  currency: Currency,
+  status: Type.Enum([
+    'requires_payment_method',
+    'requires_confirmation',
+    'requires_action',
+    'requires_capture',
+    'processing',
+    'succeeded',
+    'canceled',
+  ]),
+  livemode: Type.Boolean(),
+  metadata: Metadata,
+  latest_charge: nullable(ChargeId),
+  client_secret: nullable(Type.String({ maxLength: 500 })),
+})
+export type PaymentIntent = Type.Static<typeof PaymentIntent>
+
+const Charge = Type.Object({
+  id: ChargeId,
+  object: Type.Literal('charge'),
+  amount_captured: Amount,
+  amount_refunded: Amount,
+  currency: Currency,
+  status: Type.Enum(['succeeded', 'pending', 'failed']),
+  captured: Type.Boolean(),
+  disputed: Type.Boolean(),
+  created: Seconds,
+  payment_intent: nullable(PaymentId),
+  payment_method_details: nullable(
+    Type.Object({
+      type: Type.String(),
+      card: Type.Optional(
+        nullable(
+          Type.Object({
+            funding: Type.Optional(nullable(Type.String())),
+            wallet: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
+          }),
+        ),
+      ),
+    }),
+  ),
+})
+export type Charge = Type.Static<typeof Charge>
+
+const Refund = Type.Object({
+  id: idOf('re', 'pyr'),
+  object: Type.Literal('refund'),
+  amount: Amount,
+  currency: Currency,
+  charge: nullable(ChargeId),
+  payment_intent: nullable(PaymentId),
+  status: nullable(Type.String()),
+  metadata: nullable(Metadata),
+  created: Seconds,
+})
+export type Refund = Type.Static<typeof Refund>
+
+const Dispute = Type.Object({
+  id: idOf('dp', 'du'),
+  object: Type.Literal('dispute'),
+  amount: Amount,
+  currency: Currency,
+  charge: ChargeId,
+  payment_intent: nullable(PaymentId),
+  status: Type.String(),
+  created: Seconds,
+})
+export type Dispute = Type.Static<typeof Dispute>
+
+const Event = Type.Object({
+  id: idOf('evt'),
+  object: Type.Literal('event'),
+  type: Type.String({ minLength: 1, maxLength: 100 }),
+  livemode: Type.Boolean(),
+  /** Another account's, of those that belong to a platform. */
+  account: Type.Optional(nullable(Type.String())),
+  data: Type.Object({ object: Type.Record(Type.String(), Type.Unknown()) }),
+})
+export type Event = Type.Static<typeof Event>
+
+const listOf = <T extends Type.TSchema>(item: T, object: 'list' | 'search_result' = 'list') =>
+  Compile(Type.Object({ object: Type.Literal(object), data: Type.Array(item), has_more: Type.Boolean() }))
+
+export const shapes = {
+  paymentId: Compile(PaymentId),
+  paymentIntent: Compile(PaymentIntent),
+  foundPaymentIntents: listOf(PaymentIntent, 'search_result'),
+  charges: listOf(Charge),
+  refund: Compile(Refund),
+  refunds: listOf(Refund),
+  disputes: listOf(Dispute),
+  event: Compile(Event),
+  events: listOf(Event),
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ProcessorUnavailable } from '../processor.ts'
+import type { Charge, Dispute, PaymentIntent, Refund } from './shapes.ts'
+import { type Papers, snapshotOf } from './snapshot.ts'
+
+const intent = (differently: Partial<PaymentIntent> = {}): PaymentIntent => ({
+  id: 'pi_1',
+  object: 'payment_intent',
+  amount: 1900,
+  currency: 'usd',
+  status: 'succeeded',
+  livemode: false,
+  metadata: { order_id: 'ord_1' },
+  latest_charge: 'ch_1',
+  client_secret: null,
+  ...differently,
+})
+const charge = (differently: Partial<Charge> = {}): Charge => ({
+  id: 'ch_1',
+  object: 'charge',
+  amount_captured: 1900,
+  amount_refunded: 0,
+  currency: 'usd',
+  status: 'succeeded',
+  captured: true,
+  disputed: false,
+  created: 1_800_000_000,
+  payment_intent: 'pi_1',
+  payment_method_details: { type: 'card', card: { funding: 'credit', wallet: null } },
+  ...differently,
+})
+const refund = (differently: Partial<Refund> = {}): Refund => ({
+  id: 're_1',
+  object: 'refund',
+  amount: 700,
+  currency: 'usd',
+  charge: 'ch_1',
+  payment_intent: 'pi_1',
+  status: 'succeeded',
+  metadata: {},
+  created: 1_800_000_100,
+  ...differently,
+})
+const dispute = (differently: Partial<Dispute> = {}): Dispute => ({
+  id: 'du_1',
+  object: 'dispute',
+  amount: 1900,
+  currency: 'usd',
+  charge: 'ch_1',
+  payment_intent: 'pi_1',
+  status: 'needs_response',
+  created: 1_800_000_200,
+  ...differently,
+})
+const papers = (differently: Partial<Papers> = {}): Papers => ({
+  intent: intent(),
+  charges: [charge()],
+  refunds: [],
+  disputes: [],
+  ...differently,
+})
+
+test('a payment’s papers are told in our words', () => {
+  assert.deepEqual(
+    snapshotOf(
+      papers({
+        charges: [charge(), charge({ id: 'ch_0', status: 'failed', captured: false, amount_captured: 0 })],
+        refunds: [refund({ metadata: { refund_id: 'ref_1' } })],
+        disputes: [dispute()],
+      }),
+    ),
+    {
+      processorPaymentId: 'pi_1',
+      orderId: 'ord_1',
+      state: 'captured',
+      declines: 1,
+      captures: [
+        { id: 'ch_1', amountMinor: 1900, currency: 'USD', rail: 'card', capturedAt: '2027-01-15T08:00:00.000Z' },
+      ],
+      refunds: [{ id: 're_1', captureId: 'ch_1', amountMinor: 700, key: 'ref_1' }],
+      disputes: [{ id: 'du_1', captureId: 'ch_1', amountMinor: 1900, state: 'open' }],
+    },
+  )
+})
+
+test('each state of an intent is one of ours, and money that is only reserved is not paid', () => {
+  const states = {
+    requires_payment_method: 'open',
+    requires_confirmation: 'open',
+    requires_action: 'open',
+    requires_capture: 'open',
+    processing: 'processing',
+    canceled: 'canceled',
+  } as const
+  for (const [status, state] of Object.entries(states) as [keyof typeof states, string][]) {
+    const reserved = charge({ captured: false, amount_captured: 0 })
+    const told = snapshotOf(papers({ intent: intent({ status }), charges: [reserved] }))
+    assert.deepEqual([told.state, told.captures], [state, []])
+  }
+})
+
+test('captured without a charge is never told: the papers were read while the payment moved', () => {
+  for (const charges of [[], [charge({ status: 'pending', captured: false })], [charge({ captured: false })]])
+    assert.throws(() => snapshotOf(papers({ charges })), ProcessorUnavailable)
+})
+
+test('what came in is what was captured, also where it is less than was asked for', () => {
+  assert.equal(snapshotOf(papers({ charges: [charge({ amount_captured: 1899 })] })).captures[0]!.amountMinor, 1899)
+})
+
+test('a refund or dispute of a charge that captured nothing is left out', () => {
+  const told = snapshotOf(
+    papers({
+      refunds: [refund({ charge: 'ch_9' }), refund({ charge: null })],
+      disputes: [dispute({ charge: 'ch_9' })],
+    }),
+  )
+  assert.deepEqual([told.refunds, told.disputes], [[], []])
+})
+
+test('a payment that is nobody’s order of ours names none', () => {
+  assert.equal('orderId' in snapshotOf(papers({ intent: intent({ metadata: {} }) })), false)
+})
+
+test('the papers in any order say the same, and none of them is changed', () => {
+  const charges = ['ch_1', 'ch_2', 'ch_3', 'py_4'].map((id, at) =>
+    charge({ id, created: 1_800_000_000 + (at % 2), status: at === 0 ? 'succeeded' : 'failed', captured: at === 0 }),
+  )
+  const refunds = ['re_1', 're_2', 're_3'].map((id, at) =>
+    refund({ id, status: ['succeeded', 'failed', 'pending'][at]! }),
+  )
+  const disputes = ['du_1', 'du_2'].map((id) => dispute({ id }))
+  const expected = snapshotOf(papers({ charges, refunds, disputes }))
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(charges, { minLength: 4 }),
+      fc.shuffledSubarray(refunds, { minLength: 3 }),
+      fc.shuffledSubarray(disputes, { minLength: 2 }),
+      (...[some, back, disputed]) => {
+        const given = papers({ charges: some, refunds: back, disputes: disputed })
+        const before = structuredClone(given)
+        assert.deepEqual(snapshotOf(given), expected)
+        assert.deepEqual(given, before)
+      },
+    ),
+  )
+})

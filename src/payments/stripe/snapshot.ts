@@ -1,0 +1,101 @@
+import { type PaymentSnapshot, ProcessorUnavailable } from '../processor.ts'
+import { fromStripe } from './amounts.ts'
+import { railUsed } from './rails.ts'
+import type { Charge, Dispute, PaymentIntent, Refund } from './shapes.ts'
+
+/** All that Stripe has on a payment: an intent has a charge for each try. */
+export interface Papers {
+  intent: PaymentIntent
+  charges: readonly Charge[]
+  refunds: readonly Refund[]
+  disputes: readonly Dispute[]
+}
+
+/** Our own names in Stripe's metadata. */
+export const ORDER_ID = 'order_id'
+export const ATTEMPT_ID = 'attempt_id'
+export const REFUND_ID = 'refund_id'
+
+/** `requires_capture` is for money that is only reserved: not a thing we ask for, and nothing that was paid. */
+const STATES: Record<PaymentIntent['status'], PaymentSnapshot['state']> = {
+  requires_payment_method: 'open',
+  requires_confirmation: 'open',
+  requires_action: 'open',
+  requires_capture: 'open',
+  processing: 'processing',
+  succeeded: 'captured',
+  canceled: 'canceled',
+}
+
+/** A payment's papers in our words: pure, and the same papers in any order say the same. */
+export function snapshotOf({ intent, charges, refunds, disputes }: Papers): PaymentSnapshot {
+  const captured = charges.filter(isCapture).sort(byAge)
+  const pending = charges
+    .filter(({ status }) => status === 'pending')
+    .sort(byAge)
+    .at(-1)
+  const orderId = intent.metadata[ORDER_ID]
+  const state = STATES[intent.status]
+  // read one after the other: between two answers the payment can have moved on
+  if (state === 'captured' && captured.length === 0) throw new ProcessorUnavailable('Stripe knows of no charge yet')
+  return {
+    processorPaymentId: intent.id,
+    ...(orderId && { orderId }),
+    state,
+    ...(pending?.payment_method_details && { rail: railUsed(pending.payment_method_details) }),
+    declines: charges.filter(({ status }) => status === 'failed').length,
+    captures: captured.map((charge) => ({
+      id: charge.id,
+      ...capturedMoney(charge),
+      rail: charge.payment_method_details ? railUsed(charge.payment_method_details) : 'card',
+      capturedAt: timeOf(charge.created),
+    })),
+    refunds: refunds
+      .filter((refund) => isRefunded(refund) && captured.some(({ id }) => id === refund.charge))
+      .sort(byAge)
+      .map((refund) => ({
+        id: refund.id,
+        captureId: refund.charge!,
+        amountMinor: fromStripe(refund.amount, refund.currency).amountMinor,
+        ...(refund.metadata?.[REFUND_ID] && { key: refund.metadata[REFUND_ID] }),
+      })),
+    disputes: disputes.toSorted(byAge).flatMap((dispute) => {
+      const state = disputeState(dispute)
+      const charge = captured.find(({ id }) => id === dispute.charge)
+      return state && charge
+        ? [{ id: dispute.id, captureId: charge.id, amountMinor: disputedMinor(dispute, charge), state }]
+        : []
+    }),
+  }
+}
+
+/** Money that has arrived. */
+export const isCapture = ({ status, captured, amount_captured }: Charge): boolean =>
+  status === 'succeeded' && captured && amount_captured > 0
+
+export const capturedMoney = (charge: Charge) => fromStripe(charge.amount_captured, charge.currency)
+
+/** Only what has arrived: a refund can wait for the balance or the buyer, and can fail days later. */
+export const isRefunded = ({ status }: Refund): boolean => status === 'succeeded'
+
+/**
+ * Undefined for what is no dispute: a bank's inquiry (`warning_…`) takes no money, and one that was prevented never became
+ * one. A status that Stripe adds later is taken for an open one: it is told to the seller, and a later word can close it.
+ */
+export function disputeState({ status }: Dispute): 'open' | 'won' | 'lost' | undefined {
+  if (status === 'won' || status === 'lost') return status
+  return status === 'prevented' || status.startsWith('warning_') ? undefined : 'open'
+}
+
+/** A dispute can be about another amount than was paid, when currencies moved. Ours is never about more than came in. */
+function disputedMinor(dispute: Dispute, charge: Charge): number {
+  const paid = capturedMoney(charge)
+  const disputed = fromStripe(dispute.amount, dispute.currency)
+  return disputed.currency === paid.currency ? Math.min(disputed.amountMinor, paid.amountMinor) : paid.amountMinor
+}
+
+/** Stripe's Unix seconds. */
+export const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+const byAge = (a: { created: number; id: string }, b: { created: number; id: string }): number =>
+  a.created - b.created || (a.id < b.id ? -1 : 1)

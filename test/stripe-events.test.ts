@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import type { MoneyMovement, ProcessorEvent } from '../src/payments/processor.ts'
+import { stripeProcessor } from '../src/payments/stripe.ts'
+import { EVENT_TYPES } from '../src/payments/stripe/events.ts'
+import { signature, startStripeServer } from './stripe-server.ts'
+import type { Wire } from './stripe-bank.ts'
+
+const SECRET = 'whsec_till'
+const DAY_MS = 86_400_000
+const now = () => Math.floor(Date.now() / 1000)
+
+/** An adapter that asks nobody: notifications are checked without a call. */
+const adapter = (webhookSecrets: string[] = [SECRET], mode = 'test', apiUrl = 'http://127.0.0.1:1') =>
+  stripeProcessor({ secretKey: `sk_${mode}_till`, publishableKey: `pk_${mode}_till`, webhookSecrets, apiUrl })
+
+const event = (differently: Wire = {}, object: Wire = {}): Wire => ({
+  id: 'evt_1',
+  object: 'event',
+  api_version: '2026-10-28.endive',
+  created: now(),
+  livemode: false,
+  type: 'payment_intent.succeeded',
+  data: { object: { id: 'pi_1', object: 'payment_intent', status: 'succeeded', ...object } },
+  ...differently,
+})
+
+const verify = (body: string | Buffer, header: string | string[] | undefined, stripe = adapter()) =>
+  stripe.verifyEvent(Buffer.from(body), { 'stripe-signature': header })
+
+const header = (body: string | Buffer, { secret = SECRET, time = now() } = {}) =>
+  `t=${time},v1=${signature(secret, time, body)}`
+
+async function setUp(t: TestContext) {
+  const server = await startStripeServer()
+  t.after(server.close)
+  const stripe = adapter([SECRET], 'test', server.url)
+  let made = 0
+  const start = async () =>
+    (
+      await stripe.startPayment({
+        key: `pay_${++made}`,
+        orderId: `ord_${made}`,
+        amountMinor: 1900,
+        currency: 'USD',
+        statementDescriptor: 'TILL A BOOK',
+      })
+    ).processorPaymentId
+  return { server, bank: server.bank, stripe, start }
+}
+
+// ── genuine or not
+
+test('a notification says which payment to ask about, and nothing of how it stands', () => {
+  const body = JSON.stringify(event())
+  assert.deepEqual(verify(body, header(body)), { id: 'evt_1', type: 'payment_intent.succeeded', paymentId: 'pi_1' })
+})
+
+test('missing, garbled and endless headers, another secret and a changed body are not genuine', () => {
+  const body = JSON.stringify(event())
+  const good = header(body)
+  const [, mac = ''] = good.split('v1=')
+  const bad = [
+    undefined,
+    '',
+    ' ',
+    ',',
+    '=',
+    't=',
+    `t=${now()}`,
+    `v1=${mac}`,
+    `t=${now()},v1=`,
+    `t=${now()},v1=${mac.slice(1)}`,
+    `t=${now()},v1=${mac}00`,
+    `t=${now()},v1=${mac.toUpperCase()}`,
+    `t=${now()},v0=${mac}`,
+    `t=${now()},v1=${'zz'.repeat(32)}`,
+    `t=${now()},t=${now()},v1=${mac}`,
+    `t=-${now()},v1=${mac}`,
+    `t=${now()}.0,v1=${mac}`,
+    `t=1e9,v1=${mac}`,
+    `t=NaN,v1=${mac}`,
+    `${good},${'v1=00,'.repeat(1000)}`,
+    'x'.repeat(5000),
+    [good, good],
+    header(body, { secret: 'whsec_other' }),
+    header(`${body} `),
+    header(body.replace('pi_1', 'pi_2')),
+    good.replace(`t=${now()}`, `t=${now() - 1}`),
+  ]
+  const began = performance.now()
+  for (const one of bad) assert.equal(verify(body, one), undefined, String(one).slice(0, 100))
+  assert(performance.now() - began < 50 * bad.length)
+  assert.equal(adapter().verifyEvent(Buffer.from(body), {}), undefined)
+  assert.equal(verify('', header('')), undefined)
+})
+
+test('without a secret nothing is genuine, also what is signed with an empty one', () => {
+  const body = JSON.stringify(event())
+  assert.equal(verify(body, header(body), adapter([])), undefined)
+  assert.equal(verify(body, header(body, { secret: '' }), adapter([''])), undefined)
+})
+
+test('ten minutes old and an hour ahead are refused; what is minutes off is not', () => {
+  const body = JSON.stringify(event())
+  for (const time of [0, now() - 600, now() - 302, now() + 302, now() + 3600])
+    assert.equal(verify(body, header(body, { time })), undefined, `${time - now()} s`)
+  for (const time of [now() - 290, now(), now() + 290])
+    assert(verify(body, header(body, { time })), `${time - now()} s`)
+})
+
+test('while a secret is replaced, two secrets of ours and two signatures of theirs are both good', () => {
+  const body = JSON.stringify(event())
+  const both = adapter(['whsec_new', 'whsec_old'])
+  for (const secret of ['whsec_new', 'whsec_old']) assert(verify(body, header(body, { secret }), both), secret)
+  assert.equal(verify(body, header(body, { secret: 'whsec_gone' }), both), undefined)
+  const time = now()
+  const two = `t=${time},v1=${signature('whsec_other', time, body)}, v1=${signature(SECRET, time, body)}`
+  assert(verify(body, two))
+})
+
+test('what is signed is the bytes: spaces, order, a byte order mark and broken UTF-8 are as they came', () => {
+  const { id, object, type, ...rest } = event()
+  const spaced = ` {\r\n "type" : ${JSON.stringify(type)},\t"id":"${id}", "object":"${object}",${JSON.stringify(rest).slice(1)} \n`
+  assert.equal(verify(spaced, header(spaced))?.paymentId, 'pi_1')
+  assert.equal(verify(JSON.stringify(JSON.parse(spaced)), header(spaced)), undefined)
+  const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(spaced)])
+  // its signature is that of the bytes with the mark, and of nothing else
+  assert.equal(verify(marked, header(spaced)), undefined)
+  const broken = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
+  const other = Buffer.from(broken.toString('utf8'))
+  const mac = createHmac('sha256', SECRET).update(`${now()}.`).update(broken).digest('hex')
+  assert.equal(verify(other, `t=${now()},v1=${mac}`), undefined)
+})
+
+test('what is signed and is no event of Stripe’s is none', () => {
+  for (const body of [
+    'null',
+    '[]',
+    '"evt_1"',
+    '{',
+    '{}',
+    JSON.stringify(event({ object: 'v2.core.event' })),
+    JSON.stringify(event({ id: 7 })),
+    JSON.stringify(event({ id: 'evt_../x' })),
+    JSON.stringify(event({ livemode: 'false' })),
+    JSON.stringify(event({ type: '' })),
+    JSON.stringify(event({ data: {} })),
+    JSON.stringify(event({ data: { object: [] } })),
+  ])
+    assert.equal(verify(body, header(body)), undefined, body)
+})
+
+// ── about which payment
+
+test('every kind of event that can change an order names its payment', () => {
+  const about = (type: string, object: Wire) => {
+    const body = JSON.stringify(event({ type, data: { object } }))
+    return verify(body, header(body))
+  }
+  for (const type of EVENT_TYPES) {
+    const object = type.startsWith('payment_intent.')
+      ? { object: 'payment_intent', id: 'pi_1' }
+      : { object: 'charge', id: 'ch_1', payment_intent: 'pi_1' }
+    assert.deepEqual(about(type, object), { id: 'evt_1', type, paymentId: 'pi_1' })
+  }
+  assert.equal(about('refund.failed', { object: 'refund', id: 're_1', payment_intent: 'pi_1' })?.paymentId, 'pi_1')
+  assert.equal(
+    about('charge.dispute.closed', { object: 'dispute', id: 'du_1', payment_intent: 'pi_1' })?.paymentId,
+    'pi_1',
+  )
+})
+
+test('an event of the other mode, of another account, of an unknown type or about no payment is kept and asks nothing', () => {
+  const charge = { object: 'charge', id: 'ch_1', payment_intent: null }
+  const others = [
+    event({ livemode: true }),
+    event({ account: 'acct_1' }),
+    event({ type: 'payment_intent.created' }),
+    event({ type: 'customer.created', data: { object: { object: 'customer', id: 'cus_1' } } }),
+    event({
+      type: 'checkout.session.completed',
+      data: { object: { object: 'checkout.session', payment_intent: 'pi_1' } },
+    }),
+    event({ type: 'brand.new', data: { object: { object: 'new', payment_intent: 'pi_1' } } }),
+    event({ type: 'charge.succeeded', data: { object: charge } }),
+    event({ type: 'charge.succeeded', data: { object: { ...charge, payment_intent: 'pi_/../x' } } }),
+    event({ type: 'charge.succeeded', data: { object: { ...charge, payment_intent: ['pi_1'] } } }),
+  ]
+  for (const one of others) {
+    const body = JSON.stringify(one)
+    assert.deepEqual(verify(body, header(body)), { id: 'evt_1', type: one['type'] })
+  }
+  const body = JSON.stringify(event())
+  assert.deepEqual(verify(body, header(body), adapter([SECRET], 'live')), {
+    id: 'evt_1',
+    type: 'payment_intent.succeeded',
+  })
+})
+
+test('an event in the form of another version of the API names its payment all the same', () => {
+  const body = JSON.stringify(
+    event({ api_version: '2035-01-01.new', new_member: { x: 1 } }, { charges: null, amount: 'one' }),
+  )
+  assert.equal(verify(body, header(body))?.paymentId, 'pi_1')
+})
+
+// ── notifications over HTTP, as late, repeated and reordered as they come
+
+test('events in any order lead to the same last word: the payment is asked about, not the event', async (t) => {
+  const { server, bank, stripe, start } = await setUp(t)
+  const id = await start()
+  bank.confirm(id, { outcome: 'decline' })
+  bank.confirm(id, { method: 'sepa_debit', outcome: 'processing' })
+  bank.finish(id, 'succeed')
+  bank.refundInDashboard(id, 400)
+  const last = await stripe.fetchPayment(id)
+  for (const one of bank.events.toReversed()) {
+    const { body, headers } = server.signed(one)
+    const told = stripe.verifyEvent(Buffer.from(body), headers)
+    assert.equal(told?.payment, undefined)
+    if (told?.paymentId) assert.deepEqual(await stripe.fetchPayment(told.paymentId), last)
+  }
+})
+
+// ── after a time of silence
+
+test('what happened since a moment is told oldest first, all of it, over many pages and days', async (t) => {
+  const { server, bank, stripe, start } = await setUp(t)
+  const began = Date.now() - 3 * DAY_MS
+  const expected: string[] = []
+  for (let i = 0; i < 40; i++) {
+    bank.now = () => began + i * 0.07 * DAY_MS
+    const id = await start()
+    bank.confirm(id, { outcome: i % 3 ? 'succeed' : 'decline' })
+  }
+  bank.now = Date.now
+  for (const { id, type } of bank.events) if ((EVENT_TYPES as readonly string[]).includes(type)) expected.push(id)
+  server.knobs.pageSize = 3
+  const told = await Array.fromAsync(stripe.eventsSince(new Date(began)))
+  assert.deepEqual(
+    told.map(({ id }) => id),
+    expected,
+  )
+  assert(told.every(({ paymentId }) => paymentId?.startsWith('pi_')))
+  const later = await Array.fromAsync(stripe.eventsSince(new Date(began + DAY_MS)))
+  assert.deepEqual(
+    later.map(({ id }) => id),
+    expected.slice(-later.length),
+  )
+  assert(later.length > 20 && later.length < told.length)
+})
+
+test('what happened this very second is told too', async (t) => {
+  const { bank, stripe, start } = await setUp(t)
+  bank.confirm(await start())
+  assert.equal((await Array.fromAsync(stripe.eventsSince(new Date()))).length, 2)
+})
+
+test('a shop that was down for months asks for the thirty days there are', async (t) => {
+  const { server, bank, stripe, start } = await setUp(t)
+  bank.now = () => Date.now() - 40 * DAY_MS
+  bank.confirm(await start())
+  bank.now = () => Date.now() - 29 * DAY_MS
+  bank.confirm(await start())
+  bank.now = Date.now
+  server.calls.splice(0)
+  const told: ProcessorEvent[] = await Array.fromAsync(stripe.eventsSince(new Date(0)))
+  assert.deepEqual(
+    told.map(({ type }) => type),
+    ['charge.succeeded', 'payment_intent.succeeded'],
+  )
+  assert(server.calls.length <= 30 * 4 + 1)
+})
+
+// ── the proof
+
+test('movements are exactly what happened, each in its day and no other', async (t) => {
+  const { server, bank, stripe, start } = await setUp(t)
+  const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS
+  const expected: MoneyMovement[][] = [[], [], []]
+  const note = (day: number, kind: MoneyMovement['kind'], one: Wire, amountMinor: number) =>
+    expected[day]!.push({
+      kind,
+      id: one['id'],
+      processorPaymentId: one['payment_intent'],
+      amountMinor,
+      currency: 'USD',
+      at: new Date(one['created'] * 1000).toISOString(),
+    })
+  for (const day of [0, 1, 2]) {
+    // from the first second of the day to its last
+    for (const [at, seconds] of [0, 40_000, 86_399].entries()) {
+      bank.now = () => midnight - (3 - day) * DAY_MS + seconds * 1000
+      const id = await start()
+      bank.confirm(id, { outcome: 'decline' })
+      bank.confirm(await start(), { method: 'sepa_debit', outcome: 'processing' })
+      bank.confirm(id)
+      note(day, 'capture', bank.charges.at(-1)!, 1900)
+      note(day, 'refund', bank.refundInDashboard(id, 100 + at), 100 + at)
+      bank.failRefund(bank.refundInDashboard(id, 50)['id'])
+      note(day, 'dispute', bank.openDispute(id, { amount: 700 }), 700)
+      bank.openDispute(id, { status: 'warning_needs_response' })
+    }
+  }
+  server.knobs.pageSize = 2
+  const byId = (list: MoneyMovement[]) => list.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  for (const [day, all] of expected.entries()) {
+    const from = new Date(midnight - (3 - day) * DAY_MS)
+    const told = await Array.fromAsync(stripe.movements(from, new Date(from.getTime() + DAY_MS)))
+    assert.deepEqual(byId(told), byId(all), `day ${day}`)
+  }
+  const three = await Array.fromAsync(stripe.movements(new Date(midnight - 3 * DAY_MS), new Date(midnight)))
+  assert.deepEqual(byId(three), byId(expected.flat()))
+})
+
+test('what a snapshot tells of captures and refunds is what movements tell', async (t) => {
+  const { bank, stripe, start } = await setUp(t)
+  const id = await start()
+  bank.confirm(id)
+  bank.refundInDashboard(id, 300)
+  bank.openDispute(id, { amount: 500 })
+  const { captures, refunds, disputes } = await stripe.fetchPayment(id)
+  const told = await Array.fromAsync(stripe.movements(new Date(0), new Date(Date.now() + DAY_MS)))
+  assert.deepEqual(
+    told.map(({ kind, id, amountMinor }) => [kind, id, amountMinor]),
+    [
+      ['capture', captures[0]!.id, captures[0]!.amountMinor],
+      ['refund', refunds[0]!.id, refunds[0]!.amountMinor],
+      ['dispute', disputes[0]!.id, disputes[0]!.amountMinor],
+    ],
+  )
+  assert.equal(told[0]!.at, captures[0]!.capturedAt)
+})
+
+// ── the server of these tests
+
+test('the stand-in signs as the library checks, and delivers late, twice, in any order, old, forged and never', async (t) => {
+  const { Stripe } = await import('stripe')
+  const { server, bank } = await setUp(t)
+  const receiver = await listener(t)
+  server.knobs.webhookUrl = receiver.url
+  const intent = () => bank.createIntent({ amount: '1900', currency: 'usd' })
+  const types = () => receiver.got.splice(0).map(({ event: { type } }) => type)
+
+  intent()
+  await server.delivered()
+  const [first] = receiver.got
+  assert.equal(
+    new Stripe('sk_test_x').webhooks.constructEvent(first!.body, first!.signature, server.webhookSecret).id,
+    bank.events[0]!['id'],
+  )
+  assert.deepEqual(types(), ['payment_intent.created'])
+
+  server.knobs.notify = 'held'
+  bank.confirm(intent()['id'])
+  assert.deepEqual(types(), [])
+  await server.release({ reversed: true, times: 2 })
+  assert.deepEqual(types(), [
+    'payment_intent.succeeded',
+    'payment_intent.succeeded',
+    'charge.succeeded',
+    'charge.succeeded',
+    'payment_intent.created',
+    'payment_intent.created',
+  ])
+
+  intent()
+  await server.release({ ageSeconds: 900, secret: 'whsec_other' })
+  const [old] = receiver.got.splice(0)
+  assert.equal(adapter().verifyEvent(Buffer.from(old!.body), { 'stripe-signature': old!.signature }), undefined)
+
+  server.knobs.notify = 'never'
+  intent()
+  await server.delivered()
+  assert.deepEqual(types(), [])
+  assert.deepEqual([...new Set(server.deliveries.map(({ status }) => status))], [200])
+})
+
+async function listener(t: TestContext) {
+  const http = await import('node:http')
+  const got: { body: string; signature: string; event: Wire }[] = []
+  const server = http.createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    got.push({ body, signature: String(request.headers['stripe-signature']), event: JSON.parse(body) })
+    response.end('{"received":true}')
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  t.after(() => void server.close())
+  const { port } = server.address() as { port: number }
+  return { url: `http://127.0.0.1:${port}/`, got }
+}

@@ -1,0 +1,358 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { StripeBank, StripeError, type Wire } from './stripe-bank.ts'
+
+// A server that speaks Stripe's API over HTTP, with its bad days: keeps idempotency keys, pages its lists, signs its
+// notifications, and fails where a test says so. Buyers and banks are played through `bank`.
+
+export interface Call {
+  method: string
+  path: string
+  params: Wire
+  idempotencyKey: string | undefined
+  /** What was answered, where something was. */
+  status?: number
+  replayed: boolean
+}
+
+/**
+ * What goes wrong with a request. `done`: only after it was carried out, and remembered under its key where a real server
+ * would. Everything else happens instead.
+ */
+export type Fault =
+  | 'hang'
+  | 'drip'
+  | 'drop'
+  | 'done then drop'
+  | 'done then hang'
+  | '500'
+  | 'done then 500'
+  | '429'
+  | '503 html'
+  | '200 html'
+  | 'half an answer'
+  | '500 without error'
+  | '302 without error'
+  | 'null'
+  | { answer: (body: Wire) => unknown }
+
+export interface Sending {
+  times?: number
+  secret?: string
+  /** How long ago it was signed. */
+  ageSeconds?: number
+}
+
+const LISTS: Record<string, { of: keyof StripeBank; filters: string[] }> = {
+  '/v1/charges': { of: 'charges', filters: ['payment_intent', 'customer'] },
+  '/v1/refunds': { of: 'refunds', filters: ['payment_intent', 'charge'] },
+  '/v1/disputes': { of: 'disputes', filters: ['payment_intent', 'charge'] },
+  '/v1/events': { of: 'events', filters: ['type'] },
+}
+const EVENTS_KEPT_SECONDS = 30 * 86_400
+
+export type StripeServer = Awaited<ReturnType<typeof startStripeServer>>
+
+export async function startStripeServer({
+  secretKey = 'sk_test_till',
+  webhookSecret = 'whsec_till',
+  webhookUrl,
+}: { secretKey?: string; webhookSecret?: string; webhookUrl?: string } = {}) {
+  const bank = new StripeBank(secretKey.includes('_live_'))
+  const calls: Call[] = []
+  const faults: { fault: Fault; match: (call: Call) => boolean }[] = []
+  const keys = new Map<string, { request: string; answer?: Answer }>()
+  const knobs = {
+    /** Every answer takes this long. */
+    delayMs: 0,
+    /** Largest page of a list. */
+    pageSize: 100,
+    /** A search does not know what was made in the last seconds. */
+    searchLagSeconds: 0,
+    webhookUrl,
+    /** `now` sends each notification as it happens, `held` keeps it for `release`, `never` loses it. */
+    notify: 'now' as 'now' | 'held' | 'never',
+    sending: {} as Sending,
+  }
+  const held: Wire[] = []
+  const deliveries: { id: string; type: string; status: number | undefined }[] = []
+  const underWay = new Set<Promise<unknown>>()
+  const sockets = new Set<Socket>()
+
+  const send = async (event: Wire, sending: Sending = knobs.sending): Promise<void> => {
+    if (!knobs.webhookUrl) return
+    for (let i = 0; i < (sending.times ?? 1); i++) {
+      const { body, headers } = signed(event, sending)
+      const status = await fetch(knobs.webhookUrl, { method: 'POST', body, headers, redirect: 'manual' })
+        .then(async (response) => (await response.arrayBuffer(), response.status))
+        .catch(() => undefined)
+      deliveries.push({ id: event['id'], type: event['type'], status })
+    }
+  }
+  /** The bytes and headers of a notification. */
+  const signed = (event: Wire | string, { secret = webhookSecret, ageSeconds = 0 }: Sending = {}) => {
+    const body = typeof event === 'string' ? event : JSON.stringify(event, null, 2)
+    const time = Math.floor(Date.now() / 1000) - ageSeconds
+    return {
+      body,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'stripe-signature': `t=${time},v1=${signature(secret, time, body)},v0=${'0'.repeat(64)}`,
+      },
+    }
+  }
+  bank.onEvent = (event) => {
+    if (knobs.notify === 'never' || !knobs.webhookUrl) return
+    if (knobs.notify === 'held') held.push(event)
+    else {
+      const sent = send(event).finally(() => underWay.delete(sent))
+      underWay.add(sent)
+    }
+  }
+
+  /** What a request is answered with when nothing goes wrong. */
+  function answerTo(call: Call, authorization: string | undefined): Answer {
+    try {
+      if (authorization !== `Bearer ${secretKey}`)
+        throw new StripeError(401, { message: `Invalid API Key provided: ${secretKey.slice(0, 8)}****` })
+      if (call.method !== 'POST' || !call.idempotencyKey) return { status: 200, body: carryOut(call) }
+      const request = JSON.stringify([call.path, call.params])
+      const kept = keys.get(call.idempotencyKey)
+      if (kept && !kept.answer)
+        throw new StripeError(409, {
+          type: 'idempotency_error',
+          code: 'idempotency_key_in_use',
+          message: 'There is currently another in-progress request using this Idempotent Key.',
+        })
+      if (kept && kept.request !== request)
+        throw new StripeError(400, {
+          type: 'idempotency_error',
+          message: 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+        })
+      if (kept?.answer) {
+        call.replayed = true
+        return kept.answer
+      }
+      const answer = carryOutOnce(call)
+      keys.set(call.idempotencyKey, { request, answer })
+      return answer
+    } catch (error) {
+      if (error instanceof StripeError) return { status: error.status, body: error.body }
+      throw error
+    }
+  }
+
+  /** An answer to be kept. What was refused before it began is thrown, and not kept. */
+  function carryOutOnce(call: Call): Answer {
+    try {
+      return { status: 200, body: structuredClone(carryOut(call)) }
+    } catch (error) {
+      if (error instanceof StripeError && error.kept) return { status: error.status, body: error.body }
+      throw error
+    }
+  }
+
+  function carryOut({ method, path, params }: Call): Wire {
+    const list = LISTS[path]
+    if (method === 'GET' && list) return page(path, params, bank[list.of] as Wire[], list.filters)
+    if (method === 'GET' && path === '/v1/payment_intents/search') return search(params['query'])
+    if (method === 'POST' && path === '/v1/payment_intents') {
+      allow(
+        params,
+        'amount currency automatic_payment_methods payment_method_types metadata statement_descriptor statement_descriptor_suffix',
+      )
+      return bank.createIntent(params)
+    }
+    if (method === 'POST' && path === '/v1/refunds') {
+      allow(params, 'charge payment_intent amount metadata reason')
+      return bank.createRefund(params)
+    }
+    const [, id = '', action] = /^\/v1\/payment_intents\/(\w+)(?:\/(\w+))?$/.exec(path) ?? []
+    if (method === 'GET' && id && !action) return bank.find(bank.paymentIntents, 'payment_intent', id)
+    if (method === 'POST' && action === 'cancel') {
+      allow(params, 'cancellation_reason')
+      return bank.cancel(id, params)
+    }
+    throw new StripeError(404, { message: `Unrecognized request URL (${method}: ${path}).` })
+  }
+
+  function page(path: string, params: Wire, kept: Wire[], filters: string[]): Wire {
+    allow(params, ['limit starting_after ending_before created types expand', ...filters].join(' '))
+    const limit = Math.min(Number(params['limit'] ?? 10), knobs.pageSize)
+    if (!(limit >= 1 && limit <= 100)) throw new StripeError(400, { message: 'Invalid limit', param: 'limit' })
+    const earliest = path === '/v1/events' ? bank.now() / 1000 - EVENTS_KEPT_SECONDS : 0
+    const created = typeof params['created'] === 'object' ? params['created'] : {}
+    let found = kept
+      .filter((one) => filters.every((name) => params[name] === undefined || one[name] === params[name]))
+      .filter((one) => params['types'] === undefined || params['types'].includes(one['type']))
+      .filter(({ created: at }) => at >= earliest && at >= Number(created.gte ?? 0) && at > Number(created.gt ?? -1))
+      .filter(({ created: at }) => at < Number(created.lt ?? Infinity) && at <= Number(created.lte ?? Infinity))
+      .reverse()
+    if (params['starting_after']) {
+      const after = found.findIndex(({ id }) => id === params['starting_after'])
+      if (after < 0)
+        throw new StripeError(400, { code: 'resource_missing', message: 'No such object', param: 'starting_after' })
+      found = found.slice(after + 1)
+    }
+    return { object: 'list', url: path, has_more: found.length > limit, data: found.slice(0, limit) }
+  }
+
+  function search(query: unknown): Wire {
+    const [, name = '', value] = /^metadata\['(\w+)'\]:'(\w+)'$/.exec(String(query)) ?? []
+    const known = bank.paymentIntents.filter(
+      ({ metadata, created }) => metadata[name] === value && created <= bank.now() / 1000 - knobs.searchLagSeconds,
+    )
+    return { object: 'search_result', url: '/v1/payment_intents/search', has_more: false, next_page: null, data: known }
+  }
+
+  const server = http.createServer(async (request, response) => {
+    const url = new URL(request.url!, 'http://stripe')
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const form = request.method === 'POST' ? new URLSearchParams(Buffer.concat(chunks).toString()) : url.searchParams
+    const key = request.headers['idempotency-key']
+    const call: Call = {
+      method: request.method!,
+      path: url.pathname,
+      params: unflatten(form),
+      idempotencyKey: typeof key === 'string' ? key : undefined,
+      replayed: false,
+    }
+    calls.push(call)
+    const at = faults.findIndex(({ match }) => match(call))
+    const fault = at < 0 ? undefined : faults.splice(at, 1)[0]!.fault
+    const done = fault === undefined || typeof fault === 'object' || fault.startsWith('done')
+    let answer = done ? answerTo(call, request.headers.authorization) : undefined
+    if (fault === 'done then 500' || fault === '500') {
+      answer = { status: 500, body: { error: { type: 'api_error', message: 'An unknown error occurred' } } }
+      if (call.idempotencyKey && call.method === 'POST')
+        keys.set(call.idempotencyKey, { request: JSON.stringify([call.path, call.params]), answer })
+    }
+    if (knobs.delayMs) await new Promise((resolve) => setTimeout(resolve, knobs.delayMs))
+    if (fault === 'hang' || fault === 'done then hang') return
+    if (fault === 'drop' || fault === 'done then drop') return void request.socket.destroy()
+    const { status, type = 'application/json', text } = broken(fault, answer)
+    call.status = status
+    response.writeHead(status, {
+      'content-type': type,
+      'request-id': `req_${randomBytes(6).toString('hex')}`,
+      'stripe-version': String(request.headers['stripe-version'] ?? ''),
+      ...(call.idempotencyKey && { 'idempotency-key': call.idempotencyKey }),
+      ...(call.replayed && { 'idempotent-replayed': 'true' }),
+      ...(fault === 'half an answer' && { 'content-length': String(text.length + 10) }),
+    })
+    if (fault === 'drip') {
+      const timer = setInterval(() => response.write(' '), 100)
+      response.once('close', () => clearInterval(timer))
+    } else if (fault === 'half an answer') {
+      response.write(text)
+      setTimeout(() => request.socket.destroy(), 20)
+    } else response.end(text)
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    secretKey,
+    webhookSecret,
+    bank,
+    /** Every request that arrived. */
+    calls,
+    knobs,
+    deliveries,
+    /** Connections that are open now. */
+    sockets,
+    signed,
+    /** The next `times` requests (that `match`) go wrong. */
+    fail(
+      fault: Fault,
+      { times = 1, match = () => true }: { times?: number; match?: (call: Call) => boolean } = {},
+    ): void {
+      for (let i = 0; i < times; i++) faults.push({ fault, match })
+    },
+    works: () => void faults.splice(0),
+    /** A day has passed: keys are not remembered. */
+    forgetKeys: () => keys.clear(),
+    /** A request with this key is being carried out, until the function that is returned is called. */
+    occupy(key: string): () => void {
+      keys.set(key, { request: '' })
+      return () => void keys.delete(key)
+    },
+    send,
+    /** Sends what was held, in order or reversed. */
+    async release({ reversed = false, ...sending }: Sending & { reversed?: boolean } = {}): Promise<void> {
+      const events = held.splice(0)
+      for (const event of reversed ? events.reverse() : events) await send(event, sending)
+    },
+    /** Waits for the notifications that are being delivered. */
+    delivered: async () => {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+    async close(): Promise<void> {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+interface Answer {
+  status: number
+  body: unknown
+}
+
+function broken(fault: Fault | undefined, answer: Answer | undefined): { status: number; type?: string; text: string } {
+  const html = '<html><body><h1>Service Unavailable</h1></body></html>'
+  switch (fault) {
+    case '503 html':
+      return { status: 503, type: 'text/html', text: html }
+    case '200 html':
+      return { status: 200, type: 'text/html', text: html }
+    case '429':
+      return { status: 429, text: JSON.stringify({ error: { type: 'invalid_request_error', code: 'rate_limit' } }) }
+    case '500 without error':
+      return { status: 500, text: JSON.stringify({ message: 'upstream connect error' }) }
+    case '302 without error':
+      return { status: 302, text: JSON.stringify({ object: 'redirect' }) }
+    case 'null':
+      return { status: 200, text: 'null' }
+    case 'drip':
+    case 'half an answer':
+      return { status: 200, text: '{"id":"pi_' }
+  }
+  const { status, body } = answer!
+  const said = typeof fault === 'object' ? fault.answer(structuredClone(body) as Wire) : body
+  return { status, text: JSON.stringify(said, null, 2) }
+}
+
+export const signature = (secret: string, time: number, body: string | Buffer): string =>
+  createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex')
+
+/** `metadata[order_id]=x&types[0]=y` as the members and lists it stands for. */
+function unflatten(form: URLSearchParams): Wire {
+  const result: Wire = {}
+  for (const [name, value] of form) {
+    const path = name.replaceAll(']', '').split('[')
+    let into = result
+    for (const [at, part] of path.slice(0, -1).entries()) into = into[part] ??= /^\d*$/.test(path[at + 1]!) ? [] : {}
+    into[path.at(-1)!] = value
+  }
+  return result
+}
+
+function allow(params: Wire, names: string): void {
+  const unknown = Object.keys(params).find((name) => !names.split(' ').includes(name))
+  if (unknown !== undefined)
+    throw new StripeError(400, {
+      code: 'parameter_unknown',
+      message: `Received unknown parameter: ${unknown}`,
+      param: unknown,
+    })
+}
