@@ -1,11 +1,13 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type IdpConfig, readIdentityProvider } from './config/identity-provider.ts'
+import { LIMITS, type Limits } from './config/limits.ts'
+import { type ProcessorsConfig, readProcessors } from './config/processors.ts'
+import { problemsOfPublic } from './config/public.ts'
+import { type Environment, newReader } from './config/reader.ts'
 import { keptSecret } from './kit/kept-secret.ts'
-import type { Limit } from './kit/limits.ts'
 import {
   cookieDomain,
-  issuer,
   limitList,
   oneOf,
   origin,
@@ -16,28 +18,7 @@ import {
   yesOrNo,
 } from './kit/settings.ts'
 
-/** Every limit there is, and how much it allows where LIMITS does not say otherwise. */
-const LIMITS = {
-  checkout: { count: 30, seconds: 60 },
-  status: { count: 60, seconds: 60 },
-  wrong_email: { count: 10, seconds: 3600 },
-  receipt: { count: 5, seconds: 3600 },
-  sandbox: { count: 60, seconds: 60 },
-  code: { count: 3, seconds: 900 },
-  code_address: { count: 10, seconds: 3600 },
-  code_try: { count: 10, seconds: 3600 },
-  password: { count: 10, seconds: 900 },
-  idp: { count: 30, seconds: 60 },
-} satisfies Record<string, Limit>
-
-export type LimitName = keyof typeof LIMITS
-export type Limits = Partial<Record<LimitName, Limit>>
-const IDP_REQUIRED = ['IDP_ISSUER', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET']
-const AUTH_METHODS = ['client_secret_post', 'client_secret_basic'] as const
-const PROCESSORS = ['sandbox'] as const
-export type ProcessorName = (typeof PROCESSORS)[number]
-
-export interface Config {
+export interface Config extends ProcessorsConfig {
   readonly port: number
   readonly host: string
   /** Where the API and the pages are reached. Absent: at the address the service comes to listen on. */
@@ -59,8 +40,6 @@ export interface Config {
   /** Absent: mails are kept for the outbox page. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
-  /** In order of preference. None: card payments are not live. */
-  readonly processors: readonly ProcessorName[]
   readonly statementPrefix: string
   readonly orderTtlHours: { readonly instant: number; readonly bank: number }
   readonly limits: Limits
@@ -71,15 +50,6 @@ export interface Config {
   readonly startedByNpm: boolean
 }
 
-export interface IdpConfig {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly authMethod: (typeof AUTH_METHODS)[number]
-  /** What the button says. */
-  readonly label: string
-}
-
 /** The settings that are wrong, each with its name: the service does not start with a guess. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
@@ -87,29 +57,10 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Record<string, string | undefined>
-type Checked = <T>(name: string, fallback: T, parse: (value: string) => T | undefined, expected: string) => T
-
 /** Reads the environment, once. Every setting can also be read from a file: `NAME_FILE`. Throws a ConfigError that names what is wrong. */
 export function readConfig(env: Environment = process.env): Config {
-  const problems: string[] = []
-  const text = (name: string): string | undefined => {
-    const file = env[`${name}_FILE`]
-    if (!file) return env[name]?.trim() || undefined
-    try {
-      return fs.readFileSync(file, 'utf8').trim() || undefined
-    } catch {
-      problems.push(`${name}_FILE: ${file} cannot be read`)
-    }
-  }
-  const checked: Checked = (name, fallback, parse, expected) => {
-    const value = text(name)
-    if (value === undefined) return fallback
-    const parsed = parse(value)
-    if (parsed === undefined) problems.push(`${name}: expected ${expected}`)
-    return parsed ?? fallback
-  }
-
+  const reader = newReader(env)
+  const { text, checked, problems } = reader
   const isPublic = checked('PUBLIC', false, yesOrNo, '1 or 0')
   const dataDir = path.resolve(text('DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
   const url = (name: string) =>
@@ -136,7 +87,7 @@ export function readConfig(env: Environment = process.env): Config {
     ),
     secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
     signup: checked('SIGNUP', 'open', oneOf('open', 'closed'), 'open or closed'),
-    idp: idpConfig(checked, text, isPublic, problems),
+    idp: readIdentityProvider(reader, isPublic),
     smtpUrl: checked(
       'SMTP_URL',
       undefined,
@@ -144,7 +95,7 @@ export function readConfig(env: Environment = process.env): Config {
       'smtp://user:password@host:587 or smtps://…',
     ),
     mailFrom: checked('MAIL_FROM', 'Till <till@localhost>', sender, 'an address, or Name <address>'),
-    processors: checked('PROCESSORS', ['sandbox'], processorList, `a list of ${PROCESSORS.join(', ')}, or none`),
+    ...readProcessors(reader, isPublic),
     statementPrefix: checked(
       'STATEMENT_PREFIX',
       'TILL',
@@ -174,36 +125,12 @@ export function readConfig(env: Environment = process.env): Config {
     startedByNpm: env.npm_lifecycle_event !== undefined,
   }
   problems.push(...problemsOfHosts(config))
-  if (isPublic) problems.push(...problemsOfPublic(config, text))
+  if (isPublic) problems.push(...problemsOfPublic(config, reader))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   const secretFile = path.join(dataDir, 'secret')
   const secrets = config.secrets.length > 0 ? config.secrets : [keptSecret(secretFile)]
   if (secrets[0]!.length < 32) throw new ConfigError([`SECRET: ${secretFile} is damaged; remove it, or set SECRET`])
   return Object.freeze({ ...config, secrets })
-}
-
-/** All of the provider's settings, or none of them. */
-function idpConfig(
-  checked: Checked,
-  text: (name: string) => string | undefined,
-  isPublic: boolean,
-  problems: string[],
-): IdpConfig | undefined {
-  const idp = {
-    issuer: checked<string>('IDP_ISSUER', '', (value) => issuer(value, isPublic), 'the provider’s https address'),
-    clientId: text('IDP_CLIENT_ID') ?? '',
-    clientSecret: text('IDP_CLIENT_SECRET') ?? '',
-    authMethod: checked('IDP_AUTH_METHOD', AUTH_METHODS[0], oneOf(...AUTH_METHODS), AUTH_METHODS.join(' or ')),
-    label: checked('IDP_LABEL', 'your company account', (value) => value.slice(0, 60), 'a few words'),
-  }
-  const named = IDP_REQUIRED.map((name) => ({
-    name,
-    is: text(name) !== undefined,
-  }))
-  const isMeant = [...IDP_REQUIRED, 'IDP_LABEL', 'IDP_AUTH_METHOD'].some((name) => text(name) !== undefined)
-  if (!isMeant) return undefined
-  for (const { name, is } of named) if (!is) problems.push(`${name}: required with the other IDP_ settings`)
-  return idp
 }
 
 /** A cookie reaches both hosts only when both lie below its domain. */
@@ -216,31 +143,6 @@ function problemsOfHosts({ cookieDomain, baseUrl, appUrl }: Config): string[] {
     const host = url ? new URL(url).hostname : ''
     return host === cookieDomain || host.endsWith(`.${cookieDomain}`) ? [] : [`COOKIE_DOMAIN: ${name} is not within it`]
   })
-}
-
-/** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */
-function problemsOfPublic(config: Config, text: (name: string) => string | undefined): string[] {
-  const problems: string[] = []
-  for (const [name, value] of [
-    ['BASE_URL', config.baseUrl],
-    ['APP_URL', config.appUrl],
-  ] as const) {
-    if (!value?.startsWith('https://')) problems.push(`${name}: an https address is required where PUBLIC=1`)
-  }
-  if (config.secrets.length === 0) problems.push('SECRET: required where PUBLIC=1')
-  if (!config.smtpUrl) problems.push('SMTP_URL: required where PUBLIC=1')
-  if (!text('MAIL_FROM')) problems.push('MAIL_FROM: required where PUBLIC=1')
-  if (!text('PROCESSORS')) problems.push('PROCESSORS: required where PUBLIC=1 (sandbox only if named)')
-  if (text('LIMITS') === 'off') problems.push('LIMITS: off is refused where PUBLIC=1')
-  return problems
-}
-
-function processorList(value: string): ProcessorName[] | undefined {
-  if (value === 'none') return []
-  const list = value.split(',').map((name) => name.trim())
-  return list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name))
-    ? list
-    : undefined
 }
 
 function orderTtl(value: string): Config['orderTtlHours'] | undefined {

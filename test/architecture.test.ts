@@ -9,7 +9,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The slices, in the order in which they may know each other; then what puts them together. */
 const SLICES = ['kit', 'ledger', 'sellers', 'products', 'orders', 'payments', 'checkout', 'pages']
 const WIRING: Record<string, string[]> = {
-  'config.ts': ['kit'],
+  config: ['kit', 'config', 'config.ts'],
+  'config.ts': ['kit', 'config'],
   'app.ts': [...SLICES, 'config.ts'],
   'main.ts': ['kit', 'app.ts', 'config.ts'],
 }

@@ -1,0 +1,17 @@
+import type { Limit } from '../kit/limits.ts'
+
+/** Every limit there is, and how much it allows where LIMITS does not say otherwise. */
+export const LIMITS = {
+  checkout: { count: 30, seconds: 60 },
+  status: { count: 60, seconds: 60 },
+  wrong_email: { count: 10, seconds: 3600 },
+  receipt: { count: 5, seconds: 3600 },
+  sandbox: { count: 60, seconds: 60 },
+  code: { count: 3, seconds: 900 },
+  code_address: { count: 10, seconds: 3600 },
+  code_try: { count: 10, seconds: 3600 },
+  password: { count: 10, seconds: 900 },
+  idp: { count: 30, seconds: 60 },
+} satisfies Record<string, Limit>
+
+export type Limits = Partial<Record<keyof typeof LIMITS, Limit>>

@@ -1,0 +1,134 @@
+import { origin } from '../kit/settings.ts'
+import type { Reader } from './reader.ts'
+
+export const PROCESSORS = ['stripe', 'razorpay', 'sandbox'] as const
+export type ProcessorName = (typeof PROCESSORS)[number]
+
+export interface StripeConfig {
+  readonly secretKey: string
+  readonly publishableKey: string
+  /** Any of them signs a notification: two while one is being replaced. */
+  readonly webhookSecrets: readonly string[]
+  readonly apiUrl: string | undefined
+  /** Absent: those of the account's dashboard. */
+  readonly paymentMethodTypes: readonly string[] | undefined
+}
+
+export interface RazorpayConfig {
+  readonly keyId: string
+  readonly keySecret: string
+  readonly webhookSecrets: readonly string[]
+  readonly apiUrl: string | undefined
+}
+
+export interface ProcessorsConfig {
+  /** In order of preference. None: card payments are not live. */
+  readonly processors: readonly ProcessorName[]
+  readonly stripe: StripeConfig | undefined
+  readonly razorpay: RazorpayConfig | undefined
+}
+
+const KEYS = {
+  stripe: ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'],
+  razorpay: ['RAZORPAY_KEY_ID', 'RAZORPAY_KEY_SECRET', 'RAZORPAY_WEBHOOK_SECRET'],
+} as const
+
+/** Which processors serve, each with all of its keys: those that are named, or else those that have keys, or else the sandbox. */
+export function readProcessors(reader: Reader, isPublic: boolean): ProcessorsConfig {
+  const { text, checked, problems } = reader
+  const hasKeys = (['stripe', 'razorpay'] as const).filter((name) => KEYS[name].some((key) => text(key) !== undefined))
+  const standing: readonly ProcessorName[] = hasKeys.length > 0 ? hasKeys : ['sandbox']
+  const processors = checked('PROCESSORS', standing, processorList, `a list of ${PROCESSORS.join(', ')}, or none`)
+  for (const name of ['stripe', 'razorpay'] as const)
+    if (processors.includes(name))
+      for (const key of KEYS[name]) if (text(key) === undefined) problems.push(`${key}: required for ${name}`)
+  const stripe = readStripe(reader, isPublic)
+  const razorpay = readRazorpay(reader, isPublic)
+  return {
+    processors,
+    stripe: processors.includes('stripe') ? stripe : undefined,
+    razorpay: processors.includes('razorpay') ? razorpay : undefined,
+  }
+}
+
+function readStripe({ checked, problems }: Reader, isPublic: boolean): StripeConfig {
+  const key = (name: string, kinds: string, expected: string) =>
+    checked(
+      name,
+      '',
+      (value) => (new RegExp(`^(${kinds})_(test|live)_\\w+$`).test(value) ? value : undefined),
+      expected,
+    )
+  const secretKey = key('STRIPE_SECRET_KEY', 'sk|rk', 'sk_live_…, or rk_live_… of a restricted key, or sk_test_…')
+  const publishableKey = key('STRIPE_PUBLISHABLE_KEY', 'pk', 'pk_live_… or pk_test_…')
+  if (secretKey && publishableKey && modeOf(secretKey) !== modeOf(publishableKey))
+    problems.push('STRIPE_PUBLISHABLE_KEY: of the other mode (test or live) than STRIPE_SECRET_KEY')
+  return {
+    secretKey,
+    publishableKey,
+    webhookSecrets: checked(
+      'STRIPE_WEBHOOK_SECRET',
+      [],
+      webhookSecrets(/^whsec_\w+$/),
+      'whsec_…; two while one is replaced',
+    ),
+    apiUrl: apiUrl(checked, 'STRIPE_API_URL', isPublic),
+    paymentMethodTypes: checked(
+      'STRIPE_PAYMENT_METHOD_TYPES',
+      undefined,
+      (value) => {
+        const list = value.split(',').map((type) => type.trim())
+        return list.every((type) => /^[a-z0-9_]+$/.test(type)) ? list : undefined
+      },
+      'a list such as card,us_bank_account',
+    ),
+  }
+}
+
+function readRazorpay({ checked, text }: Reader, isPublic: boolean): RazorpayConfig {
+  return {
+    keyId: checked(
+      'RAZORPAY_KEY_ID',
+      '',
+      (value) => (/^rzp_(test|live)_\w+$/.test(value) ? value : undefined),
+      'rzp_live_… or rzp_test_…',
+    ),
+    keySecret: text('RAZORPAY_KEY_SECRET') ?? '',
+    webhookSecrets: checked(
+      'RAZORPAY_WEBHOOK_SECRET',
+      [],
+      webhookSecrets(/^[^,]{8,}$/),
+      'at least 8 characters; two, separated by a comma, while one is replaced',
+    ),
+    apiUrl: apiUrl(checked, 'RAZORPAY_API_URL', isPublic),
+  }
+}
+
+/** Whether a processor's key moves real money. */
+export const modeOf = (key: string): 'live' | 'test' => (/_live_/.test(key) ? 'live' : 'test')
+
+/** Another server that speaks the processor's API. Keys go there: without TLS to nobody but this machine and its tests. */
+const apiUrl = (checked: Reader['checked'], name: string, isPublic: boolean): string | undefined =>
+  checked(
+    name,
+    undefined,
+    (value) => {
+      const url = origin(value)
+      return url && (!isPublic || url.startsWith('https:')) ? url : undefined
+    },
+    'an https address, without a path',
+  )
+
+const webhookSecrets =
+  (shape: RegExp) =>
+  (value: string): string[] | undefined => {
+    const list = value.split(',').map((secret) => secret.trim())
+    return list.every((secret) => shape.test(secret)) ? list : undefined
+  }
+
+function processorList(value: string): readonly ProcessorName[] | undefined {
+  if (value === 'none') return []
+  const list = value.split(',').map((name) => name.trim())
+  const known = list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name))
+  return known && new Set(list).size === list.length ? list : undefined
+}
