@@ -22,7 +22,7 @@ import { apiDescription, docsRoutes } from './pages/docs.ts'
 import { outboxRoutes } from './pages/outbox.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { reconcileDue } from './payments/ask.ts'
-import type { Processor } from './payments/processor.ts'
+import { openProcessors } from './payments/open.ts'
 import { refundReturns } from './payments/refund.ts'
 import { webhookRoutes } from './payments/routes.ts'
 import { sandboxRoutes } from './payments/sandbox/routes.ts'
@@ -80,8 +80,16 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   healthRoutes(server, { db: reserved.db, isClosing: () => closing, metricsAreLocal: config.isPublic })
 
   const settle = settler(reserved.db, jobs, { bankTtlHours: config.orderTtlHours.bank })
-  const processors = new Map<string, Processor>()
-  for (const name of config.processors) processors.set(name, sandboxProcessor(db, jobs, config.secrets))
+  const { statementPrefix } = config
+  const processors = await openProcessors(
+    {
+      processors: config.processors,
+      stripe: config.stripe && { ...config.stripe, statementPrefix },
+      razorpay: config.razorpay,
+      sandbox: () => sandboxProcessor(db, jobs, config.secrets),
+    },
+    log,
+  )
   const asking = { db, processors, settle, log }
 
   const demoIds = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
@@ -118,7 +126,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     ...asking,
     jobs,
     createOrder: orderMaker(db, {
-      statementPrefix: config.statementPrefix,
+      statementPrefix,
       ttlHours: config.orderTtlHours.instant,
       paymentsLive: processors.size > 0,
     }),

@@ -21,6 +21,17 @@ const PUBLIC = {
   PROCESSORS: 'none',
 }
 
+const STRIPE = {
+  STRIPE_SECRET_KEY: 'sk_test_51Secret',
+  STRIPE_PUBLISHABLE_KEY: 'pk_test_51Public',
+  STRIPE_WEBHOOK_SECRET: 'whsec_signs',
+}
+const RAZORPAY = {
+  RAZORPAY_KEY_ID: 'rzp_test_1DP5mm',
+  RAZORPAY_KEY_SECRET: 'a secret of razorpay’s',
+  RAZORPAY_WEBHOOK_SECRET: 'a secret that signs',
+}
+
 const IDP = {
   IDP_ISSUER: 'https://idp.example/tenant',
   IDP_CLIENT_ID: 'till-1',
@@ -62,6 +73,8 @@ test('nothing has to be set', async (t) => {
       smtpUrl: undefined,
       mailFrom: 'Till <till@localhost>',
       processors: ['sandbox'],
+      stripe: undefined,
+      razorpay: undefined,
       statementPrefix: 'TILL',
       orderTtlHours: { instant: 24, bank: 168 },
       limits: {
@@ -231,7 +244,7 @@ const WRONG: Record<string, string[]> = {
   STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example'],
   SECRET: ['short', `${SECRET},short`, `${SECRET},`, ',', 's'.repeat(31)],
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x'],
-  PROCESSORS: ['stripe', 'sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString'],
+  PROCESSORS: ['sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString', 'sandbox,sandbox'],
   STATEMENT_PREFIX: ['till', 'TI', 'TILLTILLTILL', '12345', 'TÏLL', 'TILL*', '-TILL', "ANN'S"],
   ORDER_TTL_HOURS: ['0', '-1', 'x', '1.5', '24,168,1', '24,', '24,x', '24,0', '9999', '24h'],
   LIMITS: ['on', 'checkout', 'checkout=0/60', 'checkout=1/0', 'checkout=1', 'nothing=1/60', 'toString=1/60', '__proto__=1/60', 'checkout=1/60,', 'checkout=-1/60', 'checkout=1/60;status=1/60'],
@@ -291,6 +304,65 @@ test('where real users reach it, nothing is left to the defaults of a newcomer�
     ['sandbox'],
     'asked for by name',
   )
+})
+
+test('who has keys serves, in the order that is asked for; without keys the sandbox does', () => {
+  const served = (env: Record<string, string>) => readConfig({ SECRET, ...env }).processors
+  assert.deepEqual(served({}), ['sandbox'])
+  assert.deepEqual(served(STRIPE), ['stripe'])
+  assert.deepEqual(served({ ...STRIPE, ...RAZORPAY }), ['stripe', 'razorpay'])
+  assert.deepEqual(served({ ...STRIPE, ...RAZORPAY, PROCESSORS: 'razorpay, stripe' }), ['razorpay', 'stripe'])
+  const off = readConfig({ SECRET, ...STRIPE, PROCESSORS: 'none' })
+  assert.deepEqual([off.processors, off.stripe], [[], undefined])
+})
+
+test('a processor’s settings are read', () => {
+  const { stripe, razorpay } = readConfig({
+    SECRET,
+    ...STRIPE,
+    STRIPE_WEBHOOK_SECRET: 'whsec_new, whsec_old',
+    STRIPE_PAYMENT_METHOD_TYPES: 'card, us_bank_account',
+    STRIPE_API_URL: 'http://127.0.0.1:12111',
+    ...RAZORPAY,
+  })
+  assert.deepEqual(stripe, {
+    secretKey: STRIPE.STRIPE_SECRET_KEY,
+    publishableKey: STRIPE.STRIPE_PUBLISHABLE_KEY,
+    webhookSecrets: ['whsec_new', 'whsec_old'],
+    apiUrl: 'http://127.0.0.1:12111',
+    paymentMethodTypes: ['card', 'us_bank_account'],
+  })
+  assert.deepEqual(razorpay, {
+    keyId: RAZORPAY.RAZORPAY_KEY_ID,
+    keySecret: RAZORPAY.RAZORPAY_KEY_SECRET,
+    webhookSecrets: [RAZORPAY.RAZORPAY_WEBHOOK_SECRET],
+    apiUrl: undefined,
+  })
+})
+
+test('a processor that serves has all of its keys, and they belong together', () => {
+  for (const keys of [STRIPE, RAZORPAY])
+    for (const name of Object.keys(keys)) assert.deepEqual(wrong({ ...keys, [name]: '' }), [name])
+  assert.deepEqual(wrong({ PROCESSORS: 'stripe' }), Object.keys(STRIPE))
+  assert.deepEqual(wrong({ PROCESSORS: 'razorpay' }), Object.keys(RAZORPAY))
+  assert.deepEqual(wrong({ ...STRIPE, STRIPE_SECRET_KEY: 'sk_live_x' }), ['STRIPE_PUBLISHABLE_KEY'])
+  for (const [name, values] of Object.entries({
+    STRIPE_SECRET_KEY: ['pk_test_x', 'sk_test_', 'key', 'sk_test_x y'],
+    STRIPE_PUBLISHABLE_KEY: ['sk_test_x', 'x'],
+    STRIPE_WEBHOOK_SECRET: ['secret', 'whsec_', 'whsec_a,', 'whsec_a b'],
+    STRIPE_API_URL: ['api.stripe.test', 'https://api.stripe.test/v1', 'ftp://x'],
+    STRIPE_PAYMENT_METHOD_TYPES: ['Card', 'card,', 'card;link'],
+  }))
+    for (const value of values) assert.deepEqual(wrong({ ...STRIPE, [name]: value }), [name], value)
+  for (const [name, values] of Object.entries({
+    RAZORPAY_KEY_ID: ['rzp_x', 'key_test_x'],
+    RAZORPAY_WEBHOOK_SECRET: ['short', 'long enough,'],
+    RAZORPAY_API_URL: ['x'],
+  }))
+    for (const value of values) assert.deepEqual(wrong({ ...RAZORPAY, [name]: value }), [name], value)
+  const open = { ...PUBLIC, ...STRIPE, PROCESSORS: '' }
+  assert.deepEqual(wrong(open), [], 'keys are enough where real users reach it')
+  assert.deepEqual(wrong({ ...open, STRIPE_API_URL: 'http://127.0.0.1:1' }), ['STRIPE_API_URL'], 'keys travel by TLS')
 })
 
 test('every setting can be read from a file', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rail } from '../src/orders/states.ts'
 import type { PaymentSnapshot } from '../src/payments/processor.ts'
-import { AmountNotTaken } from '../src/payments/stripe/amounts.ts'
+import { AmountNotTaken } from '../src/payments/processor.ts'
 import { next, payment, setUp, unavailable } from './stripe-setup.ts'
 
 // ── amounts

@@ -87,7 +87,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         idempotencyKey: request.headers['idempotency-key'],
       })
       const processor = processorFor(processors, order.currency)
-      const started = processor && (await startPayment(db, processor, order))
+      const started = processor && (await startPayment(parts, processor, order))
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {

@@ -46,6 +46,8 @@ export interface PaymentSnapshot {
 export interface StartPayment {
   /** The same key always starts the same payment. */
   key: string
+  /** Where it was started before, and the processor has told: that payment is found again, and none is made. */
+  processorPaymentId?: string | undefined
   orderId: string
   amountMinor: number
   currency: string
@@ -105,4 +107,28 @@ export interface Processor {
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
 }
 
-export class ProcessorUnavailable extends Error {}
+/** What was asked for was not done, and may be later. */
+export class ProcessorUnavailable extends Error {
+  /** The processor is there, and has said no: not an outage. */
+  readonly answered: boolean = false
+  /** When it makes sense to ask again, where that is known. */
+  readonly retryAfterSeconds: number | undefined
+  constructor(message: string, { retryAfterSeconds, ...more }: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+    super(message, more)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** A "no" that is the processor's own answer. */
+export class ProcessorRefused extends ProcessorUnavailable {
+  override readonly answered: boolean = true
+}
+
+/** It cannot take this amount or currency, now or later: another one is needed, not another try. */
+export class AmountNotTaken extends ProcessorRefused {}
+
+/** It knows no such payment: another account's, or another mode's. */
+export class PaymentUnknown extends ProcessorRefused {}
+
+/** The payment that was begun before takes no money any more. */
+export class PaymentClosed extends ProcessorRefused {}

@@ -1,5 +1,12 @@
 import { isId as isOurId } from '../kit/ids.ts'
-import { type PaymentSnapshot, type Processor, ProcessorUnavailable, type StartPayment } from './processor.ts'
+import {
+  AmountNotTaken,
+  type PaymentSnapshot,
+  PaymentUnknown,
+  type Processor,
+  ProcessorUnavailable,
+  type StartPayment,
+} from './processor.ts'
 import { type Credentials, RazorpayRefusal, type Visit, razorpayClient, unlessRefused } from './razorpay/client.ts'
 import {
   type Order,
@@ -37,7 +44,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
     name: 'razorpay',
     rails: (currency) => (currency === 'INR' ? [...RUPEE_RAILS] : []),
     async startPayment(payment) {
-      const { id } = await findOrMakeOrder(visit(), payment)
+      const id = payment.processorPaymentId ?? (await findOrMakeOrder(visit(), payment)).id
       return { processorPaymentId: id, clientSecret: id, publishableKey: options.keyId }
     },
     fetchPayment: (id) => read(visit(), id),
@@ -63,7 +70,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
  */
 async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency }: StartPayment): Promise<Order> {
   if (currency !== 'INR' || amountMinor < LEAST_PAISE)
-    throw new ProcessorUnavailable('only rupees can be paid here, and at least one')
+    throw new AmountNotTaken('only rupees can be paid here, and at least one')
   const find = async (): Promise<Order | undefined> => {
     const orders = listOf(await ask.get('/v1/orders', { receipt: key, count: 100 }), orderOf)
     return orders.filter(({ receipt }) => receipt === key).sort(older)[0]
@@ -108,12 +115,12 @@ const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id
 
 /** How an Order stands, by its own id or by that of a payment on it. What the bank has said yes to is captured on the way. */
 async function read(ask: Visit, id: string): Promise<PaymentSnapshot> {
-  const orderId = isId('pay_', id) ? (await askPayment(ask, id)).orderId : id
+  const orderId = isId('pay_', id) ? (await askPayment(ask, id).catch(unknown)).orderId : id
   // a payment that was made without an order is none of ours
   if (orderId === undefined)
     return { processorPaymentId: id, state: 'open', declines: 0, captures: [], refunds: [], disputes: [] }
-  if (!isId('order_', orderId)) throw new ProcessorUnavailable('no such payment')
-  const order = orderOf(await ask.get(`/v1/orders/${orderId}`))
+  if (!isId('order_', orderId)) throw new PaymentUnknown('no such payment')
+  const order = orderOf(await ask.get(`/v1/orders/${orderId}`).catch(unknown))
   if (order.id !== orderId) throw new ProcessorUnavailable('another order than the one that was asked for')
   const payments = await capture(ask, order, await paymentsOf(ask, order))
   const captured = payments.filter(isCaptured)
@@ -128,6 +135,11 @@ async function read(ask: Visit, id: string): Promise<PaymentSnapshot> {
     ...captured.filter(wasSentBack).map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
   return snapshotOf({ order, payments: told, disputes, refunds: refunds.flat() })
+}
+
+/** An id is all that was said: a "no" to it means that there is none. */
+function unknown(error: unknown): never {
+  throw error instanceof RazorpayRefusal ? new PaymentUnknown('no such payment', { cause: error }) : error
 }
 
 async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {

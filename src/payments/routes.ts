@@ -5,12 +5,15 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { Problem } from '../kit/schema.ts'
-import { type PaymentSnapshot, type Processor, ProcessorUnavailable } from './processor.ts'
+import { OutOfTime, inTime } from '../kit/time.ts'
+import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
 import type { Settle } from './settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
 /** A notification that overtook our own commit: the next moment it will be known. */
 const TOO_EARLY_RETRY_SECONDS = 2
+/** Who notifies us waits five seconds for an answer at the least; what is not answered then comes again. */
+const ASK_MS = 4_000
 
 /**
  * Where processors notify us. The signature is checked over the raw bytes, and a 2xx is given only after the commit: whatever
@@ -23,6 +26,9 @@ export async function webhookRoutes(
   await parent.register(async (server: Server) => {
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+
+    const warnOfStranger = ({ name }: Processor, { id }: { id: string }) =>
+      log.warn({ processor: name, eventId: id }, 'a notification about a payment that is not ours')
 
     server.post(
       '/api/webhooks/:processor',
@@ -42,9 +48,10 @@ export async function webhookRoutes(
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         const event = processor.verifyEvent(body, request.headers)
         if (!event) throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
-        const payment = event.payment ?? (event.paymentId && (await ask(processor, event.paymentId)))
-        if (!payment) {
-          await noteIgnored(db, processor.name, event)
+        const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId) : 'ignored')
+        if (payment === 'ignored' || payment === 'unknown_payment') {
+          await noteWithoutEffect(db, processor.name, event, payment)
+          if (payment === 'unknown_payment') warnOfStranger(processor, event)
           return { received: true }
         }
         const outcome = await settle({ processor: processor.name, payment, event })
@@ -53,8 +60,7 @@ export async function webhookRoutes(
             retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
           })
         }
-        if (outcome === 'unknown_payment')
-          log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
+        if (outcome === 'unknown_payment') warnOfStranger(processor, event)
         return { received: true }
       },
     )
@@ -62,11 +68,12 @@ export async function webhookRoutes(
 }
 
 /** A notification says that something happened; what, the processor itself is asked. While it is away, the notification must come again. */
-async function ask(processor: Processor, paymentId: string): Promise<PaymentSnapshot> {
+async function ask(processor: Processor, paymentId: string): Promise<PaymentSnapshot | 'unknown_payment'> {
   try {
-    return await processor.fetchPayment(paymentId)
+    return await inTime(processor.fetchPayment(paymentId), ASK_MS)
   } catch (error) {
-    if (!(error instanceof ProcessorUnavailable)) throw error
+    if (error instanceof PaymentUnknown) return 'unknown_payment'
+    if (!(error instanceof ProcessorUnavailable || error instanceof OutOfTime)) throw error
     throw new Refusal('processor_unavailable', 'The payment cannot be looked up right now.', {
       retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
       cause: error,
@@ -74,10 +81,15 @@ async function ask(processor: Processor, paymentId: string): Promise<PaymentSnap
   }
 }
 
-async function noteIgnored(db: Db, processor: string, event: { id: string; type: string }): Promise<void> {
+async function noteWithoutEffect(
+  db: Db,
+  processor: string,
+  event: { id: string; type: string },
+  outcome: 'ignored' | 'unknown_payment',
+): Promise<void> {
   await sql`
     insert into processor_events (processor, event_id, type, outcome)
-    values (${processor}, ${event.id}, ${event.type}, 'ignored') on conflict (processor, event_id) do nothing`.execute(
+    values (${processor}, ${event.id}, ${event.type}, ${outcome}) on conflict (processor, event_id) do nothing`.execute(
     db,
   )
 }

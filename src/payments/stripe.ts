@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import { type PaymentSnapshot, type Processor, ProcessorUnavailable } from './processor.ts'
+import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
 import { takesCurrency, toStripe } from './stripe/amounts.ts'
 import { type Deadline, StripeRefused, ask, askWithKey, connectStripe, listed, newDeadline } from './stripe/client.ts'
 import { verifyEvent } from './stripe/events.ts'
@@ -75,7 +75,10 @@ async function papersOf(
 ): Promise<Papers> {
   const intent = await ask(shapes.paymentIntent, until, (sent) =>
     stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
-  )
+  ).catch((error: unknown) => {
+    const missing = error instanceof StripeRefused && error.code === 'resource_missing'
+    throw missing ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
+  })
   if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
   const of = { payment_intent: id }
   const all = async <Item extends Charge | Refund | Dispute>(items: AsyncIterable<Item>): Promise<Item[]> => {
@@ -148,6 +151,6 @@ async function sendBack(
 }
 
 function checkedId(id: string): string {
-  if (!shapes.paymentId.Check(id)) throw new ProcessorUnavailable('this is no payment of Stripe’s')
+  if (!shapes.paymentId.Check(id)) throw new PaymentUnknown('this is no payment of Stripe’s')
   return id
 }

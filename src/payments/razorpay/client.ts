@@ -1,4 +1,4 @@
-import { ProcessorUnavailable } from '../processor.ts'
+import { ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
 
 export interface Credentials {
   keyId: string
@@ -23,7 +23,7 @@ const MOST_BYTES = 4 * 1024 * 1024
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
 
 /** Razorpay took the request and said no, in its own words (https://razorpay.com/docs/errors). */
-export class RazorpayRefusal extends ProcessorUnavailable {
+export class RazorpayRefusal extends ProcessorRefused {
   readonly reason: string
 
   constructor(message: string, reason: string) {

@@ -3,7 +3,7 @@ import type { Db } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../../orders/states.ts'
-import type { Processor, StartedPayment } from '../processor.ts'
+import { PaymentUnknown, type Processor, type StartedPayment } from '../processor.ts'
 import { type Kept, captureLater, changePayment, refund, sandboxId, snapshotOf } from './bank.ts'
 import { deliverNotifications, verifyNotification } from './notify.ts'
 
@@ -16,7 +16,7 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
   const keys = secrets.map((secret) => derivedKey(secret, 'sandbox webhook'))
   const read = async (id: string): Promise<Kept> => {
     const { rows } = await sql<{ payment: Kept }>`select payment from sandbox_payments where id = ${id}`.execute(db)
-    if (!rows[0]) throw new Error('the sandbox does not know this payment')
+    if (!rows[0]) throw new PaymentUnknown('the sandbox does not know this payment')
     return rows[0].payment
   }
 

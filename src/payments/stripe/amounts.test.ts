@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { CURRENCIES } from '../../kit/money.ts'
-import { ProcessorUnavailable } from '../processor.ts'
-import { AmountNotTaken, fromStripe, priceToStripe, takesCurrency, toStripe } from './amounts.ts'
+import { AmountNotTaken, ProcessorUnavailable } from '../processor.ts'
+import { fromStripe, priceToStripe, takesCurrency, toStripe } from './amounts.ts'
 
 const taken = [...CURRENCIES].filter(takesCurrency)
 

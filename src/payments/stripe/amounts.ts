@@ -1,10 +1,7 @@
 import { decimalsOf } from '../../kit/money.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { AmountNotTaken, ProcessorUnavailable } from '../processor.ts'
 
 // How Stripe counts money, by https://docs.stripe.com/currencies: mostly as ISO 4217 does, in places by its own history.
-
-/** What Stripe cannot take, now or later: another amount or currency is needed, not another try. */
-export class AmountNotTaken extends ProcessorUnavailable {}
 
 /** Charged in more than 130 currencies; the last line has three decimals and is offered in some countries only. */
 const CURRENCIES: ReadonlySet<string> = new Set(

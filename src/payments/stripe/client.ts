@@ -20,6 +20,7 @@ export class StripeRefused extends ProcessorUnavailable {
   readonly replayed: boolean
   /** Nothing came of it, for certain: after a failure of Stripe's own, something still can. */
   readonly certain: boolean
+  override readonly answered: boolean
 
   constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
     // its own message can repeat what it was sent
@@ -28,6 +29,7 @@ export class StripeRefused extends ProcessorUnavailable {
     this.keyReused = error.rawType === 'idempotency_error' && error.code !== 'idempotency_key_in_use'
     this.replayed = error.headers?.['idempotent-replayed'] === 'true'
     this.certain = error instanceof Stripe.errors.StripeInvalidRequestError
+    this.answered = this.certain || this.keyReused
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Stripe } from 'stripe'
-import { ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
+import { PaymentClosed, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
 import { priceToStripe } from './amounts.ts'
 import { type Deadline, StripeRefused, ask, askWithKey, newDeadline } from './client.ts'
 import { methodsFor } from './rails.ts'
@@ -33,6 +33,16 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
     intent.livemode === account.live &&
     intent.metadata[ORDER_ID] === payment.orderId &&
     intent.metadata[ATTEMPT_ID] === payment.key
+  // asked for by its id: a key older than a day would make a second payment
+  const { processorPaymentId: id } = payment
+  if (id !== undefined) {
+    const intent = await ask(shapes.paymentIntent, until, (sent) =>
+      account.stripe.paymentIntents.retrieve(id, {}, sent),
+    )
+    if (intent.id !== id || !fits(intent)) throw new ProcessorUnavailable('Stripe told of another payment')
+    if (intent.status === 'canceled') throw new PaymentClosed('this payment was closed')
+    return startedOf(account, intent)
+  }
   const create = async (key: string): Promise<StartedPayment> => {
     const intent = await askWithKey(shapes.paymentIntent, until, key, (sent) =>
       account.stripe.paymentIntents.create(params, sent),

@@ -1,0 +1,26 @@
+import type { TestContext } from 'node:test'
+import { startStripeServer } from './stripe-server.ts'
+import { type Ends, startTestShop } from './shop.ts'
+
+export type StripeShop = Awaited<ReturnType<typeof startStripeShop>>
+
+/** A shop whose payments are Stripe's, and a server that speaks for Stripe and notifies the shop. Both end with the test. */
+export async function startStripeShop(t: Ends | TestContext, { env = {} }: { env?: Record<string, string> } = {}) {
+  const server = await startStripeServer()
+  t.after(server.close)
+  const shop = await startTestShop(t, {
+    env: {
+      STRIPE_SECRET_KEY: server.secretKey,
+      STRIPE_PUBLISHABLE_KEY: server.secretKey.replace('sk_', 'pk_'),
+      STRIPE_WEBHOOK_SECRET: server.webhookSecret,
+      STRIPE_API_URL: server.url,
+      ...env,
+    },
+  })
+  server.knobs.webhookUrl = `${shop.url}/api/webhooks/stripe`
+  return { shop, server, bank: server.bank }
+}
+
+/** The payment that a client secret is of. */
+export const intentOf = ({ clientSecret = '' }: { clientSecret?: string | undefined }): string =>
+  clientSecret.split('_secret_')[0]!
