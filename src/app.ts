@@ -22,6 +22,7 @@ import { apiDescription, docsRoutes } from './pages/docs.ts'
 import { outboxRoutes } from './pages/outbox.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { reconcileDue } from './payments/ask.ts'
+import { attemptKeeper } from './payments/attempts.ts'
 import { openProcessors } from './payments/open.ts'
 import { refundReturns } from './payments/refund.ts'
 import { webhookRoutes } from './payments/routes.ts'
@@ -91,6 +92,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     log,
   )
   const asking = { db, processors, settle, log }
+  const attempts = attemptKeeper(db)
 
   const demoIds = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
   await start.close()
@@ -124,6 +126,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await webhookRoutes(server, { db: reserved.db, processors, settle, log })
   checkoutRoutes(server, {
     ...asking,
+    attempts,
     jobs,
     createOrder: orderMaker(db, {
       statementPrefix,
@@ -159,7 +162,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await sendMails(jobs, { db, mailer, orderUrl: (orderId) => `${appUrl}/order/?order=${orderId}` })
   await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
   await refundReturns(jobs, asking)
-  await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue(asking)))
+  await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
@@ -167,7 +170,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   return {
     server,
     demoIds,
-    reconcile: () => reconcileDue(asking),
+    reconcile: () => reconcileDue({ ...asking, attempts }),
     /** Takes nothing new, finishes what runs, and hands the jobs over. */
     async close() {
       closing = true

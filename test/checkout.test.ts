@@ -11,6 +11,7 @@ import { formatMoney } from '../src/kit/money.ts'
 import { forgetIdempotencyKeys, orderMaker } from '../src/orders/create.ts'
 import { orderFinder } from '../src/orders/find.ts'
 import { RAILS } from '../src/orders/states.ts'
+import { attemptKeeper } from '../src/payments/attempts.ts'
 import { type Processor, ProcessorUnavailable, type StartPayment } from '../src/payments/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
@@ -515,6 +516,7 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
   t.after(() => server.close())
   checkoutRoutes(server, {
     db: shop.db,
+    attempts: attemptKeeper(shop.db),
     processors: new Map([[processor.name, processor]]),
     settle: () => assert.fail('nothing to settle'),
     log: newLog('silent'),

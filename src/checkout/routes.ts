@@ -11,6 +11,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
 import { isDelivered } from '../orders/states.ts'
 import { type Asking, syncOrder } from '../payments/ask.ts'
+import type { Attempts } from '../payments/attempts.ts'
 import { processorFor } from '../payments/routing.ts'
 import { startPayment } from '../payments/start.ts'
 import { productView } from './products.ts'
@@ -28,6 +29,7 @@ import {
 import { type Links, statusOf } from './status.ts'
 
 export interface CheckoutParts extends Asking {
+  attempts: Attempts
   createOrder: CreateOrder
   findOrder: FindOrder
   jobs: Jobs

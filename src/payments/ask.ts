@@ -4,9 +4,9 @@ import { type Log, errorForLog } from '../kit/log.ts'
 import { inTime } from '../kit/time.ts'
 import { lookNoMore, moveOrderIfAllowed, noteEvents } from '../orders/move.ts'
 import type { State } from '../orders/states.ts'
+import type { Attempt, Attempts } from './attempts.ts'
 import type { Processor } from './processor.ts'
 import type { Settle } from './settle.ts'
-import { noteStarted } from './start.ts'
 
 /** What asking a processor about an order needs. */
 export interface Asking {
@@ -15,6 +15,9 @@ export interface Asking {
   settle: Settle
   log: Log
 }
+
+/** What looking after all orders needs. */
+export type Reconciling = Asking & { attempts: Attempts }
 
 /** A buyer waits for the answer: the processor gets this long. */
 const SYNC_BUDGET_MS = 4_000
@@ -67,7 +70,7 @@ interface Due {
  * time is over and whose buyer has certainly not paid. So a shop whose notifications never arrive still delivers, and a
  * second capture, a refund or a dispute that nobody told us of is found. Returns how many orders were looked at.
  */
-export async function reconcileDue(asking: Asking): Promise<number> {
+export async function reconcileDue(asking: Reconciling): Promise<number> {
   let looked = 0
   for (const end = performance.now() + LOOKING_MS; performance.now() < end;) {
     const due = await claimDue(asking.db)
@@ -107,9 +110,9 @@ async function claimDue(db: Db): Promise<Due[]> {
   return rows
 }
 
-async function lookAt(asking: Asking, order: Due): Promise<void> {
+async function lookAt(asking: Reconciling, order: Due): Promise<void> {
   const { db } = asking
-  const { rows: attempts } = await sql<Attempt>`
+  const { rows: attempts } = await sql<AttemptOf>`
     select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
       o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor"
     from payments p join orders o on o.id = p.order_id where p.order_id = ${order.id} order by p.id`.execute(db)
@@ -131,10 +134,14 @@ async function lookAt(asking: Asking, order: Due): Promise<void> {
   })
 }
 
-async function askAbout({ db, processors, settle }: Asking, order: Due, attempt: Attempt): Promise<string> {
+async function askAbout(
+  { attempts, processors, settle }: Reconciling,
+  order: Due,
+  attempt: AttemptOf,
+): Promise<string> {
   const processor = processors.get(attempt.processor)
   if (!processor) throw new Error(`the processor ${attempt.processor} is not configured any more`)
-  const id = attempt.processorPaymentId ?? (await startAgain(db, processor, order.id, attempt))
+  const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
   let payment = await processor.fetchPayment(id)
   // the end of an order closes its payment first: nobody shall pay what we no longer wait for
   if (order.over && order.state !== 'expired' && payment.state === 'open') payment = await processor.cancelPayment(id)
@@ -142,17 +149,20 @@ async function askAbout({ db, processors, settle }: Asking, order: Due, attempt:
   return payment.state
 }
 
-interface Attempt {
-  id: string
+interface AttemptOf extends Attempt {
   processor: string
-  processorPaymentId: string | null
   amountMinor: number
   currency: string
   statementDescriptor: string
 }
 
 /** We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. */
-async function startAgain(db: Db, processor: Processor, orderId: string, attempt: Attempt): Promise<string> {
+async function startAgain(
+  attempts: Attempts,
+  processor: Processor,
+  orderId: string,
+  attempt: AttemptOf,
+): Promise<string> {
   const { id: key, amountMinor, currency, statementDescriptor } = attempt
   const { processorPaymentId } = await processor.startPayment({
     key,
@@ -161,6 +171,6 @@ async function startAgain(db: Db, processor: Processor, orderId: string, attempt
     currency,
     statementDescriptor,
   })
-  await noteStarted(db, key, processorPaymentId)
+  await attempts.noteStarted({ id: key, processorPaymentId })
   return processorPaymentId
 }

@@ -1,7 +1,5 @@
-import { sql } from 'kysely'
-import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import { newId } from '../kit/ids.ts'
+import type { Attempt, Attempts } from './attempts.ts'
 import {
   AmountNotTaken,
   PaymentClosed,
@@ -28,21 +26,21 @@ const RETRY_AFTER_SECONDS = 5
  * Refuses `processor_unavailable`, `amount_not_payable`.
  */
 export async function startPayment(
-  { db, settle }: { db: Db; settle: Settle },
+  { attempts, settle }: { attempts: Attempts; settle: Settle },
   processor: Processor,
   order: OrderToPay,
 ): Promise<StartedPayment | undefined> {
   try {
-    const attempt = await attemptFor(db, processor, order.id)
+    const attempt = await attempts.liveFor({ orderId: order.id, processor: processor.name })
     if (!attempt) return undefined
     try {
-      return await begin(db, processor, order, attempt)
+      return await begin(attempts, processor, order, attempt)
     } catch (error) {
       if (!(error instanceof PaymentClosed && attempt.processorPaymentId)) throw error
       const payment = await processor.fetchPayment(attempt.processorPaymentId)
       await settle({ processor: processor.name, payment })
-      const next = await attemptFor(db, processor, order.id)
-      return next && (await begin(db, processor, order, next))
+      const next = await attempts.liveFor({ orderId: order.id, processor: processor.name })
+      return next && (await begin(attempts, processor, order, next))
     }
   } catch (error) {
     if (error instanceof AmountNotTaken)
@@ -61,12 +59,12 @@ export async function startPayment(
   }
 }
 
-interface Attempt {
-  id: string
-  processorPaymentId: string | null
-}
-
-async function begin(db: Db, processor: Processor, order: OrderToPay, attempt: Attempt): Promise<StartedPayment> {
+async function begin(
+  attempts: Attempts,
+  processor: Processor,
+  order: OrderToPay,
+  attempt: Attempt,
+): Promise<StartedPayment> {
   const { id: orderId, amountMinor, currency, statementDescriptor } = order
   const started = await processor.startPayment({
     key: attempt.id,
@@ -76,33 +74,9 @@ async function begin(db: Db, processor: Processor, order: OrderToPay, attempt: A
     currency,
     statementDescriptor,
   })
-  if (!attempt.processorPaymentId) await noteStarted(db, attempt.id, started.processorPaymentId)
+  if (!attempt.processorPaymentId) {
+    const { processorPaymentId } = started
+    await attempts.noteStarted({ id: attempt.id, processorPaymentId })
+  }
   return started
-}
-
-/** The processor answered: from now on its notifications find the order. A repeat of the same answer changes nothing. */
-export async function noteStarted(db: Db, paymentId: string, processorPaymentId: string): Promise<void> {
-  await sql`
-    update payments set processor_payment_id = ${processorPaymentId}, state = 'open'
-    where id = ${paymentId} and state = 'starting'`.execute(db)
-}
-
-/**
- * The order's one live attempt at this processor, made if there is none. The order is locked while its state is read: a
- * settlement under way would otherwise end the old attempt first and let a paid order have a new one.
- */
-async function attemptFor(db: Db, processor: Processor, orderId: string): Promise<Attempt | undefined> {
-  const { rows } = await sql<Attempt>`
-    insert into payments (id, order_id, processor)
-    select ${newId('pay')}, id, ${processor.name} from orders
-    where id = ${orderId} and state in ('pending', 'processing') for share
-    on conflict (order_id) where state in ('starting', 'open', 'processing') do nothing
-    returning id, processor_payment_id as "processorPaymentId"`.execute(db)
-  if (rows[0]) return rows[0]
-  const live = await sql<Attempt>`
-    select id, processor_payment_id as "processorPaymentId" from payments
-    where order_id = ${orderId} and processor = ${processor.name} and state in ('starting', 'open', 'processing')`.execute(
-    db,
-  )
-  return live.rows[0]
 }

@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import { batched } from '../kit/batch.ts'
+import { type Db, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
+import { newId } from '../kit/ids.ts'
+
+/** One try to have an order paid at one processor. */
+export interface Attempt {
+  /** Ours, and the processor's idempotency key. */
+  id: string
+  /** Known once the processor has answered. */
+  processorPaymentId: string | null
+}
+
+export interface Attempts {
+  /** The order's one live attempt at a processor, made if there is none. Undefined when the order takes no payment any more. */
+  liveFor(order: { orderId: string; processor: string }): Promise<Attempt | undefined>
+  /** The processor answered: from now on its notifications find the order. A repeat of the same answer changes nothing. */
+  noteStarted(started: { id: string; processorPaymentId: string }): Promise<void>
+}
+
+type Wanted = Parameters<Attempts['liveFor']>[0]
+type Started = Parameters<Attempts['noteStarted']>[0]
+const AT_ONCE = { most: 64, atOnce: 2, isOutage: isDatabaseOutage }
+
+/** Keeps the attempts. Those that are asked for together share a statement. */
+export function attemptKeeper(db: Db): Attempts {
+  return {
+    liveFor: batched((wanted: readonly Wanted[]) => retryConflicts(() => liveFor(db, wanted)), AT_ONCE),
+    noteStarted: batched((started: readonly Started[]) => retryConflicts(() => noteStarted(db, started)), AT_ONCE),
+  }
+}
+
+/**
+ * The orders are locked while their states are read: a settlement under way would otherwise end an old attempt first and let a
+ * paid order have a new one.
+ */
+async function liveFor(db: Db, wanted: readonly Wanted[]): Promise<(Attempt | undefined)[]> {
+  const orders = wanted.map(({ orderId }) => orderId)
+  const processors = wanted.map(({ processor }) => processor)
+  const { rows: made } = await sql<Attempt & { orderId: string }>`
+    insert into payments (id, order_id, processor)
+    select w.id, o.id, w.processor
+    from unnest(${wanted.map(() => newId('pay'))}::text[], ${orders}::text[], ${processors}::text[]) as w(id, order_id, processor)
+    join orders o on o.id = w.order_id and o.state in ('pending', 'processing')
+    order by o.id for share of o
+    on conflict (order_id) where state in ('starting', 'open', 'processing') do nothing
+    returning id, order_id as "orderId", processor_payment_id as "processorPaymentId"`.execute(db)
+  const found = new Map(made.map((attempt) => [attempt.orderId, attempt]))
+  if (found.size < wanted.length) for (const one of await readLive(db, orders, processors)) found.set(one.orderId, one)
+  return orders.map((orderId) => found.get(orderId))
+}
+
+async function readLive(
+  db: Db,
+  orders: readonly string[],
+  processors: readonly string[],
+): Promise<(Attempt & { orderId: string })[]> {
+  const { rows } = await sql<Attempt & { orderId: string }>`
+    select p.id, p.order_id as "orderId", p.processor_payment_id as "processorPaymentId"
+    from unnest(${orders}::text[], ${processors}::text[]) as w(order_id, processor)
+    join payments p on p.order_id = w.order_id and p.processor = w.processor and p.state in ('starting', 'open', 'processing')`.execute(
+    db,
+  )
+  return rows
+}
+
+async function noteStarted(db: Db, started: readonly Started[]): Promise<void[]> {
+  await sql`
+    update payments p set processor_payment_id = s.payment, state = 'open'
+    from unnest(${started.map(({ id }) => id)}::text[], ${started.map(({ processorPaymentId }) => processorPaymentId)}::text[])
+      as s(id, payment)
+    where p.id = s.id and p.state = 'starting'`.execute(db)
+  return started.map(() => undefined)
+}
