@@ -1,9 +1,8 @@
-import http from 'node:http'
-import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 import { inTime } from '../../kit/time.ts'
 import { ProcessorUnavailable } from '../processor.ts'
+import { LimitedHttpClient } from './http-client.ts'
 
 /** Somebody waits for most of our calls: this is what one may take, with all its requests. */
 const CALL_MS = 8_000
@@ -35,42 +34,18 @@ export class StripeRefused extends ProcessorUnavailable {
 
 /** The official library, without its telemetry and its own second tries. */
 export function connectStripe(secretKey: string, apiUrl: string | undefined): Stripe {
-  const { protocol, hostname, port, pathname } = new URL(apiUrl ?? 'https://api.stripe.com')
+  const { protocol, hostname, port, pathname, origin } = new URL(apiUrl ?? 'https://api.stripe.com')
   if (pathname !== '/') throw new Error('the address of Stripe’s API has no path')
   const secure = protocol === 'https:'
   return new Stripe(secretKey, {
     protocol: secure ? 'https' : 'http',
     host: hostname,
     port: port || (secure ? 443 : 80),
-    httpClient: limitedClient(new (secure ? https : http).Agent({ keepAlive: true })),
+    httpClient: new LimitedHttpClient(origin),
     timeout: CALL_MS,
     maxNetworkRetries: 0,
     telemetry: false,
   })
-}
-
-/**
- * The library's time limit is for silence: this one also ends an answer that drips, and its connection. And JSON that is a bare
- * word or number never gets to the library, which throws over it where nobody can catch it.
- */
-function limitedClient(agent: http.Agent): ReturnType<typeof Stripe.createNodeHttpClient> {
-  const client = Stripe.createNodeHttpClient(agent)
-  const send = client.makeRequest.bind(client)
-  client.makeRequest = async (...request) => {
-    const end = performance.now() + request[7]
-    const response = await send(...request)
-    const body = response.getRawResponse() as http.IncomingMessage
-    const timer = setTimeout(() => body.destroy(), end - performance.now()).unref()
-    body.once('close', () => clearTimeout(timer))
-    const parse = response.toJSON.bind(response)
-    response.toJSON = async () => {
-      const json: unknown = await parse()
-      if (typeof json !== 'object' || json === null) throw new SyntaxError('an answer that is no object')
-      return json
-    }
-    return response
-  }
-  return client
 }
 
 /** What is left of a call's time. */
