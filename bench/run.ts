@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util'
 import { measureCheckout } from './checkout.ts'
 import { fillOrders, openShop } from './fill.ts'
 import { measurePayment } from './payment.ts'
+import { fakeSettings, measureProcessor } from './processor.ts'
 import { type Result, isMet, tableOf } from './report.ts'
-import { startBare, startService } from './service.ts'
+import { startBare, startFakeProcessor, startService } from './service.ts'
 import { LIMITS, measureSignIn } from './sign-in.ts'
 import type { Shop, Stage } from './stage.ts'
 import { measureStart } from './start.ts'
@@ -12,7 +13,7 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const PARTS = 'start,checkout,status,payment,sign-in'
+const PARTS = 'start,checkout,status,payment,processor,sign-in'
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
   --quick   few orders only: without the comparison with many
   --fill    how many are many (1000000)`
@@ -86,6 +87,17 @@ async function measure(world: World): Promise<void> {
     await onStage(world, { PROCESSORS: 'sandbox' }, async (stage) => {
       results.push(...(await measurePayment(stage)))
     })
+  }
+  if (wanted.has('processor')) {
+    const fake = await startFakeProcessor()
+    await onStage(world, fakeSettings(fake), async (stage) => {
+      const beside = (name: string) =>
+        startService({ DATA_DIR: world.dir, DATABASE_URL: stage.busy.database.url, PROCESSORS: name })
+      const without = { none: await beside('none'), sandbox: await beside('sandbox') }
+      results.push(...(await measureProcessor(stage, without)))
+      await Promise.all(Object.values(without).map((service) => service.stop()))
+    })
+    await fake.stop()
   }
   if (wanted.has('sign-in')) {
     await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {

@@ -9,6 +9,7 @@ import { endChild, runChild, watch } from './children.ts'
 import { median } from './rounds.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const FAKE = fileURLToPath(new URL('./fake-processor.ts', import.meta.url))
 const BARE = fileURLToPath(new URL('./bare.ts', import.meta.url))
 const START_TIMEOUT_MS = 60_000
 const POLL_MS = 5
@@ -19,6 +20,11 @@ export interface Service {
   /** From the start of the process until it is ready for requests. */
   startMs: number
   residentMb(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface FakeProcessor {
+  port: number
   stop(): Promise<void>
 }
 
@@ -57,6 +63,13 @@ export async function startBare(databaseUrl: string): Promise<Bare> {
     },
     stop: () => endChild(child),
   }
+}
+
+/** A processor that answers in 5 ms: fake-processor.ts, in a process of its own. */
+export async function startFakeProcessor(): Promise<FakeProcessor> {
+  const child = watch(fork(FAKE))
+  const [port] = (await once(child, 'message')) as [number]
+  return { port, stop: () => endChild(child) }
 }
 
 async function ready(child: ChildProcess, port: number): Promise<void> {

@@ -605,3 +605,20 @@ test('so many orders a minute and address, and a clear word when to come back', 
   assert.equal((await from('2001:db8:1:2::1')).status, 201)
   assert.equal((await from('2001:db8:1:2:ffff::9')).status, 429, 'one IPv6 network is one subscriber')
 })
+
+test('so many orders a minute and product, from however many addresses (C22), and the other products stay for sale', async (t) => {
+  const env = { LIMITS: 'checkout_product=2/60', PROCESSORS: 'none', TRUST_PROXY: '1' }
+  const shop = await startTestShop(t, { env })
+  const [tried, other] = [await shop.product(), await shop.product()]
+  const from = (n: number, productId: string) =>
+    shop.call(
+      'POST',
+      '/api/checkout',
+      { productId, email: `card${n}@example.com` },
+      { 'x-forwarded-for': `203.0.113.${n}` },
+    )
+  assert.deepEqual([(await from(1, tried)).status, (await from(2, tried)).status], [201, 201])
+  assertProblem(await from(3, tried), 429, 'rate_limited')
+  assert.equal((await from(3, other)).status, 201)
+  assert.equal(await orderCount(shop), 3)
+})

@@ -79,6 +79,7 @@ test('nothing has to be set', async (t) => {
       orderTtlHours: { instant: 24, bank: 168 },
       limits: {
         checkout: { count: 30, seconds: 60 },
+        checkout_product: { count: 1000, seconds: 60 },
         status: { count: 60, seconds: 60 },
         wrong_email: { count: 10, seconds: 3600 },
         receipt: { count: 5, seconds: 3600 },

@@ -34,7 +34,7 @@ export interface CheckoutParts extends Asking {
   findOrder: FindOrder
   jobs: Jobs
   links: Links
-  limits: Partial<Record<'checkout' | 'status' | 'wrong_email' | 'receipt', Limit>>
+  limits: Partial<Record<'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt', Limit>>
 }
 
 const refusals = { '4xx': Problem, '5xx': Problem }
@@ -52,6 +52,22 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       throw new Refusal('rate_limited', 'Too many unknown orders.', { retryAfterSeconds: taken.ttlInSeconds })
     }
     throw new Refusal('order_not_found', 'There is no such order.')
+  }
+
+  // who tries cards does so from many addresses, and mostly with one product
+  const perProduct =
+    limits.checkout_product &&
+    server.createRateLimit({
+      max: limits.checkout_product.count,
+      timeWindow: limits.checkout_product.seconds * 1000,
+      keyGenerator: (request) => `product ${(request.body as { productId: string }).productId}`,
+    })
+  async function refuseBots(request: FastifyRequest): Promise<void> {
+    const taken = await perProduct?.(request)
+    if (taken && !taken.isAllowed && taken.isExceeded)
+      throw new Refusal('rate_limited', 'Very many people buy this right now.', {
+        retryAfterSeconds: taken.ttlInSeconds,
+      })
   }
 
   server.get(
@@ -83,6 +99,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       },
     },
     async (request, reply) => {
+      await refuseBots(request)
       const order = await createOrder({
         productId: request.body.productId,
         email: canonicalEmail(request.body.email),

@@ -3,6 +3,7 @@ import type { Limit } from '../kit/limits.ts'
 /** Every limit there is, and how much it allows where LIMITS does not say otherwise. */
 export const LIMITS = {
   checkout: { count: 30, seconds: 60 },
+  checkout_product: { count: 1000, seconds: 60 },
   status: { count: 60, seconds: 60 },
   wrong_email: { count: 10, seconds: 3600 },
   receipt: { count: 5, seconds: 3600 },

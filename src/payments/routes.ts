@@ -14,6 +14,9 @@ const BODY_LIMIT_BYTES = 256 * 1024
 const TOO_EARLY_RETRY_SECONDS = 2
 /** Who notifies us waits five seconds for an answer at the least; what is not answered then comes again. */
 const ASK_MS = 4_000
+/** So many refused ones in so long are no accident. */
+const MANY_REFUSALS = 10
+const REFUSALS_MS = 10 * 60_000
 
 /**
  * Where processors notify us. The signature is checked over the raw bytes, and a 2xx is given only after the commit: whatever
@@ -27,6 +30,16 @@ export async function webhookRoutes(
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 
+    const refused = new Map<string, { count: number; since: number }>()
+    // a clock that is wrong, or another secret, would refuse all of them: that must be heard of, and not once for each
+    const warnOfRefusals = ({ name }: Processor) => {
+      const before = refused.get(name)
+      const now = performance.now()
+      const { count, since } = before && now - before.since < REFUSALS_MS ? before : { count: 0, since: now }
+      refused.set(name, { count: count + 1, since })
+      if (count + 1 === MANY_REFUSALS)
+        log.error({ processor: name }, 'notifications are refused: are the clock and the webhook secret right?')
+    }
     const warnOfStranger = ({ name }: Processor, { id }: { id: string }) =>
       log.warn({ processor: name, eventId: id }, 'a notification about a payment that is not ours')
 
@@ -47,7 +60,10 @@ export async function webhookRoutes(
         if (!processor) throw new Refusal('not_found', 'There is nothing at this address.')
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         const event = processor.verifyEvent(body, request.headers)
-        if (!event) throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
+        if (!event) {
+          warnOfRefusals(processor)
+          throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
+        }
         const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId) : 'ignored')
         if (payment === 'ignored' || payment === 'unknown_payment') {
           await noteWithoutEffect(db, processor.name, event, payment)

@@ -1,0 +1,126 @@
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openOrders, products } from './fill.ts'
+import { cycle, load, wire } from './load.ts'
+import type { Result } from './report.ts'
+import { WARM_UP_SECONDS, byTurns, median, medianOf, medians } from './rounds.ts'
+import type { FakeProcessor, Service } from './service.ts'
+import { idIn, processorPaymentId } from './sql.ts'
+import type { Stage } from './stage.ts'
+import { type Database, query } from './world.ts'
+
+const SECONDS = 3
+const CONNECTIONS = 64
+const NOTIFICATIONS = 1_000
+const NOTIFYING_SECONDS = 10
+/** Buyers who check out while notifications arrive. */
+const BUYERS = 8
+const WEBHOOK_SECRET = 'whsec_bench'
+
+/** The settings with which a service takes the fake processor for Stripe. */
+export const fakeSettings = ({ port }: FakeProcessor): Record<string, string> => ({
+  PROCESSORS: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_test_bench',
+  STRIPE_PUBLISHABLE_KEY: 'pk_test_bench',
+  STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  STRIPE_API_URL: `http://127.0.0.1:${port}`,
+})
+
+const checkouts = Array.from({ length: 1000 }, (_, n) =>
+  wire(
+    'POST',
+    '/api/checkout',
+    JSON.stringify({ productId: products[n % products.length], email: `buyer${n}@example.com` }),
+  ),
+)
+
+/** POST /api/checkout where each order begins a payment at a processor that answers in 5 ms, beside others on the same database. */
+export async function measureProcessor(
+  { busy: { database, service } }: Stage,
+  without: Record<'none' | 'sandbox', Service>,
+): Promise<Result[]> {
+  const rateOf = async ({ port }: Service, seconds = SECONDS) =>
+    (await load({ port, connections: CONNECTIONS, seconds, next: cycle(checkouts), status: 201 })).rate
+  const sides = { service, ...without }
+  for (const side of Object.values(sides)) await rateOf(side, WARM_UP_SECONDS)
+  const rates = await byTurns(
+    Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, () => rateOf(side)])),
+  )
+  return [
+    {
+      name: 'processor: orders a second, of those where payments are not live',
+      value: medianOf(rates, (round) => round.service! / round.none!),
+      parts: medians(rates),
+    },
+    {
+      name: 'processor: orders a second, of those with the sandbox, which is nowhere else',
+      value: medianOf(rates, (round) => round.service! / round.sandbox!),
+      least: 0.6,
+    },
+    ...(await measureNotifications(database, service)),
+  ]
+}
+
+/** POST /api/webhooks/stripe: 1,000 in 10 s, each about a payment that the processor is asked about, while buyers check out. */
+async function measureNotifications(database: Database, { port }: Service): Promise<Result[]> {
+  const buy = () => load({ port, connections: BUYERS, seconds: NOTIFYING_SECONDS, next: cycle(checkouts), status: 201 })
+  const first = 5e9
+  await openOrders(database, first, first + NOTIFICATIONS)
+  await query(
+    database,
+    `update payments set processor = 'stripe', processor_payment_id = replace(processor_payment_id, 'sbx_pi_', 'pi_paid')
+      where processor_payment_id between ${processorPaymentId(`${first}`)} and ${processorPaymentId(`${first + NOTIFICATIONS}`)}`,
+  )
+  const quiet = await buy()
+  const [busy, told] = await Promise.all([buy(), notifyAll(port, first)])
+  const [paid] = await query<{ count: number }>(
+    database,
+    `select count(*)::int as count from captures where processor = 'stripe'`,
+  )
+  if (paid!.count !== NOTIFICATIONS) throw new Error(`of ${NOTIFICATIONS} payments ${paid!.count} were booked`)
+  told.sort((a, b) => a - b)
+  return [
+    {
+      name: `notifications: p99 of ${NOTIFICATIONS} in ${NOTIFYING_SECONDS} s while buyers check out, all 2xx, seconds`,
+      value: told[Math.floor(told.length * 0.99)]! / 1000,
+      most: 2,
+      parts: { p50: median(told) / 1000 },
+    },
+    {
+      name: 'notifications: p99 of checkout meanwhile, of its p99 without them',
+      value: busy.p99Ms / quiet.p99Ms,
+      most: 2,
+      parts: { 'quiet ms': quiet.p99Ms, 'busy ms': busy.p99Ms },
+    },
+  ]
+}
+
+/** Sends them evenly, whether those before are answered or not; says how long each answer took, in ms. */
+async function notifyAll(port: number, first: number): Promise<number[]> {
+  const began = performance.now()
+  return Promise.all(
+    Array.from({ length: NOTIFICATIONS }, async (_, at) => {
+      await sleep(Math.max(0, (at / NOTIFICATIONS) * NOTIFYING_SECONDS * 1000 - (performance.now() - began)))
+      const { body, headers } = notification(first + at)
+      const from = performance.now()
+      const answer = await fetch(`http://127.0.0.1:${port}/api/webhooks/stripe`, { method: 'POST', body, headers })
+      await answer.arrayBuffer()
+      if (!answer.ok) throw new Error(`a notification was answered with ${answer.status}`)
+      return performance.now() - from
+    }),
+  )
+}
+
+function notification(n: number): { body: string; headers: Record<string, string> } {
+  const time = Math.floor(Date.now() / 1000)
+  const body = JSON.stringify({
+    id: `evt_${n}`,
+    object: 'event',
+    type: 'payment_intent.succeeded',
+    livemode: false,
+    created: time,
+    data: { object: { id: idIn('pi_paid', n), object: 'payment_intent' } },
+  })
+  const mac = createHmac('sha256', WEBHOOK_SECRET).update(`${time}.${body}`).digest('hex')
+  return { body, headers: { 'content-type': 'application/json', 'stripe-signature': `t=${time},v1=${mac}` } }
+}
