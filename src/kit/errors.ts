@@ -6,6 +6,7 @@ const PROBLEMS = {
   validation_failed: [400, 'The request is not valid'],
   malformed_body: [400, 'The body is not valid JSON'],
   bad_request: [400, 'The request is not valid'],
+  card_number_refused: [400, 'Card numbers are not taken here'],
   rail_not_offered: [400, 'This way of paying is not offered here'],
   password_too_common: [400, 'The password is too easy to guess'],
   invalid_signature: [400, 'The signature does not match'],

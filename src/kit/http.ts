@@ -7,6 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Socket } from 'node:net'
+import { headHoldsCardNumber, jsonHoldsCardNumber } from './card-numbers.ts'
 import { isDatabaseOutage } from './database.ts'
 import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
 import { freshBytes } from './ids.ts'
@@ -99,7 +100,9 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
         throw new Refusal('unsupported_media_type', 'Only UTF-8 is read here.')
       if (request.headers['content-encoding'])
         throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
-      return parseJson(body)
+      const value = parseJson(body)
+      if (jsonHoldsCardNumber(body, value)) throw cardNumberRefused()
+      return value
     },
   )
 
@@ -119,6 +122,7 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
   server.addHook('onRequest', (request, reply, done) => {
     const isOpen = openPaths.test(request.url)
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
+    if (headHoldsCardNumber(request)) return done(cardNumberRefused())
     if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
       return done(new Refusal('origin_not_allowed', 'Only our own pages may ask for this.'))
     if (request.method !== 'OPTIONS') return done()
@@ -154,6 +158,9 @@ function isFromOwnPages({ headers }: FastifyRequest, ownOrigin: string, sessionC
   if (headers.origin !== undefined) return headers.origin === ownOrigin
   return !headers.cookie?.split(';').some((cookie) => cookie.trimStart().startsWith(`${sessionCookie}=`))
 }
+
+const cardNumberRefused = (): Refusal =>
+  new Refusal('card_number_refused', 'Nothing of it was kept: card numbers are typed only into the payment form.')
 
 /** For answers about a person or an order. */
 export function neverCached(reply: FastifyReply): void {

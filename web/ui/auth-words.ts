@@ -31,6 +31,10 @@ const REFUSALS: Record<string, Said> = {
     title: 'Please sign in again first.',
     text: 'So that nobody who finds your screen open can take over the account, this is possible for ten minutes after signing in.',
   },
+  card_number_refused: {
+    title: 'That looks like the number of a card.',
+    text: 'It was not kept. Please do not enter card numbers here.',
+  },
   email_taken: { title: 'Another account here has this address.', text: 'Please use another one, or sign in with it.' },
   sign_in_busy: { title: 'Many people are signing in right now.', text: 'Please try again in a moment.' },
   origin_not_allowed: {

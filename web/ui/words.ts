@@ -27,6 +27,8 @@ export function sentence(trouble: unknown): string {
       return 'This way of paying is not offered for this product. Please choose another.'
     case 'processor_unavailable':
       return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
+    case 'card_number_refused':
+      return 'That looks like the number of a card. Please type it only where the payment form asks for it.'
     case 'validation_failed':
       return trouble.fields[0]?.message ?? 'Please check what you entered.'
     default:
