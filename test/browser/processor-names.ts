@@ -1,8 +1,9 @@
-/** Who moves money for shops. None of these may be found on the pricing page, wherever one looks. */
-const NAMES = [
+/**
+ * Who moves money for shops. None of these may be found on the pricing page, wherever one looks: also not as a part of a longer
+ * word, such as a host's name.
+ */
+export const NAMES = [
   '2checkout',
-  'adyen',
-  'affirm',
   'afterpay',
   'airwallex',
   'alipay',
@@ -13,51 +14,78 @@ const NAMES = [
   'braintree',
   'cashfree',
   'ccavenue',
-  'checkout\\.com',
   'cybersource',
-  'dlocal',
   'dodo payments',
   'easebuzz',
+  'ebanx',
+  'elavon',
   'fastspring',
   'first data',
-  'fiserv',
+  'flutterwave',
   'gocardless',
   'gumroad',
+  'helcim',
   'ingenico',
   'instamojo',
+  'iyzico',
   'juspay',
   'klarna',
   'lemon ?squeezy',
   'mercado ?pago',
+  'midtrans',
   'mollie',
   'nuvei',
-  'paddle',
+  'pagseguro',
+  'paymob',
   'payoneer',
   'paypal',
   'paysafe',
   'paystack',
+  'paytabs',
   'paytm',
-  'payu',
   'phonepe',
-  'rapyd',
+  'pine ?labs',
+  'przelewy24',
   'razorpay',
-  'recurly',
   'sagepay',
+  'sezzle',
+  'shift4',
   'skrill',
-  'square(?:up)?',
-  'stripe',
-  'sumup',
-  'trustly',
+  'tosspayments',
   'venmo',
   'verifone',
-  'wepay',
   'worldline',
   'worldpay',
+  'xendit',
+  'yookassa',
+  // no end of another word: "ready end" is none, and the pattern of a cloth has stripes, or is striped
+  '(?<![a-z])adyen',
+  '(?<![a-z])stripe(?![ds](?![a-z]))',
 ]
-// No letter on either side: "otherwise" holds no name, "js.stripe.com", "stripe_key" and "useStripe" do.
-const PATTERN = new RegExp(`(?<![a-z])(?:${NAMES.join('|')})(?![a-z])`, 'gi')
+/** Those that are words, or are found in words, of the language or of code: with no letter or digit on either side. */
+export const WORDS = [
+  '2c2p',
+  'affirm',
+  'checkout\\.com',
+  'dlocal',
+  'eway',
+  'fiserv',
+  'moneris',
+  'omise',
+  'paddle',
+  'payu',
+  'rapyd',
+  'recurly',
+  'revolut',
+  'square(?:up)?',
+  'sumup',
+  'trustly',
+  'unzer',
+  'wepay',
+]
+const PATTERN = new RegExp(`${NAMES.join('|')}|(?<![a-z\\d])(?:${WORDS.join('|')})(?![a-z\\d])`, 'gi')
 
-/** The names found in a text, in lower case, once each. Words joined as in `useStripeElements` are taken apart first. */
+/** The names found in a text, in lower case, once each. Words joined as in `useSquareForm` are taken apart first. */
 export function processorNames(text: string): string[] {
   const words = text.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
   return [...new Set([...text.matchAll(PATTERN), ...words.matchAll(PATTERN)].map(([name]) => name.toLowerCase()))]
