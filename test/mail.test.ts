@@ -1,49 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import PostalMime, { type Email } from 'postal-mime'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { SMTPServer } from 'smtp-server'
 import type { OrderStatus } from '../src/checkout/schema.ts'
 import { outboxMailer, smtpMailer } from '../src/kit/mail.ts'
-import { type Ends, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
+import { type MailServer, parsed, says, startMailServer } from './mail-server.ts'
+import { eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
 const shared = sharedShop()
 const FROM = 'Ann’s shop <till@shop.example>'
-
-/** What a mail server says, as an error to its library. */
-const says = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
-
-interface MailServer {
-  url: string
-  /** Every message that reached it whole, and for whom. */
-  mails: { to: string[]; mail: Email }[]
-}
-
-/** A real mail server, which `behaviour` makes a bad one. Registered to end first, so that nothing waits for it. */
-async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Promise<MailServer> {
-  const mails: MailServer['mails'] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData: (stream, { envelope }, done) => {
-      void parsed(stream).then((mail) => {
-        mails.push({ to: envelope.rcptTo.map(({ address }) => address), mail })
-        done()
-      }, done)
-    },
-    ...behaviour,
-  })
-  server.on('error', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
-  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
-  return { url: `smtp://127.0.0.1:${(server.server.address() as net.AddressInfo).port}`, mails }
-}
-
-const parsed = async (stream: Readable): Promise<Email> => PostalMime.parse(Buffer.concat(await stream.toArray()))
 
 /** Mail jobs in the states that are named. */
 async function jobsIn({ db }: TestShop, ...states: string[]): Promise<number> {

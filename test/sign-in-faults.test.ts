@@ -1,52 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import PostalMime from 'postal-mime'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { Email } from 'postal-mime'
 import { codeOf, codeQueue } from '../src/sellers/codes.ts'
+import { parsed, says, startMailServer } from './mail-server.ts'
 import { PASSWORD, type Browser, cookiesOf, newBrowser, newMailbox } from './seller.ts'
 import { startWire } from './service.ts'
 import { type Ends, SECRET, type TestShop, assertProblem, eventually, newDatabase, startTestShop } from './shop.ts'
 
 // Mail servers that misbehave, and a database that is away, while somebody signs in.
 
-const says = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
 const FROM = 'Till <till@shop.example>'
 
-interface Received {
-  to: string[]
-  code: string
-  messageId: string
-}
-
-/** A real mail server, which `behaviour` makes a bad one, and the codes that reached it whole. */
-async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}) {
-  const mails: Received[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData: (stream, { envelope }, done) => {
-      void received(stream, envelope.rcptTo).then((mail) => {
-        mails.push(mail)
-        done()
-      }, done)
-    },
-    ...behaviour,
-  })
-  server.on('error', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
-  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
-  return { url: `smtp://127.0.0.1:${(server.server.address() as net.AddressInfo).port}`, mails }
-}
-
-async function received(stream: Readable, to: { address: string }[]): Promise<Received> {
-  const mail = await PostalMime.parse(Buffer.concat(await stream.toArray()))
-  return { to: to.map(({ address }) => address), code: mail.subject!.slice(0, 6), messageId: mail.messageId! }
-}
+const codeIn = ({ subject }: Email): string => subject!.slice(0, 6)
 
 /** A mail server that takes connections and never says a word. */
 async function startSilence(t: Ends): Promise<{ url: string; connections: () => number }> {
@@ -125,7 +93,7 @@ test('a mail server that says “later” gets the same code later, and it still
     () => server.mails,
     ({ length }) => length === 1,
   )
-  assert.deepEqual([server.mails[0]!.to, server.mails[0]!.code], [[email], code])
+  assert.deepEqual([server.mails[0]!.to, codeIn(server.mails[0]!.mail)], [[email], code])
   await eventually(
     () => jobsIn(shop, 'completed'),
     (done) => done === 1,
@@ -158,11 +126,11 @@ test('a mail server that says “never” is asked once, and nobody learns it fr
 })
 
 test('a code whose acceptance was lost comes again as the same mail with the same code', async (t) => {
-  const got: Received[] = []
+  const got: { to: string[]; code: string; messageId: string | undefined }[] = []
   const server = await startMailServer(t, {
     onData(stream, { envelope }, done) {
-      void received(stream, envelope.rcptTo).then((mail) => {
-        got.push(mail)
+      void parsed(stream).then((mail) => {
+        got.push({ to: envelope.rcptTo.map(({ address }) => address), code: codeIn(mail), messageId: mail.messageId })
         if (got.length > 1) return done()
         // all of it arrived, and nobody will ever say so
         const { connections } = this as unknown as { connections: Set<{ _socket: net.Socket }> }
@@ -207,7 +175,7 @@ test('codes that can no longer be used are not sent: run out, used, or replaced 
     (open) => open === 0,
   )
   assert.deepEqual(
-    server.mails.map(({ to, code }) => [to, code]),
+    server.mails.map(({ to, mail }) => [to, codeIn(mail)]),
     [[[replaced], await codeOfMailbox(shop, replaced)]],
   )
 })

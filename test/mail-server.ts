@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import type net from 'node:net'
+import type { Readable } from 'node:stream'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { Ends } from './shop.ts'
+
+/** What a mail server says, as an error to its library. */
+export const says = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
+
+export interface MailServer {
+  url: string
+  /** Every message that reached it whole, and for whom. */
+  mails: { to: string[]; mail: Email }[]
+}
+
+/** A real mail server, which `behaviour` makes a bad one. Registered to end first, so that nothing waits for it. */
+export async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Promise<MailServer> {
+  const mails: MailServer['mails'] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, { envelope }, done) => {
+      void parsed(stream).then((mail) => {
+        mails.push({ to: envelope.rcptTo.map(({ address }) => address), mail })
+        done()
+      }, done)
+    },
+    ...behaviour,
+  })
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
+  return { url: `smtp://127.0.0.1:${(server.server.address() as net.AddressInfo).port}`, mails }
+}
+
+export const parsed = async (stream: Readable): Promise<Email> =>
+  PostalMime.parse(Buffer.concat(await stream.toArray()))
