@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { sweepLimits } from '../src/kit/limits.ts'
+import { codeFrom } from './codes.ts'
+import {
+  assertLimited,
+  codeMails,
+  count,
+  newAddress,
+  newBrowser,
+  newMailbox,
+  pauseIsOver,
+  sharedPair,
+  wrongCode,
+} from './seller.ts'
+import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
+
+// Over two services, which count together.
+
+const limited = sharedPair({ LIMITS: 'code=3/900', TRUST_PROXY: '1' })
+
+test('a mailbox gets three codes in fifteen minutes, over two services, and then again', async () => {
+  const [shop, second] = limited()
+  const email = newMailbox()
+  const at = (service: TestShop) => newBrowser(service, { headers: { 'x-forwarded-for': newAddress() } })
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => at(n % 2 ? shop : second).askCode(email)))
+  const sent = answers.filter(({ status }) => status === 202)
+  assert.equal(sent.length, 3)
+  const pauses = sent.map(({ body }) => body.resendAfter).sort((a, b) => a - b)
+  assert.deepEqual(pauses.slice(0, 2), [30, 30])
+  assert(pauses[2]! > 890 && pauses[2]! <= 900, `after the last one the wait is long: ${pauses[2]}`)
+  for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 3, 890, 900)
+  const mails = await eventually(
+    () => codeMails(shop, email),
+    ({ length }) => length > 0,
+  )
+  assert(mails.length <= 3)
+  assert.equal((await at(second).askCode(newMailbox())).status, 202, 'others are not held up')
+  await pauseIsOver(shop, email)
+  await at(second).signInByCode(email)
+})
+
+test('a request too many takes nothing away: the code that was sent before still works', async () => {
+  const [shop] = limited()
+  const browser = newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
+  const email = newMailbox()
+  for (let time = 0; time < 3; time++) assert.equal((await browser.askCode(email)).status, 202)
+  const code = await codeFrom(shop, email)
+  assertProblem(await browser.askCode(email), 429, 'rate_limited')
+  assert.equal((await browser.call('GET', '/api/auth/otp')).body.email, email)
+  assert.equal((await browser.tryCode(email, code)).status, 200)
+})
+
+test('a network gets ten codes an hour, for whichever mailboxes, and uses up nobody’s own', async () => {
+  const [shop, second] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  const mailboxes = Array.from({ length: 24 }, newMailbox)
+  const answers = await Promise.all(mailboxes.map((email, at) => newBrowser(at % 2 ? shop : second, { headers }).askCode(email))) // prettier-ignore
+  assert.equal(answers.filter(({ status }) => status === 202).length, 10)
+  for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 10, 3500, 3600)
+  const refused = mailboxes[answers.findIndex(({ status }) => status === 429)]!
+  for (let time = 0; time < 5; time++) await newBrowser(shop, { headers }).askCode(refused)
+  const owner = newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
+  for (let time = 0; time < 3; time++) assert.equal((await owner.askCode(refused)).status, 202)
+})
+
+test('an IPv6 subscriber is one network, and a neighbour another', async () => {
+  const [shop] = limited()
+  const ask = (address: string) => newBrowser(shop, { headers: { 'x-forwarded-for': address } }).askCode(newMailbox())
+  const statuses = []
+  for (let host = 1; host <= 11; host++) statuses.push((await ask(`2001:db8:7:1::${host.toString(16)}`)).status)
+  assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 202), 429])
+  assert.equal((await ask('2001:db8:7:2::1')).status, 202)
+})
+
+test('an address that a client gives itself is not believed', async (t) => {
+  const [{ databaseUrl }] = limited()
+  const shop = await startTestShop(t, { env: { LIMITS: 'code_address=4/3600' }, databaseUrl })
+  const names = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']
+  const statuses = []
+  for (const name of names) {
+    const address = name === 'forwarded' ? `for=${newAddress()}` : newAddress()
+    statuses.push((await newBrowser(shop, { headers: { [name]: address } }).askCode(newMailbox())).status)
+  }
+  assert.deepEqual(statuses, [202, 202, 202, 202, 429, 429])
+})
+
+test('ten wrong codes an hour from a network, then not even the right one, until the hour is over', async () => {
+  const [shop, second] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  const guess = async (browser: ReturnType<typeof newBrowser>) => {
+    const email = newMailbox()
+    await browser.askCode(email)
+    const code = await browser.codeFor(email)
+    return { email, code }
+  }
+  const [first, other, third] = [newBrowser(shop, { headers }), newBrowser(second, { headers }), newBrowser(shop, { headers })] // prettier-ignore
+  const [one, two, three] = [await guess(first), await guess(other), await guess(third)]
+  const answers = await Promise.all([
+    ...Array.from({ length: 12 }, () => first.tryCode(one.email, wrongCode(one.code))),
+    ...Array.from({ length: 12 }, () => other.tryCode(two.email, wrongCode(two.code))),
+  ])
+  assert.equal(answers.filter(({ status }) => status === 401).length, 10)
+  for (const answer of answers) if (answer.status !== 401) assertLimited(answer, 10, 3500, 3600)
+  assertLimited(await third.tryCode(three.email, three.code), 10, 3500, 3600)
+  const elsewhere = newBrowser(second, { jar: third.jar, headers: { 'x-forwarded-for': newAddress() } })
+  assert.equal((await elsewhere.tryCode(three.email, three.code)).status, 200, 'its owner is not held up elsewhere')
+  await pauseIsOver(shop, headers['x-forwarded-for'])
+  await newBrowser(shop, { headers }).signInByCode()
+})
+
+test('ten wrong codes an hour for a mailbox, from wherever they come; who only names the mailbox uses up none', async () => {
+  const [shop, second] = limited()
+  const email = newMailbox()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  for (let time = 0; time < 20; time++)
+    assertProblem(await newBrowser(time % 2 ? shop : second, from()).tryCode(email, '000000'), 401, 'invalid_code')
+  for (let code = 0; code < 2; code++) {
+    const browser = newBrowser(shop, from())
+    await browser.askCode(email)
+    const right = await browser.codeFor(email)
+    for (let time = 0; time < 5; time++) {
+      const answer = await newBrowser(time % 2 ? shop : second, { jar: browser.jar, ...from() }).tryCode(email, wrongCode(right)) // prettier-ignore
+      assertProblem(answer, 401, 'invalid_code')
+    }
+  }
+  const browser = newBrowser(shop, from())
+  await browser.askCode(email)
+  assertLimited(await browser.tryCode(email, await browser.codeFor(email)), 10, 3500, 3600)
+  await pauseIsOver(shop, email)
+  assert.equal((await browser.tryCode(email, await browser.codeFor(email))).status, 200)
+})
+
+test('wrong codes to move an account count for the mailbox that it would move to', async () => {
+  const [shop] = limited()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  const target = newMailbox()
+  for (let code = 0; code < 2; code++) {
+    const browser = newBrowser(shop, from())
+    const { seller } = (await browser.signInByCode()).body
+    assert.equal((await browser.call('POST', '/api/auth/email', { email: target })).status, 202)
+    const right = await codeFrom(shop, target)
+    for (let time = 0; time < 5; time++) {
+      const elsewhere = newBrowser(shop, { jar: browser.jar, ...from() })
+      const answer = await elsewhere.call('POST', '/api/auth/email/verify', { code: wrongCode(right) })
+      assertProblem(answer, 401, 'invalid_code')
+    }
+    assert.equal((await browser.session()).body.seller.email, seller.email)
+  }
+  const owner = newBrowser(shop, from())
+  await owner.askCode(target)
+  assertLimited(await owner.tryCode(target, await owner.codeFor(target)), 10, 3500, 3600)
+})
+
+test('a browser whose account has moved is no stranger to the new mailbox', async () => {
+  const [shop] = limited()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  const newer = newMailbox()
+  const browser = newBrowser(shop, from())
+  await browser.signInByCode()
+  await browser.call('POST', '/api/auth/email', { email: newer })
+  const moved = await browser.call('POST', '/api/auth/email/verify', { code: await codeFrom(shop, newer) })
+  assert.equal(moved.status, 200)
+  while ((await newBrowser(shop, from()).askCode(newer)).status === 202);
+  assert.equal((await browser.askCode(newer)).status, 202)
+})
+
+test('right codes use up nothing', async () => {
+  const [shop] = limited()
+  const headers = { 'x-forwarded-for': newAddress() }
+  for (let time = 0; time < 12; time++) {
+    if (time % 5 === 0) await pauseIsOver(shop, `code from ${headers['x-forwarded-for']}`)
+    await newBrowser(shop, { headers }).signInByCode()
+  }
+  const { rows } = await sql<{ count: number }>`
+    select count from limits where key = ${`code_try from ${headers['x-forwarded-for']}`}`.execute(shop.db)
+  assert.deepEqual(rows, [{ count: 0 }])
+})
+
+test('a browser that has signed in before is not locked out by what strangers do to its mailbox', async () => {
+  const [shop] = limited()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  const email = newMailbox()
+  const owner = newBrowser(shop, from())
+  await owner.signInByCode(email)
+  await owner.call('DELETE', '/api/auth/session')
+  while ((await newBrowser(shop, from()).askCode(email)).status === 202);
+  const known = owner.jar.value('till_known')!
+  await owner.signInByCode(email)
+
+  const others = newBrowser(shop, from())
+  await others.signInByCode()
+  const [id, signature] = known.split('.') as [string, string]
+  for (const forged of [
+    others.jar.value('till_known')!,
+    id,
+    `${id}.`,
+    `${id}.${'A'.repeat(43)}`,
+    `${id.slice(0, -1)}${id.endsWith('A') ? 'B' : 'A'}.${signature}`,
+    `${known}x`,
+    '',
+  ]) {
+    const stranger = newBrowser(shop, from())
+    stranger.jar.set(new URL('http://shop.test'), 'till_known', forged)
+    assertProblem(await stranger.askCode(email), 429, 'rate_limited')
+  }
+})
+
+test('the count of a limit that nobody meets any more is forgotten', async () => {
+  const [shop] = limited()
+  const email = newMailbox()
+  await newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } }).askCode(email)
+  const about = sql<boolean>`position(${email} in key) > 0`
+  await sweepLimits(shop.db)
+  assert.equal(await count(shop, 'limits', about), 1)
+  await sql`update limits set until = now() - interval '2 minutes' where ${about}`.execute(shop.db)
+  await sweepLimits(shop.db)
+  assert.equal(await count(shop, 'limits', about), 0)
+})
