@@ -4,7 +4,16 @@ import { sql } from 'kysely'
 import { newDatabase } from '../../test/shop.ts'
 import { type Db, connect } from './database.ts'
 import { Refusal } from './errors.ts'
-import { type Limit, countUses, giveBack, lookAtUse, networkOf, refuseBeyond, sweepLimits } from './limits.ts'
+import {
+  type Limit,
+  countOneThenOther,
+  countUses,
+  giveBack,
+  lookAtUse,
+  networkOf,
+  refuseBeyond,
+  sweepLimits,
+} from './limits.ts'
 
 const use = async (db: Db, key: string, limit: Limit, grows = false) =>
   (await countUses(db, [{ key, limit, grows }]))[0]!
@@ -61,6 +70,50 @@ test('keys counted together keep their order, one that is only looked at is not 
   assert.equal((await use(db, 'b', limit)).within, true)
   assert.equal((await use(db, 'b', limit)).within, false)
   await giveBack(db, [])
+})
+
+test('of two uses counted one after the other, who is beyond the first uses nothing of the second up, and waits for it', async (t) => {
+  const db = await database(t)
+  const [one, other] = [
+    { key: 'z network', limit: { count: 3, seconds: 600 }, grows: true },
+    { key: 'a mailbox', limit: { count: 2, seconds: 100 }, grows: true },
+  ]
+  const told: [boolean, number][][] = []
+  for (let time = 0; time < 5; time++)
+    told.push((await countOneThenOther(db, one, other)).map(({ within, left }) => [within, left]))
+  assert.deepEqual(told, [
+    [[true, 2], [true, 1]],
+    [[true, 1], [true, 0]],
+    [[true, 0], [false, 0]],
+    [[false, 0]],
+    [[false, 0]],
+  ]) // prettier-ignore
+  const { rows } = await sql<{ key: string; count: number; overruns: number }>`
+    select key, count, overruns from limits order by key`.execute(db)
+  assert.deepEqual(rows, [
+    { key: 'a mailbox', count: 3, overruns: 1 },
+    { key: 'z network', count: 5, overruns: 1 },
+  ])
+  await sql`update limits set until = now() - interval '1 second' where key = 'z network'`.execute(db)
+  assert.deepEqual((await countOneThenOther(db, one, other)).map(({ within }) => within), [true, false]) // prettier-ignore
+})
+
+test('counting and giving back the same two keys at once, over two instances, never wait for each other in a ring', async (t) => {
+  const url = await newDatabase(t)
+  const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 8, onError: () => {} }))
+  for (const { close } of instances) t.after(close)
+  const limit = { count: 10_000, seconds: 600 }
+  const keys = ['z network', 'a mailbox'] as const
+  const [one, other] = keys.map((key) => ({ key, limit }))
+  await Promise.all(
+    Array.from({ length: 400 }, async (_, at) => {
+      const { db } = instances[at % 2]!
+      await countOneThenOther(db, one!, other!)
+      if (at % 4 > 0) await giveBack(db, keys)
+    }),
+  )
+  const { rows } = await sql<{ count: number }>`select count from limits`.execute(instances[0]!.db)
+  assert.deepEqual(rows, [{ count: 100 }, { count: 100 }])
 })
 
 test('who overruns a limit again and again waits longer each time, up to a most, and is forgiven after a quiet day', async (t) => {

@@ -73,32 +73,57 @@ export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]
   // in one order everywhere, so that two statements never wait for each other
   const keys = [...sums.keys()].sort()
   const column = (name: 'times' | 'seconds') => keys.map((key) => sums.get(key)![name])
-  const { rows } = await sql<{ key: string; count: number; left: number }>`
+  const { rows } = await sql<CountRow>`
     insert into limits as l (key, count, until)
     select key, times, clock_timestamp() + make_interval(secs => seconds)
     from unnest(${keys}::text[], ${column('times')}::int[], ${column('seconds')}::int[]) as n (key, times, seconds)
-    on conflict (key) do update set
-      count = case when l.until < clock_timestamp() then excluded.count else l.count + excluded.count end,
-      until = case when l.until < clock_timestamp() then excluded.until else l.until end,
-      overruns = case when l.until < clock_timestamp() - ${OVERRUNS_FORGOTTEN}::interval then 0 else l.overruns end
-    returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as left`.execute(db)
+    ${ADDED}`.execute(db)
   const byKey = new Map(rows.map((row) => [row.key, row]))
-  const counted = uses.map(({ key, limit }, at): Counted & { mine: number } => {
-    const { count, left } = byKey.get(key)!
-    const mine = count - sums.get(key)!.times + positions[at]!
-    return {
-      within: mine <= limit.count,
-      left: Math.max(0, limit.count - mine),
-      resetSeconds: Math.max(1, left),
-      limit,
-      mine,
-    }
-  })
-  for (const [at, { key, limit, grows }] of uses.entries()) {
-    const one = counted[at]!
-    if (grows && one.mine === limit.count + 1) one.resetSeconds = await pause(db, key, limit)
+  const counted: Counted[] = []
+  for (const [at, use] of uses.entries()) {
+    const row = byKey.get(use.key)!
+    const later = sums.get(use.key)!.times - positions[at]!
+    counted.push(await judged(db, use, { ...row, count: row.count - later }))
   }
   return counted
+}
+
+/**
+ * Counts one use, and then another unless the first is beyond its limit, in one statement for who waits for it. The keys are
+ * locked in this order, in which giveBack() takes them too.
+ */
+export async function countOneThenOther(db: Db, one: Use, other: Use): Promise<Counted[]> {
+  const { rows } = await sql<CountRow>`
+    with one as (
+      insert into limits as l (key, count, until)
+      values (${one.key}, 1, clock_timestamp() + make_interval(secs => ${one.limit.seconds}::int))
+      ${ADDED}),
+    other as (
+      insert into limits as l (key, count, until)
+      select ${other.key}, 1, clock_timestamp() + make_interval(secs => ${other.limit.seconds}::int)
+      from one where one.count <= ${one.limit.count}::int
+      ${ADDED})
+    select * from one union all select * from other`.execute(db)
+  return Promise.all(rows.map((row) => judged(db, row.key === one.key ? one : other, row)))
+}
+
+interface CountRow {
+  key: string
+  count: number
+  left: number
+}
+
+const ADDED = sql`
+  on conflict (key) do update set
+    count = case when l.until < clock_timestamp() then excluded.count else l.count + excluded.count end,
+    until = case when l.until < clock_timestamp() then excluded.until else l.until end,
+    overruns = case when l.until < clock_timestamp() - ${OVERRUNS_FORGOTTEN}::interval then 0 else l.overruns end
+  returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as left`
+
+/** What the count after a use says of it. */
+async function judged(db: Db, { key, limit, grows }: Use, { count, left }: CountRow): Promise<Counted> {
+  const resetSeconds = grows && count === limit.count + 1 ? await pause(db, key, limit) : Math.max(1, left)
+  return { within: count <= limit.count, left: Math.max(0, limit.count - count), resetSeconds, limit }
 }
 
 /**
@@ -145,10 +170,13 @@ async function pause(db: Db, key: string, { seconds }: Limit): Promise<number> {
   return rows[0]?.left ?? seconds
 }
 
-/** Takes back what was counted for a try that turned out right. */
+/** Takes back what was counted for a try that turned out right. The keys are locked in their order. */
 export async function giveBack(db: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
-  await sql`update limits set count = count - 1 where key = any(${keys}) and count > 0`.execute(db)
+  await sql`
+    with held as materialized (
+      select key from limits where key = any(${keys}::text[]) order by array_position(${keys}::text[], key) for update)
+    update limits l set count = l.count - 1 from held where l.key = held.key and l.count > 0`.execute(db)
 }
 
 /** A refusal when one of them is beyond its limit, with the longest of their pauses. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, type Use, countInTurn, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, countOneThenOther, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
@@ -102,7 +102,8 @@ async function checkGuess(
   { db, limit }: PasswordParts,
   { email, password, bucket, network }: Guess,
 ): Promise<Found | undefined> {
-  const keys = [`password from ${network}`, `password ${bucket}`]
+  // the network's first: who is over that uses nothing up of the account's
+  const keys = [`password from ${network}`, `password ${bucket}`] as const
   const [found] = await Promise.all([findHash(db, email), limit && countGuess(db, keys, limit)])
   const isRight = await verifyPassword(password, found?.hash).catch(async (error: unknown) => {
     // nobody has looked at it: it was no wrong try
@@ -120,10 +121,13 @@ async function findHash(db: Db, email: string): Promise<Found | undefined> {
   return rows[0]
 }
 
-async function countGuess(db: Db, keys: readonly string[], limit: Limit): Promise<void> {
-  const uses = keys.map((key) => (): Use => ({ key, limit, grows: true }))
-  const [counted] = await countInTurn(db, [undefined], uses)
-  refuseBeyond(counted!, 'Too many wrong passwords. A code by mail works meanwhile.')
+async function countGuess(db: Db, [ofNetwork, ofAccount]: readonly [string, string], limit: Limit): Promise<void> {
+  const counted = await countOneThenOther(
+    db,
+    { key: ofNetwork, limit, grows: true },
+    { key: ofAccount, limit, grows: true },
+  )
+  refuseBeyond(counted, 'Too many wrong passwords. A code by mail works meanwhile.')
 }
 
 /**
