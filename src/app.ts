@@ -25,6 +25,7 @@ import { reconcileDue } from './payments/ask.ts'
 import { attemptKeeper } from './payments/attempts.ts'
 import { openProcessors } from './payments/open.ts'
 import { refundReturns } from './payments/refund.ts'
+import { refundRoutes } from './payments/refund-routes.ts'
 import { webhookRoutes } from './payments/routes.ts'
 import { sandboxRoutes } from './payments/sandbox/routes.ts'
 import { runSandbox, sandboxProcessor } from './payments/sandbox/sandbox.ts'
@@ -122,6 +123,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   identityRoutes(server, providing)
 
   const downloadSigner = newSigner(config.secrets, 'download')
+  refundRoutes(server, selling)
   downloadRoutes(server, { db, storage, signer: downloadSigner })
   await webhookRoutes(server, { db: reserved.db, processors, settle, log })
   checkoutRoutes(server, {

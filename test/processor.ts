@@ -82,8 +82,12 @@ export async function watchAsking(shop: TestShop): Promise<(orderId: string) => 
   }
 }
 
-/** The subjects of all mails about an order, once every one that was promised has been sent. */
-export async function mailsAbout(shop: TestShop, { orderId }: { orderId: string }): Promise<string[]> {
+/** The subjects of all mails to an order's buyer, or its seller, once every one that was promised has been sent. */
+export async function mailsAbout(
+  shop: TestShop,
+  { orderId }: { orderId: string },
+  to: 'buyer' | 'seller' = 'buyer',
+): Promise<string[]> {
   await eventually(
     () =>
       query(
@@ -94,7 +98,9 @@ export async function mailsAbout(shop: TestShop, { orderId }: { orderId: string 
   )
   const mails = await query<{ subject: string }>(
     shop.db,
-    sql`select subject from outbox where text like ${`%${orderId}%`} order by sent_at`,
+    sql`select b.subject from outbox b join orders o on o.id = ${orderId} join sellers s on s.id = o.seller_id
+      where b.text like ${`%${orderId}%`} and b.recipient = case ${to} when 'buyer' then o.email else s.email end
+      order by b.sent_at, b.subject`,
   )
   return mails.map(({ subject }) => subject)
 }

@@ -24,7 +24,7 @@ export function statusOf(
   const forAnybody: OrderStatus = {
     orderId: order.id,
     status: order.state,
-    paid: isDelivered(order.state),
+    paid: isDelivered(order.state) && !order.goingBack,
     ...(order.state === 'pending' && { canPay: true }),
     ...(order.state === 'processing' && { canPay: !order.bankAtWork }),
     amount: order.amountMinor,
@@ -57,7 +57,8 @@ export function statusOf(
 }
 
 /** When to ask again, by how long the buyer has waited; null when nothing will change by itself. */
-function nextPollMs({ state, createdAt }: OrderView): number | null {
+function nextPollMs({ state, createdAt, goingBack }: OrderView): number | null {
+  if (goingBack) return POLL_SELDOM_MS
   if (state !== 'pending' && state !== 'processing') return null
   const age = Date.now() - createdAt.getTime()
   if (age < SOON_MS) return POLL_SOON_MS

@@ -5,7 +5,18 @@ import { share } from '../kit/money.ts'
 /** One entry of the books: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
 export interface Transfer {
   kind:
-    'sale' | 'fee' | 'refund' | 'fee_refund' | 'held' | 'returned' | 'dispute_hold' | 'dispute_release' | 'dispute_loss'
+    | 'sale'
+    | 'fee'
+    | 'refund'
+    | 'fee_refund'
+    | 'held'
+    | 'returned'
+    | 'dispute_hold'
+    | 'dispute_release'
+    | 'dispute_loss'
+    | 'refund_failed'
+    | 'fee_again'
+    | 'return_failed'
   /** The thing that caused it. (kind, cause) is unique: a repeat books nothing. */
   cause: string
   orderId: string
@@ -75,6 +86,31 @@ export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...r
   ])
 }
 
+/** A refund that was booked and failed after all: what it took comes back, and of the fee the share that went with it. */
+export function refundFailedTransfers({
+  saleMinor,
+  feeMinor,
+  returnedBeforeMinor,
+  ...refund
+}: Money & Returned): Transfer[] {
+  const { cause, orderId, currency, amountMinor } = refund
+  const seller = sellerAccount(refund.sellerId)
+  const without = { saleMinor, feeMinor, returnedBeforeMinor: returnedBeforeMinor - amountMinor }
+  const feeAgain = feeReturned(amountMinor, without)
+  return positive([
+    {
+      kind: 'refund_failed',
+      cause,
+      orderId,
+      currency,
+      debit: processorAccount(refund.processor),
+      credit: seller,
+      amountMinor,
+    },
+    { kind: 'fee_again', cause, orderId, currency, debit: seller, credit: FEES, amountMinor: feeAgain },
+  ])
+}
+
 /**
  * The share of the fee that goes back with an amount. Shares are differences of one running total, so all of a sale that
  * goes back, in any number of parts and any order, returns exactly the fee taken, and never more.
@@ -90,6 +126,10 @@ export const heldTransfers = ({ processor, sellerId: _, ...money }: Money): Tran
 ]
 export const returnedTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
   { kind: 'returned', ...money, debit: HELD, credit: processorAccount(processor) },
+]
+
+export const returnFailedTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
+  { kind: 'return_failed', ...money, debit: processorAccount(processor), credit: HELD },
 ]
 
 /** Disputed money is the seller's where it paid for a sale, and otherwise still held. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Signer } from '../kit/signing.ts'
+import { isGoingBack } from './going-back.ts'
 import { type State, isDelivered } from './states.ts'
 
 /** How long a link works. Asking for the order's status again makes a new one. */
@@ -17,7 +18,7 @@ export function downloadToken(signer: Signer, orderId: string, fileId: string, e
 
 /**
  * The file a token is good for. The signature says that we once gave the link; whether the order still entitles to the file
- * is asked now, so a refund or a dispute ends a link at once. Refuses `download_link_invalid`, `download_link_expired`,
+ * is asked now, so a dispute ends a link at once, and a refund of all the money as soon as it is asked for. Refuses `download_link_invalid`, `download_link_expired`,
  * `download_not_available`.
  */
 export async function redeemDownload(db: Db, signer: Signer, token: string) {
@@ -25,14 +26,21 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
   if (rest.length > 0 || !signer.verify(`${orderId}.${fileId}.${expiry}`, signature)) {
     throw new Refusal('download_link_invalid', 'This link is not one of ours.')
   }
-  const { rows } = await sql<{ state: State; expired: boolean; name: string; contentType: string; sha256: string }>`
-    select o.state, to_timestamp(${Number.parseInt(expiry, 36)}) < now() as expired, f.name, f.content_type as "contentType", f.sha256
+  const { rows } = await sql<{
+    state: State
+    goingBack: boolean
+    expired: boolean
+    name: string
+    contentType: string
+    sha256: string
+  }>`
+    select o.state, ${isGoingBack} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now() as expired, f.name, f.content_type as "contentType", f.sha256
     from orders o join files f on f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at)
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
   const file = rows[0]
   if (file?.expired)
     throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
-  if (!file || !isDelivered(file.state))
+  if (!file || file.goingBack || !isDelivered(file.state))
     throw new Refusal('download_not_available', 'The files of this order are not available any more.')
   return { fileId, ...file }
 }

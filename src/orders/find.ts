@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { isGoingBack } from './going-back.ts'
 import type { Rail, State } from './states.ts'
 
 export interface OrderFile {
@@ -27,6 +28,8 @@ export interface OrderView {
   paidAt: Date | null
   /** A bank has the buyer's "yes" and has not answered: another payment now could be a second one. */
   bankAtWork: boolean
+  /** All of the money is on its way back, so the files are not the buyer's any more, unless the refund fails. */
+  goingBack: boolean
   /** Addresses that were tried for it lately and were not its own. */
   wrongEmails: number
   events: { at: string; what: string }[]
@@ -50,7 +53,8 @@ export function orderFinder(db: Db): FindOrder {
         coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
           from order_events e where e.order_id = o.id) as events,
-        case when o.state in ('paid', 'partially_refunded') then
+        ${isGoingBack} as "goingBack",
+        case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
           (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
               'contentType', f.content_type) order by f.id), '[]')
             from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))

@@ -76,16 +76,28 @@ export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: nu
     where id = any(${orderIds})`.execute(tx)
 }
 
-/** The new totals of what was refunded, in minor units. */
-export async function noteRefunded(
-  tx: Tx,
-  totals: readonly { orderId: string; refundedMinor: number }[],
-): Promise<void> {
+interface Refunded {
+  orderId: string
+  /** All of it, in minor units. */
+  refundedMinor: number
+}
+
+/** The new totals of what was refunded. */
+export async function noteRefunded(tx: Tx, totals: readonly Refunded[]): Promise<void> {
   if (totals.length === 0) return
   await sql`
     update orders o set refunded_minor = t.minor
     from unnest(${totals.map((one) => one.orderId)}::text[], ${totals.map((one) => one.refundedMinor)}::bigint[]) as t(id, minor)
-    where o.id = t.id`.execute(tx)
+    where o.id = t.id and o.refunded_minor <> t.minor`.execute(tx)
+}
+
+/** The same, where it is more than before. */
+export async function raiseRefunded(tx: Tx, totals: readonly Refunded[]): Promise<void> {
+  if (totals.length === 0) return
+  await sql`
+    update orders o set refunded_minor = t.minor
+    from unnest(${totals.map((one) => one.orderId)}::text[], ${totals.map((one) => one.refundedMinor)}::bigint[]) as t(id, minor)
+    where o.id = t.id and o.refunded_minor < t.minor`.execute(tx)
 }
 
 function rounds(moves: readonly OrderMove[]): OrderMove[][] {

@@ -19,8 +19,8 @@ export const STATES = [
 export type State = (typeof STATES)[number]
 
 /**
- * Every way an order may move. What is not listed cannot happen. Forward only, with one exception: a verified capture beats
- * our own timeout, since the buyer's money has already left.
+ * Every way an order may move. What is not listed cannot happen. Forward only, with two exceptions: a verified capture
+ * beats our own timeout, since the buyer's money has already left; and a refund that failed leaves the order as it would be without.
  */
 export const MOVES = {
   process: { from: ['pending'], to: 'processing' },
@@ -34,6 +34,11 @@ export const MOVES = {
   win_dispute: { from: ['disputed'], to: 'paid' },
   win_dispute_refunded_in_part: { from: ['disputed'], to: 'partially_refunded' },
   lose_dispute: { from: ['disputed'], to: 'charged_back' },
+  // A refund can fail after it was made: the order is again what it would be without it.
+  unrefund: { from: ['partially_refunded', 'refunded'], to: 'paid' },
+  unrefund_part: { from: ['refunded'], to: 'partially_refunded' },
+  unrefund_disputed: { from: ['refunded'], to: 'disputed' },
+  unrefund_charged_back: { from: ['refunded'], to: 'charged_back' },
 } as const satisfies Record<string, { from: readonly State[]; to: State }>
 export type Move = keyof typeof MOVES
 

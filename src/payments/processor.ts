@@ -10,12 +10,16 @@ export interface Capture {
   capturedAt: string
 }
 
-/** Money that went back. `key` is our own refund id, where it was us who asked. */
+/**
+ * Money that went back; absent while it is on its way. `key` is our own refund id, where it was us who asked. `failed`: it is
+ * with the processor again, or never left: also days after it was told as done, and for what was refused for good.
+ */
 export interface RefundFact {
   id: string
   captureId: string
   amountMinor: number
   key?: string | undefined
+  state?: 'failed' | undefined
 }
 
 export interface DisputeFact {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
-import type { CapturePurpose } from './decide.ts'
-import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from './processor.ts'
+import type { CapturePurpose, Effects } from './known.ts'
+import type { Capture, DisputeFact, PaymentSnapshot } from './processor.ts'
 import type { Fact, Outcome } from './settle.ts'
 
 // The tables of this slice, written a list at a time. What is there already stays as it is: a repeat writes nothing.
@@ -74,21 +74,22 @@ export async function writeReturns(
   )
 }
 
-/** Refunds that were made: ours by our key, and those made in the processor's own dashboard. */
+/** Refunds that were made or have failed: ours by our id, and those that were made in the processor's own dashboard. */
 export async function writeRefunds(
   tx: Tx,
-  refunds: readonly (RefundFact & { newId: string; processor: string; orderId: string })[],
+  refunds: readonly (Effects['refunds'][number] & { newId: string; processor: string; orderId: string })[],
 ): Promise<void> {
-  for (const refund of refunds) {
-    const ours = refund.key
-      ? await sql`
-          update refunds set state = 'succeeded', processor_refund_id = ${refund.id}, amount_minor = ${refund.amountMinor}
-          where id = ${refund.key} and order_id = ${refund.orderId} and state = 'requested' returning id`.execute(tx)
-      : undefined
-    if (ours?.rows.length) continue
+  // one after the other, as they were decided: there are few, and two can be about one row
+  for (const { id, processor, captureId, orderId, amountMinor, row = null, newId, state = 'succeeded' } of refunds) {
+    const { rows } = await sql`
+      update refunds set state = ${state}, processor_refund_id = ${id}, amount_minor = ${amountMinor}
+      where order_id = ${orderId} and ((processor = ${processor} and processor_refund_id = ${id})
+        or (id = ${row} and processor_refund_id is null))
+      returning id`.execute(tx)
+    if (rows.length > 0) continue
     await sql`
       insert into refunds (id, processor, processor_capture_id, processor_refund_id, order_id, amount_minor, reason, state)
-      values (${refund.newId}, ${refund.processor}, ${refund.captureId}, ${refund.id}, ${refund.orderId}, ${refund.amountMinor}, 'processor', 'succeeded')`.execute(
+      values (${newId}, ${processor}, ${captureId}, ${id}, ${orderId}, ${amountMinor}, 'processor', ${state})`.execute(
       tx,
     )
   }

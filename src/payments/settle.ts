@@ -4,8 +4,9 @@ import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../kit/databa
 import { newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { post } from '../ledger/transfers.ts'
-import { moveOrders, noteEvents, noteRefunded, waitForBank } from '../orders/move.ts'
-import { type Effects, type Known, decide } from './decide.ts'
+import { moveOrders, noteEvents, noteRefunded, raiseRefunded, waitForBank } from '../orders/move.ts'
+import { decide } from './decide.ts'
+import type { Effects, Known } from './known.ts'
 import type { PaymentSnapshot, ProcessorEvent } from './processor.ts'
 import * as rows from './rows.ts'
 
@@ -57,18 +58,17 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     decided.filter((one) => chosen(one.effects)).map((one) => one.known.orderId)
   const totals = new Map(
     decided.flatMap(({ effects, known: { orderId } }) =>
-      effects.refundedMinor ? [[orderId, effects.refundedMinor] as const] : [],
+      effects.refundedMinor === undefined ? [] : [[orderId, effects.refundedMinor] as const],
     ),
   )
+  const refunded = Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor }))
   const returns = each(
     (effects) => effects.returns,
     (one, { processor, orderId }) => ({ id: newId('ref'), processor, orderId, ...one }),
   )
 
-  await noteRefunded(
-    tx,
-    Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor })),
-  )
+  // an order is refunded only while its total says so: that one is raised before the move, and lowered after it
+  await raiseRefunded(tx, refunded)
   await moveOrders(
     tx,
     each(
@@ -76,6 +76,7 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
       (move, { orderId }) => ({ orderId, ...move }),
     ),
   )
+  await noteRefunded(tx, refunded)
   await waitForBank(
     tx,
     orderIds((effects) => effects.waitsForBank),
@@ -129,7 +130,7 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     'mail',
     each(
       (effects) => effects.mails,
-      (kind, { orderId }) => ({ data: { kind, orderId } }),
+      (news, { orderId }) => ({ data: { orderId, ...news } }),
     ),
   )
   await jobs.add(

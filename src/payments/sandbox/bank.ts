@@ -4,7 +4,7 @@ import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { Rail } from '../../orders/states.ts'
-import type { PaymentSnapshot } from '../processor.ts'
+import type { PaymentSnapshot, RefundFact } from '../processor.ts'
 import { newNotification, notify } from './notify.ts'
 
 /** How the sandbox's bank behaves, as the buyer in front of it chooses. */
@@ -18,16 +18,32 @@ export const SCENARIOS = [
   'late_success',
   'wrong_amount',
   'double_capture',
+  'slow_refund',
+  'failed_refund',
+  'bounced_refund',
 ] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 /** How long the bank of the delayed scenarios takes. */
-const BANK_SECONDS = 3
+export const BANK_SECONDS = 3
 /** Somebody who tries cards until one works is stopped here. */
 const MOST_DECLINES = 10
 
 /** A payment as the sandbox itself keeps it. */
-export type Kept = PaymentSnapshot & { amountMinor: number; currency: string }
+export type Kept = PaymentSnapshot & {
+  amountMinor: number
+  currency: string
+  /** Refunds that were taken and are not done yet: nobody is told of them. */
+  refundsUnderWay?: RefundFact[]
+  /** Refunds end well some seconds later, or badly, or come back though they ended well. */
+  refundsGo?: 'slowly' | 'wrong' | 'back'
+}
+
+const REFUNDS_GO: Partial<Record<Scenario, Kept['refundsGo']>> = {
+  slow_refund: 'slowly',
+  failed_refund: 'wrong',
+  bounced_refund: 'back',
+}
 
 export const sandboxId = (kind: string): string => `sbx_${kind}_${randomBytes(12).toString('hex')}`
 
@@ -90,7 +106,11 @@ export async function confirm(
       case 'success':
       case 'lost_webhook':
       case 'repeated_webhook':
+      case 'slow_refund':
+      case 'failed_refund':
+      case 'bounced_refund':
         capture(payment, rail)
+        if (REFUNDS_GO[scenario]) payment.refundsGo = REFUNDS_GO[scenario]
         if (scenario !== 'lost_webhook')
           await tell('payment.captured', { times: scenario === 'repeated_webhook' ? 3 : 1 })
         return 'captured'
@@ -117,35 +137,6 @@ export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
   )
 }
 
-/** Sends money back, once for a `key`. What was captured is the most that can go back. */
-export async function refund(
-  db: Db,
-  jobs: Jobs,
-  id: string,
-  wanted: { captureId?: string; amountMinor?: number | undefined; key?: string },
-): Promise<PaymentSnapshot> {
-  return changePayment(db, id, async (payment, tx) => {
-    const captured = payment.captures.find((one) => wanted.captureId === undefined || one.id === wanted.captureId)
-    if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to send back.')
-    if (!wanted.key || !payment.refunds.some(({ key }) => key === wanted.key)) {
-      const before = payment.refunds
-        .filter((one) => one.captureId === captured.id)
-        .reduce((sum, one) => sum + one.amountMinor, 0)
-      const amountMinor = wanted.amountMinor ?? captured.amountMinor - before
-      if (amountMinor < 1 || before + amountMinor > captured.amountMinor)
-        throw new Refusal('payment_not_captured', 'More than was captured cannot go back.')
-      payment.refunds.push({
-        id: sandboxId('re'),
-        captureId: captured.id,
-        amountMinor,
-        ...(wanted.key && { key: wanted.key }),
-      })
-      await notify(tx, jobs, newNotification('refund.succeeded', snapshotOf(payment)))
-    }
-    return snapshotOf(payment)
-  })
-}
-
 /** The buyer asks the bank for the money back (`open`), and the bank decides (`won` for the seller, or `lost`). */
 export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 'won' | 'lost'): Promise<void> {
   await changePayment(db, id, async (payment, tx) => {
@@ -164,7 +155,14 @@ export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 
   })
 }
 
-export function snapshotOf({ amountMinor: _amount, currency: _currency, ...snapshot }: Kept): PaymentSnapshot {
+export function snapshotOf(payment: Kept): PaymentSnapshot {
+  const {
+    amountMinor: _amount,
+    currency: _currency,
+    refundsUnderWay: _underWay,
+    refundsGo: _how,
+    ...snapshot
+  } = payment
   // a copy: what is told stays as it was told
   return structuredClone(snapshot)
 }

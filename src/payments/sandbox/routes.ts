@@ -8,6 +8,7 @@ import { type Limit, limited } from '../../kit/limits.ts'
 import { Amount, Problem } from '../../kit/schema.ts'
 import { RAILS } from '../../orders/states.ts'
 import * as bank from './bank.ts'
+import { refund, refundedOf } from './refunds.ts'
 import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
 
 const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
@@ -70,8 +71,8 @@ export function sandboxRoutes(
     async (request, reply) => {
       neverCached(reply)
       const id = paymentOf(request.body.clientSecret)
-      const payment = await bank.refund(db, jobs, id, { amountMinor: request.body.amount })
-      return { refundedAmount: payment.refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0) }
+      const payment = await refund(db, jobs, id, { amountMinor: request.body.amount })
+      return { refundedAmount: refundedOf(payment.refunds) }
     },
   )
 

@@ -4,8 +4,9 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../../orders/states.ts'
 import { PaymentUnknown, type Processor, type StartedPayment } from '../processor.ts'
-import { type Kept, captureLater, changePayment, refund, sandboxId, snapshotOf } from './bank.ts'
+import { type Kept, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
 import { deliverNotifications, verifyNotification } from './notify.ts'
+import { endRefundsLater, refund } from './refunds.ts'
 
 /**
  * A payment processor that is part of the service, for trying it and for its tests: no account, no network, no money. It has a
@@ -65,6 +66,7 @@ export async function runSandbox(
   webhookAddress: () => string,
 ): Promise<void> {
   await captureLater(db, jobs)
+  await endRefundsLater(db, jobs)
   await deliverNotifications(jobs, derivedKey(secrets[0]!, 'sandbox webhook'), webhookAddress)
 }
 

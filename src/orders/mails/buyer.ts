@@ -1,0 +1,104 @@
+import { formatMoney } from '../../kit/money.ts'
+import { type BuyerMail, type MailNews, type MailOrder, type Said, dateTime } from './news.ts'
+
+// A buyer knows the shop and the bank. Who processes the payment is named nowhere here.
+
+type Told = Said & { button: string }
+
+/** What a buyer is told of an order. */
+export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) => Told> = {
+  receipt: (order, { late }) => ({
+    subject: `Your receipt for ${order.productName}`,
+    title: 'Thank you. Your files are ready.',
+    text: `${late ? 'Your payment arrived after the order’s time was over, and it counts all the same. ' : ''}You bought ${order.productName} from ${order.seller}. This address opens your files whenever you need them: you only have to say which address you bought with.`,
+    button: 'Open my files',
+    facts: [
+      ['Product', order.productName],
+      ['Amount', formatMoney(order.amountMinor, order.currency)],
+      ['On your statement', order.statementDescriptor],
+      ['Paid', dateTime(order.paidAt)],
+      ['Order', order.id],
+    ],
+  }),
+  refunded: (order, news) => {
+    const total = news.refundedMinor ?? order.refundedMinor
+    const whole = total === order.amountMinor
+    const all = formatMoney(order.amountMinor, order.currency)
+    const part = formatMoney(news.amountMinor ?? total, order.currency)
+    return {
+      subject: `Your refund for ${order.productName}`,
+      title: whole ? 'Your refund is on its way.' : 'A part of the price is on its way back to you.',
+      text: whole
+        ? `All of the ${all} that you paid ${order.seller} goes back to you. It can take your bank a few days to show it. The files of this order are no longer available.`
+        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it. You keep the files.`,
+      button: 'See my order',
+      facts: [
+        ['Refunded now', part],
+        ['Refunded in all', `${formatMoney(total, order.currency)} of ${all}`],
+        ...ofStatement(order),
+      ],
+    }
+  },
+  refund_failed: (order, news) => ({
+    subject: `Your refund for ${order.productName} did not arrive`,
+    title: 'Your bank did not take the refund.',
+    text: `We told you of a refund of ${money(order, news)}. Your bank has sent it back to us, as happens with an account or a card that is closed. ${order.seller} knows, and will find another way: please answer when they write to you.`,
+    button: 'See my order',
+    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+  }),
+  duplicate_refunded: (order, news) => ({
+    subject: `A second payment for ${order.productName} was sent back`,
+    title: 'You paid once. We sent the second payment back.',
+    text: `Your bank charged you twice for ${order.productName}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.`,
+    button: 'See my order',
+    facts: [['Sent back', money(order, news)], ...ofStatement(order)],
+  }),
+  payment_returned: (order, news) => ({
+    subject: `Your payment for ${order.productName} was sent back`,
+    title: 'Your payment was sent back.',
+    text: `It did not match the price of ${order.productName}, so ${order.seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.`,
+    button: 'See my order',
+    facts: [['Sent back', money(order, news)], ...ofStatement(order)],
+  }),
+  needs_review: (order, news) => ({
+    subject: `A person looks at your payment for ${order.productName}`,
+    title: 'We received another amount than the price.',
+    text: `${money(order, news)} arrived for ${order.productName}, which costs ${formatMoney(order.amountMinor, order.currency)}. ${order.seller} looks at it and writes to you; your money is safe, and nothing more is taken. The files wait until then.`,
+    button: 'See my order',
+    facts: [
+      ['Received', money(order, news)],
+      ['Price', formatMoney(order.amountMinor, order.currency)],
+      ...ofStatement(order),
+    ],
+  }),
+  disputed: (order, news) => ({
+    subject: `About your payment for ${order.productName}`,
+    title: 'Your bank told us that you dispute a payment.',
+    text: `While your bank looks at the payment for ${order.productName}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads ${order.statementDescriptor}.`,
+    button: 'See my order',
+    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+  }),
+  dispute_won: (order, news) => ({
+    subject: `Your files of ${order.productName} are back`,
+    title: 'Your bank has closed the dispute. The files are yours again.',
+    text: `The payment for ${order.productName} stands, and its files can be downloaded again.`,
+    button: 'Open my files',
+    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+  }),
+  dispute_lost: (order, news) => ({
+    subject: `Your payment for ${order.productName} was taken back`,
+    title: 'Your bank has given you the money back.',
+    text: `The dispute about your payment for ${order.productName} is closed, and the money is with your bank. The files of this order are no longer available.`,
+    button: 'See my order',
+    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+  }),
+}
+
+/** What the news is about; the whole order where it does not say. */
+export const money = (order: MailOrder, news: MailNews): string =>
+  formatMoney(news.amountMinor ?? order.amountMinor, news.currency ?? order.currency)
+
+const ofStatement = (order: MailOrder): Said['facts'] => [
+  ['On your statement', order.statementDescriptor],
+  ['Order', order.id],
+]

@@ -1,0 +1,87 @@
+import { formatMoney } from '../../kit/money.ts'
+import { money } from './buyer.ts'
+import type { MailNews, MailOrder, Said, SellerMail } from './news.ts'
+
+/**
+ * What a seller is told of an order: what is out of the ordinary, and what to do. Not each sale, which would teach them to
+ * read none of it.
+ */
+export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews) => Said> = {
+  seller_paid_late: (order) => ({
+    subject: `Paid after its time: ${order.productName}`,
+    title: 'An order that had expired was paid after all.',
+    text: 'The buyer’s money came late, so the sale counts, and the buyer has the files. There is nothing to do.',
+    facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...ofOrder(order)],
+  }),
+  seller_needs_review: (order, news) => ({
+    subject: `Please look at a payment for ${order.productName}`,
+    title: 'Another amount arrived than was asked for.',
+    text: `${money(order, news)} arrived for an order of ${formatMoney(order.amountMinor, order.currency)}. The buyer has no files, and the money is on hold. Send it back in your payment processor’s dashboard, and ask the buyer to order again; or keep it, and send the files yourself. The buyer has been told that you will write.`,
+    facts: [
+      ['Received', money(order, news)],
+      ['Price', formatMoney(order.amountMinor, order.currency)],
+      ...ofOrder(order),
+    ],
+  }),
+  seller_refunded: (order, news) => ({
+    subject: `Refunded: ${order.productName}`,
+    title:
+      news.refundedMinor === order.amountMinor ? 'An order was refunded in full.' : 'An order was refunded in part.',
+    text: `${money(order, news)} went back to the buyer${news.byApi ? '' : ', by your payment processor’s dashboard'}. The fee’s share of it came back to you. ${news.refundedMinor === order.amountMinor ? 'The buyer can no longer download the files.' : 'The buyer keeps the files.'}`,
+    facts: [
+      ['Refunded now', money(order, news)],
+      [
+        'Refunded in all',
+        `${formatMoney(news.refundedMinor ?? order.refundedMinor, order.currency)} of ${formatMoney(order.amountMinor, order.currency)}`,
+      ],
+      ...ofOrder(order),
+    ],
+  }),
+  seller_refund_failed: (order, news) => ({
+    subject: `A refund failed: ${order.productName}`,
+    title: 'A refund did not reach the buyer.',
+    text: `${WHY[news.why ?? 'refused']} The order stands as it did without this refund, and the books too.`,
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
+  seller_return_failed: (order, news) => ({
+    subject: `A payment could not be sent back: ${order.productName}`,
+    title: 'Money that a buyer paid by mistake could not be sent back.',
+    text: 'It came beside the price of the order, and is on hold: it belongs to the buyer. Look at the payment in your payment processor’s dashboard; if it cannot be sent back there either, ask the buyer for an account.',
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
+  seller_disputed: (order, news) => ({
+    subject: `A payment is disputed: ${order.productName}`,
+    title: 'A buyer’s bank asks for the money back.',
+    text: `The bank has taken ${money(order, news)} until it has decided, and the buyer’s files are on hold. Answer in your payment processor’s dashboard: it says until when, which is often a week or two, and what to send. Without an answer the dispute is lost. The buyer’s address, the time of the order and the downloads are what shows that they got what they paid for.`,
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
+  seller_dispute_won: (order, news) => ({
+    subject: `Dispute won: ${order.productName}`,
+    title: 'The bank has decided for you.',
+    text: `${money(order, news)} is yours again. There is nothing to do.`,
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
+  seller_dispute_lost: (order, news) => ({
+    subject: `Dispute lost: ${order.productName}`,
+    title: 'The bank has decided for the buyer.',
+    text: `${money(order, news)} stays with the buyer. The fee’s share of it came back to you, and the files are no longer available.`,
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
+}
+
+const WHY: Record<NonNullable<MailNews['why']> | 'refused', string> = {
+  refused:
+    'The payment processor or the buyer’s bank did not take it: an account can be closed, or too little be on yours. Look at the payment in your payment processor’s dashboard, and try again, or send the money another way.',
+  refunded_already:
+    'Less is left of the payment than you asked to send back, since it was refunded in your payment processor’s dashboard too.',
+  disputed:
+    'The buyer has disputed the payment before it could be sent back, so the bank decides now: answer, or accept, the dispute in your payment processor’s dashboard.',
+  no_answer:
+    'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
+}
+
+const ofOrder = (order: MailOrder): Said['facts'] => [
+  ['Product', order.productName],
+  ['Buyer', order.email],
+  ['Order', order.id],
+]

@@ -1,0 +1,63 @@
+import type { Db, Tx } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import type { PaymentSnapshot, RefundFact } from '../processor.ts'
+import { BANK_SECONDS, type Kept, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { newNotification, notify } from './notify.ts'
+
+/** Sends money back, once for a `key`. What was captured is the most that can go back. */
+export async function refund(
+  db: Db,
+  jobs: Jobs,
+  id: string,
+  wanted: { captureId?: string; amountMinor?: number | undefined; key?: string },
+): Promise<PaymentSnapshot> {
+  return changePayment(db, id, async (payment, tx) => {
+    const { refundsUnderWay = [], refundsGo } = payment
+    const captured = payment.captures.find((one) => wanted.captureId === undefined || one.id === wanted.captureId)
+    if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to send back.')
+    const known = [...payment.refunds, ...refundsUnderWay]
+    if (wanted.key && known.some(({ key }) => key === wanted.key)) return snapshotOf(payment)
+
+    const before = refundedOf(known.filter((one) => one.captureId === captured.id))
+    const amountMinor = wanted.amountMinor ?? captured.amountMinor - before
+    if (amountMinor < 1 || before + amountMinor > captured.amountMinor)
+      throw new Refusal('payment_not_captured', 'More than was captured cannot go back.')
+    const made = { id: sandboxId('re'), captureId: captured.id, amountMinor, ...(wanted.key && { key: wanted.key }) }
+    if (refundsGo === undefined || refundsGo === 'back') {
+      payment.refunds.push(made)
+      await tell(tx, jobs, 'refund.succeeded', payment)
+    } else payment.refundsUnderWay = [...refundsUnderWay, made]
+    if (refundsGo !== undefined)
+      await jobs.add(tx, 'sandbox_refund', [{ data: { id, refundId: made.id }, startAfterSeconds: BANK_SECONDS }])
+    return snapshotOf(payment)
+  })
+}
+
+/** Of the scenarios in which a refund takes its time: how it ends. */
+export async function endRefundsLater(db: Db, jobs: Jobs): Promise<void> {
+  const options = { retries: 10, retryDelaySeconds: 1, retryDelayMaxSeconds: 60, expireSeconds: 30, atOnce: 4 }
+  await jobs.on<{ id: string; refundId: string }>(
+    'sandbox_refund',
+    { ...options, pollSeconds: 1 },
+    async ({ id, refundId }) =>
+      changePayment(db, id, async (payment, tx) => {
+        const underWay = payment.refundsUnderWay?.find((one) => one.id === refundId)
+        if (underWay) {
+          payment.refundsUnderWay = payment.refundsUnderWay!.filter((one) => one !== underWay)
+          payment.refunds.push(underWay)
+        }
+        const made = payment.refunds.find((one) => one.id === refundId)
+        const fails = payment.refundsGo !== 'slowly'
+        if (made && fails) made.state = 'failed'
+        await tell(tx, jobs, fails ? 'refund.failed' : 'refund.succeeded', payment)
+      }),
+  )
+}
+
+/** What has gone back, of these. */
+export const refundedOf = (refunds: readonly RefundFact[]): number =>
+  refunds.filter(({ state }) => state !== 'failed').reduce((sum, one) => sum + one.amountMinor, 0)
+
+const tell = (tx: Tx, jobs: Jobs, type: string, payment: Kept): Promise<void> =>
+  notify(tx, jobs, newNotification(type, snapshotOf(payment)))
