@@ -161,7 +161,7 @@ test('every way a bank can behave, through the API alone', { concurrency: true }
       assert.deepEqual(await shop.transfers(order.orderId), [
         { kind: 'held', debit: 'processor:sandbox', credit: 'held', amountMinor: 1899 },
       ])
-      assert.deepEqual(await mailsAbout(shop, order), [])
+      assert.deepEqual(await mailsAbout(shop, order), ['A person looks at your payment for A book'])
     }),
 
     scenario('double_capture: the buyer keeps the files and is given the second payment back', async (order) => {
@@ -334,7 +334,13 @@ test('a dispute ends the links at once; won, they work again; a second one that 
   assert.deepEqual(whats(lost), ['created', 'paid', 'disputed', 'dispute_won', 'disputed', 'charged_back'])
   assertProblem(await shop.call('GET', link), 403, 'download_not_available')
   assert.equal(await seller(), 0)
-  assert.deepEqual(await mailsAbout(shop, order), [RECEIPT, DISPUTED, DISPUTED])
+  assert.deepEqual(await mailsAbout(shop, order), [
+    RECEIPT,
+    DISPUTED,
+    'Your files of A book are back',
+    DISPUTED,
+    'Your payment for A book was taken back',
+  ])
 })
 
 /** What the seller has of one order. */
