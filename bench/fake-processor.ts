@@ -40,6 +40,7 @@ function answerTo(method: string, url: URL, body: string): object | undefined {
   if (method === 'GET' && id) return intent(id, { paid: id.includes('paid') })
   if (method === 'GET' && url.pathname === '/v1/charges')
     return { object: 'list', has_more: false, data: [charge(url.searchParams.get('payment_intent')!)] }
+  if (method === 'GET' && url.pathname === '/v1/refunds') return { object: 'list', has_more: false, data: [] }
   if (method !== 'POST' || url.pathname !== '/v1/payment_intents') return undefined
   const form = new URLSearchParams(body)
   const metadata = { order_id: form.get('metadata[order_id]'), attempt_id: form.get('metadata[attempt_id]') }

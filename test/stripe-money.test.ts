@@ -266,7 +266,7 @@ test('a refund made in the dashboard is seen, and has no key of ours', async (t)
   for (const refund of refunds) assert.deepEqual(refund, { id: refund.id, captureId, amountMinor: 100 })
 })
 
-test('a refund is one when it has arrived: not while it waits, and not when it fails later', async (t) => {
+test('a refund is one when it has arrived: not while it waits; one that fails later is told as failed', async (t) => {
   const { server, bank, stripe, paid } = await setUp(t)
   const { id, captureId } = await paid()
   for (const begins of ['pending', 'requires_action'] as const) {
@@ -284,10 +284,11 @@ test('a refund is one when it has arrived: not while it waits, and not when it f
   bank.refundsBegin = 'succeeded'
   bank.refundInDashboard(id, 500)
   bank.failRefund(bank.refunds.at(-1)!['id'])
-  assert.equal((await stripe.fetchPayment(id)).refunds.length, 2)
+  const states = async () => (await stripe.fetchPayment(id)).refunds.map(({ state }) => state)
+  assert.deepEqual(await states(), [undefined, undefined, 'failed'])
   bank.failRefund(bank.refunds[0]!['id'])
   bank.failRefund(bank.refunds[1]!['id'])
-  assert.deepEqual((await stripe.fetchPayment(id)).refunds, [])
+  assert.deepEqual(await states(), ['failed', 'failed', 'failed'], 'also where nothing of the charge is back any more')
   // a failed one is not made again by itself
   const count = bank.refunds.length
   server.forgetKeys()

@@ -132,7 +132,8 @@ async function read(ask: Visit, id: string): Promise<PaymentSnapshot> {
   const [told, disputes, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
     disputesSince(() => ask, Math.min(...captured.map(({ createdAt }) => createdAt))),
-    ...captured.filter(wasSentBack).map(({ id: paymentId }) => refundsOf(ask, paymentId)),
+    // also where nothing seems to have gone back: one that failed leaves no mark on its payment
+    ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
   return snapshotOf({ order, payments: told, disputes, refunds: refunds.flat() })
 }
@@ -174,8 +175,6 @@ async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
   return { ...payment, cardType }
 }
 
-const wasSentBack = ({ status, refundedMinor }: Payment): boolean => status === 'refunded' || refundedMinor > 0
-
 async function refundsOf(ask: Visit, paymentId: string) {
   const refunds = await allOf(() => ask, `/v1/payments/${paymentId}/refunds`, {}, refundOf)
   if (refunds.some((one) => one.paymentId !== paymentId)) throw new ProcessorUnavailable('refunds of another payment')
@@ -184,31 +183,27 @@ async function refundsOf(ask: Visit, paymentId: string) {
 
 /**
  * Sends money back once for a key: the key is the refund's receipt, by which a repeat finds it however late, and it is
- * Razorpay's own idempotency key for repeats at once. A refund that has failed is tried again under a key of its own. What it
- * says is how the payment stands then: a refund that is pending is not in it yet.
+ * Razorpay's own idempotency key for repeats at once. What it says is how the payment stands then: a refund that is pending is
+ * not in it yet, and one that failed is there as such.
  * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent)
  */
 async function sendBack(ask: Visit, { key, processorPaymentId, captureId, amountMinor }: WantedRefund) {
   if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key) || amountMinor < LEAST_PAISE)
     throw new ProcessorUnavailable('this cannot be sent back')
-  const ours = async () => (await refundsOf(ask, captureId)).filter((one) => one.key === key)
-  const isUnderWay = ({ status }: { status: string }) => status !== 'failed'
+  const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
 
-  const before = await ours()
-  if (!before.some(isUnderWay)) {
-    const idempotencyKey = before.length > 0 ? `${key}-${before.length}` : key
+  if (!(await isMade())) {
     try {
       const body = { amount: amountMinor, receipt: key }
-      const headers = { 'X-Refund-Idempotency': idempotencyKey }
+      const headers = { 'X-Refund-Idempotency': key }
       const made = refundOf(await ask.post(`/v1/payments/${captureId}/refund`, body, headers))
       if (made.paymentId !== captureId || made.amountMinor !== amountMinor || made.key !== key)
         throw new ProcessorUnavailable('another refund than the one that was asked for')
-      if (!isUnderWay(made)) throw new ProcessorUnavailable('the refund has failed')
     } catch (error) {
       if (!(error instanceof RazorpayRefusal)) throw error
       // refused since a repeat of it is under way, or since all of it went back: both are seen
       const payment = await read(ask, processorPaymentId)
-      if (!(await ours()).some(isUnderWay) && !isAllBack(payment, captureId)) throw error
+      if (!(await isMade()) && !isAllBack(payment, captureId)) throw error
       return payment
     }
   }
@@ -217,6 +212,8 @@ async function sendBack(ask: Visit, { key, processorPaymentId, captureId, amount
 
 function isAllBack({ captures, refunds }: PaymentSnapshot, captureId: string): boolean {
   const captured = captures.find(({ id }) => id === captureId)
-  const back = refunds.filter((one) => one.captureId === captureId).reduce((sum, one) => sum + one.amountMinor, 0)
+  const back = refunds
+    .filter((one) => one.captureId === captureId && one.state !== 'failed')
+    .reduce((sum, one) => sum + one.amountMinor, 0)
   return captured !== undefined && back >= captured.amountMinor
 }

@@ -6,7 +6,7 @@ import { verifyEvent } from './stripe/events.ts'
 import { eventsSince, movements } from './stripe/history.ts'
 import { checkedMethods, railsFor } from './stripe/rails.ts'
 import { type Charge, type Dispute, type Refund, shapes } from './stripe/shapes.ts'
-import { type Papers, REFUND_ID, snapshotOf } from './stripe/snapshot.ts'
+import { type Papers, REFUND_ID, isCapture, snapshotOf } from './stripe/snapshot.ts'
 import { type Account, startPayment } from './stripe/start.ts'
 
 export interface StripeOptions {
@@ -95,7 +95,8 @@ async function papersOf(
         ),
       )
     : []
-  const refunded = allRefunds || charges.some((charge) => charge.amount_refunded > 0)
+  // one that failed is not in a charge's amount any more
+  const refunded = allRefunds || charges.some(isCapture)
   const disputed = charges.some((charge) => charge.disputed)
   const [refunds, disputes] = await Promise.all([
     refunded

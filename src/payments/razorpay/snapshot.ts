@@ -43,8 +43,14 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
       capturedAt: timeOf(payment.createdAt),
     })),
     refunds: refunds
-      .filter((refund) => isOurs(refund) && isSentBack(refund))
-      .map(({ id, paymentId, amountMinor, key }) => ({ id, captureId: paymentId, amountMinor, ...(key && { key }) })),
+      .filter((refund) => isOurs(refund) && (isSentBack(refund) || hasFailed(refund)))
+      .map((refund) => ({
+        id: refund.id,
+        captureId: refund.paymentId,
+        amountMinor: refund.amountMinor,
+        ...(refund.key && { key: refund.key }),
+        ...(hasFailed(refund) && { state: 'failed' as const }),
+      })),
     disputes: disputes
       .filter((dispute) => isOurs(dispute) && isClaim(dispute))
       .map((dispute) => ({
@@ -65,6 +71,7 @@ export const isCaptured = ({ status, captured }: Payment): boolean =>
 
 /** A refund can stay pending for days, and fail. */
 export const isSentBack = ({ status }: Refund): boolean => status === 'processed'
+const hasFailed = ({ status }: Refund): boolean => status === 'failed'
 
 /** Whether money is claimed, or for good. */
 export const isClaim = (dispute: Dispute): boolean => !QUESTIONS.has(dispute.phase) || disputeState(dispute) === 'lost'

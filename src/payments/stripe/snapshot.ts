@@ -51,13 +51,14 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
       capturedAt: timeOf(charge.created),
     })),
     refunds: refunds
-      .filter((refund) => isRefunded(refund) && captured.some(({ id }) => id === refund.charge))
+      .filter((refund) => (isRefunded(refund) || hasFailed(refund)) && captured.some(({ id }) => id === refund.charge))
       .sort(byAge)
       .map((refund) => ({
         id: refund.id,
         captureId: refund.charge!,
         amountMinor: fromStripe(refund.amount, refund.currency).amountMinor,
         ...(refund.metadata?.[REFUND_ID] && { key: refund.metadata[REFUND_ID] }),
+        ...(hasFailed(refund) && { state: 'failed' as const }),
       })),
     disputes: disputes.toSorted(byAge).flatMap((dispute) => {
       const state = disputeState(dispute)
@@ -77,6 +78,9 @@ export const capturedMoney = (charge: Charge) => fromStripe(charge.amount_captur
 
 /** Only what has arrived: a refund can wait for the balance or the buyer, and can fail days later. */
 export const isRefunded = ({ status }: Refund): boolean => status === 'succeeded'
+
+/** The money is in the account's balance again, also where it was told as sent back before. */
+const hasFailed = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled'
 
 /**
  * Undefined for what is no dispute: a bank's inquiry (`warning_…`) takes no money, and one that was prevented never became
