@@ -21,3 +21,9 @@ export const Amount = Type.Integer({
 })
 export const Currency = Type.String({ description: 'ISO 4217, upper case.' })
 export const Time = Type.String({ description: 'ISO 8601 in UTC with milliseconds.' })
+/** Spaces and hyphens come along with what people paste. */
+export const Code = Type.String({
+  pattern: '^[\\s-]*(?:[0-9][\\s-]*){6}$',
+  maxLength: 40,
+  description: 'The six digits.',
+})

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import pg from 'pg'
+import type { Counters } from '../kit/codes.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { addNotice } from './mails.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type SignedIn, endOtherSessions, holdSession } from './sessions.ts'
-import { type Counted, type VerifyParts, withRightCode } from './verify.ts'
+import { type VerifyParts, withRightCode } from './verify.ts'
 
 const UNIQUE_VIOLATION = '23505'
 
@@ -16,7 +17,7 @@ const UNIQUE_VIOLATION = '23505'
 export async function changeEmail(
   parts: VerifyParts & { jobs: Jobs },
   { id: sessionId, seller: { id } }: SignedIn,
-  given: { code: string; browserHash: Buffer | undefined } & Counted,
+  given: { code: string; browserHash: Buffer | undefined } & Counters,
 ): Promise<SellerRow> {
   try {
     return await withRightCode(parts, { ...given, purpose: 'change_email', sessionId }, async (tx, { email }) => {

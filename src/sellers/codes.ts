@@ -1,25 +1,19 @@
 import { sql } from 'kysely'
-import { type KeyObject, createHmac, randomUUID } from 'node:crypto'
-import { batched } from '../kit/batch.ts'
-import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../kit/database.ts'
+import { randomUUID } from 'node:crypto'
+import {
+  CODE_SECONDS,
+  type CodeLimits,
+  MOST_WRONG_TRIES,
+  RESEND_SECONDS,
+  codeDigits,
+  codeKind,
+  limitedSender,
+} from '../kit/codes.ts'
+import type { Db, Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, countInTurn, refuseBeyond } from '../kit/limits.ts'
-import { derivedKey } from '../kit/signing.ts'
-import { CODE_SECONDS } from './cookies.ts'
 
-/** How soon another code may be asked for, while the limit is not reached. */
-const RESEND_SECONDS = 30
-const MOST_WRONG_TRIES = 5
-const DIGITS = 6
-
-export interface CodeLimits {
-  /** Codes sent to one mailbox, and asked for from one network. */
-  code?: Limit
-  code_address?: Limit
-  /** Wrong codes, of one mailbox and of one network. */
-  code_try?: Limit
-}
+export const { codeOf, codeHash, codeQueue } = codeKind('one-time code', 'code')
 
 export interface NewCode {
   email: string
@@ -44,26 +38,11 @@ export type SendCode = (code: NewCode) => Promise<{ resendAfterSeconds: number }
  * `not_signed_in` when the session that asks to move has ended.
  */
 export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendCode {
-  const send = batched(
-    async (codes: readonly NewCode[]) => {
-      // before the transaction: within it, all who ask from one network would wait for each other's commits
-      const counted = await countInTurn(db, codes, [
-        ({ network }) => limits.code_address && { key: `code from ${network}`, limit: limits.code_address },
-        (code) => limits.code && { key: codeKey(code), limit: limits.code },
-      ])
-      const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
-      const sent =
-        allowed.length > 0 ? await inTransaction(db, (tx) => sendAll(tx, jobs, secrets[0]!, allowed)) : new Set()
-      return codes.map(({ email }, at) => ({ counted: counted[at]!, isSent: sent.has(email) }))
-    },
-    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
-  )
+  const send = limitedSender<NewCode>(db, 'code', limits, (tx, codes) => sendAll(tx, jobs, secrets[0]!, codes))
   return async (code) => {
-    const { counted, isSent } = await send(code)
-    refuseBeyond(counted, 'Too many codes were asked for. Those that were sent stay good.')
-    if (!isSent) throw new Refusal('not_signed_in', 'The session has ended.')
-    const last = counted.filter(({ left }) => left === 0).map(({ resetSeconds }) => resetSeconds)
-    return { resendAfterSeconds: Math.max(RESEND_SECONDS, ...last) }
+    const sent = await send(code)
+    if (!sent) throw new Refusal('not_signed_in', 'The session has ended.')
+    return sent
   }
 }
 
@@ -129,7 +108,7 @@ export interface RightCode {
  * taken once. Undefined: this browser waits for none, or it is used, burnt or over. Commit whatever the answer is.
  */
 export async function tryCode(tx: Tx, secrets: readonly string[], given: CodeTry): Promise<RightCode | undefined> {
-  const digits = given.code.replaceAll(/\D/g, '')
+  const digits = codeDigits(given.code)
   const hashes = secrets.map((secret) => codeHash(secret, given.browserHash, digits))
   const { rows } = await sql<RightCode>`
     update one_time_codes set
@@ -164,30 +143,3 @@ export async function findAwaited(
 }
 
 export const resendIn = (ageSeconds: number): number => Math.max(0, RESEND_SECONDS - ageSeconds)
-
-/**
- * The six digits of a code, from its id: so no copy of them waits in the queue, and a mail that is tried again holds the same
- * ones. Uniform but for one part in 10^13.
- */
-export const codeOf = (secret: string, id: string): string => {
-  const mac = createHmac('sha256', keysOf(secret).code).update(id).digest()
-  return String(mac.readBigUInt64BE() % 10n ** BigInt(DIGITS)).padStart(DIGITS, '0')
-}
-
-export const codeHash = (secret: string, browserHash: Buffer, code: string): Buffer =>
-  createHmac('sha256', keysOf(secret).hash).update(browserHash).update(code).digest()
-
-/** Codes wait where only instances that have their secret look: while it is replaced, some have it and some do not. */
-export const codeQueue = (secret: string): string =>
-  `code_${createHmac('sha256', keysOf(secret).code).update('queue').digest('hex').slice(0, 8)}`
-
-const keys = new Map<string, { code: KeyObject; hash: KeyObject }>()
-
-/** Made once: deriving takes longer than all that is done with them. */
-function keysOf(secret: string): { code: KeyObject; hash: KeyObject } {
-  const known = keys.get(secret)
-  if (known) return known
-  const made = { code: derivedKey(secret, 'one-time code'), hash: derivedKey(secret, 'one-time code hash') }
-  keys.set(secret, made)
-  return made
-}

@@ -1,10 +1,11 @@
-import { parseCookie, stringifySetCookie } from 'cookie'
+import { parseCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CODE_SECONDS } from '../kit/codes.ts'
+import { addCookie as add, cookieKind, cookiesOf as all } from '../kit/cookies.ts'
 
 const DAY_SECONDS = 86_400
 /** The database ends a session sooner: what a browser keeps is trusted for nothing. */
 const SESSION_SECONDS = 90 * DAY_SECONDS
-export const CODE_SECONDS = 600
 const KNOWN_SECONDS = 365 * DAY_SECONDS
 /** The attempts of parallel tabs; the oldest goes, so that the header never grows beyond what servers take. */
 export const MOST_ATTEMPTS = 5
@@ -13,14 +14,9 @@ const ATTEMPT_PATH = '/api/auth'
 
 export type Cookies = ReturnType<typeof sellerCookies>
 
-/**
- * The cookies a browser gets. On https the prefixes say that no other host of the domain has set them: `__Host-` where a cookie
- * belongs to this host alone, `__Secure-` where it has a domain or a path (RFC 6265bis, 4.1.3).
- */
+/** The cookies a browser gets. */
 export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cookieDomain?: string | undefined }) {
-  const secure = baseUrl.startsWith('https:')
-  const common = { httpOnly: true, secure, path: '/' } as const
-  const [host, domain] = secure ? ['__Host-', '__Secure-'] : ['', '']
+  const { common, host, domain } = cookieKind(baseUrl)
   const kinds = {
     session: {
       ...common,
@@ -58,10 +54,3 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
 
 export const sessionCookieName = (baseUrl: string): string =>
   `${baseUrl.startsWith('https:') ? '__Secure-' : ''}till_session`
-
-const all = (request: FastifyRequest): Record<string, string | undefined> => parseCookie(request.headers.cookie ?? '')
-
-function add(reply: FastifyReply, cookie: Parameters<typeof stringifySetCookie>[0]): void {
-  // a header that may occur more than once: another call adds to those before it
-  reply.header('set-cookie', stringifySetCookie(cookie))
-}

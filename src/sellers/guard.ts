@@ -3,12 +3,13 @@ import { Refusal } from '../kit/errors.ts'
 import { neverCached } from '../kit/http.ts'
 import { type Limit, networkOf } from '../kit/limits.ts'
 import type { Signer } from '../kit/signing.ts'
+import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { NewCode } from './codes.ts'
 import type { Cookies } from './cookies.ts'
 import { bucketOf, mark } from './known-browsers.ts'
 import type { Seller } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
-import { type Browser, type FindSession, type SignedIn, hashOf, isToken, newToken } from './sessions.ts'
+import type { Browser, FindSession, SignedIn } from './sessions.ts'
 
 /** By which a code knows its browser, and the browser's code before it. */
 export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash'>

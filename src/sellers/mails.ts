@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { CODE_QUEUE } from '../kit/codes.ts'
 import type { Db, Tx } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
@@ -6,15 +7,6 @@ import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
 import type { Signup } from './sellers.ts'
 
-/** As long as a code lives. Codes have a queue of their own: somebody sits and waits for them. */
-const CODES = {
-  retries: 14,
-  retryDelaySeconds: 2,
-  retryDelayMaxSeconds: 60,
-  expireSeconds: 60,
-  atOnce: 10,
-  pollSeconds: 2,
-}
 const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60, atOnce: 2 }
 
 /** What happened to an account, for its owner to read, who may not have done it. */
@@ -65,7 +57,7 @@ export async function sendSellerMails(jobs: Jobs, { db, mailer, secrets, signup,
     await send(jobId, code.email, lines(codeOf(secret, id), new URL(appUrl).host))
   }
   for (const secret of secrets) {
-    await jobs.on<{ id: string }>(codeQueue(secret), CODES, ({ id }, jobId) => sendCode(secret, id, jobId))
+    await jobs.on<{ id: string }>(codeQueue(secret), CODE_QUEUE, ({ id }, jobId) => sendCode(secret, id, jobId))
   }
 
   await jobs.on<DatedNotice>('notice', NOTICES, (notice, jobId) => send(jobId, notice.to, noticeLines(notice, appUrl)))

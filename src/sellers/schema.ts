@@ -1,16 +1,13 @@
 import { Type } from 'typebox'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { idPattern } from '../kit/ids.ts'
-import { Time } from '../kit/schema.ts'
+import { Code, Time } from '../kit/schema.ts'
 
 const Email = Type.String({
   pattern: EMAIL_PATTERN,
   maxLength: EMAIL_LONGEST,
   description: 'One address; trimmed and lower-cased.',
 })
-/** Spaces and hyphens come along with what people paste. */
-const Code = Type.String({ pattern: '^[\\s-]*(?:[0-9][\\s-]*){6}$', maxLength: 40, description: 'The six digits.' })
-
 export const PASSWORD_SHORTEST = 12
 export const PASSWORD_LONGEST = 128
 /** Longer than any password can be: not worth a hash. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { createHash, randomBytes } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
 import { type Db, type Tx, isDatabaseOutage } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
+import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { Method } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
 
@@ -24,11 +24,6 @@ export interface SignedIn {
   recentUntil: Date
   seller: SellerRow
 }
-
-/** A text that can be a session's token, or any other of 256 bits. What cannot never reaches the database. */
-export const isToken = (text: string | undefined): text is string => text !== undefined && /^[\w-]{43}$/.test(text)
-export const newToken = (): string => randomBytes(32).toString('base64url')
-export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 export type FindSession = (token: string) => Promise<SignedIn | undefined>
 

@@ -1,0 +1,20 @@
+import { parseCookie, stringifySetCookie } from 'cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/**
+ * What every cookie of ours has in common. On https the prefixes say that no other host of the domain has set them: `host`
+ * where a cookie belongs to this host and all its paths, `domain` where it has a domain or a path (RFC 6265bis, 4.1.3).
+ */
+export function cookieKind(baseUrl: string) {
+  const secure = baseUrl.startsWith('https:')
+  const [host, domain] = secure ? ['__Host-', '__Secure-'] : ['', '']
+  return { common: { httpOnly: true, secure, path: '/' } as const, host: host!, domain: domain! }
+}
+
+export const cookiesOf = (request: FastifyRequest): Record<string, string | undefined> =>
+  parseCookie(request.headers.cookie ?? '')
+
+/** A header that may occur more than once: another call adds to those before it. */
+export function addCookie(reply: FastifyReply, cookie: Parameters<typeof stringifySetCookie>[0]): void {
+  reply.header('set-cookie', stringifySetCookie(cookie))
+}
