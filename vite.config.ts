@@ -25,6 +25,7 @@ export default defineConfig({
       input: [
         'index.html',
         'order/index.html',
+        'charge/index.html',
         'pricing/index.html',
         'sign-in/index.html',
         'account/index.html',

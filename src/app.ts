@@ -1,6 +1,9 @@
 import swagger from '@fastify/swagger'
 import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
+import { mailboxCodeSender, sweepMailboxCodes } from './buyers/mailbox-codes.ts'
+import { sendMailboxMails } from './buyers/mails.ts'
+import { chargeRoutes } from './buyers/routes.ts'
 import { productView, productViews } from './checkout/products.ts'
 import { checkoutRoutes } from './checkout/routes.ts'
 import type { Config } from './config.ts'
@@ -125,6 +128,15 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   const downloadSigner = newSigner(config.secrets, 'download')
   refundRoutes(server, selling)
   downloadRoutes(server, { db, storage, signer: downloadSigner })
+  const orderUrl = (orderId: string) => `${appUrl}/order/?order=${orderId}`
+  chargeRoutes(server, {
+    db,
+    secrets: config.secrets,
+    limits: config.limits,
+    sendCode: mailboxCodeSender(db, jobs, config.secrets, config.limits),
+    baseUrl,
+    orderUrl,
+  })
   await webhookRoutes(server, { db: reserved.db, processors, settle, log })
   checkoutRoutes(server, {
     ...asking,
@@ -161,13 +173,15 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   })
 
   const mailer = config.smtpUrl ? smtpMailer(config.smtpUrl, config.mailFrom) : outboxMailer(db)
-  await sendMails(jobs, { db, mailer, orderUrl: (orderId) => `${appUrl}/order/?order=${orderId}` })
+  await sendMails(jobs, { db, mailer, orderUrl })
   await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
+  await sendMailboxMails(jobs, { db, mailer, secrets: config.secrets, appUrl })
   await refundReturns(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
+  await jobs.every('*/10 * * * *', 'sweep_mailbox_codes', () => sweepMailboxCodes(db))
 
   return {
     server,

@@ -57,6 +57,7 @@ test('every page has the place for the data of the server, and nothing that its 
   assert.deepEqual(files.sort(), [
     '404.html',
     'account/index.html',
+    'charge/index.html',
     'index.html',
     'order/index.html',
     'outbox/index.html',

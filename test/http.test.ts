@@ -25,6 +25,7 @@ async function operations(shop: TestShop): Promise<{ path: string; methods: Reco
     '/',
     '/pay/',
     '/order/',
+    '/charge/',
     '/pricing/',
     '/outbox/',
     '/sign-in/',

@@ -103,6 +103,8 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/auth/otp',
     'POST /api/auth/otp/verify',
     'POST /api/auth/password',
+    'POST /api/charges/code',
+    'POST /api/charges/verify',
     'POST /api/checkout',
     'POST /api/checkout/{orderId}/receipt',
     'POST /api/sandbox/confirm',

@@ -34,8 +34,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
   const read = async (file: string, more?: string) =>
     readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
-  const [home, pay, order, pricing, signIn, account, missing] = await Promise.all(
-    ['', 'pay/', 'order/', 'pricing/', 'sign-in/', 'account/']
+  const [home, pay, order, charge, pricing, signIn, account, missing] = await Promise.all(
+    ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/']
       .map((folder) => read(`${folder}index.html`))
       .concat(read('404.html')),
   )
@@ -85,16 +85,17 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       'no-cache',
     )
     const sellerData = { ...data, idpLabel: options.idpLabel, signup: options.signup }
-    for (const [url, shown] of [
-      ['/sign-in/', signIn!],
-      ['/account/', account!],
+    for (const [url, shown, filled] of [
+      ['/sign-in/', signIn!, sellerData],
+      ['/account/', account!, sellerData],
+      ['/charge/', charge!, data],
     ] as const) {
       page(
         url,
         (_query, reply) =>
           isOtherName(reply.request, options.appUrl)
             ? reply.redirect(`${options.appUrl}${reply.request.url}`, 302)
-            : show(shown, reply, { data: sellerData }),
+            : show(shown, reply, { data: filled }),
         'no-store',
       )
     }
@@ -135,8 +136,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
 }
 
 /**
- * On one machine "localhost" and "127.0.0.1" show the same pages, but a session belongs to one name only: what is to be
- * signed in to is opened under the name that the settings have.
+ * On one machine "localhost" and "127.0.0.1" show the same pages, but a cookie belongs to one name only: what needs one is
+ * opened under the name that the settings have.
  */
 function isOtherName({ hostname, port }: Pick<FastifyRequest, 'hostname' | 'port'>, appUrl: string): boolean {
   const own = new URL(appUrl)

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import { CURRENCIES, decimalsOf } from '../kit/money.ts'
+import type { State } from '../orders/states.ts'
+import { type Decimal, type StatementLine, minorUnits } from './statement-line.ts'
+
+export interface FoundOrder {
+  id: string
+  state: State
+  productName: string
+  sellerName: string
+  amountMinor: number
+  currency: string
+  refundedMinor: number
+  statementDescriptor: string
+  createdAt: Date
+  paidAt: Date | null
+}
+
+export interface FoundOrders {
+  /** Whether these fit the line; else they are recent ones of the mailbox. */
+  matched: boolean
+  orders: FoundOrder[]
+  more: boolean
+}
+
+const MOST_SHOWN = 20
+/** What a bank leaves of a text at least, when it cuts it and writes more of its own behind. */
+const CUT_AT_LEAST = 12
+
+/**
+ * The orders of a mailbox that a line of a statement can be: those by text and by amount and date before those by one of them,
+ * those where money moved before those where none did. When none fits, the mailbox's recent ones. For its owner only.
+ */
+export async function findCharges(db: Db, email: string, line: StatementLine): Promise<FoundOrders> {
+  const matching = await readOrders(db, email, line)
+  if (matching.length > 0) return found(true, matching)
+  return found(false, await readOrders(db, email))
+}
+
+const found = (matched: boolean, orders: FoundOrder[]): FoundOrders => ({
+  matched,
+  orders: orders.slice(0, MOST_SHOWN),
+  more: orders.length > MOST_SHOWN,
+})
+
+async function readOrders(db: Db, email: string, line?: StatementLine): Promise<FoundOrder[]> {
+  const text = line?.descriptor ?? null
+  const sale = line?.sale
+  const prices = sale ? pricesOf(sale.amounts) : []
+  const { rows } = await sql<FoundOrder>`
+    select o.id, o.state, o.product_name as "productName", s.name as "sellerName", o.amount_minor as "amountMinor",
+      o.currency, o.refunded_minor as "refundedMinor", o.statement_descriptor as "statementDescriptor",
+      o.created_at as "createdAt", o.paid_at as "paidAt"
+    from orders o
+    join sellers s on s.id = o.seller_id
+    cross join lateral (
+      select regexp_replace(o.statement_descriptor, '[^A-Z0-9]', '', 'g') as ours, ${text}::text collate "C" as theirs) d
+    cross join lateral (
+      -- the bank shows all of ours, the beginning of it, or either with text of its own around it
+      select coalesce(starts_with(d.ours, d.theirs) or position(left(d.ours, ${CUT_AT_LEAST}) in d.theirs) > 0, false) as text,
+        ${sale !== undefined}::boolean
+          and (o.currency, o.amount_minor) in (
+            select * from unnest(${prices.map(({ currency }) => currency)}::text[],
+              ${prices.map(({ amountMinor }) => amountMinor)}::bigint[]))
+          and ((o.created_at >= ${sale?.from ?? null} and o.created_at < ${sale?.until ?? null})
+            or coalesce(o.paid_at >= ${sale?.from ?? null} and o.paid_at < ${sale?.until ?? null}, false)) as sale
+    ) fits
+    where o.email = ${email} and (${line === undefined}::boolean or fits.text or fits.sale)
+    order by fits.text::int + fits.sale::int desc,
+      o.paid_at is not null or o.state in ('processing', 'needs_review') desc,
+      coalesce(o.paid_at, o.created_at) desc, o.id desc
+    limit ${MOST_SHOWN + 1}`.execute(db)
+  return rows
+}
+
+/** The amount in every currency: which one it was, is not asked for. */
+const pricesOf = (amounts: readonly Decimal[]): { currency: string; amountMinor: number }[] =>
+  [...CURRENCIES].flatMap((currency) =>
+    amounts.flatMap((amount) => {
+      const amountMinor = minorUnits(amount, decimalsOf(currency))
+      return amountMinor === undefined ? [] : [{ currency, amountMinor }]
+    }),
+  )

@@ -1,0 +1,100 @@
+import type { CodeLimits } from '../kit/codes.ts'
+import type { Db } from '../kit/database.ts'
+import { canonicalEmail } from '../kit/email.ts'
+import { type Server, neverCached } from '../kit/http.ts'
+import { Problem } from '../kit/schema.ts'
+import { type BuyerBrowser, buyerBrowser } from './browser.ts'
+import { type FoundOrder, findCharges } from './charges.ts'
+import { type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
+import { ChargeCodeRequest, ChargeCodeSent, ChargeFound, type ChargeOrder, ChargeVerification } from './schema.ts'
+import { readStatementLine } from './statement-line.ts'
+
+const PATH = '/api/charges'
+const TAG = ['Charges']
+const refusals = { '4xx': Problem, '5xx': Problem }
+
+export interface ChargeParts {
+  db: Db
+  secrets: readonly string[]
+  limits: CodeLimits
+  sendCode: SendMailboxCode
+  baseUrl: string
+  orderUrl: (orderId: string) => string
+}
+
+/** "What is this charge?": who reads a line on a statement and proves the mailbox finds the order behind it. */
+export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...parts }: ChargeParts): void {
+  const browser: BuyerBrowser = buyerBrowser(baseUrl, PATH)
+
+  server.post(
+    `${PATH}/code`,
+    {
+      schema: {
+        operationId: 'requestChargeCode',
+        summary: 'Send a code to a buyer’s mailbox',
+        description:
+          'With the text of a statement’s line, or its amount and date. Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether anything was bought with the address or not.',
+        tags: TAG,
+        body: ChargeCodeRequest,
+        response: { 202: ChargeCodeSent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      readStatementLine(request.body)
+      const email = canonicalEmail(request.body.email)
+      const { browserHash, keep } = browser.newCodeHolder()
+      const counted = browser.counted(request, email)
+      const { resendAfterSeconds } = await sendCode({ email, purpose: 'charge', browserHash, ...counted })
+      keep(reply)
+      return reply.code(202).send({ resendAfter: resendAfterSeconds })
+    },
+  )
+
+  server.post(
+    `${PATH}/verify`,
+    {
+      schema: {
+        operationId: 'findCharge',
+        summary: 'Find the order behind a charge',
+        description:
+          'The right code shows the orders of the mailbox that the line fits; when none does, its recent ones. It uses up the code.',
+        tags: TAG,
+        body: ChargeVerification,
+        response: { 200: ChargeFound, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const line = readStatementLine(request.body)
+      const email = canonicalEmail(request.body.email)
+      const { matched, orders, more } = await withProvenMailbox(
+        parts,
+        {
+          email,
+          purpose: 'charge',
+          code: request.body.code,
+          browserHash: browser.codeHolder(request),
+          ...browser.counted(request, email),
+        },
+        (tx) => findCharges(tx, email, line),
+      )
+      browser.forgetCode(reply)
+      return { matched, orders: orders.map((order) => orderView(order, orderUrl(order.id))), more }
+    },
+  )
+}
+
+const orderView = (order: FoundOrder, orderUrl: string): ChargeOrder => ({
+  orderId: order.id,
+  orderUrl,
+  status: order.state,
+  product: { name: order.productName },
+  seller: { name: order.sellerName },
+  amount: order.amountMinor,
+  currency: order.currency,
+  refundedAmount: order.refundedMinor,
+  statementDescriptor: order.statementDescriptor,
+  createdAt: order.createdAt.toISOString(),
+  paidAt: order.paidAt?.toISOString() ?? null,
+})

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks'
+import { Submit } from '../ui/button.tsx'
+import { TextField, emailFault } from '../ui/text-field.tsx'
+import type { Line } from './charge-api.ts'
+import type { Charge, ChargeState } from './charge.ts'
+
+type Faults = Partial<Record<'email' | keyof Line, string>>
+
+/** The line as the bank prints it, by its text or by amount and date, and the mailbox that may have ordered. */
+export function AskStep({ charge, state: { email, line, busy, said } }: { charge: Charge; state: ChargeState }) {
+  const [faults, setFaults] = useState<Faults>({})
+  const [pressed, setPressed] = useState(0)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (busy) return
+    setPressed(pressed + 1)
+    const wrong = faultsOf(email, line)
+    setFaults(wrong)
+    if (Object.keys(wrong).length === 0) void charge.sendCode()
+  }
+  const type = (name: keyof Line) => (text: string) => {
+    charge.type({ line: { [name]: text } })
+    setFaults({})
+  }
+  return (
+    <form class="stack" noValidate onSubmit={submit}>
+      <fieldset class="statement stack">
+        <legend>What does your statement say?</legend>
+        <TextField
+          id="descriptor"
+          label="Text of the line"
+          hint="As far as you can read it."
+          value={line.descriptor}
+          onValue={type('descriptor')}
+          fault={faults.descriptor}
+          tries={pressed}
+          input={{ class: 'mono', autoComplete: 'off', maxLength: 100 }}
+        />
+        <p class="or small soft">or</p>
+        <div class="pair">
+          <TextField
+            id="amount"
+            label="Amount"
+            value={line.amount}
+            onValue={type('amount')}
+            fault={faults.amount}
+            tries={pressed}
+            input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 40, placeholder: '4.99' }}
+          />
+          <TextField
+            id="date"
+            label="Date"
+            value={line.date}
+            onValue={type('date')}
+            fault={faults.date}
+            tries={pressed}
+            input={{ type: 'date', min: '2000-01-01', max: '2999-12-31' }}
+          />
+        </div>
+      </fieldset>
+      <TextField
+        id="email"
+        label="E-mail"
+        hint="The one you may have bought with."
+        value={email}
+        onValue={(text) => {
+          charge.type({ email: text })
+          setFaults({})
+        }}
+        fault={faults.email}
+        tries={pressed}
+        input={{
+          type: 'email',
+          inputMode: 'email',
+          autoComplete: 'email',
+          maxLength: 254,
+          required: true,
+          placeholder: 'you@example.com',
+        }}
+      />
+      <Submit busy={busy}>Send me a code</Submit>
+      <output class="unseen">{said ? '' : busy}</output>
+    </form>
+  )
+}
+
+/** The first that is wrong, in the order of the page: one at a time moves the focus to where it is put right. */
+function faultsOf(email: string, { descriptor, amount, date }: Line): Faults {
+  const hasText = descriptor.trim() !== ''
+  if (hasText && (descriptor.normalize('NFKC').match(/[a-z0-9]/gi) ?? []).length < 3)
+    return { descriptor: 'Please enter at least three letters or digits of it.' }
+  if (!hasText && !amount.trim() && !date)
+    return { descriptor: 'Please enter the text of the line, or its amount and its date.' }
+  if (date && !amount.trim()) return { amount: 'Please enter the amount too.' }
+  if (amount.trim() && !/\d/.test(amount)) return { amount: 'Please enter a number, such as 4.99.' }
+  if (amount.trim() && !date) return { date: 'Please enter the whole date too.' }
+  const bad = emailFault(email)
+  return bad ? { email: bad } : {}
+}

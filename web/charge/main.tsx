@@ -1,0 +1,10 @@
+import '../ui/base.css'
+import '../ui/site.css'
+import '../ui/seller.css'
+import './charge.css'
+import { render } from 'preact'
+import { ChargePage } from './charge-page.tsx'
+
+const place = document.getElementById('app')!
+place.replaceChildren()
+render(<ChargePage />, place)
