@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Schema from 'typebox/schema'
+import { liveCode } from './buyer.ts'
 import { newBrowser, newMailbox } from './seller.ts'
 import { type Service, startService } from './service.ts'
 import { assertProblem, eventually, newDatabase, sharedShop, startTestShop, temporaryFolder } from './shop.ts'
@@ -182,7 +183,13 @@ test('what the API answers is what its description says', async () => {
   const newer = newMailbox()
   check('POST /api/auth/email', '202', (await browser.call('POST', '/api/auth/email', { email: newer })).body)
 
+  const line = { email: EMAIL, descriptor: 'TILL A BOOK' }
+  check('POST /api/charges/code', '202', (await browser.call('POST', '/api/charges/code', line)).body)
+  const charge = await browser.call('POST', '/api/charges/verify', { ...line, code: await liveCode(shop, EMAIL) })
+  check('POST /api/charges/verify', '200', charge.body)
+
   for (const [route, answer] of [
+    ['POST /api/charges/code', await shop.call('POST', '/api/charges/code', {})],
     ['POST /api/checkout', await shop.call('POST', '/api/checkout', {})],
     ['GET /api/checkout/{orderId}/status', await shop.call('GET', '/api/checkout/x/status')],
     ['GET /api/downloads/{token}', await shop.call('GET', '/api/downloads/x')],

@@ -57,8 +57,8 @@ async function readOrders(db: Db, email: string, line?: StatementLine): Promise<
     cross join lateral (
       select regexp_replace(o.statement_descriptor, '[^A-Z0-9]', '', 'g') as ours, ${text}::text collate "C" as theirs) d
     cross join lateral (
-      -- the bank shows all of ours, the beginning of it, or either with text of its own around it
-      select coalesce(starts_with(d.ours, d.theirs) or position(left(d.ours, ${CUT_AT_LEAST}) in d.theirs) > 0, false) as text,
+      -- the bank shows all of ours, a piece of it, or the beginning of it with text of its own around
+      select coalesce(position(d.theirs in d.ours) > 0 or position(left(d.ours, ${CUT_AT_LEAST}) in d.theirs) > 0, false) as text,
         ${sale !== undefined}::boolean
           and (o.currency, o.amount_minor) in (
             select * from unnest(${prices.map(({ currency }) => currency)}::text[],
