@@ -52,8 +52,8 @@ export function Found({ found: { matched, orders, more }, email, onAgain }: Foun
       {more && <p class="soft">There are more; these are the latest.</p>}
       <Notice title="Still not yours?" icon="card">
         <p>
-          Somebody you share the card with may have bought it with another address. If nobody did, ask your bank: it can
-          stop the payment.
+          Somebody you share the card with may have bought it with another address. If nobody did, please ask your bank
+          about it.
         </p>
       </Notice>
       <p>

@@ -1,0 +1,251 @@
+import type { Page } from '@playwright/test'
+import { expectPaid, makeOrder, newEmail, payWith } from './buyer.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { codeField, mailsTo } from './seller.ts'
+
+const SLOW = { timeout: 15_000 }
+const TEXT = 'Text of the line'
+
+/** The code of the `count`th mail about a charge: a receipt has none. */
+async function chargeCode(page: Page, email: string, count = 1): Promise<string> {
+  let codes: string[] = []
+  await expect
+    .poll(async () => {
+      const mails = await mailsTo(page.context(), email, BASE_URL)
+      codes = mails.flatMap(({ subject }) => /^(\d{6}) is your code/.exec(subject)?.[1] ?? [])
+      return codes.length
+    }, SLOW)
+    .toBe(count)
+  return codes[0]!
+}
+
+async function paidOrder(page: Page): Promise<{ email: string; orderId: string }> {
+  const order = await makeOrder(page)
+  await payWith(page)
+  await expectPaid(page)
+  return order
+}
+
+/** As on a device that never saw the order. */
+const forgetAll = (page: Page) => page.evaluate(() => localStorage.clear())
+
+async function ask(page: Page, email: string, line: { text?: string; amount?: string; date?: string }): Promise<void> {
+  if (line.text !== undefined) await page.getByLabel(TEXT).fill(line.text)
+  if (line.amount !== undefined) await page.getByLabel('Amount').fill(line.amount)
+  if (line.date !== undefined) await page.getByLabel('Date').fill(line.date)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+}
+
+const today = () => new Date().toISOString().slice(0, 10)
+
+test('by the text of the line and a code: which order it was, and on to its page', async ({ page }) => {
+  const { email, orderId } = await paidOrder(page)
+  await forgetAll(page)
+  await page.goto('/order/')
+  await page.getByRole('link', { name: 'Find out what this charge is' }).click()
+  await ask(page, ` ${email.toUpperCase()} `, { text: 'till* the qui' })
+  await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+  await expect(codeField(page)).toBeFocused()
+  await codeField(page).pressSequentially(await chargeCode(page, email))
+  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeFocused()
+  await expect(page.getByText('₹499.00')).toBeVisible()
+  await expect(page).toHaveURL('/charge/')
+  await page.getByRole('link', { name: /^Open the order/ }).click()
+  await expect(page).toHaveURL(`/order/?order=${orderId}`)
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible(SLOW)
+})
+
+test('by amount and date; what fits nothing shows the latest orders, and no other mailbox’s', async ({ page }) => {
+  const { email } = await paidOrder(page)
+  await page.goto('/charge/')
+  await ask(page, email, { amount: '499', date: today() })
+  await codeField(page).fill(await chargeCode(page, email))
+  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeVisible()
+  await page.getByRole('button', { name: 'Look up another charge' }).click()
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  await ask(page, email, { text: 'ANOTHER SHOP', amount: '', date: '' })
+  await codeField(page).fill(await chargeCode(page, email, 2))
+  await expect(page.getByRole('heading', { name: 'No order fits this line.' })).toBeVisible()
+  await expect(page.getByRole('listitem').filter({ hasText: '₹499.00' })).toHaveCount(1)
+})
+
+test('a mailbox that bought nothing is told so by mail, and the page says the same as ever', async ({ page }) => {
+  const email = newEmail()
+  await page.goto('/charge/')
+  await ask(page, email, { text: 'TILL THE QUIET SHOP' })
+  await expect(codeField(page)).toBeFocused()
+  await expect(page.getByText(email)).toBeVisible()
+  await expect
+    .poll(async () => (await mailsTo(page.context(), email, BASE_URL)).map(({ subject }) => subject), SLOW)
+    .toEqual([expect.stringMatching(/^Nothing was bought at /)])
+})
+
+test('what is missing is said at its field, which has the focus', async ({ page }) => {
+  await page.goto('/charge/')
+  const send = page.getByRole('button', { name: 'Send me a code' })
+  const expectFault = async (label: string, words: string) => {
+    await send.click()
+    await expect(page.getByText(words)).toBeVisible()
+    await expect(page.getByLabel(label, { exact: true })).toBeFocused()
+    await expect(page.getByLabel(label, { exact: true })).toHaveAccessibleDescription(new RegExp(words.slice(0, 20)))
+    await expect(page.locator('[aria-invalid=true]')).toHaveCount(1)
+  }
+  await expectFault(TEXT, 'Please enter the text of the line, or its amount and its date.')
+  await page.getByLabel(TEXT).fill('**')
+  await expectFault(TEXT, 'Please enter at least three letters')
+  await page.getByLabel(TEXT).fill('')
+  await page.getByLabel('Amount').fill('a lot')
+  await expectFault('Amount', 'Please enter a number')
+  await page.getByLabel('Amount').fill('4,99')
+  await expectFault('Date', 'Please enter the whole date too.')
+  await page.getByLabel('Date').fill(today())
+  await expectFault('E-mail', 'Please enter your e-mail.')
+  await page.getByLabel('E-mail').fill('ann@')
+  await expectFault('E-mail', 'This is not a complete e-mail')
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByLabel('Amount').fill('1.2.3')
+  await send.click()
+  await expect(page.getByRole('alert')).toContainText('The amount cannot be read.')
+})
+
+test('wrong codes are answered in words, the fifth says that only a new one helps, and a new one does', async ({
+  page,
+}) => {
+  const { email } = await makeOrder(page)
+  await page.clock.install()
+  await page.goto('/charge/')
+  await ask(page, email, { text: 'TILL' })
+  const code = await chargeCode(page, email)
+  for (let tries = 1; tries <= 5; tries += 1) {
+    await codeField(page).fill(code === '111111' ? '222222' : '111111')
+    await expect(
+      page.getByText(tries < 5 ? 'This code is not right.' : 'This code can no longer be used'),
+    ).toBeVisible()
+    await expect(codeField(page)).toHaveValue('')
+    await expect(codeField(page)).toBeFocused()
+  }
+  await codeField(page).fill(code)
+  await expect(page.getByText('This code can no longer be used')).toBeVisible()
+  await page.clock.fastForward('00:35')
+  await page.getByRole('button', { name: 'Send a new code' }).click()
+  await expect(page.getByText('There is a new code. The one before no longer works.')).toBeVisible()
+  await codeField(page).fill(await chargeCode(page, email, 2))
+  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeVisible()
+  await expect(page.getByText('Not paid')).toBeVisible()
+})
+
+test('a reload keeps the code step, "change" and the browser’s "back" lead to what was entered', async ({ page }) => {
+  const { email } = await makeOrder(page)
+  await page.goto('/charge/')
+  await ask(page, email, { text: 'TILL' })
+  await expect(codeField(page)).toBeVisible()
+  await page.goBack()
+  await expect(page.getByLabel(TEXT)).toHaveValue('TILL')
+  await page.goForward()
+  await expect(codeField(page)).toBeVisible()
+  await page.getByRole('button', { name: 'Change what you entered' }).click()
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  await page.goForward()
+  await page.reload()
+  await codeField(page).fill(await chargeCode(page, email))
+  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeVisible()
+  // nothing of it is left to whoever sits here next
+  await page.reload()
+  await expect(page.getByLabel('E-mail')).toHaveValue('')
+  await page.goto('/charge/?step=code')
+  await expect(page).toHaveURL('/charge/')
+  await expect(page.getByLabel('E-mail')).toBeVisible()
+})
+
+test('a refusal or a lost connection in the middle is said in words, and nothing typed is lost', async ({ page }) => {
+  const alert = page.getByRole('alert')
+  await page.goto('/charge/')
+  const refuse = async (status: number, code: string, retryAfter?: string) => {
+    await page.unrouteAll()
+    await page.route('**/api/charges/**', (route) =>
+      route.fulfill({ status, json: { code }, headers: retryAfter ? { 'retry-after': retryAfter } : {} }),
+    )
+  }
+  const email = newEmail()
+  await refuse(429, 'rate_limited', '720')
+  await ask(page, email, { text: 'TILL' })
+  await expect(alert).toContainText('try again in 12 minutes')
+  await refuse(503, 'database_unavailable', '2')
+  await ask(page, email, {})
+  await expect(alert).toContainText('Please try again in a moment.')
+  await page.unrouteAll()
+  await page.context().setOffline(true)
+  await ask(page, email, {})
+  await expect(alert).toContainText('You are offline.')
+  await page.context().setOffline(false)
+  await ask(page, email, {})
+  await expect(codeField(page)).toBeFocused()
+  await page.context().setOffline(true)
+  await codeField(page).fill('000000')
+  await expect(alert).toContainText('You are offline.')
+  await page.context().setOffline(false)
+  await refuse(503, 'database_unavailable', '2')
+  await codeField(page).fill('000000')
+  await expect(alert).toContainText('The service is busy.')
+})
+
+test('the same machine under another name leads to the one that the cookie belongs to', async ({ page, watch }) => {
+  const { port } = new URL(BASE_URL)
+  watch.allow(`http://localhost:${port}`)
+  await page.goto(`http://localhost:${port}/charge/`)
+  await expect(page).toHaveURL(`${BASE_URL}/charge/`)
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 }, colorScheme })
+    test.describe.configure({ timeout: 60_000 })
+    test(`axe finds nothing at any step, and every step fits the smallest phone (${colorScheme})`, async ({ page }) => {
+      const look = async (what: string) => {
+        await expectAccessible(page, what, colorScheme)
+        await expectFits(page, what)
+      }
+      const { email } = await makeOrder(page)
+      await page.goto('/charge/')
+      await look('asked')
+      await page.getByRole('button', { name: 'Send me a code' }).click()
+      await expect(page.getByText('Please enter the text of the line')).toBeVisible()
+      await look('nothing entered')
+      await ask(page, email, { amount: '1.2.3', date: today(), text: '' })
+      await expect(page.getByRole('alert')).toBeVisible()
+      await look('refused')
+      await ask(page, email, { text: 'ANOTHER SHOP', amount: '', date: '' })
+      await expect(codeField(page)).toBeFocused()
+      await look('code')
+      await codeField(page).fill('000000')
+      await expect(page.getByText('This code is not right.')).toBeVisible()
+      await look('wrong code')
+      await codeField(page).fill(await chargeCode(page, email))
+      await expect(page.getByRole('heading', { name: 'No order fits this line.' })).toBeVisible()
+      await look('found')
+    })
+  })
+}
+
+test('with the keyboard alone: from the line to the order', async ({ page }) => {
+  const { email, orderId } = await makeOrder(page)
+  await page.goto('/charge/')
+  await page.getByLabel(TEXT).focus()
+  await page.keyboard.type('till the quiet')
+  for (const name of ['amount', 'date']) {
+    await page.keyboard.press('Tab')
+    await expect(page.locator(`#${name}`)).toBeFocused()
+  }
+  while (!(await page.getByLabel('E-mail').evaluate((field) => field === document.activeElement)))
+    await page.keyboard.press('Tab')
+  await page.keyboard.type(email)
+  await page.keyboard.press('Enter')
+  await expect(codeField(page)).toBeFocused()
+  await page.keyboard.type(await chargeCode(page, email))
+  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeFocused()
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: /^Open the order/ })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`/order/?order=${orderId}`)
+})
