@@ -284,8 +284,8 @@ test('a refund is one when it has arrived: not while it waits; one that fails la
   bank.refundsBegin = 'succeeded'
   bank.refundInDashboard(id, 500)
   bank.failRefund(bank.refunds.at(-1)!['id'])
-  const states = async () => (await stripe.fetchPayment(id)).refunds.map(({ state }) => state)
-  assert.deepEqual(await states(), [undefined, undefined, 'failed'])
+  const states = async () => (await stripe.fetchPayment(id)).refunds.map(({ state }) => state ?? 'done').sort()
+  assert.deepEqual(await states(), ['done', 'done', 'failed'])
   bank.failRefund(bank.refunds[0]!['id'])
   bank.failRefund(bank.refunds[1]!['id'])
   assert.deepEqual(await states(), ['failed', 'failed', 'failed'], 'also where nothing of the charge is back any more')

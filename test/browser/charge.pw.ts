@@ -131,8 +131,8 @@ test('wrong codes are answered in words, the fifth says that only a new one help
   await page.getByRole('button', { name: 'Send a new code' }).click()
   await expect(page.getByText('There is a new code. The one before no longer works.')).toBeVisible()
   await codeField(page).fill(await chargeCode(page, email, 2))
-  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeVisible()
-  await expect(page.getByText('Not paid')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeVisible()
+  await expect(page.getByText('Not paid', { exact: true })).toBeVisible()
 })
 
 test('a reload keeps the code step, "change" and the browser’s "back" lead to what was entered', async ({ page }) => {
@@ -149,7 +149,7 @@ test('a reload keeps the code step, "change" and the browser’s "back" lead to 
   await page.goForward()
   await page.reload()
   await codeField(page).fill(await chargeCode(page, email))
-  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeVisible()
   // nothing of it is left to whoever sits here next
   await page.reload()
   await expect(page.getByLabel('E-mail')).toHaveValue('')
@@ -243,7 +243,7 @@ test('with the keyboard alone: from the line to the order', async ({ page }) => 
   await page.keyboard.press('Enter')
   await expect(codeField(page)).toBeFocused()
   await page.keyboard.type(await chargeCode(page, email))
-  await expect(page.getByRole('heading', { name: 'This is what it was.' })).toBeFocused()
+  await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeFocused()
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: /^Open the order/ })).toBeFocused()
   await page.keyboard.press('Enter')

@@ -215,6 +215,22 @@ test('an account at the provider is linked and unlinked while signed in, and nev
   await expect(link).toBeVisible()
 })
 
+test('over two hosts: a charge is found by a code, and its cookie goes to those addresses of the API alone', async () => {
+  const email = newSellerEmail()
+  const local = api.replace('api.till.test', '127.0.0.1')
+  const productId = new URL(service.demoUrl).searchParams.get('product')!
+  const order = await context.request.post(`${local}/api/checkout`, { data: { productId, email } })
+  expect(order.status()).toBe(201)
+  await page.goto('/charge/')
+  await page.getByLabel('Text of the line').fill('TILL THE QUIET SHOP')
+  await askCode(page, email)
+  const cookie = (await context.cookies(`${api}/api/charges/verify`)).find(({ name }) => name === 'till_mailbox')
+  expect(cookie).toMatchObject({ domain: 'api.till.test', httpOnly: true, sameSite: 'Strict', path: '/api/charges' })
+  expect((await context.cookies(app)).map(({ name }) => name)).toEqual([])
+  await codeField(page).fill(await codeIn(email))
+  await expect(page.getByRole('listitem').filter({ hasText: 'TILL THE QUIET SHOP' })).toBeVisible()
+})
+
 async function freePort(): Promise<number> {
   const probe = createServer()
   await new Promise<void>((resolve) => void probe.listen(0, '127.0.0.1', resolve))

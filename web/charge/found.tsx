@@ -11,36 +11,19 @@ interface FoundProps {
 }
 
 /** The orders that it can be; else those that the mailbox has; else that it has none. */
-export function Found({ found: { matched, orders, more }, email, onAgain }: FoundProps) {
+export function Found({ found, email, onAgain }: FoundProps) {
+  const { orders, more } = found
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
+  const { title, before, after } = wordsFor(found)
   return (
     <div class="found stack">
       <h1 tabIndex={-1} ref={heading}>
-        {matched
-          ? orders.length === 1
-            ? 'This is what it was.'
-            : 'It can be one of these.'
-          : orders.length > 0
-            ? 'No order fits this line.'
-            : 'No order with this address.'}
+        {title}
       </h1>
       <p class="lead">
-        {matched ? (
-          <>
-            {orders.length === 1 ? 'An order' : 'Orders'} with <span class="address">{email}</span>. Open{' '}
-            {orders.length === 1 ? 'it' : 'one'} to see the receipt and the files.
-          </>
-        ) : orders.length > 0 ? (
-          <>
-            But <span class="address">{email}</span> has ordered here. These are the latest orders; a bank that converts
-            a currency shows another amount.
-          </>
-        ) : (
-          <>
-            Nothing was bought here with <span class="address">{email}</span>. Please try every other address you use.
-          </>
-        )}
+        {before} <span class="address">{email}</span>
+        {after}
       </p>
       {orders.length > 0 && (
         <ul class="orders stack">
@@ -64,6 +47,41 @@ export function Found({ found: { matched, orders, more }, email, onAgain }: Foun
     </div>
   )
 }
+
+/** What is said of the orders, before and after the address that they are of. */
+function wordsFor({ matched, orders }: ChargeFound): { title: string; before: string; after: string } {
+  if (orders.length === 0)
+    return {
+      title: 'No order with this address.',
+      before: 'Nothing was bought here with',
+      after: '. Please try every other address you use.',
+    }
+  if (!matched)
+    return {
+      title: 'No order fits this line.',
+      before: 'But',
+      after: ' has ordered here. These are the latest orders; a bank that converts a currency shows another amount.',
+    }
+  if (orders.length > 1)
+    return {
+      title: 'It can be one of these.',
+      before: 'Orders with',
+      after: '. Open one to see the receipt and the files.',
+    }
+  if (UNPAID.has(orders[0]!.status))
+    return {
+      title: 'This order fits, but is not paid.',
+      before: 'An order with',
+      after: '. A bank may show an amount that it only holds, and lets go again by itself.',
+    }
+  return {
+    title: 'This is what it was.',
+    before: 'An order with',
+    after: '. Open it to see the receipt and the files.',
+  }
+}
+
+const UNPAID: ReadonlySet<ChargeOrder['status']> = new Set(['pending', 'expired'])
 
 const STATES: Record<ChargeOrder['status'], string> = {
   pending: 'Not paid',

@@ -74,9 +74,12 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
         />
         <Submit busy={busy ? 'Looking…' : undefined}>Show the order</Submit>
       </form>
-      <p class="small soft">
-        No order number at hand, but a line on your bank statement? <a href="/charge/">Find out what this charge is</a>.
-      </p>
+      {!asked && (
+        <p class="small soft">
+          No order number at hand, but a line on your bank statement?{' '}
+          <a href="/charge/">Find out what this charge is</a>.
+        </p>
+      )}
     </div>
   )
 }
