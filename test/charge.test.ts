@@ -406,6 +406,8 @@ test('a code is forgotten a day after it ran out', async () => {
   const [email, later] = [newMailbox(), newMailbox()]
   for (const one of [email, later]) await askChargeCode(newBrowser(shop), one)
   await sql`update mailbox_codes set expires_at = now() - interval '25 hours' where email = ${email}`.execute(shop.db)
+  const { rows } = await sql`select 1 from pgboss.schedule where name = 'sweep_mailbox_codes'`.execute(shop.db)
+  assert.equal(rows.length, 1, 'by the clock')
   await sweepMailboxCodes(shop.db)
   assert.deepEqual(
     [await count(shop, 'mailbox_codes', of(email)), await count(shop, 'mailbox_codes', of(later))],
