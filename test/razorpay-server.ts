@@ -74,6 +74,8 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     telling: { when: 'now', times: 1, lateMs: 0, tries: 6 } as Telling,
     /** Between a request and its answer. */
     delayMs: 0,
+    /** Its clock is ahead of ours. */
+    clockAheadSeconds: 0,
 
     /** The next `times` requests whose "METHOD /path" fits have this fault. */
     break(on: RegExp, fault: Fault, times = 1) {
@@ -192,6 +194,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
       : [status, JSON_TYPE]
     outgoing.writeHead(otherStatus, {
       'content-type': type,
+      date: new Date(Date.now() + bank.clockAheadSeconds * 1000).toUTCString(),
       ...(fault === 'redirect' && { location: incoming.url }),
     })
     if (fault === 'endless') {

@@ -33,6 +33,7 @@ export class StripeBank {
   readonly refunds: Wire[] = []
   readonly disputes: Wire[] = []
   readonly events: Wire[] = []
+  readonly webhookEndpoints: Wire[] = []
   /** Unix time in milliseconds: a test may live on another day. */
   now: () => number = Date.now
   /** How the next refunds begin: `pending` where the balance is empty or the buyer's bank is slow. */
@@ -44,6 +45,25 @@ export class StripeBank {
 
   constructor(live: boolean) {
     this.live = live
+  }
+
+  /** What is done in the dashboard: events of these types go to `url` from now on. */
+  addWebhookEndpoint(url: string, types: readonly string[] = ['*']): Wire {
+    const endpoint = {
+      id: `we_${randomBytes(9).toString('hex')}`,
+      object: 'webhook_endpoint',
+      api_version: null,
+      application: null,
+      created: Math.floor(this.now() / 1000),
+      description: null,
+      enabled_events: [...types],
+      livemode: this.live,
+      metadata: {},
+      status: 'enabled',
+      url,
+    }
+    this.webhookEndpoints.push(endpoint)
+    return endpoint
   }
 
   // ── what a shop asks for

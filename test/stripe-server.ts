@@ -46,6 +46,8 @@ export interface Sending {
 }
 
 const LISTS: Record<string, { of: keyof StripeBank; filters: string[] }> = {
+  '/v1/payment_intents': { of: 'paymentIntents', filters: ['customer'] },
+  '/v1/webhook_endpoints': { of: 'webhookEndpoints', filters: [] },
   '/v1/charges': { of: 'charges', filters: ['payment_intent', 'customer'] },
   '/v1/refunds': { of: 'refunds', filters: ['payment_intent', 'charge'] },
   '/v1/disputes': { of: 'disputes', filters: ['payment_intent', 'charge'] },
@@ -69,6 +71,10 @@ export async function startStripeServer({
     delayMs: 0,
     /** Largest page of a list. */
     pageSize: 100,
+    /** Its clock is ahead of ours. */
+    clockAheadSeconds: 0,
+    /** What a restricted key may not: the beginnings of paths. */
+    forbidden: [] as string[],
     /** A search does not know what was made in the last seconds. */
     searchLagSeconds: 0,
     webhookUrl,
@@ -117,6 +123,10 @@ export async function startStripeServer({
     try {
       if (authorization !== `Bearer ${secretKey}`)
         throw new StripeError(401, { message: `Invalid API Key provided: ${secretKey.slice(0, 8)}****` })
+      if (knobs.forbidden.some((path) => call.path.startsWith(path)))
+        throw new StripeError(403, {
+          message: `The provided key '${secretKey.slice(0, 8)}****' does not have the required permissions for this endpoint.`,
+        })
       if (call.method !== 'POST' || !call.idempotencyKey) return { status: 200, body: carryOut(call) }
       const request = JSON.stringify([call.path, call.params])
       const kept = keys.get(call.idempotencyKey)
@@ -237,6 +247,7 @@ export async function startStripeServer({
     call.status = status
     response.writeHead(status, {
       'content-type': type,
+      date: new Date(Date.now() + knobs.clockAheadSeconds * 1000).toUTCString(),
       'request-id': `req_${randomBytes(6).toString('hex')}`,
       'stripe-version': String(request.headers['stripe-version'] ?? ''),
       ...(call.idempotencyKey && { 'idempotency-key': call.idempotencyKey }),

@@ -19,18 +19,23 @@ export class MailRefused extends Error {}
 /** The library would wait up to ten minutes; a queue that retries does not need to. */
 const SMTP_TIMEOUT_MS = 10_000
 
-/** Mails through a real server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
-export function smtpMailer(url: string, from: string): Mailer {
-  const transport = nodemailer.createTransport({
+/** The way to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
+export const smtpTransport = (url: string, { timeoutMs = SMTP_TIMEOUT_MS, requireTLS = false } = {}) =>
+  nodemailer.createTransport({
     url,
-    connectionTimeout: SMTP_TIMEOUT_MS,
-    greetingTimeout: SMTP_TIMEOUT_MS,
-    socketTimeout: SMTP_TIMEOUT_MS,
-    dnsTimeout: SMTP_TIMEOUT_MS,
+    requireTLS,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
     // no attachment by path or address: a mail's text must not be able to name a file of ours
     disableFileAccess: true,
     disableUrlAccess: true,
   })
+
+/** Mails through a real server. */
+export function smtpMailer(url: string, from: string): Mailer {
+  const transport = smtpTransport(url)
   return async (id, mail) => {
     try {
       const sent = await transport.sendMail({

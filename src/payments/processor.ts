@@ -85,6 +85,26 @@ export interface MoneyMovement {
   at: string
 }
 
+/** Where a processor notifies somebody of what happens in our account. */
+export interface NotificationAddress {
+  url: string
+  enabled: boolean
+  /** What we need to be told of, and this address is not. */
+  missingTypes: string[]
+}
+
+/** What a processor says of our account, asked without changing anything. */
+export interface AccountCheck {
+  /** False: it does not know the key. */
+  keyAccepted: boolean
+  /** What we need to read and this key may not, by the processor's names. */
+  lacks: string[]
+  /** Undefined: its interface, or the key, does not tell. */
+  addresses?: NotificationAddress[] | undefined
+  /** Its clock, when it answered. */
+  clock?: Date | undefined
+}
+
 /**
  * What we need of a payment processor. Calls are limited in time by the adapter and fail with a ProcessorUnavailable.
  */
@@ -109,6 +129,8 @@ export interface Processor {
   eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
   /** All money that moved in [from, to), for the nightly proof. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
+  /** Whether the account and its key are as they should be, for who sets the service up. */
+  check?(): Promise<AccountCheck>
 }
 
 /** What was asked for was not done, and may be later. */

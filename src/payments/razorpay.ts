@@ -7,6 +7,7 @@ import {
   ProcessorUnavailable,
   type StartPayment,
 } from './processor.ts'
+import { checkAccount } from './razorpay/check.ts'
 import { type Credentials, RazorpayRefusal, type Visit, razorpayClient, unlessRefused } from './razorpay/client.ts'
 import {
   type Order,
@@ -60,6 +61,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
     verifyEvent: webhookVerifier(options.webhookSecrets),
     eventsSince: (since) => eventsSince(visit, since),
     movements: (from, to) => movements(visit, from, to),
+    check: () => checkAccount(options),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe'
 import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
 import { takesCurrency, toStripe } from './stripe/amounts.ts'
+import { checkAccount } from './stripe/check.ts'
 import { type Deadline, StripeRefused, ask, askWithKey, connectStripe, listed, newDeadline } from './stripe/client.ts'
 import { verifyEvent } from './stripe/events.ts'
 import { eventsSince, movements } from './stripe/history.ts'
@@ -60,6 +61,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),
     eventsSince: (since) => eventsSince(stripe, live, since),
     movements: (from, to) => movements(stripe, from, to),
+    check: () => checkAccount(stripe),
   }
 }
 

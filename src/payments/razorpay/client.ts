@@ -44,7 +44,11 @@ export const unlessRefused =
  * Speaks HTTP with Razorpay (Basic authentication with the key's id and secret, JSON both ways), and begins a visit for each
  * call of ours. Whatever is no JSON answer of the kind it publishes, in time, is a ProcessorUnavailable.
  */
-export function razorpayClient({ keyId, keySecret, apiUrl = API_URL }: Credentials): () => Visit {
+export function razorpayClient(
+  { keyId, keySecret, apiUrl = API_URL }: Credentials,
+  /** Sees the head of each answer. */
+  onAnswer: (answer: Response) => void = () => {},
+): () => Visit {
   const base = apiUrl.replace(/\/+$/, '')
   const authorization = `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString('base64')}`
 
@@ -61,6 +65,7 @@ export function razorpayClient({ keyId, keySecret, apiUrl = API_URL }: Credentia
         redirect: 'error',
         signal,
       })
+      onAnswer(response)
       text = await limitedText(response)
     } catch (cause) {
       throw new ProcessorUnavailable(`${name}: no answer`, { cause })

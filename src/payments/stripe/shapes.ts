@@ -99,6 +99,15 @@ const Event = Type.Object({
 })
 export type Event = Type.Static<typeof Event>
 
+/** Where the account's events are sent. */
+const WebhookEndpoint = Type.Object({
+  id: idOf('we'),
+  object: Type.Literal('webhook_endpoint'),
+  url: Type.String({ maxLength: 5000 }),
+  status: Type.String(),
+  enabled_events: Type.Array(Type.String()),
+})
+
 const listOf = <T extends Type.TSchema>(item: T, object: 'list' | 'search_result' = 'list') =>
   Compile(Type.Object({ object: Type.Literal(object), data: Type.Array(item), has_more: Type.Boolean() }))
 
@@ -112,4 +121,6 @@ export const shapes = {
   disputes: listOf(Dispute),
   event: Compile(Event),
   events: listOf(Event),
+  webhookEndpoints: listOf(WebhookEndpoint),
+  anyList: listOf(Type.Object({ id: Type.String() })),
 }

@@ -1,0 +1,25 @@
+// npm run doctor                says of each thing that the service needs whether it is as it should be, and what to do
+// npm run -s doctor -- --json   the same for programs
+import { stripVTControlCharacters } from 'node:util'
+import { examine } from './doctor/examine.ts'
+import type { Finding } from './doctor/finding.ts'
+
+const SIGNS = { fine: '✓', warning: '!', failure: '✗' } as const
+
+const findings = await examine(process.env)
+const count = (mark: Finding['mark']) => findings.filter((one) => one.mark === mark).length
+const text = process.argv.includes('--json') ? JSON.stringify(findings, null, 2) : inLines(findings)
+const exitCode = count('failure') > 0 ? 1 : 0
+// what hangs is not waited for
+process.stdout.write(`${text}\n`, () => process.exit(exitCode))
+
+function inLines(all: Finding[]): string {
+  const width = Math.max(...all.map(({ about }) => about.length))
+  const lines = all.flatMap(({ about, mark, says, todo }) => [
+    `${SIGNS[mark]} ${about.padEnd(width)}  ${says}`,
+    ...(todo && mark !== 'fine' ? [`  ${' '.repeat(width)}  → ${todo}`] : []),
+  ])
+  const sum = `${count('fine')} fine, ${count('warning')} to look at, ${count('failure')} wrong`
+  // some of it is what others answered: nothing but text reaches the terminal
+  return [...lines.map((line) => stripVTControlCharacters(line).replaceAll(/[\p{Cc}]/gu, ' ')), '', sum].join('\n')
+}

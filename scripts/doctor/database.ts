@@ -1,0 +1,110 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import type { Config } from '../../src/config.ts'
+import { type Connection, type Db, connect } from '../../src/kit/database.ts'
+import { startEmbedded } from '../../src/kit/embedded.ts'
+import { DATABASE, ROLE, readPassword } from '../../src/kit/embedded/cluster.ts'
+import { findPostmaster } from '../../src/kit/embedded/postmaster.ts'
+import { noteClock } from './ask.ts'
+import { DATABASE as CLOCK_OF_DATABASE } from './clock.ts'
+import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
+import { inWords } from './in-words.ts'
+
+const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
+const OLDEST_VERSION = 15
+
+export interface Opened {
+  /** Undefined: there is none yet, or it cannot be reached. */
+  connection?: Connection
+  /** What is to be said where there is none. */
+  finding?: Finding
+  close(): Promise<void>
+}
+
+/**
+ * The service's database. An embedded one that runs is shared as any client would: taken over, it would end with us, under the
+ * service that it belongs to. One that rests is started and stopped again; one that was never made is not made.
+ */
+export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Opened> {
+  const open = (connectionString: string, end: () => Promise<void> = async () => {}): Opened => {
+    const connection = connect({ connectionString }, { connections: 2, onError: () => {} })
+    return { connection, close: () => connection.close().finally(end) }
+  }
+  const about = 'database'
+  const close = async () => {}
+  if (databaseUrl) return open(databaseUrl)
+  const dir = path.join(dataDir, 'postgres')
+  try {
+    const running = urlOfRunning(dir)
+    if (running) return open(running)
+    if (running === undefined) return { finding: fine(about, 'embedded; the first start makes it'), close }
+    const server = await startEmbedded({ dir, name: 'till' })
+    return open(server.url, () => server.stop())
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code ? inWords(error) : message
+    const todo = `see ${path.join(dir, 'postgres.log')}; run this as the account that runs the service`
+    return { finding: failure(about, `the embedded PostgreSQL cannot be used: ${why}`, todo), close }
+  }
+}
+
+/** Whether the service can use it, and whether its tables are those of this version. */
+export async function checkDatabase(patient: Patient, opened: Opened): Promise<Finding> {
+  if (!opened.connection) return opened.finding!
+  const server = placeOf(patient.config)
+  try {
+    return await read(patient, opened.connection.db, server)
+  } catch (error) {
+    const todo = patient.config.databaseUrl
+      ? 'correct DATABASE_URL, or let this machine reach that server'
+      : 'run this as the account that runs the service'
+    return failure('database', `${server}: ${inWords(error)}`, todo)
+  }
+}
+
+async function read(patient: Patient, db: Db, server: string): Promise<Finding> {
+  const about = 'database'
+  const { rows } = await sql<{ version: number; now: Date; replica: boolean; migrated: boolean }>`
+    select current_setting('server_version_num')::int as version, clock_timestamp() as now, pg_is_in_recovery() as replica,
+      to_regclass('kysely_migration') is not null as migrated`.execute(db)
+  const { version, now, replica, migrated } = rows[0]!
+  if (patient.config.databaseUrl) noteClock(patient, CLOCK_OF_DATABASE, now)
+  const major = Math.floor(version / 10_000)
+  if (major < OLDEST_VERSION)
+    return failure(about, `${server} is PostgreSQL ${major}`, `PostgreSQL ${OLDEST_VERSION} or newer is needed`)
+  if (replica)
+    return failure(about, `${server} is a replica and takes no writes`, 'let DATABASE_URL lead to the server that does')
+  const kind = `${server}, PostgreSQL ${major}`
+  if (!migrated) return fine(about, `${kind}; empty, the first start fills it`)
+  const { rows: done } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
+  const ours = fs.readdirSync(SCHEMA).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -'.sql'.length)] : []))
+  const newer = done.filter(({ name }) => !ours.includes(name))
+  if (newer.length > 0)
+    return failure(about, `${kind}: its schema is of a newer Till (${newer[0]!.name})`, 'git pull, and start that one')
+  const open = ours.filter((file) => !done.some(({ name }) => name === file))
+  if (open.length > 0)
+    return warning(about, `${kind}: ${open.length} migrations are not done (${open[0]} …)`, 'the next start does them')
+  return fine(about, `${kind}; its schema is up to date`)
+}
+
+/** Where a database is, without who uses it and the password. */
+function placeOf({ databaseUrl }: Config): string {
+  if (!databaseUrl) return 'embedded'
+  const found = /@([^/?]+)\/([^?]*)/.exec(databaseUrl) ?? /:\/\/([^@/?]+)\/([^@?]*)/.exec(databaseUrl)
+  return found ? `${decodeURIComponent(found[2]!)} at ${decodeURIComponent(found[1]!)}` : 'the one of DATABASE_URL'
+}
+
+/** The address of the embedded server that runs; null when it rests, undefined when there is none yet. */
+function urlOfRunning(dir: string): string | null | undefined {
+  // for root it may lie where its account can reach it
+  const elsewhere = path.join(dir, 'elsewhere')
+  const link = fs.lstatSync(elsewhere, { throwIfNoEntry: false })
+  const dataDir = path.join(link ? fs.readlinkSync(elsewhere) : fs.existsSync(dir) ? fs.realpathSync(dir) : dir, 'data')
+  if (!fs.existsSync(dataDir)) return undefined
+  const running = findPostmaster(dataDir)
+  if (running?.status !== 'ready') return null
+  const host = running.socketDir || '127.0.0.1'
+  return `postgres://${ROLE}:${readPassword(dataDir)}@${encodeURIComponent(host)}:${running.port}/${DATABASE}`
+}

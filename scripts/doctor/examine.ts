@@ -1,0 +1,71 @@
+import type { Config } from '../../src/config.ts'
+import type { Environment } from '../../src/config/reader.ts'
+import { inTime } from '../../src/kit/time.ts'
+import { checkClocks } from './clock.ts'
+import { checkDatabase, openDatabase } from './database.ts'
+import { type Clock, type Finding, LIMIT_MS, type Patient, examined } from './finding.ts'
+import { checkMail } from './mail.ts'
+import { checkProcessor } from './processors.ts'
+import { checkProvider } from './provider.ts'
+import { checkService } from './service.ts'
+import { checkCookies, checkKeys, checkSettings } from './settings.ts'
+import { checkStorage } from './storage.ts'
+
+/** All there is to say about a service with these settings. Nothing is changed by it, and no secret is in it. */
+export async function examine(env: Environment): Promise<Finding[]> {
+  const { config, findings } = checkSettings(env)
+  return config ? [...findings, ...(await examineConfig(config))] : findings
+}
+
+/** Everything is asked side by side. */
+export async function examineConfig(config: Config): Promise<Finding[]> {
+  const opening = openDatabase(config)
+  const clocks: Clock[] = []
+  const baseUrl = config.baseUrl ?? ownUrl(config)
+  const appUrl = config.appUrl ?? baseUrl
+  const database = opening.then(({ connection }) => connection?.db)
+  const patient: Patient = { config, baseUrl, appUrl, database, clocks }
+
+  const found = await Promise.all([
+    examined('database', 'see DATABASE_URL', async () => checkDatabase(patient, await opening)),
+    examined('storage', 'see STORAGE_URL', () => checkStorage(config.storageDir)),
+    examined('mail', 'see SMTP_URL', () => checkMail(patient)),
+    examined('sign-in', 'see IDP_ISSUER', () => checkProvider(patient)),
+    ...config.processors.flatMap((name) =>
+      name === 'sandbox' ? [] : [examined(name, 'see docs/payments.md', () => checkProcessor(patient, name))],
+    ),
+    examined('service', 'see its log', () => checkService(patient)),
+  ])
+  await inTime(
+    opening.then(({ close }) => close()),
+    LIMIT_MS,
+  ).catch(() => {})
+  const all = [...checkKeys(config), checkCookies(baseUrl, appUrl, config.cookieDomain), ...found.flat()]
+  return withoutSecrets([...all, checkClocks(clocks)], config)
+}
+
+/** Where a service without BASE_URL listens, as seen from here. */
+function ownUrl({ host, port }: Config): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+/** Nothing here should say one; should a text that came from elsewhere do so, it goes no further. */
+function withoutSecrets(
+  findings: Finding[],
+  { secrets, stripe, razorpay, idp, databaseUrl, smtpUrl }: Config,
+): Finding[] {
+  const passwords = [databaseUrl, smtpUrl].flatMap((url) => /:\/\/[^:@/]*:([^@/]+)@/.exec(url ?? '')?.[1] ?? [])
+  const all = [
+    ...secrets,
+    ...passwords,
+    ...passwords.flatMap((one) => (/%(?![0-9a-f]{2})/i.test(one) ? [] : [decodeURIComponent(one)])),
+    stripe?.secretKey,
+    ...(stripe?.webhookSecrets ?? []),
+    razorpay?.keySecret,
+    ...(razorpay?.webhookSecrets ?? []),
+    idp?.clientSecret,
+  ].filter((secret): secret is string => secret !== undefined && secret.length > 3)
+  const clean = (text: string) => all.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+  return findings.map(({ says, todo, ...rest }) => ({ ...rest, says: clean(says), ...(todo && { todo: clean(todo) }) }))
+}

@@ -1,0 +1,98 @@
+import { modeOf } from '../../src/config/processors.ts'
+import { newLog } from '../../src/kit/log.ts'
+import { isLoopback } from '../../src/kit/settings.ts'
+import { openProcessors } from '../../src/payments/open.ts'
+import {
+  type AccountCheck,
+  type NotificationAddress,
+  type Processor,
+  ProcessorUnavailable,
+} from '../../src/payments/processor.ts'
+import { noteClock } from './ask.ts'
+import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
+import { inWords, knownReason } from './in-words.ts'
+
+export const webhookPath = (processor: string): string => `/api/webhooks/${processor}`
+
+/** Asks the processor, by a key of ours, what it says of the account. */
+export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpay'): Promise<Finding[]> {
+  const { stripe, razorpay } = patient.config
+  const sandbox = () => {
+    throw new Error('the sandbox needs no account')
+  }
+  let processor: Processor
+  try {
+    const open = await openProcessors({ processors: [name], stripe, razorpay, sandbox }, newLog('silent'))
+    processor = open.get(name)!
+  } catch (error) {
+    return [failure(name, (error as Error).message, 'correct its settings: docs/settings.md')]
+  }
+  let account: AccountCheck
+  try {
+    account = await processor.check!()
+  } catch (error) {
+    const reason = knownReason(error)
+    const unknown = error instanceof ProcessorUnavailable ? error.message : inWords(error)
+    const says = reason ? `cannot be asked: ${reason}` : `answers, but not as it should: ${unknown}`
+    const url = (name === 'stripe' ? stripe : razorpay)?.apiUrl
+    const todo = url ? `see what answers at ${url}` : 'let this machine reach it over https (proxy, firewall, DNS)'
+    return [failure(name, says, todo)]
+  }
+  noteClock(patient, name, account.clock)
+  const key = name === 'stripe' ? stripe!.secretKey : razorpay!.keyId
+  const setting = name === 'stripe' ? 'STRIPE_SECRET_KEY' : 'RAZORPAY_KEY_ID and RAZORPAY_KEY_SECRET'
+  if (!account.keyAccepted)
+    return [failure(name, 'it answers, and does not know the key', `copy ${setting} anew from its dashboard`)]
+  const reads =
+    account.lacks.length > 0
+      ? failure(name, `the key may not read ${account.lacks.join(', ')}`, 'give the restricted key these permissions')
+      : fine(name, `answers and takes the key, in ${modeOf(key)} mode`)
+  return [reads, ...checkAddresses(patient, name, account.addresses)]
+}
+
+/** Whether it notifies us, by what it says itself. */
+function checkAddresses(
+  { baseUrl, config: { isPublic } }: Patient,
+  name: string,
+  addresses: NotificationAddress[] | undefined,
+): Finding[] {
+  const about = `${name} notifies`
+  const wanted = baseUrl + webhookPath(name)
+  const where = 'in its dashboard, under webhooks'
+  const { hostname, port } = new URL(baseUrl)
+  if (!isPublic && isLoopback(hostname) && !addresses?.some(({ url }) => url === wanted))
+    return [
+      warning(
+        about,
+        'nobody here: it cannot reach this machine by itself',
+        name === 'stripe' ? `stripe listen --forward-to ${wanted}` : 'docs/payments.md says how it can',
+      ),
+    ]
+  if (name === 'razorpay' && port !== '')
+    return [warning(about, `no address with a port, such as that of ${baseUrl}`, 'let BASE_URL be one without (https)')]
+  if (!addresses) {
+    const why = name === 'stripe' ? 'this key may not read where to' : 'where to, it tells nobody but its dashboard'
+    return [fine(about, `${why}: see there that it is ${wanted}`)]
+  }
+  const ours = addresses.filter(({ url }) => url.replace(/\/+$/, '') === wanted)
+  const old = addresses.filter(({ url }) => !ours.some((one) => one.url === url) && url.includes(webhookPath(name)))
+  const oldHosts = old
+    .map(({ url }) => (URL.canParse(url) ? new URL(url).origin : 'an address that is none'))
+    .join(', ')
+  if (ours.length === 0) {
+    return old.length > 0
+      ? [failure(about, `${oldHosts} and not us: an old host?`, `change the address ${where} to ${wanted}`)]
+      : [failure(about, 'nobody at our address', `add ${wanted} ${where}`)]
+  }
+  const findings: Finding[] = []
+  const enabled = ours.filter((one) => one.enabled)
+  if (enabled.length === 0) findings.push(failure(about, `${wanted} is disabled`, `enable it ${where}`))
+  const missing = enabled.map(({ missingTypes }) => missingTypes).sort((a, b) => a.length - b.length)[0] ?? []
+  if (missing.length > 0)
+    findings.push(failure(about, `us, but not of ${missing.join(', ')}`, `choose these events too, ${where}`))
+  if (enabled.length > 1)
+    findings.push(warning(about, `${wanted} is registered ${enabled.length} times`, `remove all but one ${where}`))
+  if (old.length > 0)
+    findings.push(warning(about, `${oldHosts} too: an old host?`, `remove what is not yours any more ${where}`))
+  return findings.length > 0 ? findings : [fine(about, `${wanted}, of all that is needed`)]
+}

@@ -1,0 +1,81 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, ConfigError, readConfig } from '../../src/config.ts'
+import { modeOf } from '../../src/config/processors.ts'
+import { type Environment, newReader } from '../../src/config/reader.ts'
+import { isLoopback, yesOrNo } from '../../src/kit/settings.ts'
+import { type Finding, failure, fine, warning } from './finding.ts'
+
+const DATA_DIR = fileURLToPath(new URL('../../data', import.meta.url))
+
+/** The settings as the service reads them, or what is wrong with each. Makes no secret where none was made yet. */
+export function checkSettings(env: Environment): { config?: Config; findings: Finding[] } {
+  const { text, checked } = newReader(env)
+  const secretFile = path.join(path.resolve(text('DATA_DIR') ?? DATA_DIR), 'secret')
+  const isPublic = checked('PUBLIC', false, yesOrNo, '')
+  const isNew = !isPublic && !text('SECRET') && !fs.existsSync(secretFile)
+  try {
+    const config = readConfig(isNew ? { ...env, SECRET: 'x'.repeat(32) } : env)
+    const kind = config.isPublic ? 'a public service' : 'a private service (PUBLIC is not 1)'
+    const processors = config.processors.join(', ') || 'no processor: card payments are not live'
+    return { config, findings: [fine('settings', `read: ${kind}; ${processors}`)] }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const [, ...problems] = error.message.split('\n')
+    const about = 'settings'
+    return { findings: problems.map((problem) => failure(about, problem.trim(), 'docs/settings.md has them all')) }
+  }
+}
+
+/** Whether the keys belong to where this runs: real money on a developer's machine, or a shop that sells for nothing. */
+export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): Finding[] {
+  const findings: Finding[] = []
+  for (const [name, key] of [
+    ['stripe', stripe?.secretKey],
+    ['razorpay', razorpay?.keyId],
+  ] as const) {
+    if (!key) continue
+    const about = `${name} keys`
+    const mode = modeOf(key)
+    if (mode === 'live' && !isPublic)
+      findings.push(
+        warning(about, 'LIVE keys on a private machine: what is tried here takes real money', 'use the test keys here, or set PUBLIC=1'),
+      ) // prettier-ignore
+    else if (mode === 'test' && isPublic)
+      findings.push(
+        warning(about, 'TEST KEYS ON A PUBLIC SERVICE: files are delivered and NOBODY PAYS', 'use the live keys before you sell'),
+      ) // prettier-ignore
+    else
+      findings.push(fine(about, `${mode} keys, as ${isPublic ? 'a public service' : 'a private machine'} should have`))
+  }
+  if (isPublic && processors.includes('sandbox'))
+    findings.push(
+      warning('sandbox', 'THE SANDBOX ON A PUBLIC SERVICE: whoever chooses it PAYS NOTHING', 'take it out of PROCESSORS before you sell'),
+    ) // prettier-ignore
+  for (const [name, url] of [
+    ['STRIPE_API_URL', stripe?.apiUrl],
+    ['RAZORPAY_API_URL', razorpay?.apiUrl],
+  ] as const)
+    if (url && isPublic)
+      findings.push(warning(name, `payments are asked for at ${url}, and not at the processor`, `leave ${name} away`))
+  return findings
+}
+
+/** Whether a browser that is signed in at one address is so at the other. That COOKIE_DOMAIN holds both, the settings see to. */
+export function checkCookies(baseUrl: string, appUrl: string, cookieDomain: string | undefined): Finding {
+  const about = 'sessions'
+  const [api, pages] = [new URL(baseUrl).hostname, new URL(appUrl).hostname]
+  const domain = cookieDomain
+    ? `the cookie belongs to ${cookieDomain} and all below it`
+    : `the cookie belongs to ${api}`
+  if (api === pages) return fine(about, domain)
+  const site = (host: string) => host.split('.').slice(-2).join('.')
+  if (isLoopback(api) || isLoopback(pages) || site(api) !== site(pages))
+    return failure(
+      about,
+      `BASE_URL (${api}) and APP_URL (${pages}) are two sites: browsers send no session from one to the other`,
+      'put both below one domain, such as api.shop.example and shop.example',
+    )
+  return fine(about, domain)
+}

@@ -1,0 +1,24 @@
+import type { AccountCheck } from '../processor.ts'
+import { type Credentials, razorpayClient } from './client.ts'
+import { listOf, paymentOf } from './entities.ts'
+
+const UNAUTHORIZED = 401
+
+/**
+ * Reads one payment. Where notifications go, an account cannot ask: the list of webhooks is for partners and the accounts
+ * below them (https://razorpay.com/docs/api/partners/webhooks/fetch-all).
+ */
+export async function checkAccount(credentials: Credentials): Promise<AccountCheck> {
+  const check: AccountCheck = { keyAccepted: true, lacks: [] }
+  const visit = razorpayClient(credentials, ({ status, headers }) => {
+    check.keyAccepted = status !== UNAUTHORIZED
+    const time = Date.parse(headers.get('date') ?? '')
+    if (!Number.isNaN(time)) check.clock = new Date(time)
+  })
+  try {
+    listOf(await visit().get('/v1/payments', { count: 1 }), paymentOf)
+  } catch (error) {
+    if (check.keyAccepted) throw error
+  }
+  return check
+}
