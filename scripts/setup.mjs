@@ -26,6 +26,8 @@ try {
   process.chdir(path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..'))
   if (Number(process.versions.node.split('.')[0]) < 18)
     throw new Failure('Till needs Node 18 or newer to set itself up.')
+  // for what only looks: nothing may change under a service that is running
+  if (process.argv.includes('--if-missing') && fs.existsSync(INSTALLED)) process.exit()
   held = lock('.setup-lock', () => say('another set-up is running in this folder, waiting for it …'))
   await install()
   await buildPages(serviceNode())
