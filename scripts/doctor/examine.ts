@@ -11,7 +11,7 @@ import { checkService } from './service.ts'
 import { checkCookies, checkKeys, checkSettings } from './settings.ts'
 import { checkStorage } from './storage.ts'
 
-/** All there is to say about a service with these settings. Nothing is changed by it, and no secret is in it. */
+/** All there is to say about a service with these settings. Nothing is left behind by it, and no secret is in it. */
 export async function examine(env: Environment): Promise<Finding[]> {
   const { config, findings } = checkSettings(env)
   return config ? [...findings, ...(await examineConfig(config))] : findings
