@@ -281,6 +281,8 @@ export async function newDatabase(t: Ends): Promise<string> {
 }
 
 async function makeTemplate(client: pg.Client, server: string): Promise<void> {
+  // a run that was killed in the middle has left one
+  await client.query('drop database if exists till_making')
   await client.query('create database till_making')
   const url = databaseOf(server, 'till_making')
   const connection = connect({ connectionString: url }, { connections: 2, onError: () => {} })
