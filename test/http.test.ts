@@ -429,6 +429,7 @@ test('a route is told anything at all in its body and fails at nothing', async (
   const members: Record<string, string[]> = {
     'POST /api/checkout': ['productId', 'email'],
     [`POST /api/checkout/${orderId}/receipt`]: ['email'],
+    [`POST /api/orders/${orderId}/refunds`]: ['amount', 'reason'],
     'POST /api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
     'POST /api/sandbox/refund': ['clientSecret', 'amount'],
     'POST /api/sandbox/dispute': ['clientSecret', 'outcome'],
@@ -449,7 +450,7 @@ test('a route is told anything at all in its body and fails at nothing', async (
   assert.equal(reading.length, Object.keys(members).length + 1, 'and the webhooks’, which read bytes')
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
-    const optional = path === '/api/auth/identities'
+    const optional = path === '/api/auth/identities' || path.endsWith('/refunds')
     for (const value of wrong) {
       const whole = await shop.call(method, path, JSON.stringify(value))
       if (!isObject(value) || !optional) assertProblem(whole, 400, 'validation_failed')

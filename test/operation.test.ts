@@ -93,6 +93,7 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/auth/sessions',
     'GET /api/checkout/{orderId}/status',
     'GET /api/downloads/{token}',
+    'GET /api/orders/{orderId}/refunds',
     'GET /api/outbox',
     'GET /api/products/{productId}/public',
     'GET /healthz',
@@ -108,6 +109,7 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/charges/verify',
     'POST /api/checkout',
     'POST /api/checkout/{orderId}/receipt',
+    'POST /api/orders/{orderId}/refunds',
     'POST /api/sandbox/confirm',
     'POST /api/sandbox/dispute',
     'POST /api/sandbox/refund',
@@ -183,6 +185,13 @@ test('what the API answers is what its description says', async () => {
   const newer = newMailbox()
   check('POST /api/auth/email', '202', (await browser.call('POST', '/api/auth/email', { email: newer })).body)
 
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const refunds = `/api/orders/${orderId}/refunds`
+  const refunded = await ann.call('POST', refunds, { amount: 1, reason: 'A page was missing.' })
+  check('POST /api/orders/{orderId}/refunds', '201', refunded.body)
+  check('GET /api/orders/{orderId}/refunds', '200', (await ann.call('GET', refunds)).body)
+  check('POST /api/orders/{orderId}/refunds', '4XX', (await ann.call('POST', refunds, { amount: 1900 })).body)
   const line = { email: EMAIL, descriptor: 'TILL A BOOK' }
   check('POST /api/charges/code', '202', (await browser.call('POST', '/api/charges/code', line)).body)
   const charge = await browser.call('POST', '/api/charges/verify', { ...line, code: await liveCode(shop, EMAIL) })

@@ -3,6 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
+import { isGoingBack } from './going-back.ts'
 import { BUYER_MAILS } from './mails/buyer.ts'
 import type { BuyerMail, MailNews, MailOrder } from './mails/news.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
@@ -19,7 +20,8 @@ export async function sendMails(
     const { rows } = await sql<MailOrder>`
       select o.id, o.email, o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
         o.amount_minor as "amountMinor", o.refunded_minor as "refundedMinor", o.currency,
-        o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt"
+        o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt",
+        o.state in ('paid', 'partially_refunded') and not ${isGoingBack} as delivered
       from orders o join sellers s on s.id = o.seller_id where o.id = ${orderId}`.execute(db)
     if (!rows[0]) throw new DropJob('there is no such order')
     try {

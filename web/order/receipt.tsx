@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
 import { moment, money } from '../ui/format.ts'
+import { isGoingBack } from '../ui/going-back.ts'
 import { Icon } from '../ui/icon.tsx'
 import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -9,7 +10,7 @@ import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
-import { HAPPENINGS, HEADLINES } from './words.ts'
+import { GOING_BACK, HAPPENINGS, HEADLINES } from './words.ts'
 
 interface ReceiptProps {
   order: OrderStatus
@@ -26,7 +27,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   useEffect(() => {
     if (byHand) heading.current?.focus()
   }, [byHand])
-  const [title, text] = HEADLINES[order.status]
+  const [title, text] = isGoingBack(order) ? GOING_BACK : HEADLINES[order.status]
   const name = order.paidAt ? 'Receipt' : 'Order'
   const files = order.downloads.length > 0
   return (

@@ -30,15 +30,24 @@ export const HEADLINES: Record<Status, [title: string, text: string]> = {
   ],
 }
 
+/** Paid, and all of it has been asked back: the files ended with that, and come again should it fail. */
+export const GOING_BACK: (typeof HEADLINES)[Status] = [
+  'Your refund is on its way',
+  'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
+]
+
 export const HAPPENINGS: Record<string, string> = {
   created: 'Order created',
   payment_declined: 'Payment declined by the bank',
   payment_processing: 'Bank is working on the payment',
   paid: 'Payment confirmed, files released',
   expired: 'Order expired',
+  refund_requested: 'Refund asked for by the seller',
+  refund_failed: 'Refund did not go through; the seller knows',
   refunded: 'Refunded in full',
   partially_refunded: 'Refunded in part',
   duplicate_refunded: 'A second payment arrived and was refunded',
+  payment_returned: 'A payment that did not match was sent back',
   needs_review: 'Payment does not match; a person is looking at it',
   disputed: 'Payment disputed at the bank',
   dispute_won: 'Dispute decided for the shop, files released again',

@@ -1,10 +1,18 @@
 import type { Status } from '../ui/api.ts'
+import { isGoingBack } from '../ui/going-back.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { StepProps } from './counter.tsx'
 import { OrderLink } from './order-link.tsx'
 
+interface Ending {
+  icon: IconName
+  title: string
+  text: string
+  again?: string
+}
+
 /** Orders in which there is nothing to pay and nothing to fetch, each with what it means for the buyer. */
-const ENDINGS: Partial<Record<Status, { icon: IconName; title: string; text: string; again?: string }>> = {
+const ENDINGS: Partial<Record<Status, Ending>> = {
   expired: {
     icon: 'clock',
     title: 'This order has expired',
@@ -35,9 +43,15 @@ const ENDINGS: Partial<Record<Status, { icon: IconName; title: string; text: str
   },
 }
 
+const GOING_BACK: Ending = {
+  icon: 'back',
+  title: 'Your refund is on its way',
+  text: 'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
+}
+
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
-  const ending = order && ENDINGS[order.status]
+  const ending = order && (isGoingBack(order) ? GOING_BACK : ENDINGS[order.status])
   if (!ending) return null
   return (
     <div class="stack">

@@ -45,6 +45,12 @@ test('whatever else goes on, a paid order shows its files', () => {
     for (const state of surroundings()) assert.equal(viewOf({ ...state, order: orderIn(status) }), 'delivered')
 })
 
+test('a paid order whose money is all on its way back shows no files, and takes no payment', () => {
+  for (const status of ['paid', 'partially_refunded'] as const)
+    for (const state of surroundings())
+      assert.equal(viewOf({ ...state, order: { ...orderIn(status), paid: false } }), 'ended')
+})
+
 test('while a payment may be under way nobody is asked to pay, nor for a new order', () => {
   for (const state of surroundings())
     if (state.kept?.attempt)

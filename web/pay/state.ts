@@ -1,4 +1,5 @@
 import type { Created, OrderStatus, Rail, Status } from '../ui/api.ts'
+import { isGoingBack } from '../ui/going-back.ts'
 import type { Kept } from './kept.ts'
 
 export interface State {
@@ -29,7 +30,7 @@ export function viewOf({ kept, order, created, editing }: State): View {
   switch (order?.status) {
     case 'paid':
     case 'partially_refunded':
-      return 'delivered'
+      return isGoingBack(order) ? 'ended' : 'delivered'
     case 'refunded':
     case 'disputed':
     case 'charged_back':

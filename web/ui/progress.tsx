@@ -1,8 +1,9 @@
 import type { OrderStatus } from './api.ts'
 import { moment } from './format.ts'
+import { isGoingBack } from './going-back.ts'
 
 interface ProgressProps {
-  order: Pick<OrderStatus, 'status' | 'createdAt' | 'paidAt' | 'timeline'>
+  order: Pick<OrderStatus, 'status' | 'createdAt' | 'paidAt' | 'timeline'> & Partial<Pick<OrderStatus, 'paid'>>
   /** What this page knows of a payment of which the shop has not heard yet: it was sent, or the bank has said yes. */
   attempt?: 'sent' | 'approved' | undefined
 }
@@ -29,7 +30,7 @@ export function Progress({ order, attempt }: ProgressProps) {
 const SAID: Record<Mark, string> = { done: 'done', now: 'in progress', open: 'to come', stopped: 'stopped' }
 
 function stepsOf(
-  { status, createdAt, paidAt, timeline }: ProgressProps['order'],
+  { status, paid, createdAt, paidAt, timeline }: ProgressProps['order'],
   attempt: ProgressProps['attempt'],
 ): [label: string, mark: Mark, at?: string | null | undefined][] {
   const created: [string, Mark, string | undefined] = ['Order created', 'done', createdAt]
@@ -39,6 +40,7 @@ function stepsOf(
     ['Payment confirmed', 'open'],
     ['Files ready', 'open'],
   ]
+  if (isGoingBack({ status, paid })) return [created, approved, confirmed, ['Files no longer available', 'stopped']]
   switch (status) {
     case 'paid':
     case 'partially_refunded':

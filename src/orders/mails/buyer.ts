@@ -30,7 +30,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
       title: whole ? 'Your refund is on its way.' : 'A part of the price is on its way back to you.',
       text: whole
         ? `All of the ${all} that you paid ${order.seller} goes back to you. It can take your bank a few days to show it. The files of this order are no longer available.`
-        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it. You keep the files.`,
+        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it.${order.delivered ? ' You keep the files.' : ''}`,
       button: 'See my order',
       facts: [
         ['Refunded now', part],

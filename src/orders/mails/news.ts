@@ -48,6 +48,8 @@ export interface MailOrder {
   currency: string
   statementDescriptor: string
   paidAt: Date | null
+  /** The files are the buyer's, now that the mail is written. */
+  delivered: boolean
 }
 
 /** What a mail says, but for where its button leads. */

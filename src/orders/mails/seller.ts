@@ -27,7 +27,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews)
     subject: `Refunded: ${order.productName}`,
     title:
       news.refundedMinor === order.amountMinor ? 'An order was refunded in full.' : 'An order was refunded in part.',
-    text: `${money(order, news)} went back to the buyer${news.byApi ? '' : ', by your payment processor’s dashboard'}. The fee’s share of it came back to you. ${news.refundedMinor === order.amountMinor ? 'The buyer can no longer download the files.' : 'The buyer keeps the files.'}`,
+    text: `${money(order, news)} went back to the buyer${news.byApi ? '' : ', by your payment processor’s dashboard'}. The fee’s share of it came back to you. ${order.delivered ? 'The buyer keeps the files.' : 'The buyer can no longer download the files.'}`,
     facts: [
       ['Refunded now', money(order, news)],
       [
