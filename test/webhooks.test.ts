@@ -286,7 +286,7 @@ test('another amount or another currency is never a sale: a person must look, an
       (await shop.transfers(order.orderId)).map(({ kind, credit }) => [kind, credit]),
       [['held', 'held']],
     )
-    assert.deepEqual(await mailsAbout(shop, order), [])
+    assert.deepEqual(await mailsAbout(shop, order), ['A person looks at your payment for A book'])
   }
 })
 
