@@ -26,6 +26,7 @@ import { outboxRoutes } from './pages/outbox.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { reconcileDue } from './payments/ask.ts'
 import { attemptKeeper } from './payments/attempts.ts'
+import { closePayments } from './payments/close.ts'
 import { openProcessors } from './payments/open.ts'
 import { refundReturns } from './payments/refund.ts'
 import { refundRoutes } from './payments/refund-routes.ts'
@@ -177,6 +178,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
   await sendMailboxMails(jobs, { db, mailer, secrets: config.secrets, appUrl })
   await refundReturns(jobs, asking)
+  await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))

@@ -91,6 +91,27 @@ describe('stripe', () => {
     assert.equal((await shop.status(first.orderId, BOB, true)).status, 'paid')
   })
 
+  test('ten declines close an order: whoever tries stolen cards gets no eleventh, and nobody else is held up', async (t) => {
+    const { shop, bank, server } = await startStripeShop(t)
+    const productId = await shop.product()
+    const key = { 'idempotency-key': 'somebody-with-many-cards' }
+    const order = await shop.checkout({ productId }, key)
+    for (let i = 0; i < 10; i++) bank.confirm(intentOf(order), { outcome: 'decline' })
+    await server.delivered()
+    await eventually(
+      async () => bank.paymentIntents[0]!['status'],
+      (status) => status === 'canceled',
+    )
+    assert.throws(() => bank.confirm(intentOf(order)), /canceled/)
+    await eventually(
+      () => shop.call('POST', '/api/checkout', buy(productId), key),
+      ({ status }) => status === 409,
+    )
+    assertProblem(await shop.call('POST', '/api/checkout', buy(productId), key), 409, 'payment_closed')
+    assert.equal(bank.paymentIntents.length, 1)
+    await shop.checkout({ productId })
+  })
+
   test('a price that cannot be charged is a clear refusal, and is not tried again', async (t) => {
     const { shop, server } = await startStripeShop(t)
     const productId = await shop.product({ priceMinor: 10 })

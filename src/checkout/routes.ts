@@ -107,6 +107,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       })
       const processor = processorFor(processors, order.currency)
       const started = processor && (await startPayment(parts, processor, order))
+      if (processor && !started && (order.state === 'pending' || order.state === 'processing'))
+        throw new Refusal('payment_closed', 'This order was declined too often.')
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
+import { MOST_DECLINES } from './known.ts'
 
 /** One try to have an order paid at one processor. */
 export interface Attempt {
@@ -42,6 +43,7 @@ async function liveFor(db: Db, wanted: readonly Wanted[]): Promise<(Attempt | un
     select w.id, o.id, w.processor
     from unnest(${wanted.map(() => newId('pay'))}::text[], ${orders}::text[], ${processors}::text[]) as w(id, order_id, processor)
     join orders o on o.id = w.order_id and o.state in ('pending', 'processing')
+    where not exists (select from payments d where d.order_id = o.id and d.declines >= ${MOST_DECLINES})
     order by o.id for share of o
     on conflict (order_id) where state in ('starting', 'open', 'processing') do nothing
     returning id, order_id as "orderId", processor_payment_id as "processorPaymentId"`.execute(db)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as ledger from '../ledger/transfers.ts'
 import { SLOW_RAILS, stateAfter } from '../orders/states.ts'
-import { type CapturePurpose, type Effects, type Known, type TryMove, moneyOf } from './known.ts'
+import { type CapturePurpose, type Effects, type Known, MOST_DECLINES, type TryMove, moneyOf } from './known.ts'
 import { decideDispute, decideRefund } from './money-back.ts'
 import type { Capture, PaymentSnapshot, RefundFact } from './processor.ts'
 
@@ -17,6 +17,7 @@ const none = (): Effects => ({
   transfers: [],
   mails: [],
   waitsForBank: false,
+  closes: false,
 })
 
 /**
@@ -45,6 +46,7 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
     effects.timeline.push('payment_processing')
     effects.waitsForBank = snapshot.rail !== undefined && SLOW_RAILS.has(snapshot.rail)
   }
+  effects.closes = declines < MOST_DECLINES && known.declines >= MOST_DECLINES && known.paymentState === 'open'
   if (known.paymentState !== paymentState || known.declines !== declines)
     effects.payment = { state: known.paymentState, declines: known.declines }
 

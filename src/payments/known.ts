@@ -47,7 +47,12 @@ export interface Effects {
   mails: MailNews[]
   /** The buyer's bank needs days: the order waits that long. */
   waitsForBank: boolean
+  /** It was declined so often that somebody tries cards: nobody may pay it any more. */
+  closes: boolean
 }
+
+/** Whoever mistypes, or has an empty account, needs fewer. An order that was declined so often takes no other payment. */
+export const MOST_DECLINES = 10
 
 export type TryMove = (name: Move, more?: Omit<Effects['moves'][number], 'move' | 'to'>) => boolean
 

@@ -190,8 +190,9 @@ async function refundsOf(ask: Visit, paymentId: string) {
  * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent)
  */
 async function sendBack(ask: Visit, { key, processorPaymentId, captureId, amountMinor }: WantedRefund) {
-  if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key) || amountMinor < LEAST_PAISE)
+  if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key))
     throw new ProcessorUnavailable('this cannot be sent back')
+  if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('less than a rupee is not sent back')
   const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
 
   if (!(await isMade())) {

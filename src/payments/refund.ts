@@ -4,7 +4,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { MailNews } from '../orders/mails/news.ts'
 import { noteEvents } from '../orders/move.ts'
 import type { Asking } from './ask.ts'
-import type { Processor } from './processor.ts'
+import { AmountNotTaken, type Processor } from './processor.ts'
 
 /** Growing pauses, over two weeks: longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
@@ -51,7 +51,7 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
 
   const now = await findWanted(db, refundId)
   if (!now) return
-  const why = payment && whyImpossible(now)
+  const why = failure instanceof AmountNotTaken ? 'amount' : payment && whyImpossible(now)
   if (why || (failure && now.overdue)) {
     log.warn({ refundId, why: why ?? 'no_answer' }, 'a refund was given up')
     return giveUp(db, jobs, refundId, why ?? 'no_answer')

@@ -135,6 +135,13 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
   )
   await jobs.add(
     tx,
+    'close_payment',
+    decided.flatMap(({ effects, known: { processor, processorPaymentId } }) =>
+      effects.closes ? [{ data: { processor, processorPaymentId } }] : [],
+    ),
+  )
+  await jobs.add(
+    tx,
     'refund',
     returns.map(({ id }) => ({ data: { refundId: id } })),
   )

@@ -33,7 +33,7 @@ export interface MailNews {
   /** Asked for here, and not in the processor's dashboard. */
   byApi?: boolean
   /** Why a refund could not be made, where we know. */
-  why?: 'refunded_already' | 'disputed' | 'no_answer'
+  why?: 'amount' | 'refunded_already' | 'disputed' | 'no_answer'
 }
 
 /** The order that a mail is about. */

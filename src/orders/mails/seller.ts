@@ -72,6 +72,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews)
 const WHY: Record<NonNullable<MailNews['why']> | 'refused', string> = {
   refused:
     'The payment processor or the buyer’s bank did not take it: an account can be closed, or too little be on yours. Look at the payment in your payment processor’s dashboard, and try again, or send the money another way.',
+  amount: 'The payment processor sends no such amount back: it is too small, or not exact. Choose another one.',
   refunded_already:
     'Less is left of the payment than you asked to send back, since it was refunded in your payment processor’s dashboard too.',
   disputed:
