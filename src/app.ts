@@ -27,6 +27,7 @@ import { pageRoutes } from './pages/routes.ts'
 import { reconcileDue } from './payments/ask.ts'
 import { attemptKeeper } from './payments/attempts.ts'
 import { closePayments } from './payments/close.ts'
+import { catchUp } from './payments/catch-up.ts'
 import { openProcessors } from './payments/open.ts'
 import { refundReturns } from './payments/refund.ts'
 import { refundRoutes } from './payments/refund-routes.ts'
@@ -180,6 +181,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await refundReturns(jobs, asking)
   await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
+  await jobs.every('* * * * *', 'catch_up', () => catchUp(asking))
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
@@ -189,6 +191,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     server,
     demoIds,
     reconcile: () => reconcileDue({ ...asking, attempts }),
+    catchUp: () => catchUp(asking),
     /** Takes nothing new, finishes what runs, and hands the jobs over. */
     async close() {
       closing = true

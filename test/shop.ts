@@ -112,6 +112,7 @@ export async function startTestShop(
     sellerId,
     call,
     reconcile: app.reconcile,
+    catchUp: app.catchUp,
 
     /** A product for sale, with one file of `bytes` unless told otherwise. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {

@@ -285,6 +285,7 @@ test('movements are exactly what happened, each in its day and no other', async 
       kind,
       id: one['id'],
       processorPaymentId: one['payment_intent'],
+      orderId: kind === 'capture' ? one['metadata'].order_id : undefined,
       amountMinor,
       currency: 'USD',
       at: new Date(one['created'] * 1000).toISOString(),

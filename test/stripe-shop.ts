@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { startStripeServer } from './stripe-server.ts'
+import { type StripeServer, startStripeServer } from './stripe-server.ts'
 import { type Ends, startTestShop } from './shop.ts'
 
 export type StripeShop = Awaited<ReturnType<typeof startStripeShop>>
@@ -9,17 +9,22 @@ export async function startStripeShop(t: Ends | TestContext, { env = {} }: { env
   const server = await startStripeServer()
   t.after(server.close)
   const shop = await startTestShop(t, {
-    env: {
-      STRIPE_SECRET_KEY: server.secretKey,
-      STRIPE_PUBLISHABLE_KEY: server.secretKey.replace('sk_', 'pk_'),
-      STRIPE_WEBHOOK_SECRET: server.webhookSecret,
-      STRIPE_API_URL: server.url,
-      ...env,
-    },
+    env: { ...stripeSettings(server), ...env },
   })
   server.knobs.webhookUrl = `${shop.url}/api/webhooks/stripe`
   return { shop, server, bank: server.bank }
 }
+
+export const stripeSettings = ({
+  url,
+  secretKey,
+  webhookSecret,
+}: Pick<StripeServer, 'url' | 'secretKey' | 'webhookSecret'>): Record<string, string> => ({
+  STRIPE_SECRET_KEY: secretKey,
+  STRIPE_PUBLISHABLE_KEY: secretKey.replace('sk_', 'pk_'),
+  STRIPE_WEBHOOK_SECRET: webhookSecret,
+  STRIPE_API_URL: url,
+})
 
 /** The payment that a client secret is of. */
 export const intentOf = ({ clientSecret = '' }: { clientSecret?: string | undefined }): string =>

@@ -72,6 +72,8 @@ export interface ProcessorEvent {
   payment?: PaymentSnapshot | undefined
   /** Which payment to ask about, where it is not. Without either it is not about a payment. */
   paymentId?: string | undefined
+  /** When it happened (ISO 8601), where a list is told in that order: all that happened before it was told before it. */
+  at?: string | undefined
 }
 
 /** Money that moved at the processor, for the proof that our books say the same. */
@@ -79,6 +81,8 @@ export interface MoneyMovement {
   kind: 'capture' | 'refund' | 'dispute'
   id: string
   processorPaymentId: string
+  /** The order it claims to be for, null where it claims none; absent where the list does not tell, and the payment itself does. */
+  orderId?: string | null | undefined
   amountMinor: number
   currency: string
   /** ISO 8601. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -6,6 +5,7 @@ import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { Problem } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
+import { noteWithoutEffect } from './noted.ts'
 import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
 import type { Settle } from './settle.ts'
 
@@ -66,7 +66,7 @@ export async function webhookRoutes(
         }
         const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId) : 'ignored')
         if (payment === 'ignored' || payment === 'unknown_payment') {
-          await noteWithoutEffect(db, processor.name, event, payment)
+          await noteWithoutEffect(db, processor.name, [event], payment)
           if (payment === 'unknown_payment') warnOfStranger(processor, event)
           return { received: true }
         }
@@ -95,17 +95,4 @@ async function ask(processor: Processor, paymentId: string): Promise<PaymentSnap
       cause: error,
     })
   }
-}
-
-async function noteWithoutEffect(
-  db: Db,
-  processor: string,
-  event: { id: string; type: string },
-  outcome: 'ignored' | 'unknown_payment',
-): Promise<void> {
-  await sql`
-    insert into processor_events (processor, event_id, type, outcome)
-    values (${processor}, ${event.id}, ${event.type}, ${outcome}) on conflict (processor, event_id) do nothing`.execute(
-    db,
-  )
 }

@@ -4,7 +4,7 @@ import { fromStripe } from './amounts.ts'
 import { listed, newDeadline } from './client.ts'
 import { EVENT_TYPES, eventOf } from './events.ts'
 import { shapes } from './shapes.ts'
-import { capturedMoney, disputeState, isCapture, isRefunded, timeOf } from './snapshot.ts'
+import { ORDER_ID, capturedMoney, disputeState, isCapture, isRefunded, timeOf } from './snapshot.ts'
 
 /** Stripe lists events of this many days. */
 const EVENTS_DAYS = 30
@@ -21,7 +21,10 @@ export async function* eventsSince(stripe: Stripe, live: boolean, since: Date): 
     const newestFirst = listed(shapes.events, newDeadline, (page, sent) =>
       stripe.events.list({ ...page, created, types: [...EVENT_TYPES] }, sent),
     )
-    for await (const event of newestFirst) events.push(eventOf(event, live))
+    for await (const event of newestFirst) {
+      const at = event.created === undefined ? undefined : timeOf(event.created)
+      events.push({ ...eventOf(event, live), at })
+    }
     yield* events.reverse()
   }
 }
@@ -35,7 +38,8 @@ export async function* movements(stripe: Stripe, from: Date, to: Date): AsyncGen
   for await (const charge of listed(shapes.charges, newDeadline, (page, sent) =>
     stripe.charges.list({ ...page, created }, sent),
   ))
-    if (isCapture(charge)) yield* movement('capture', charge, capturedMoney(charge))
+    if (isCapture(charge))
+      yield* movement('capture', charge, capturedMoney(charge), charge.metadata?.[ORDER_ID] ?? null)
   for await (const refund of listed(shapes.refunds, newDeadline, (page, sent) =>
     stripe.refunds.list({ ...page, created }, sent),
   ))
@@ -50,6 +54,7 @@ function* movement(
   kind: MoneyMovement['kind'],
   { id, payment_intent: processorPaymentId, created }: { id: string; payment_intent: string | null; created: number },
   money: { amountMinor: number; currency: string },
+  orderId?: string | null,
 ): Generator<MoneyMovement> {
-  if (processorPaymentId) yield { kind, id, processorPaymentId, ...money, at: timeOf(created) }
+  if (processorPaymentId) yield { kind, id, processorPaymentId, orderId, ...money, at: timeOf(created) }
 }

@@ -47,6 +47,8 @@ const Charge = Type.Object({
   disputed: Type.Boolean(),
   created: Seconds,
   payment_intent: nullable(PaymentId),
+  /** What the payment intent had when the charge was made. */
+  metadata: Type.Optional(nullable(Metadata)),
   payment_method_details: nullable(
     Type.Object({
       type: Type.String(),
@@ -93,6 +95,7 @@ const Event = Type.Object({
   object: Type.Literal('event'),
   type: Type.String({ minLength: 1, maxLength: 100 }),
   livemode: Type.Boolean(),
+  created: Type.Optional(Seconds),
   /** Another account's, of those that belong to a platform. */
   account: Type.Optional(nullable(Type.String())),
   data: Type.Object({ object: Type.Record(Type.String(), Type.Unknown()) }),

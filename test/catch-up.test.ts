@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { RECEIPT, mailsAbout, query, times } from './processor.ts'
+import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
+import { type Ends, type TestShop, eventually, startTestShop } from './shop.ts'
+import { type StripeShop, intentOf, startStripeShop, stripeSettings } from './stripe-shop.ts'
+
+// A shop that was down while things happened at its processor, and nobody told it.
+
+const BOB = 'bob@example.com'
+const HOUR_MS = 3_600_000
+
+interface Cursor {
+  seenUntil: Date
+  dueAt: Date
+}
+async function cursorOf(shop: TestShop, processor = 'stripe'): Promise<Cursor | undefined> {
+  const [row] = await query<Cursor>(
+    shop.db,
+    sql`select seen_until as "seenUntil", due_at as "dueAt" from processor_cursors where processor = ${processor}`,
+  )
+  return row
+}
+
+/** The shop was last up so many hours ago, and starts now. */
+async function wasDown(shop: TestShop, hours: number, processor = 'stripe'): Promise<void> {
+  await sql`
+    insert into processor_cursors values (${processor}, now() - make_interval(hours => ${hours}), now())
+    on conflict (processor) do update set seen_until = excluded.seen_until, due_at = now()`.execute(shop.db)
+}
+const isDue = (shop: TestShop) => sql`update processor_cursors set due_at = now()`.execute(shop.db)
+
+/** Walks, and waits for whoever walks just now: the service's own clock, or another instance. */
+async function catchUp(shop: TestShop, processor = 'stripe'): Promise<void> {
+  await shop.catchUp()
+  await eventually(
+    () => cursorOf(shop, processor),
+    (cursor) => cursor!.dueAt.getTime() > Date.now() + HOUR_MS / 2,
+  )
+}
+
+const statusOf = async (shop: TestShop, { orderId }: { orderId: string }) => (await shop.status(orderId, BOB)).status
+
+/** What the bank does now happened so many hours ago, and nobody is told. */
+function hoursAgo({ server, bank }: Pick<StripeShop, 'server' | 'bank'>, hours: number): void {
+  server.knobs.notify = 'never'
+  bank.now = () => Date.now() - hours * HOUR_MS
+}
+
+const fetches = ({ server }: Pick<StripeShop, 'server'>) =>
+  server.calls.filter(({ method, path }) => method === 'GET' && /^\/v1\/payment_intents\/pi_\w+$/.test(path))
+
+async function bookedTwice(shop: TestShop): Promise<unknown[]> {
+  return query(
+    shop.db,
+    sql`select order_id from transfers where kind = 'sale' group by order_id having count(*) > 1
+      union all select cause from transfers where kind = 'refund' group by cause having count(*) > 1`,
+  )
+}
+
+describe('stripe', () => {
+  test('down for a day: sales, refunds and disputes made meanwhile are all booked, each payment asked about once', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, bank } = stripe
+    hoursAgo(stripe, 23)
+    const productId = await shop.product()
+    const orders = await times(9, () => shop.checkout({ productId }))
+    const [paid, part, whole, open, won, lost, declined, expired, untouched] = orders as (typeof orders)[number][] &
+      [any, any, any, any, any, any, any, any, any]
+    await sql`update orders set state = 'expired', expires_at = now() - interval '1 hour', due_at = null where id = ${expired.orderId}`.execute(
+      shop.db,
+    )
+    for (const order of [paid, part, whole, open, won, lost, expired]) bank.confirm(intentOf(order))
+    bank.confirm(intentOf(declined), { outcome: 'decline' })
+    hoursAgo(stripe, 9)
+    bank.refundInDashboard(intentOf(part), 500)
+    bank.refundInDashboard(intentOf(whole))
+    bank.openDispute(intentOf(open))
+    bank.closeDispute(bank.openDispute(intentOf(won))['id'], 'won')
+    hoursAgo(stripe, 1)
+    bank.closeDispute(bank.openDispute(intentOf(lost))['id'], 'lost')
+
+    await wasDown(shop, 24)
+    const before = fetches(stripe).length
+    await catchUp(shop)
+    assert.deepEqual(await Promise.all(orders.map((order) => statusOf(shop, order))), [
+      'paid',
+      'partially_refunded',
+      'refunded',
+      'disputed',
+      'paid',
+      'charged_back',
+      'pending',
+      'paid',
+      'pending',
+    ])
+    assert.equal(fetches(stripe).length - before, 8, 'one question for each payment of which something was told')
+    assert.deepEqual(await mailsAbout(shop, paid), [RECEIPT])
+    assert.deepEqual(await bookedTwice(shop), [])
+    assert.equal((await shop.status(untouched.orderId, BOB)).canPay, true)
+
+    const { seenUntil } = (await cursorOf(shop))!
+    assert(Math.abs(Date.now() - seenUntil.getTime()) < 60_000, 'seen until the walk began')
+    await isDue(shop)
+    await catchUp(shop)
+    assert.equal(fetches(stripe).length - before, 8, 'what is known is not asked about again')
+  })
+
+  test('a walk begins nowhere near a month ago in an account that served others before us', async (t) => {
+    const { shop, server, bank } = await startStripeShop(t)
+    bank.now = () => Date.now() - 20 * 24 * HOUR_MS
+    bank.confirm(bank.createIntent({ amount: '900', currency: 'usd' })['id'])
+    await shop.catchUp()
+    const { dueAt } = (await cursorOf(shop))!
+    assert(dueAt.getTime() > Date.now() + HOUR_MS / 2, 'nothing of ours can have happened yet')
+    await isDue(shop)
+    await catchUp(shop)
+    const begins = server.calls.filter(({ path }) => path === '/v1/events').map(({ params }) => params['created'].gte)
+    assert(begins.length > 0 && begins.every((gte) => Date.now() / 1000 - gte < 1200), String(begins))
+  })
+
+  test('orders from before there was a cursor are caught up with from the oldest that is open', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, bank } = stripe
+    hoursAgo(stripe, 60)
+    const order = await shop.checkout()
+    bank.confirm(intentOf(order))
+    await sql`update payments set created_at = now() - interval '61 hours' where order_id = ${order.orderId}`.execute(
+      shop.db,
+    )
+    assert.equal(await cursorOf(shop), undefined)
+    await catchUp(shop)
+    assert.equal(await statusOf(shop, order), 'paid')
+  })
+
+  test('while one payment cannot be asked about, the others are settled, and the cursor waits for it', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, server, bank } = stripe
+    hoursAgo(stripe, 5)
+    const productId = await shop.product()
+    const orders = await times(6, () => shop.checkout({ productId }))
+    for (const order of orders) bank.confirm(intentOf(order))
+    await wasDown(shop, 6)
+    server.fail('503 html', { times: 3, match: ({ path }) => path.endsWith(intentOf(orders[2]!)) })
+    const before = (await cursorOf(shop))!
+    await catchUp(shop)
+    const states = await Promise.all(orders.map((order) => statusOf(shop, order)))
+    assert.deepEqual(states, ['paid', 'paid', 'pending', 'paid', 'paid', 'paid'])
+    assert.deepEqual((await cursorOf(shop))!.seenUntil, before.seenUntil)
+    server.works()
+    await isDue(shop)
+    await catchUp(shop)
+    assert.equal(await statusOf(shop, orders[2]!), 'paid')
+    assert((await cursorOf(shop))!.seenUntil > before.seenUntil)
+    assert.deepEqual(await bookedTwice(shop), [])
+  })
+
+  test('an outage in the middle of the list keeps what was done, and the next round goes on from there', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, server, bank } = stripe
+    const productId = await shop.product()
+    const [early, late] = (await times(2, () => shop.checkout({ productId }))) as any
+    hoursAgo(stripe, 30)
+    bank.confirm(intentOf(early))
+    hoursAgo(stripe, 2)
+    bank.confirm(intentOf(late))
+    await wasDown(shop, 31)
+    const before = Date.now() / 1000 - 20 * 3600
+    server.fail('503 html', {
+      times: 9,
+      match: ({ path, params }) => path === '/v1/events' && params['created'].gte > before,
+    })
+    await shop.catchUp()
+    assert.deepEqual([await statusOf(shop, early), await statusOf(shop, late)], ['paid', 'pending'])
+    const { seenUntil, dueAt } = (await cursorOf(shop))!
+    const behindHours = (Date.now() - seenUntil.getTime()) / HOUR_MS
+    assert(Math.abs(behindHours - 30) < 0.1, `the cursor is ${behindHours} h behind`)
+    assert(dueAt.getTime() < Date.now() + 6 * 60_000, 'it goes on in some minutes')
+    server.works()
+    const asked = fetches(stripe).length
+    await isDue(shop)
+    await catchUp(shop)
+    assert.equal(await statusOf(shop, late), 'paid')
+    assert.equal(fetches(stripe).length - asked, 1, 'only what was new is asked about')
+  })
+
+  test('two instances that walk at once, while the notifications come late after all, book once and mail once', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, server, bank } = stripe
+    const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: stripeSettings(server) })
+    hoursAgo(stripe, 3)
+    server.knobs.notify = 'held'
+    const productId = await shop.product()
+    const orders = await times(10, () => shop.checkout({ productId }))
+    for (const order of orders) bank.confirm(intentOf(order))
+    for (const order of orders.slice(0, 4)) bank.refundInDashboard(intentOf(order), 400)
+    await wasDown(shop, 4)
+    server.knobs.delayMs = 30
+    const first = shop.catchUp()
+    await eventually(
+      async () => fetches(stripe).length,
+      (count) => count >= 3,
+    )
+    await isDue(shop)
+    await Promise.all([first, other.catchUp(), server.release()])
+    server.knobs.delayMs = 0
+    const states = await Promise.all(orders.map((order) => statusOf(shop, order)))
+    assert.deepEqual(states, [...Array(4).fill('partially_refunded'), ...Array(6).fill('paid')])
+    assert.deepEqual(await bookedTwice(shop), [])
+    assert.deepEqual(await mailsAbout(shop, orders[9]!), [RECEIPT])
+    assert.deepEqual((await shop.transfers(orders[0]!.orderId)).map(({ kind }) => kind).sort(), [
+      'fee',
+      'fee_refund',
+      'refund',
+      'sale',
+    ])
+  })
+
+  test('only one of many instances walks at a time', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, server } = stripe
+    await wasDown(shop, 1)
+    const before = server.calls.length
+    await times(8, () => shop.catchUp())
+    assert.equal(server.calls.length - before, 1)
+  })
+
+  test('payments that are not ours are asked about once, noted, and hold nothing up', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, bank } = stripe
+    hoursAgo(stripe, 2)
+    const stranger = bank.createIntent({ amount: '900', currency: 'usd' })['id']
+    bank.confirm(stranger)
+    bank.refundInDashboard(stranger)
+    await wasDown(shop, 3)
+    await catchUp(shop)
+    const noted = await query<{ outcome: string }>(shop.db, sql`select distinct outcome from processor_events`)
+    assert.deepEqual(noted, [{ outcome: 'unknown_payment' }])
+    assert.equal(fetches(stripe).length, 1)
+    assert(Date.now() - (await cursorOf(shop))!.seenUntil.getTime() < 60_000)
+    await isDue(shop)
+    await catchUp(shop)
+    assert.equal(fetches(stripe).length, 1)
+  })
+
+  test('a clock that is behind the processor’s, or ahead of it, loses nothing', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, server, bank } = stripe
+    server.knobs.notify = 'never'
+    const productId = await shop.product()
+    for (const minutes of [-10, 10]) {
+      bank.now = () => Date.now() + minutes * 60_000
+      const order = await shop.checkout({ productId })
+      await wasDown(shop, 0)
+      await catchUp(shop)
+      bank.confirm(intentOf(order))
+      const walk = async () => {
+        await isDue(shop)
+        await catchUp(shop)
+      }
+      await walk()
+      // what happens “in the future” is listed once our own clock is there
+      if (minutes > 0) bank.events.forEach((event) => (event['created'] -= minutes * 60))
+      await walk()
+      assert.equal(await statusOf(shop, order), 'paid', `${minutes} minutes`)
+    }
+  })
+
+  test('the cursor never goes back', async (t) => {
+    const { shop } = await startStripeShop(t)
+    await sql`insert into processor_cursors values ('stripe', now() + interval '2 hours', now())`.execute(shop.db)
+    const before = (await cursorOf(shop))!.seenUntil
+    await catchUp(shop)
+    assert.deepEqual((await cursorOf(shop))!.seenUntil, before)
+  })
+
+  test('a backup that is an hour old is brought to the processor’s truth: no second charge, one mail', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { server, bank } = stripe
+    const productId = await stripe.shop.product()
+    const orders = await times(4, () => stripe.shop.checkout({ productId }))
+    const [waited, refunded, disputed] = orders as any
+    for (const order of [refunded, disputed]) bank.confirm(intentOf(order))
+    await server.delivered()
+    await isDue(stripe.shop)
+    await catchUp(stripe.shop)
+    await stripe.shop.close()
+    const backup = await copyOf(t, stripe.shop.databaseUrl)
+
+    const later = await startTestShop(t, { databaseUrl: stripe.shop.databaseUrl, env: stripeSettings(server) })
+    server.knobs.webhookUrl = `${later.url}/api/webhooks/stripe`
+    bank.confirm(intentOf(waited))
+    bank.refundInDashboard(intentOf(refunded))
+    bank.openDispute(intentOf(disputed))
+    const lost = await later.checkout({ productId: await later.product() })
+    bank.confirm(intentOf(lost))
+    await server.delivered()
+    assert.equal(await statusOf(later, waited), 'paid')
+    await later.close()
+
+    const restored = await startTestShop(t, { databaseUrl: backup, env: stripeSettings(server) })
+    await sql`update processor_cursors set seen_until = now() - interval '1 hour', due_at = now()`.execute(restored.db)
+    assert.equal(await statusOf(restored, waited), 'pending')
+    await catchUp(restored)
+    assert.deepEqual(await Promise.all(orders.map((order) => statusOf(restored, order))), [
+      'paid',
+      'refunded',
+      'disputed',
+      'pending',
+    ])
+    assert.deepEqual(await mailsAbout(restored, waited), [RECEIPT])
+    assert.equal(bank.charges.length, 4)
+    assert.equal(bank.refunds.length, 1)
+  })
+})
+
+describe('razorpay', () => {
+  test('down for a day: late captures, refunds and a dispute are found, and what is known is not asked about again', async (t) => {
+    const { shop, bank, rupees } = await startRazorpayShop(t)
+    const productId = await rupees()
+    const orders = await times(5, () => shop.checkout({ productId }))
+    const [known, paid, refunded, disputed, late] = orders as any
+    bank.pay(known.clientSecret!, { method: 'upi' })
+    const failed = bank.pay(late.clientSecret!, { method: 'upi', outcome: 'failed' })
+    await bank.told()
+    bank.telling.when = 'never'
+    bank.pay(paid.clientSecret!, { method: 'upi' })
+    bank.refundInDashboard(bank.pay(refunded.clientSecret!).id, { amount: 10_000 })
+    bank.openDispute(bank.pay(disputed.clientSecret!).id)
+    bank.authorize(failed.id)
+    await wasDown(shop, 24, 'razorpay')
+    await catchUp(shop, 'razorpay')
+    assert.deepEqual(await Promise.all(orders.map((order) => statusOf(shop, order))), [
+      'paid',
+      'paid',
+      'partially_refunded',
+      'disputed',
+      'paid',
+    ])
+    assert.deepEqual(await bookedTwice(shop), [])
+    const asked = bank.requestsTo(/^GET \/v1\/orders\/order_\w+$/).length
+    await isDue(shop)
+    await catchUp(shop, 'razorpay')
+    assert.equal(bank.requestsTo(/^GET \/v1\/orders\/order_\w+$/).length, asked)
+  })
+
+  test('its list breaks off: nothing is lost, and two instances book once', async (t) => {
+    const { shop, bank, rupees } = await startRazorpayShop(t)
+    const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: razorpaySettings(bank) })
+    bank.telling.when = 'never'
+    const order = await shop.checkout({ productId: await rupees() })
+    bank.pay(order.clientSecret!, { method: 'upi' })
+    await wasDown(shop, 2, 'razorpay')
+    bank.break(/GET \/v1\/refunds$/, 'html_error')
+    const before = (await cursorOf(shop, 'razorpay'))!.seenUntil
+    await shop.catchUp()
+    assert.deepEqual((await cursorOf(shop, 'razorpay'))!.seenUntil, before)
+    bank.delayMs = 30
+    await isDue(shop)
+    const first = shop.catchUp()
+    await eventually(
+      async () => bank.requestsTo(/GET \/v1\/orders\/order_\w+$/).length,
+      (count) => count > 0,
+    )
+    await isDue(shop)
+    await Promise.all([first, other.catchUp()])
+    assert.equal(await statusOf(shop, order), 'paid')
+    assert.equal((await shop.transfers(order.orderId)).length, 2)
+    assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
+  })
+})
+
+/** The database as it is at this moment, as a backup would have it. Nobody may be connected. */
+async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
+  const [, server = '', name = '', query = ''] = /^(.*\/)([^/?]+)(\?.*)?$/.exec(databaseUrl)!
+  const copy = `t_${randomBytes(8).toString('hex')}`
+  const admin = async (statement: string) => {
+    const client = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL })
+    await client.connect()
+    await client.query(statement).finally(() => client.end())
+  }
+  await admin(`create database ${copy} template ${name} strategy file_copy`)
+  t.after(() => admin(`drop database if exists ${copy} with (force)`))
+  return `${server}${copy}${query}`
+}
