@@ -57,7 +57,7 @@ export async function fillOrders(database: Database, first: number, last: number
     select 'sandbox', ${capture}, ${payment}, ${order}, 'sale', ${AMOUNT_MINOR}, '${CURRENCY}', 'card', ${at}
     from ${series} where ${paid}`
   const transfers = `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
-    select kind, ${capture}, ${order}, debit, credit, amount, '${CURRENCY}' from ${series},
+    select kind, 'sandbox:capture:' || ${capture}, ${order}, debit, credit, amount, '${CURRENCY}' from ${series},
       (values ('sale', 'processor:sandbox', '${SELLER_ACCOUNT}', ${AMOUNT_MINOR}),
         ('fee', '${SELLER_ACCOUNT}', 'fees', ${FEE_MINOR})) as t(kind, debit, credit, amount)
     where ${paid}`

@@ -29,6 +29,7 @@ import { attemptKeeper } from './payments/attempts.ts'
 import { closePayments } from './payments/close.ts'
 import { catchUp } from './payments/catch-up.ts'
 import { openProcessors } from './payments/open.ts'
+import { proofMeasures, proveNightly } from './payments/prove/nightly.ts'
 import { refundReturns } from './payments/refund.ts'
 import { refundRoutes } from './payments/refund-routes.ts'
 import { webhookRoutes } from './payments/routes.ts'
@@ -84,7 +85,12 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await server.register(swagger, apiDescription(baseUrl))
   const jobs = await startJobs(database, log)
   const storage = await openStorage(config.storageDir)
-  healthRoutes(server, { db: reserved.db, isClosing: () => closing, metricsAreLocal: config.isPublic })
+  healthRoutes(server, {
+    db: reserved.db,
+    isClosing: () => closing,
+    metricsAreLocal: config.isPublic,
+    measures: proofMeasures(reserved.db),
+  })
 
   const settle = settler(reserved.db, jobs, { bankTtlHours: config.orderTtlHours.bank })
   const { statementPrefix } = config
@@ -182,6 +188,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await jobs.every('* * * * *', 'catch_up', () => catchUp(asking))
+  await proveNightly(jobs, { db, database, processors, log })
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))

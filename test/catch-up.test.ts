@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import pg from 'pg'
+import { copyOf } from './copied.ts'
 import { RECEIPT, mailsAbout, query, times } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
-import { type Ends, type TestShop, eventually, startTestShop } from './shop.ts'
+import { type TestShop, eventually, startTestShop } from './shop.ts'
 import { type StripeShop, intentOf, startStripeShop, stripeSettings } from './stripe-shop.ts'
 
 // A shop that was down while things happened at its processor, and nobody told it.
@@ -372,17 +371,3 @@ describe('razorpay', () => {
     assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
   })
 })
-
-/** The database as it is at this moment, as a backup would have it. Nobody may be connected. */
-async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
-  const [, server = '', name = '', query = ''] = /^(.*\/)([^/?]+)(\?.*)?$/.exec(databaseUrl)!
-  const copy = `t_${randomBytes(8).toString('hex')}`
-  const admin = async (statement: string) => {
-    const client = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL })
-    await client.connect()
-    await client.query(statement).finally(() => client.end())
-  }
-  await admin(`create database ${copy} template ${name} strategy file_copy`)
-  t.after(() => admin(`drop database if exists ${copy} with (force)`))
-  return `${server}${copy}${query}`
-}

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { checkVersion, claimData, DATABASE, makeCluster, readPassword, ROLE } from './embedded/cluster.ts'
-import { findPlace, WINDOWS } from './embedded/place.ts'
-import { ensureRunning, findPostmaster, stopPostmaster } from './embedded/postmaster.ts'
+import { findPlace, type Place, WINDOWS } from './embedded/place.ts'
+import { ensureRunning, findPostmaster, type Postmaster, stopPostmaster } from './embedded/postmaster.ts'
 
 const DEFAULT_CONNECTIONS = 100
 /** How soon a server that was killed under a living service is noticed and started again. */
@@ -66,17 +66,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     }
   }
 
-  const address = {
-    host: WINDOWS ? '127.0.0.1' : running.socketDir,
-    port: running.port,
-    user: ROLE,
-    password: readPassword(place.dataDir),
-    database: DATABASE,
-  }
-  const { host, port, user, password, database } = address
   return {
-    ...address,
-    url: `postgres://${user}:${password}@${encodeURIComponent(host)}:${port}/${database}`,
+    ...addressOf(place, running),
     dataDir: place.dataDir,
     get pid() {
       return running.pid
@@ -88,4 +79,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       await stopPostmaster(place, running)
     },
   }
+}
+
+/** The address of the server that runs in `dir`, whoever has started it. It goes on whatever becomes of this process. */
+export function findEmbedded({ dir, name }: Pick<EmbeddedOptions, 'dir' | 'name'>): string | undefined {
+  const place = findPlace(dir, name)
+  const running = findPostmaster(place.dataDir)
+  return running?.status === 'ready' ? addressOf(place, running).url : undefined
+}
+
+function addressOf({ dataDir }: Place, { socketDir, port }: Postmaster) {
+  const host = WINDOWS ? '127.0.0.1' : socketDir
+  const password = readPassword(dataDir)
+  const url = `postgres://${ROLE}:${password}@${encodeURIComponent(host)}:${port}/${DATABASE}`
+  return { host, port, user: ROLE, password, database: DATABASE, url }
 }

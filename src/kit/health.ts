@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { Type } from 'typebox'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
@@ -9,13 +9,25 @@ import { Problem } from './schema.ts'
 const Health = Type.Object({ status: Type.Literal('ok') })
 const READY_TIMEOUT_MS = 2_000
 
+/** A number of the service's own for /metrics, read at each scrape. */
+export interface Measure {
+  name: string
+  help: string
+  read(): Promise<number | undefined>
+}
+
 /**
  * `/healthz`: the process answers. `/readyz`: it can do its work, so a load balancer may send requests. `/metrics`: Prometheus'
  * text format; where `metricsAreLocal`, only to a scraper on this very machine.
  */
 export function healthRoutes(
   server: Server,
-  { db, isClosing, metricsAreLocal }: { db: Db; isClosing: () => boolean; metricsAreLocal: boolean },
+  {
+    db,
+    isClosing,
+    metricsAreLocal,
+    measures,
+  }: { db: Db; isClosing: () => boolean; metricsAreLocal: boolean; measures: readonly Measure[] },
 ): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -26,6 +38,18 @@ export function healthRoutes(
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   })
+  for (const { name, help, read } of measures) {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      // what is not known is no number, and no reason to tell nothing else
+      async collect() {
+        this.set((await read().catch(() => undefined)) ?? Number.NaN)
+      },
+    })
+    registry.registerMetric(gauge)
+  }
   server.addHook('onResponse', (request, reply, done) => {
     seconds.observe(
       { method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode },

@@ -5,6 +5,7 @@ import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../../orders/states.ts'
 import { PaymentUnknown, type Processor, type StartedPayment } from '../processor.ts'
 import { type Kept, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { movements } from './movements.ts'
 import { deliverNotifications, verifyNotification } from './notify.ts'
 import { endRefundsLater, refund } from './refunds.ts'
 
@@ -55,6 +56,7 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
       }),
     refund: async ({ processorPaymentId, ...wanted }) => refund(db, jobs, processorPaymentId, wanted),
     verifyEvent: (body, headers) => verifyNotification(keys, body, headers),
+    movements: (from, to) => movements(db, from, to),
   }
 }
 

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import type { Measure } from '../../kit/health.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import type { Log } from '../../kit/log.ts'
+import type { Processor } from '../processor.ts'
+import { prove } from '../prove.ts'
+
+/**
+ * So many days are looked at each night, and not the last one alone: money has the day on which its payment was begun, and a
+ * bank may take two weeks to say yes. It then appears in a day that was proved before.
+ */
+export const NIGHTLY_DAYS = 15
+/** When little is paid, and no other job of the clock runs. */
+const AT = '17 3 * * *'
+const DAY_MS = 86_400_000
+/** Of many differences these many are logged each. */
+const MOST_LOGGED = 100
+
+/** The beginning of the day (UTC) `days` days before a moment. */
+export const daysBefore = (moment: Date, days: number): Date =>
+  new Date((Math.floor(moment.getTime() / DAY_MS) - days) * DAY_MS)
+
+/** Each night the proof, once over all instances. Tried again where a processor could not be asked. */
+export async function proveNightly(
+  jobs: Jobs,
+  {
+    db,
+    database,
+    processors,
+    log,
+  }: { db: Db; database: pg.PoolConfig; processors: ReadonlyMap<string, Processor>; log: Log },
+): Promise<void> {
+  const options = {
+    retries: 5,
+    retryDelaySeconds: 600,
+    retryDelayMaxSeconds: 3600,
+    // lists of many days are long
+    expireSeconds: 7200,
+    atOnce: 1,
+  }
+  await jobs.on('prove', options, async () => {
+    const to = new Date()
+    const { differences, notAsked } = await prove({ database, processors, from: daysBefore(to, NIGHTLY_DAYS), to })
+    for (const difference of differences.slice(0, MOST_LOGGED)) log.error(difference, 'the proof found a difference')
+    if (differences.length > 0) log.error({ differences: differences.length }, 'the books are not proved')
+    else if (notAsked.length === 0) log.info({ days: NIGHTLY_DAYS }, 'the books are proved')
+    await sql`
+      insert into proofs (differences, not_asked) values (${differences.length}, ${notAsked.length})
+      on conflict (at) do nothing`.execute(db)
+    if (notAsked.length > 0) throw new Error(`not proved: ${notAsked.join('; ')}`)
+  })
+  await jobs.every(AT, 'prove_nightly', () => inTransaction(db, (tx) => jobs.add(tx, 'prove', [{ data: {} }])))
+}
+
+/** For an alarm: how many differences there were, and when all could be asked for the last time. */
+export function proofMeasures(db: Db): Measure[] {
+  return [
+    {
+      name: 'till_proof_differences',
+      help: 'Differences that the latest proof of the books has found',
+      async read() {
+        const { rows } = await sql<{ differences: number }>`
+          select differences from proofs order by at desc limit 1`.execute(db)
+        return rows[0]?.differences
+      },
+    },
+    {
+      name: 'till_proof_timestamp_seconds',
+      help: 'When the books were last compared with all that the processors list (Unix time)',
+      async read() {
+        const { rows } = await sql<{ seconds: number }>`
+          select extract(epoch from at)::bigint as seconds from proofs where not_asked = 0 order by at desc limit 1`.execute(
+          db,
+        )
+        return rows[0]?.seconds
+      },
+    },
+  ]
+}

@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../kit/database.ts'
+import { type Difference, differences } from '../../ledger/prove.ts'
+
+/** What this slice knows of money that moved, against the books: each capture, refund and dispute with its entry, and the other way. */
+export async function proveRows(tx: Tx): Promise<Difference[]> {
+  return [...(await differences(tx, ODD_ROWS)), ...(await differences(tx, ODD_SALES))]
+}
+
+const ODD_ROWS = sql`
+  with known as (
+    select case purpose when 'sale' then 'sale' else 'held' end as kind, processor || ':capture:' || processor_capture_id as cause,
+      order_id, amount_minor, currency
+    from captures
+    union all
+    select case c.purpose when 'sale' then 'refund' else 'returned' end, r.processor || ':refund:' || r.processor_refund_id,
+      r.order_id, r.amount_minor, c.currency
+    from refunds r join captures c using (processor, processor_capture_id) where r.state = 'succeeded'
+    union all
+    select s.kind, d.processor || ':dispute:' || d.processor_dispute_id, d.order_id, d.amount_minor, c.currency
+    from disputes d join captures c using (processor, processor_capture_id)
+    join (values ('dispute_hold', null), ('dispute_release', 'won'), ('dispute_loss', 'lost')) as s(kind, state)
+      on s.state is null or s.state = d.state),
+  -- a refund that failed after it was booked was taken back by an entry of its own
+  undone as (select cause from transfers where kind in ('refund_failed', 'return_failed')),
+  booked as (
+    select kind, cause, order_id, amount_minor, currency from transfers
+    where kind in ('sale', 'held', 'dispute_hold', 'dispute_release', 'dispute_loss')
+      or (kind in ('refund', 'returned') and cause not in (select cause from undone)))
+  select case when b.cause is null then 'not_booked' when k.cause is null then 'booked_only'
+      when k.order_id <> b.order_id then 'booked_for_another_order' else 'booked_differently' end,
+    kind || ' ' || cause, coalesce(k.order_id, b.order_id), coalesce(k.currency, b.currency), k.amount_minor, b.amount_minor
+  from known k full join booked b using (kind, cause)
+  where b.cause is null or k.cause is null
+    or (k.order_id, k.amount_minor, k.currency) is distinct from (b.order_id, b.amount_minor, b.currency)`
+
+/** Paid orders are those with a captured payment of their own, and no others. */
+const ODD_SALES = sql`
+  select case when c.order_id is null then 'paid_without_capture' when o.paid_at is null then 'captured_and_not_paid'
+      else 'captured_by_another_payment' end,
+    o.id, o.id, o.currency, case when o.paid_at is not null then o.amount_minor end, c.amount_minor
+  from orders o
+  left join captures c on c.order_id = o.id and c.purpose = 'sale'
+  left join payments p on p.id = c.payment_id
+  where (o.paid_at is null) <> (c.order_id is null)
+    or p.state <> 'captured' or p.order_id <> o.id or p.processor <> c.processor`

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Ends } from './shop.ts'
+
+/** The database as it is at this moment, as a backup would have it. Nobody may be connected to it. */
+export async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
+  const [, server = '', name = '', query = ''] = /^(.*\/)([^/?]+)(\?.*)?$/.exec(databaseUrl)!
+  const copy = `t_${randomBytes(8).toString('hex')}`
+  await asAdmin(`create database ${copy} template ${name} strategy file_copy`)
+  t.after(() => asAdmin(`drop database if exists ${copy} with (force)`))
+  return `${server}${copy}${query}`
+}
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}

@@ -1,0 +1,456 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { type TestContext, after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { connect, inTransaction } from '../src/kit/database.ts'
+import { type Jobs, startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import type { Processor } from '../src/payments/processor.ts'
+import { type Proof, prove } from '../src/payments/prove.ts'
+import { daysBefore } from '../src/payments/prove/nightly.ts'
+import { razorpayProcessor } from '../src/payments/razorpay.ts'
+import { sandboxProcessor } from '../src/payments/sandbox/sandbox.ts'
+import { copyOf } from './copied.ts'
+import { query, times } from './processor.ts'
+import { ACCOUNT } from './razorpay-setup.ts'
+import { startRazorpayShop } from './razorpay-shop.ts'
+import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from './shop.ts'
+import { adapter } from './stripe-setup.ts'
+import { intentOf, startStripeShop } from './stripe-shop.ts'
+
+// That nothing differs is worth something only where each difference that can be made is found.
+
+const PROVE = path.join(import.meta.dirname, '..', 'scripts', 'prove.ts')
+const HOUR_MS = 3_600_000
+const nothing = async () => {}
+const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
+
+const proofOf = (url: string, processor: Processor, days = 3): Promise<Proof> => {
+  const to = new Date()
+  return prove({
+    database: { connectionString: url },
+    processors: new Map([[processor.name, processor]]),
+    from: daysBefore(to, days),
+    to,
+    graceMs: 0,
+  })
+}
+const kindsOf = ({ differences }: Proof): string[] => [...new Set(differences.map(({ what }) => what))].sort()
+
+async function proofOfSandbox(url: string): Promise<Proof> {
+  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  try {
+    return await proofOf(url, sandboxProcessor(db, NO_JOBS, [SECRET]))
+  } finally {
+    await close()
+  }
+}
+
+/** Until nothing is on its way between the sandbox and the shop. */
+const quiet = (shop: TestShop) =>
+  eventually(
+    () =>
+      query<{ name: string }>(
+        shop.db,
+        sql`select name from pgboss.job where name in ('sandbox_notify', 'sandbox_later', 'refund') and state not in ('completed')`,
+      ),
+    (waiting) => waiting.length === 0,
+    40,
+  )
+
+/** Everything that can happen to an order, in currencies with 0, 2 and 3 decimals. */
+async function busyHistory(shop: TestShop): Promise<void> {
+  for (const [currency, priceMinor] of [
+    ['USD', 1925],
+    ['JPY', 3000],
+    ['KWD', 12_345],
+  ] as const) {
+    const productId = await shop.product({ currency, priceMinor })
+    const [plain, part, parts, whole, twice, wrong, declined, , won, lost, lostAfterPart] = (await times(12, () =>
+      shop.checkout({ productId }),
+    )) as any[]
+    for (const order of [plain, part, parts, whole, won, lost, lostAfterPart]) await shop.confirm(order)
+    await shop.confirm(twice, 'double_capture')
+    await shop.confirm(wrong, 'wrong_amount')
+    await shop.confirm(declined, 'decline')
+    const refund = (order: any, amount?: number) =>
+      shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, ...(amount && { amount }) })
+    const dispute = (order: any, outcome: string) =>
+      shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome })
+    await quiet(shop)
+    await refund(part, 700)
+    for (const amount of [333, 333, 7]) await refund(parts, amount)
+    await refund(whole)
+    await refund(lostAfterPart, 400)
+    await quiet(shop)
+    for (const order of [won, lost, lostAfterPart]) await dispute(order, 'open')
+    await quiet(shop)
+    await dispute(won, 'won')
+    for (const order of [lost, lostAfterPart]) await dispute(order, 'lost')
+  }
+  await quiet(shop)
+}
+
+describe('a shop of the sandbox', () => {
+  const ends: (() => unknown)[] = []
+  const forAll: Ends = { after: (end) => void ends.push(end) }
+  let history = ''
+  before(async () => {
+    const shop = await startTestShop(forAll)
+    await busyHistory(shop)
+    await shop.close()
+    history = shop.databaseUrl
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  test('after a busy history nothing differs, and each day’s money is told', async () => {
+    const proof = await proofOfSandbox(history)
+    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    const money = proof.days.map(({ currency, kind, listed, ours, listedMinor, ourMinor }) => {
+      assert.deepEqual([listed, listedMinor], [ours, ourMinor])
+      return `${currency} ${kind} ${ours}`
+    })
+    // nine captures each: seven plain ones, two of a double capture, and a wrong amount
+    for (const currency of ['USD', 'JPY', 'KWD'])
+      for (const said of [`${currency} capture 10`, `${currency} refund 7`, `${currency} dispute 3`])
+        assert(money.includes(said), `${said} is not in ${money.join(', ')}`)
+  })
+
+  const SALE = `(select order_id from captures where purpose = 'sale' and currency = 'USD'
+    and order_id in (select id from orders where state = 'paid') order by order_id limit 1)`
+  const entry = (kind: string, debit: string, credit: string, minor: string, cause = `'sandbox:x:1'`) =>
+    `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
+      select '${kind}', ${cause}, o.id, ${debit}, ${credit}, ${minor}, o.currency from orders o where o.id = ${SALE}`
+  const seller = `'seller:' || o.seller_id`
+  const ofPayment = (change: string) =>
+    `update sandbox_payments set payment = ${change} where payment->>'orderId' = ${SALE}`
+
+  const PLANTED: Record<string, { by: string; found: string[] }> = {
+    'a sale that was never booked': {
+      by: `delete from transfers where kind = 'sale' and order_id = ${SALE}`,
+      found: ['not_booked', 'sale_differs'],
+    },
+    'a fee that was never taken': {
+      by: `delete from transfers where kind = 'fee' and order_id = ${SALE}`,
+      found: ['fee_differs'],
+    },
+    'a fee of one cent more': {
+      by: `update transfers set amount_minor = amount_minor + 1 where kind = 'fee' and order_id = ${SALE}`,
+      found: ['fee_differs'],
+    },
+    'a sale booked twice': {
+      by: entry('sale', `'processor:sandbox'`, seller, '1925', `'sandbox:capture:again'`),
+      found: ['booked_only', 'sale_differs'],
+    },
+    'a sale of another amount': {
+      by: `update transfers set amount_minor = amount_minor - 1 where kind = 'sale' and order_id = ${SALE}`,
+      found: ['booked_differently', 'sale_differs'],
+    },
+    'a sale in another currency': {
+      by: `update transfers set currency = 'EUR' where kind = 'sale' and order_id = ${SALE}`,
+      found: ['booked_differently', 'wrong_currency'],
+    },
+    'a sale of another seller': {
+      by: `update transfers set credit_account = 'seller:sel_nobody' where kind = 'sale' and order_id = ${SALE}`,
+      found: ['wrong_accounts'],
+    },
+    'an entry of no order': {
+      by: `insert into transfers values ('held', 'sandbox:capture:x', 'ord_none', 'processor:sandbox', 'held', 5, 'USD')`,
+      found: ['booked_only', 'transfer_without_order'],
+    },
+    'a fee that went back and more': {
+      by: entry('fee_refund', `'fees'`, seller, 'o.fee_minor + 1'),
+      found: ['fee_below_zero', 'fee_returned_differs'],
+    },
+    'a fee that went back with no refund': {
+      by: entry('fee_refund', `'fees'`, seller, '1'),
+      found: ['fee_returned_differs'],
+    },
+    'money that was returned and never held': {
+      by: entry('returned', `'held'`, `'processor:sandbox'`, '100', `'sandbox:refund:x'`),
+      found: ['booked_only', 'held_below_zero'],
+    },
+    'a dispute that ended and never began': {
+      by: entry('dispute_release', `'disputed'`, seller, '100', `'sandbox:dispute:x'`),
+      found: ['balance_below_zero', 'booked_only', 'disputed_below_zero'],
+    },
+    'a refund that only the order knows': {
+      by: `update orders set refunded_minor = 5 where id = ${SALE}`,
+      found: ['refunded_differs'],
+    },
+    'a state that the money does not have': {
+      by: `update orders set state = 'charged_back' where id = ${SALE}`,
+      found: ['state_differs'],
+    },
+    'an order called paid without money': {
+      by: `update orders set state = 'paid', paid_at = now() where id = (select id from orders where state = 'pending' limit 1)`,
+      found: ['fee_differs', 'paid_without_capture', 'sale_differs'],
+    },
+    'money of an order that is called expired': {
+      by: `update orders set state = 'expired', paid_at = null where id = ${SALE}`,
+      found: ['captured_and_not_paid', 'fee_differs', 'sale_differs'],
+    },
+    'a capture that was forgotten': {
+      by: `delete from captures where order_id = ${SALE}`,
+      found: ['booked_only', 'only_at_processor', 'paid_without_capture'],
+    },
+    'a charge that only the processor knows': {
+      by: ofPayment(
+        `jsonb_insert(payment, '{captures,0}', (payment->'captures'->0) || '{"id": "sbx_ch_planted", "amountMinor": 7}')`,
+      ),
+      found: ['only_at_processor'],
+    },
+    'a charge that only we know': { by: ofPayment(`payment || '{"captures": []}'`), found: ['only_here'] },
+    'a charge of another amount there': {
+      by: ofPayment(`jsonb_set(payment, '{captures,0,amountMinor}', '1924')`),
+      found: ['amount_differs'],
+    },
+    'a charge of another currency there': {
+      by: ofPayment(`jsonb_set(payment, '{captures,0,currency}', '"EUR"')`),
+      found: ['amount_differs'],
+    },
+    'a charge of another day here': {
+      by: `update captures set captured_at = captured_at - interval '1 day' where order_id = ${SALE}`,
+      found: ['day_differs'],
+    },
+    'a refund that only we know': {
+      by: `update sandbox_payments set payment = payment || '{"refunds": []}'
+        where payment->>'orderId' = (select id from orders where state = 'partially_refunded' limit 1)`,
+      found: ['only_here'],
+    },
+    'a dispute that only the processor knows': {
+      by: ofPayment(`payment || jsonb_build_object('disputes', jsonb_build_array(jsonb_build_object('id', 'sbx_dp_x', 'state', 'open',
+        'captureId', payment->'captures'->0->>'id', 'amountMinor', 5)))`),
+      found: ['only_at_processor'],
+    },
+    'a payment that its processor does not know': {
+      by: `delete from sandbox_payments where payment->>'orderId' = ${SALE}`,
+      found: ['only_here'],
+    },
+    'money for an order of ours that is not there any more': {
+      by: `insert into sandbox_payments (id, start_key, payment) select 'sbx_pi_lost', 'lost', payment
+        || '{"processorPaymentId": "sbx_pi_lost", "orderId": "ord_00000000000000000000000000"}' || '{"refunds": [], "disputes": []}'
+        || jsonb_build_object('captures', jsonb_build_array((payment->'captures'->0) || '{"id": "sbx_ch_lost"}'))
+        from sandbox_payments where payment->>'orderId' = ${SALE}`,
+      found: ['only_at_processor'],
+    },
+    'nothing but somebody else’s money': {
+      by: `insert into sandbox_payments (id, start_key, payment) select 'sbx_pi_other', 'other', (payment - 'orderId')
+        || '{"processorPaymentId": "sbx_pi_other"}' || '{"refunds": [], "disputes": []}'
+        || jsonb_build_object('captures', jsonb_build_array((payment->'captures'->0) || '{"id": "sbx_ch_other"}'))
+        from sandbox_payments where payment->>'orderId' = ${SALE}`,
+      found: [],
+    },
+  }
+
+  for (const [name, { by, found }] of Object.entries(PLANTED))
+    test(`it finds ${name}`, async (t) => {
+      const url = await copyOf(t, history)
+      assert(await planted(url, by), 'nothing was planted')
+      const proof = await proofOfSandbox(url)
+      assert.deepEqual(kindsOf(proof), found, JSON.stringify(proof.differences, undefined, 1))
+      const { days } = proof
+      if (found.some((what) => ['only_at_processor', 'only_here', 'amount_differs', 'day_differs'].includes(what)))
+        assert(
+          days.some((one) => one.listedMinor !== one.ourMinor),
+          'and the days show it',
+        )
+      for (const { id, orderId } of proof.differences) assert(id && !/@/.test(`${id} ${orderId}`))
+    })
+
+  test('the command tells all of it, and its exit status is the verdict', async (t) => {
+    const url = await copyOf(t, history)
+    const fine = await command(t, url)
+    assert.equal(fine.status, 0, fine.output)
+    assert.match(fine.output, /USD +sandbox +captured +10 .*\n(.*\n)*.*Proved: /)
+    assert.doesNotMatch(fine.output, /≠|@/)
+    await planted(url, PLANTED['a fee of one cent more']!.by)
+    await planted(url, PLANTED['a charge of another day here']!.by)
+    const odd = await command(t, url)
+    assert.equal(odd.status, 1, odd.output)
+    assert.match(odd.output, /fee_differs {2}ord_\w{26} {2}should be 0\.38 USD, is 0\.39 USD/)
+    assert.match(odd.output, /day_differs {2}sandbox:capture:sbx_ch_\w+ {2}ord_\w{26}/)
+    assert.match(odd.output, /≠[^]*NOT EQUAL: 2 differences\./)
+    assert.doesNotMatch(odd.output, /@/)
+    for (const args of [
+      ['--days', 'many'],
+      ['--from', '2026-13-01'],
+      ['--from', '2026-02-01', '--to', '2026-01-01'],
+      ['--x'],
+    ])
+      assert.equal((await command(t, url, args)).status, 2, args.join(' '))
+    const past = await command(t, url, ['--from', '2020-01-01', '--to', '2020-01-31'])
+    assert.equal(past.status, 1, 'the books are proved as a whole, whatever the days')
+    assert.doesNotMatch(past.output, /day_differs/)
+    const away = {
+      STRIPE_SECRET_KEY: 'sk_test_x',
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_x',
+      STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    }
+    const unproved = await command(t, await copyOf(t, history), ['--days', '1'], {
+      ...away,
+      STRIPE_API_URL: 'http://127.0.0.1:9',
+    })
+    assert.equal(unproved.status, 2, unproved.output)
+    assert.match(unproved.output, /stripe: its list[^]*sandbox: is not configured[^]*Not proved/)
+    assert.equal((await command(t, url.replace(/[^/]+$/, 'no_such_database'))).status, 2)
+  })
+
+  test('it writes nothing', async (t) => {
+    const url = await copyOf(t, history)
+    const sums = async () => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const tables = [
+        'orders',
+        'payments',
+        'captures',
+        'refunds',
+        'disputes',
+        'transfers',
+        'order_events',
+        'sandbox_payments',
+      ]
+      const found: string[] = []
+      for (const table of tables) {
+        const { rows } = await client.query(
+          `select md5(string_agg(t::text, ',' order by t::text)) as sum from ${table} t`,
+        )
+        found.push(rows[0].sum)
+      }
+      await client.end()
+      return found
+    }
+    const before = await sums()
+    await proofOfSandbox(url)
+    assert.deepEqual(await sums(), before)
+  })
+})
+
+describe('real processors', () => {
+  test('stripe: days of sales, refunds that waited, disputes in other currencies and strangers differ in nothing', async (t) => {
+    const { shop, server, bank } = await startStripeShop(t)
+    const productId = await shop.product()
+    const buy = async () => intentOf(await shop.checkout({ productId }))
+    const stripe = adapter(server)
+    for (const hours of [70, 47, 23, 0]) {
+      bank.now = () => Date.now() - hours * HOUR_MS
+      const [plain, refunded, disputed, ,] = (await times(4, buy)) as [string, string, string, string]
+      for (const id of [plain, refunded, disputed]) bank.confirm(id)
+      bank.refundInDashboard(refunded, 500)
+      bank.refundsBegin = 'pending'
+      const waiting = bank.refundInDashboard(refunded, 300)
+      bank.refundsBegin = 'succeeded'
+      bank.openDispute(disputed, { amount: 2500, currency: 'cad' })
+      const stranger = bank.createIntent({ amount: '900', currency: 'usd' })['id']
+      bank.confirm(stranger)
+      bank.refundInDashboard(stranger, 100)
+      await server.delivered()
+      bank.settleRefund(waiting['id'])
+      await server.delivered()
+    }
+    const proof = await proofOf(shop.databaseUrl, stripe)
+    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    assert.equal(
+      proof.days.reduce((sum, one) => sum + (one.kind === 'capture' ? one.ours : 0), 0),
+      12,
+    )
+    assert(proof.days.every((one) => one.listedMinor === one.ourMinor && one.listed === one.ours))
+    assert((await proofOf(shop.databaseUrl, stripe, 1)).days.length < proof.days.length)
+
+    bank.now = Date.now
+    server.knobs.notify = 'never'
+    const unheard = await buy()
+    bank.confirm(unheard)
+    const later = await proofOf(shop.databaseUrl, stripe)
+    assert.deepEqual(
+      later.differences.map(({ what, id, foundMinor }) => [what, id, foundMinor]),
+      [['only_at_processor', `stripe:capture:${bank.charges.at(-1)!['id']}`, null]],
+    )
+    server.fail('503 html', { times: 20 })
+    const away = await proofOf(shop.databaseUrl, stripe)
+    assert.deepEqual([away.differences, away.notAsked.length], [[], 1])
+    assert.deepEqual(away.days, [], 'what was listed in part is not compared')
+  })
+
+  test('razorpay: sales, refunds, disputes and late captures differ in nothing, and what nobody told is found', async (t) => {
+    const { shop, bank, rupees } = await startRazorpayShop(t)
+    const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [ACCOUNT.webhookSecret], apiUrl: bank.url })
+    const productId = await rupees()
+    const orders = await times(5, () => shop.checkout({ productId }))
+    const [plain, refunded, disputed, late] = orders.map(({ clientSecret }) => clientSecret!)
+    bank.pay(plain!, { method: 'upi' })
+    bank.refundInDashboard(bank.pay(refunded!).id, { amount: 10_000 })
+    bank.openDispute(bank.pay(disputed!).id)
+    const { id } = bank.pay(late!, { method: 'upi', outcome: 'failed' })
+    bank.authorize(id)
+    await bank.told()
+    const proof = await proofOf(shop.databaseUrl, razorpay)
+    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    assert(proof.days.every((one) => one.listedMinor === one.ourMinor))
+    assert.equal(proof.days.find(({ kind }) => kind === 'capture')!.ours, 4)
+    bank.telling.when = 'never'
+    const unheard = bank.refundInDashboard(bank.payments.get(id)!.id, { amount: 500 })
+    const later = await proofOf(shop.databaseUrl, razorpay)
+    assert.deepEqual(
+      later.differences.map(({ what, id: one, expectedMinor }) => [what, one, expectedMinor]),
+      [['only_at_processor', `razorpay:refund:${unheard.id}`, 500]],
+    )
+  })
+})
+
+test('each night’s proof is told to an alarm, whoever of the instances made it', async (t) => {
+  const shop = await startTestShop(t)
+  const measured = async () => {
+    const { body } = await shop.call<string>('GET', '/metrics')
+    return /^till_proof_differences (\S+)$/m.exec(body)?.[1]
+  }
+  const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
+  t.after(() => jobs.stop())
+  const proofs = () => query(shop.db, sql`select at from proofs`)
+  const night = async () => {
+    const before = (await proofs()).length
+    await inTransaction(shop.db, (tx) => jobs.add(tx, 'prove', [{ data: {} }]))
+    await eventually(proofs, (all) => all.length > before, 60)
+  }
+  assert.equal(await measured(), 'Nan')
+  const order = await shop.paid()
+  await quiet(shop)
+  await night()
+  assert.equal(await measured(), '0')
+  assert.match((await shop.call<string>('GET', '/metrics')).body, /^till_proof_timestamp_seconds \d{10}$/m)
+  await planted(shop.databaseUrl, `update orders set refunded_minor = 5 where id = '${order.orderId}'`)
+  await night()
+  assert.equal(await measured(), '1')
+})
+
+/** Changes what nobody may change, as who owns the tables can. */
+async function planted(url: string, statement: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('alter table transfers disable trigger user')
+    return (await client.query(statement)).rowCount! > 0
+  } finally {
+    await client.end()
+  }
+}
+
+async function command(
+  t: TestContext,
+  url: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<{ status: number; output: string }> {
+  const child = spawn(process.execPath, [PROVE, ...args], {
+    env: { PATH: process.env.PATH, DATABASE_URL: url, SECRET, DATA_DIR: await temporaryFolder(t), ...env },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
+  const status = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
+  return { status, output }
+}
