@@ -108,6 +108,31 @@ describe('stripe', () => {
     assert.equal(fetches(stripe).length - before, 8, 'what is known is not asked about again')
   })
 
+  test('a payment that is named pages apart is asked about once, unless something may have happened since', async (t) => {
+    const stripe = await startStripeShop(t)
+    const { shop, bank } = stripe
+    hoursAgo(stripe, 5)
+    const productId = await shop.product()
+    const orders = await times(56, () => shop.checkout({ productId }))
+    for (const order of orders) bank.confirm(intentOf(order))
+    const [early, late] = orders as any
+    bank.refundInDashboard(intentOf(early), 100)
+    hoursAgo(stripe, 0)
+    bank.refundInDashboard(intentOf(late), 100)
+    await wasDown(shop, 6)
+    await catchUp(shop)
+    assert.equal(fetches(stripe).length, 56 + 1)
+    assert.deepEqual(
+      [await statusOf(shop, early), await statusOf(shop, late)],
+      ['partially_refunded', 'partially_refunded'],
+    )
+    const counted = await query<{ events: number }>(
+      shop.db,
+      sql`select count(*) as events from processor_events where processor = 'stripe'`,
+    )
+    assert.deepEqual(counted, [{ events: 56 * 2 + 4 }])
+  })
+
   test('a walk begins nowhere near a month ago in an account that served others before us', async (t) => {
     const { shop, server, bank } = await startStripeShop(t)
     bank.now = () => Date.now() - 20 * 24 * HOUR_MS
