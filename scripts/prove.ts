@@ -107,6 +107,8 @@ function said({ what, id, orderId, currency, expectedMinor, foundMinor }: Differ
       ? 'nothing'
       : `${decimalText(minor, currency ?? 'USD')} ${currency ?? ''}`.trim()
   const order = orderId && orderId !== id ? `  ${orderId}` : ''
+  // that there is more of it has no amount
+  if (expectedMinor === undefined && foundMinor === undefined) return `${what}  ${id}`
   return `${what}  ${id}${order}  should be ${money(expectedMinor)}, is ${money(foundMinor)}`
 }
 

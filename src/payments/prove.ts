@@ -73,7 +73,7 @@ export async function prove({
       const { list, more } = await suspects(db, MOST_SUSPECTS)
       const answers = await askAbout(db, processors, list, graceMs)
       for (const { processor, payment } of answers.notAsked) notAsked.push(`${processor}: payment ${payment}`)
-      const unasked: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments`, expectedMinor: null }] : []
+      const unasked: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments` }] : []
       return {
         from,
         to,

@@ -92,7 +92,8 @@ function differencesOf(
     else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)
   }
   for (const our of ours) {
-    const isNews = our.kind !== 'capture' && our.at !== undefined && our.at >= askedAt
+    // booked since the processor was asked
+    const isNews = our.at !== undefined && our.at >= askedAt
     if (!isNews && !theirs.some(({ kind, id }) => kind === our.kind && id === our.id))
       differ('only_here', our, undefined, our)
   }
