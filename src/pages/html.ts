@@ -5,7 +5,12 @@ export interface Page {
   render(fill: { data: object; title?: string; head?: string }): string
   /** Its Content-Security-Policy: its own inline script and style by hash, files from here, and the API. */
   policy: string
+  /** The same, for a page on which a payment processor's form stands. */
+  policyWith(more: Sources): string
 }
+
+/** Directives of a policy, and what they allow beside what the page itself needs. */
+export type Sources = Readonly<Record<string, string>>
 
 const DATA = '<script type="application/json" id="till-data"></script>'
 const TITLE = /<!--till:title-->(.*?)<!--\/till:title-->/s
@@ -18,19 +23,27 @@ export function readPage(html: string, { connect, more = '' }: { connect: string
       .filter(([, attributes, body]) => body !== '' && !attributes?.includes('application/json'))
       .map(([, , body]) => ` 'sha256-${createHash('sha256').update(body!).digest('base64')}'`)
       .join('')
-  const policy = [
-    "default-src 'none'",
-    `script-src 'self'${hashes('script')}`,
-    `style-src 'self'${hashes('style')}`,
-    "img-src 'self' https: data:",
-    `connect-src 'self' ${connect}`.trim(),
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+  const needed: Sources = {
+    'default-src': "'none'",
+    'script-src': `'self'${hashes('script')}`,
+    'style-src': `'self'${hashes('style')}`,
+    'img-src': "'self' https: data:",
+    'connect-src': `'self' ${connect}`.trim(),
+    'base-uri': "'none'",
+    'form-action': "'self'",
+    'frame-ancestors': "'none'",
+  }
+  const policyWith = (others: Sources) => {
+    const all: Record<string, string> = { ...needed }
+    for (const [name, sources] of Object.entries(others)) all[name] = all[name] ? `${all[name]} ${sources}` : sources
+    return `${Object.entries(all)
+      .map(([name, sources]) => `${name} ${sources}`)
+      .join('; ')}${more}`
+  }
 
   return {
-    policy: `${policy}${more}`,
+    policy: policyWith({}),
+    policyWith,
     // functions, not strings: a "$&" in a product's name would be read as a pattern
     render: ({ data, title, head = '' }) =>
       html

@@ -8,6 +8,7 @@ import type { ProductView } from '../checkout/schema.ts'
 import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { decimalText } from '../kit/money.ts'
+import { FORM_SOURCES } from './form-sources.ts'
 import { type Page, escapeHtml, readPage } from './html.ts'
 
 export interface PagesOptions {
@@ -107,11 +108,18 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
         if (typeof productId !== 'string' || productId === '') return show(pay!, reply)
         try {
           const product = await options.findProduct(productId)
-          return show(pay!, reply, {
+          const html = show(pay!, reply, {
             data: { ...data, product },
             title: product.name,
             head: preview(product, options.appUrl),
           })
+          const form = FORM_SOURCES[product.payments.processor ?? '']
+          if (form) {
+            reply.header('content-security-policy', pay!.policyWith(form))
+            // banks and wallets may open a window of their own, which has to find back
+            reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
+          }
+          return html
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
           reply.code(statusOf(error.code))

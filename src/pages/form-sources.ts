@@ -1,0 +1,24 @@
+import type { Sources } from './html.ts'
+
+/**
+ * What each processor's own payment form needs on the payment page, and on no other. Its frames have policies of their own; the
+ * banks' pages stand in those.
+ */
+export const FORM_SOURCES: Readonly<Record<string, Sources>> = {
+  // https://docs.stripe.com/security/guide?csp=csp-js, and the style attributes that its script gives to its frames
+  stripe: {
+    'script-src': 'https://js.stripe.com https://*.js.stripe.com',
+    'frame-src': 'https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com',
+    'connect-src': 'https://api.stripe.com',
+    'style-src-attr': "'unsafe-inline'",
+  },
+  // Razorpay publishes its list with its own shop modules (razorpay-magento, etc/csp_whitelist.xml). The window's frame and
+  // its waiting sign are styled by the script, in the page itself.
+  razorpay: {
+    'script-src': 'https://checkout.razorpay.com https://cdn.razorpay.com',
+    'frame-src': 'https://*.razorpay.com',
+    'connect-src': 'https://*.razorpay.com',
+    'style-src-elem': "'self' 'unsafe-inline'",
+    'style-src-attr': "'unsafe-inline'",
+  },
+}
