@@ -62,7 +62,7 @@ function selfContained(page: string): Plugin {
       const result = await build({
         ...shared,
         configFile: false,
-        plugins: [furniture()],
+        plugins: [furniture(), plainImports()],
         logLevel: 'warn',
         build: {
           ...shared.build,
@@ -84,6 +84,15 @@ function selfContained(page: string): Plugin {
       if (!html) throw new Error(`${page} was not built`)
       await write(page, inline(String(html.source), output))
     },
+  }
+}
+
+/** Nothing is preloaded (`modulePreload: false`), so what does it for an import() is only weight. */
+function plainImports(): Plugin {
+  return {
+    name: 'plain-imports',
+    enforce: 'pre',
+    load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : undefined),
   }
 }
 

@@ -1,25 +1,26 @@
 import {
-  confirmInSandbox,
   createOrder,
   Trouble,
   type Created,
   type Download,
   type OrderStatus,
+  type ProductView,
   type Rail,
 } from '../ui/api.ts'
 import { rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { follow } from './follow.ts'
+import { prepareForm } from './forms.ts'
 import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './kept.ts'
-import { isSettled, viewOf, type State } from './state.ts'
-
-/** The notification of a payment that was just approved is usually there by then. */
-const FIRST_LOOK_MS = 500
+import { payInForms } from './paying.ts'
+import type { PaymentForm } from './payment-form.ts'
+import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   /** Makes the order, or finds the one already made for this address. */
   create: (email: string) => Promise<void>
-  pay: (rail: Rail, scenario: string) => Promise<void>
+  /** By a form that is on the screen; `rail` where the page knows it. */
+  pay: (form: PaymentForm, rail?: Rail) => Promise<void>
   check: () => Promise<void>
   /** Fresh links of a paid order. */
   renew: () => Promise<Download[]>
@@ -35,10 +36,11 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
  * One buyer's way through one product. The service knows whether an order is paid; this only remembers which order it is,
  * asks, and offers to pay when the answer was that nothing is paid or under way.
  */
-export function openCheckout(productId: string): Checkout {
+export function openCheckout({ id: productId, payments }: ProductView, returned?: string): Checkout {
   const store = newStore<State>({ kept: recall(productId) })
   const { get, set } = store
   const following = follow(store, { answered: accept, unknown: startOver, asked: resume })
+  const paying = payInForms(store, { productId, keepAttempt, adopt, following })
 
   async function create(email: string, secondTry = false): Promise<void> {
     if (get().busy) return
@@ -48,6 +50,7 @@ export function openCheckout(productId: string): Checkout {
     const known = before && alike(before.email, email)
     const kept = known ? before : { email: email.trim(), key: newKey() }
     keep(productId, kept)
+    prepareForm(payments.processor)
     set({ kept, busy: 'creating', trouble: undefined, ...(!known && NO_ORDER) })
     try {
       const created = await createOrder(productId, kept.email, kept.key)
@@ -75,26 +78,6 @@ export function openCheckout(productId: string): Checkout {
     if (!order) void following.check()
   }
 
-  async function pay(rail: Rail, scenario: string): Promise<void> {
-    const { kept, created, busy } = get()
-    if (busy || viewOf(get()) !== 'payment' || !kept || !created?.clientSecret) return
-    // Kept before it is sent: if this page dies now, the next one knows that money may be on its way.
-    const attempt = { rail, sentAt: Date.now() }
-    keepAttempt(attempt, { busy: 'confirming', rail, trouble: undefined, notice: undefined })
-    try {
-      const { status } = await confirmInSandbox(created.clientSecret, rail, scenario)
-      keepAttempt({ ...attempt, answer: status }, { busy: undefined })
-    } catch (trouble) {
-      const { code, unknown } = trouble instanceof Trouble ? trouble : { code: '', unknown: true }
-      const answer = UNDER_WAY[code]
-      if (answer) keepAttempt({ ...attempt, answer }, { busy: undefined })
-      else if (unknown) set({ busy: undefined, trouble, failedAt: 'confirm' })
-      else if (code === 'payment_declined') keepAttempt(undefined, { busy: undefined, notice: 'declined' })
-      else keepAttempt(undefined, { busy: undefined, trouble, failedAt: 'confirm' })
-    }
-    following.plan(get().kept?.attempt?.answer && FIRST_LOOK_MS)
-  }
-
   /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
   function keepAttempt(attempt: Attempt | undefined, change: Partial<State>): void {
     const { attempt: _, ...rest } = get().kept!
@@ -104,19 +87,21 @@ export function openCheckout(productId: string): Checkout {
     set({ ...change, kept })
   }
 
-  function accept(answer: OrderStatus): void {
-    const { order: known, kept, created, notice, failedAt } = get()
+  function accept(answer: OrderStatus, elsewhere: boolean): void {
+    const { order: known, kept, created, notice, failedAt, busy } = get()
     // A slow answer from before must not take back what a later one has told.
     if (isSettled(known?.status) && !isSettled(answer.status)) return
+    // Whatever the form would still say, the shop knows better.
+    if (!answer.canPay) paying.end()
     const order = { ...answer, statementDescriptor: answer.statementDescriptor ?? created?.statementDescriptor }
     set({ order, ...(failedAt === 'check' && { trouble: undefined }) })
     if (isSettled(order.status)) {
-      keepAttempt(undefined, { notice: undefined, trouble: undefined, editing: false })
-    } else if (order.canPay) {
+      keepAttempt(undefined, { ...NO_NOTICE, trouble: undefined, editing: false })
+    } else if (order.canPay && busy !== 'in_form' && !elsewhere) {
       const declined = order.timeline?.at(-1)?.what === 'payment_declined'
       // The processor was asked after the attempt and holds no money: the buyer may try again.
       if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced)
-        keepAttempt(undefined, { notice: declined ? 'declined' : 'not_taken', trouble: undefined })
+        keepAttempt(undefined, { notice: declined ? 'declined' : reasonOf(kept.attempt), trouble: undefined })
       else if (!kept?.attempt && !notice && declined) set({ notice: 'declined' })
     }
   }
@@ -133,6 +118,7 @@ export function openCheckout(productId: string): Checkout {
     if (isSettled(get().order?.status)) return
     const kept = recall(productId)
     const same = kept?.orderId !== undefined && kept.orderId === get().kept?.orderId
+    if (!same) paying.end()
     set({ kept, ...(!same && { ...NO_ORDER, trouble: undefined, editing: false }) })
     // Without a number yet, the other tab is asking for one right now.
     if (kept?.orderId) void following.check()
@@ -146,17 +132,24 @@ export function openCheckout(productId: string): Checkout {
 
   /** A page that comes back (from the back button, another app, no network) trusts nothing that it shows. */
   function again(): void {
-    if (get().busy) return
+    if (get().busy && get().busy !== 'in_form') return
     if (JSON.stringify(recall(productId)) !== JSON.stringify(get().kept)) adopt()
     // Even a finished order is asked for again: it may have been refunded since, and its links last for an hour.
     void following.check()
   }
 
   onOtherTab(productId, adopt)
-  addEventListener('pageshow', (event) => event.persisted && again())
+  addEventListener('pageshow', (event) => {
+    if (!event.persisted) return
+    paying.comeBack()
+    again()
+  })
   addEventListener('online', again)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
   const kept = get().kept
+  // Whatever the address claims of it: the service is asked.
+  if (kept && returned !== undefined && kept.orderId === returned)
+    keepAttempt({ sentAt: Date.now(), ...kept.attempt, answer: 'left' }, {})
   // An order that is kept is asked for before anything is shown that could be paid.
   if (kept?.orderId) void following.check()
   else if (kept) void create(kept.email)
@@ -165,13 +158,13 @@ export function openCheckout(productId: string): Checkout {
     get,
     subscribe: store.subscribe,
     create,
-    pay,
+    pay: paying.pay,
     check: following.check,
     async renew() {
       await following.check()
       return get().order?.downloads ?? []
     },
-    editEmail: () => set({ editing: true, trouble: undefined }),
+    editEmail: () => get().busy !== 'in_form' && set({ editing: true, trouble: undefined }),
     startOver,
     watch(watching) {
       set({ watching })
@@ -180,13 +173,8 @@ export function openCheckout(productId: string): Checkout {
   }
 }
 
-const NO_ORDER = { order: undefined, created: undefined, notice: undefined }
-
-/** Refusals that mean the money is taken or being taken: by another tab, or by a try whose answer was lost. */
-const UNDER_WAY: Record<string, Attempt['answer']> = {
-  payment_already_captured: 'captured',
-  payment_in_progress: 'processing',
-}
+/** A processor's form may have been left in any way; the sandbox's confirmation was one request, which did not arrive. */
+const reasonOf = ({ rail, answer }: Attempt) => (answer === 'left' || !rail ? 'left' : 'not_taken')
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
 

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ProductView } from '../ui/api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
@@ -19,20 +19,23 @@ export interface StepProps {
 }
 
 /** Two columns: what is bought, and the step the buyer is at. */
-export function Counter({ product }: { product: ProductView }) {
-  const checkout = useMemo(() => openCheckout(product.id), [product.id])
+export function Counter({ product, returned }: { product: ProductView; returned?: string | undefined }) {
+  // The page shows one product all its life.
+  const [checkout] = useState(() => openCheckout(product, returned))
   const state = useStore(checkout)
   const view = viewOf(state)
-  const panel = useMovingFocus(view)
+  // A form that takes the payment stays where it is, and nothing on the screen moves.
+  const step = view === 'in_form' ? 'payment' : view
+  const panel = useMovingFocus(step)
   const Step = STEPS[view]
   useEffect(() => {
     document.title = [view === 'delivered' && 'Paid', product.name, product.seller.name].filter(Boolean).join(' · ')
   }, [view, product])
   return (
-    <div class="counter" data-view={view}>
+    <div class="counter" data-view={step}>
       <Summary product={product} order={state.order} />
       <main class="step" ref={panel}>
-        <Step product={product} checkout={checkout} state={state} key={view} />
+        <Step product={product} checkout={checkout} state={state} key={step} />
       </main>
       <footer class="imprint small">
         <p>
@@ -49,6 +52,7 @@ const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
   contact: ContactStep,
   checking: Checking,
   payment: PaymentStep,
+  in_form: PaymentStep,
   waiting: Waiting,
   delivered: Delivered,
   ended: Ended,
@@ -59,6 +63,7 @@ const SAID: Record<View, string> = {
   contact: '',
   checking: 'Looking up your order',
   payment: 'Your order is created. Choose how to pay.',
+  in_form: 'Your payment is being confirmed',
   waiting: 'Your payment is being confirmed',
   delivered: 'Paid. Your files are ready.',
   ended: 'The state of your order has changed',

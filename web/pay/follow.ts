@@ -1,5 +1,6 @@
 import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
+import { isHeld } from './one-form.ts'
 import { isSettled, viewOf, type State } from './state.ts'
 
 /** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
@@ -7,7 +8,8 @@ const SYNC_AFTER_MS = 4_000
 const POLL_MS = { least: 700, usual: 2_000, unpaid: 4_000, most: 30_000 }
 
 interface Listener {
-  answered: (answer: OrderStatus) => void
+  /** `elsewhere`: the buyer is paying in another tab at the moment. */
+  answered: (answer: OrderStatus, elsewhere: boolean) => void
   /** The service knows no such order. */
   unknown: () => void
   /** After each question, answered or not. */
@@ -31,12 +33,13 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
   async function ask(): Promise<void> {
     const { kept, order } = get()
     if (!kept?.orderId) return
-    const { orderId, email, attempt } = kept
+    const { orderId, email } = kept
     const isCurrent = () => get().kept?.orderId === orderId
     try {
-      const answer = await getStatus(orderId, email, attempt ? isOld(attempt.sentAt) : order?.status === 'processing')
+      const answer = await getStatus(orderId, email, needsSync(get()))
       failures = 0
-      if (isCurrent()) listener.answered(answer)
+      const elsewhere = get().busy !== 'in_form' && (await isHeld(orderId))
+      if (isCurrent()) listener.answered(answer, elsewhere)
     } catch (trouble) {
       failures += 1
       if (!isCurrent()) return
@@ -48,15 +51,17 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
 
   function waitMs(): number | undefined {
     const { kept, order, trouble, notice, watching, busy } = get()
-    if (!kept?.orderId || busy) return undefined
+    if (!kept?.orderId || (busy && busy !== 'in_form')) return undefined
     if (failures > 0) {
       const wanted = trouble instanceof Trouble ? (trouble.retryAfterSeconds ?? 0) * 1000 : 0
       return Math.min(Math.max(wanted, 1000 * 2 ** failures), POLL_MS.most)
     }
     const view = viewOf(get())
     if (view === 'waiting') return Math.max(order?.nextPollMs ?? POLL_MS.usual, POLL_MS.least)
-    // A declined payment can still succeed at the bank; a code on the screen is paid on another device.
-    if (view === 'payment' && (notice || watching)) return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
+    // A declined payment can still succeed at the bank; a code on the screen is paid on another device. And while the buyer is
+    // in a form, the shop can hear of the payment before this page does.
+    if (view === 'in_form' || (view === 'payment' && (notice || watching)))
+      return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
     return isSettled(order?.status) && order?.nextPollMs ? Math.max(order.nextPollMs, POLL_MS.unpaid) : undefined
   }
 
@@ -75,6 +80,14 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     return asking
   }
   return { check, plan, stop }
+}
+
+/** Whether the processor has to be asked, and not only the shop. */
+function needsSync({ kept, order, notice, busy }: State): boolean {
+  const attempt = kept?.attempt
+  if (busy === 'in_form') return false
+  if (attempt) return attempt.answer === 'left' || isOld(attempt.sentAt)
+  return order?.status === 'processing' || notice === 'left'
 }
 
 /** A clock that was set back must not keep us from asking. */

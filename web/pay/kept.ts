@@ -16,10 +16,14 @@ export interface Kept {
 }
 
 export interface Attempt {
-  rail: Rail
+  /** Where the page knows it: a processor's own form keeps to itself how the buyer pays. */
+  rail?: Rail
   sentAt: number
-  /** What the bank said. Without it the answer was lost on the way, and the processor has to be asked. */
-  answer?: 'captured' | 'processing'
+  /**
+   * What the bank said; `left` when the buyer came away from the processor's form without a word of it. Without any, the answer
+   * was lost on the way. In both cases the processor has to be asked.
+   */
+  answer?: 'captured' | 'processing' | 'left'
 }
 
 export const recall = (productId: string): Kept | undefined => {

@@ -2,8 +2,14 @@ import '../ui/base.css'
 import '../ui/parts.css'
 import './pay.css'
 import { render } from 'preact'
+import { recall } from './kept.ts'
 import { PayPage } from './pay-page.tsx'
+import { takeReturn } from './returned.ts'
 
 const place = document.getElementById('app')!
 place.replaceChildren()
-render(<PayPage productId={new URLSearchParams(location.search).get('product')?.trim() ?? ''} />, place)
+const returned = takeReturn()
+const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
+// A bank's app sends buyers back to the browser it likes best. One that knows nothing of the order must not offer to buy again.
+if (returned && recall(productId)?.orderId === undefined) location.replace(`/order/?order=${returned}`)
+else render(<PayPage productId={productId} returned={returned} />, place)

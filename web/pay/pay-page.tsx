@@ -7,7 +7,7 @@ import { Counter } from './counter.tsx'
 import { SummarySkeleton } from './summary.tsx'
 
 /** Finds the product: in the page when our server made it, else by one request (the page lies on a static host). */
-export function PayPage({ productId }: { productId: string }) {
+export function PayPage({ productId, returned }: { productId: string; returned?: string | undefined }) {
   const [product, setProduct] = useState<ProductView | undefined>(() => given(productId))
   const [trouble, setTrouble] = useState<unknown>()
   const [tries, setTries] = useState(0)
@@ -25,7 +25,7 @@ export function PayPage({ productId }: { productId: string }) {
         new one.
       </Plain>
     )
-  if (product) return <Counter product={product} />
+  if (product) return <Counter product={product} returned={returned} />
   if (isGone() || (trouble instanceof Trouble && trouble.status === 404))
     return (
       <Plain title="This product is not for sale">

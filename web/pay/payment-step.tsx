@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
 import { Trouble, type Rail } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
@@ -7,46 +7,42 @@ import { Notice } from '../ui/notice.tsx'
 import { sentence } from '../ui/words.ts'
 import { NotLive } from './contact-step.tsx'
 import type { StepProps } from './counter.tsx'
+import { isDrawnByProcessor } from './forms.ts'
+import { PayingLong } from './paying-long.tsx'
+import type { PaymentForm } from './payment-form.ts'
+import { ProcessorForm } from './processor-form.tsx'
 import { RailChoice } from './rail-choice.tsx'
 import { ScenarioChoice } from './sandbox-form.tsx'
+import { sandboxPayment } from './sandbox-payment.ts'
+import { WhyNot } from './why-not.tsx'
 
 /** Step two: how to pay. The price on the button is the order's, which nothing can change any more. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
-  const { order, created, notice, trouble, kept } = state
+  const { order, created, trouble, kept, busy } = state
   const [rail, setRail] = useState<Rail>(state.rail ?? product.rails[0] ?? 'card')
   const [scenario, setScenario] = useState('success')
-  const alarm = useRef<HTMLDivElement>(null)
-  useEffect(() => alarm.current?.focus(), [notice])
+  const [form, setForm] = useState<PaymentForm>()
+  const isSandbox = created?.processor === 'sandbox'
   useEffect(() => {
-    checkout.watch(rail === 'upi')
+    checkout.watch(isSandbox && rail === 'upi')
     return () => checkout.watch(false)
-  }, [checkout, rail])
+  }, [checkout, rail, isSandbox])
   if (!created?.clientSecret || !order || product.rails.length === 0) return <NotLive />
+  if (!isSandbox && !isDrawnByProcessor(created.processor)) return <NotLive />
 
   if (trouble instanceof Trouble && trouble.code === 'payment_closed') return <Closed onAgain={checkout.startOver} />
 
   const price = money(order.amount, order.currency)
   const changed = order.amount !== product.amount || order.currency !== product.currency
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (isSandbox) void checkout.pay(sandboxPayment(created.clientSecret!, rail, scenario), rail)
+    else if (form) void checkout.pay(form)
+  }
   return (
-    <form
-      class="stack"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void checkout.pay(rail, scenario)
-      }}
-    >
+    <form class="stack" noValidate onSubmit={submit}>
       <h2 tabIndex={-1}>How would you like to pay?</h2>
-      {notice === 'declined' && (
-        <Notice tone="alarm" role="alert" focus={alarm} title="Your bank declined the payment. Nothing was taken.">
-          <p>You can try again or choose another way to pay. Your order stays the same.</p>
-        </Notice>
-      )}
-      {notice === 'not_taken' && (
-        <Notice tone="alarm" role="alert" focus={alarm} title="Your payment did not go through. Nothing was taken.">
-          <p>The connection was lost before your bank was asked. You can try again; your order stays the same.</p>
-        </Notice>
-      )}
+      <WhyNot state={state} />
       {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
       {changed && (
         <Notice title={`The price is now ${price}.`}>
@@ -55,22 +51,53 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       )}
       <p class="recipient">
         <span class="soft">For</span> <span class="address">{kept?.email}</span>
-        <button type="button" class="link" onClick={checkout.editEmail}>
-          Change<span class="unseen"> e-mail</span>
-        </button>
-      </p>
-      <RailChoice rails={product.rails} chosen={rail} onChoose={setRail} order={order} seller={product.seller.name} />
-      <ScenarioChoice value={scenario} onValue={setScenario} />
-      <div class="pay-bar">
-        <Submit>
-          <Icon name="lock" /> Pay {price}
-        </Submit>
-        {order.statementDescriptor && (
-          <p class="soft small">
-            Appears on your statement as <span class="mono">{order.statementDescriptor}</span>
-          </p>
+        {busy !== 'in_form' && (
+          <button type="button" class="link" onClick={checkout.editEmail}>
+            Change<span class="unseen"> e-mail</span>
+          </button>
         )}
-      </div>
+      </p>
+      {isSandbox ? (
+        <>
+          <RailChoice
+            rails={product.rails}
+            chosen={rail}
+            onChoose={setRail}
+            order={order}
+            seller={product.seller.name}
+          />
+          <ScenarioChoice value={scenario} onValue={setScenario} />
+        </>
+      ) : (
+        <>
+          {created.publishableKey?.includes('_test_') && (
+            <p class="sandbox-title">
+              <Icon name="flask" /> Test mode: no money moves
+            </p>
+          )}
+          <ProcessorForm
+            product={product}
+            order={order}
+            created={created}
+            email={kept?.email ?? ''}
+            onForm={setForm}
+            key={created.clientSecret}
+          />
+        </>
+      )}
+      {(isSandbox || form) && (
+        <div class="pay-bar">
+          <Submit busy={busy === 'in_form' ? 'Confirming your payment…' : undefined}>
+            <Icon name="lock" /> Pay {price}
+          </Submit>
+          {busy === 'in_form' && <PayingLong />}
+          {order.statementDescriptor && (
+            <p class="soft small">
+              Appears on your statement as <span class="mono">{order.statementDescriptor}</span>
+            </p>
+          )}
+        </div>
+      )}
     </form>
   )
 }

@@ -28,8 +28,8 @@ function* surroundings(): Generator<Omit<State, 'order'>> {
     { ...kept, attempt: { ...attempt, answer: 'captured' as const } },
   ])
     for (const made of [undefined, created])
-      for (const busy of [undefined, 'creating', 'confirming'] as const)
-        for (const notice of [undefined, 'declined', 'not_taken'] as const)
+      for (const busy of [undefined, 'creating', 'confirming', 'in_form'] as const)
+        for (const notice of [undefined, 'declined', 'not_taken', 'left', 'invalid'] as const)
           for (const editing of [false, true])
             for (const trouble of [undefined, new Error()])
               yield { kept: held, created: made, busy, notice, editing, trouble }
@@ -54,8 +54,10 @@ test('a paid order whose money is all on its way back shows no files, and takes 
 test('while a payment may be under way nobody is asked to pay, nor for a new order', () => {
   for (const state of surroundings())
     if (state.kept?.attempt)
-      for (const order of [undefined, orderIn('pending'), orderIn('processing')])
-        assert.equal(viewOf({ ...state, order }), 'waiting')
+      for (const order of [undefined, orderIn('pending'), orderIn('processing')]) {
+        const inForm = state.busy === 'in_form' && state.created && order?.status !== 'processing'
+        assert.equal(viewOf({ ...state, order }), inForm ? 'in_form' : 'waiting')
+      }
 })
 
 test('when the bank has said no after all, the buyer may try again', () => {

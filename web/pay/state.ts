@@ -8,8 +8,11 @@ export interface State {
   order?: OrderStatus | undefined
   /** What is needed to pay; never stored. */
   created?: Created | undefined
-  busy?: 'creating' | 'confirming' | undefined
-  notice?: 'declined' | 'not_taken' | undefined
+  /** `in_form`: the buyer is paying in a processor's form, which has to stay where it is. */
+  busy?: 'creating' | 'confirming' | 'in_form' | undefined
+  notice?: Notice | undefined
+  /** What the processor says to the buyer about it. */
+  detail?: string | undefined
   trouble?: unknown
   failedAt?: 'create' | 'confirm' | 'check'
   /** The buyer is correcting the address. */
@@ -20,13 +23,16 @@ export interface State {
   watching?: boolean
 }
 
-export type View = 'contact' | 'checking' | 'payment' | 'waiting' | 'delivered' | 'ended'
+/** Why nothing was paid. `left`: the buyer came away from the processor's form. `invalid`: something in it is missing. */
+export type Notice = 'declined' | 'not_taken' | 'left' | 'invalid'
+
+export type View = 'contact' | 'checking' | 'payment' | 'in_form' | 'waiting' | 'delivered' | 'ended'
 
 /**
  * The one place that decides what is shown. What the service says about the order comes first, so that a paid order wins
  * every render; then a payment that may be under way; only after those may the page ask for money.
  */
-export function viewOf({ kept, order, created, editing }: State): View {
+export function viewOf({ kept, order, created, editing, busy }: State): View {
   switch (order?.status) {
     case 'paid':
     case 'partially_refunded':
@@ -41,10 +47,13 @@ export function viewOf({ kept, order, created, editing }: State): View {
       // a bank that said no after all leaves the order as it is, and lets the buyer try again
       if (!order.canPay) return 'waiting'
   }
-  if (kept?.attempt) return 'waiting'
+  if (kept?.attempt) return busy === 'in_form' && created ? 'in_form' : 'waiting'
   if (editing || !kept?.orderId) return 'contact'
   return order && created ? 'payment' : 'checking'
 }
+
+export const NO_NOTICE = { notice: undefined, detail: undefined }
+export const NO_ORDER = { order: undefined, created: undefined, ...NO_NOTICE }
 
 /** Whether the order has left the states in which it waits for money. */
 export const isSettled = (status: Status | undefined): boolean =>

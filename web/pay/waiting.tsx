@@ -1,8 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { sentence } from '../ui/words.ts'
 import type { StepProps } from './counter.tsx'
+import { useElapsed } from './elapsed.ts'
 import { OrderLink } from './order-link.tsx'
 
 const LONGER_MS = 10_000
@@ -13,7 +13,10 @@ export function Waiting({ checkout, state }: StepProps) {
   const { order, kept, trouble, busy } = state
   const attempt = kept?.attempt
   const atBank = order?.status === 'processing' || attempt?.answer === 'processing'
-  const lost = !atBank && !attempt?.answer && !busy
+  const left = attempt?.answer === 'left'
+  const lost = !atBank && (left || !attempt?.answer) && !busy
+  /** A request of ours got no answer; from a processor's form the buyer may have come away in many ways. */
+  const dropped = !left && attempt?.rail !== undefined
   const waited = useElapsed(attempt?.sentAt)
   const long = waited > LONG_MS
   return (
@@ -25,7 +28,9 @@ export function Waiting({ checkout, state }: StepProps) {
         {atBank
           ? 'Your bank has taken the order to pay and tells us when it is done.'
           : lost
-            ? 'The connection was lost while your payment was on its way. We are finding out what became of it. Please do not pay again.'
+            ? !dropped
+              ? 'We are finding out what became of your payment. Please do not pay again.'
+              : 'The connection was lost while your payment was on its way. We are finding out what became of it. Please do not pay again.'
             : long
               ? 'This takes unusually long. There is nothing for you to do, and you are not charged again.'
               : waited > LONGER_MS
@@ -50,14 +55,4 @@ export function Waiting({ checkout, state }: StepProps) {
       <OrderLink kept={kept} />
     </div>
   )
-}
-
-/** Milliseconds since then, counted in steps of a second. */
-function useElapsed(since: number | undefined): number {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  return since ? now - since : 0
 }

@@ -1,0 +1,70 @@
+import type { Look, MountForm, PaymentForm, PlainParts } from './payment-form.ts'
+
+/** On a slow line a script of some hundred kilobytes takes its time; what takes longer than this does not come. */
+const PATIENCE_MS = 60_000
+
+/** Draws a form, unless that takes too long. */
+export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): Promise<PaymentForm> {
+  const opening = mount(place, { ...parts, load, look })
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => {
+      reject(new Error('the form takes too long'))
+      opening.then(
+        (form) => form.destroy(),
+        () => {},
+      )
+    }, PATIENCE_MS)
+    opening.then(resolve, reject).finally(() => clearTimeout(late))
+  })
+}
+
+const loaded = new Set<string>()
+
+/** Runs a script of another host, once. Rejects when it is blocked or does not arrive. */
+async function load(address: string): Promise<void> {
+  if (loaded.has(address)) return
+  // The processor learns which shop it is for, as it wants to; never which page or product.
+  document.querySelector<HTMLMetaElement>('meta[name=referrer]')!.content = 'strict-origin'
+  const script = document.createElement('script')
+  script.src = address
+  await new Promise<void>((done, fail) => {
+    script.addEventListener('load', () => done())
+    script.addEventListener('error', () => {
+      script.remove()
+      fail(new Error('the script cannot be loaded'))
+    })
+    document.head.append(script)
+  })
+  loaded.add(address)
+}
+
+/** The page's own colours and letters, as the browser shows them now. */
+function look(): Look {
+  const probe = document.body.appendChild(document.createElement('i'))
+  const colour = (name: string) => {
+    probe.style.color = `var(--${name})`
+    return hex(getComputedStyle(probe).color)
+  }
+  const style = getComputedStyle(document.body)
+  const seen = {
+    dark: matchMedia('(prefers-color-scheme: dark)').matches,
+    font: style.fontFamily,
+    radius: '8px',
+    paper: colour('paper'),
+    ink: colour('ink'),
+    soft: colour('ink-soft'),
+    line: colour('line-strong'),
+    accent: colour('accent'),
+    wash: colour('wash'),
+    alarm: colour('alarm'),
+  }
+  probe.remove()
+  return seen
+}
+
+/** The scripts want `#rrggbb`; browsers say `rgb(r, g, b)`. */
+const hex = (colour: string): string =>
+  `#${(colour.match(/\d+/g) ?? [])
+    .slice(0, 3)
+    .map((part) => Number(part).toString(16).padStart(2, '0'))
+    .join('')}`

@@ -1,0 +1,15 @@
+import { useElapsed } from './elapsed.ts'
+
+const LONGER_MS = 8_000
+
+/** The buyer is in the processor's form, or the bank is thinking. */
+export function PayingLong() {
+  const waited = useElapsed()
+  return (
+    <output class="soft small">
+      {waited > LONGER_MS
+        ? 'If your bank asks you to confirm, please do so. You are charged once, however long it takes.'
+        : ''}
+    </output>
+  )
+}

@@ -1,0 +1,102 @@
+import type { Rail } from '../ui/api.ts'
+import type { Store } from '../ui/store.ts'
+import type { Following } from './follow.ts'
+import { recall, type Attempt } from './kept.ts'
+import { hold } from './one-form.ts'
+import type { Outcome, PaymentForm } from './payment-form.ts'
+import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
+
+/** The notification of a payment that was just approved is usually there by then. */
+const FIRST_LOOK_MS = 500
+
+interface Surroundings {
+  productId: string
+  /** Writes what became of an attempt, here and for other tabs, together with what follows from it. */
+  keepAttempt: (attempt: Attempt | undefined, change: Partial<State>) => void
+  /** Takes over what another tab has kept. */
+  adopt: () => void
+  following: Following
+}
+
+export interface Paying {
+  pay: (form: PaymentForm, rail?: Rail) => Promise<void>
+  /** What the form on the screen still says is of no interest any more. */
+  end: () => void
+  /** The same, for a page that was left from within the form and is shown again: what was paid has to be asked. */
+  comeBack: () => void
+}
+
+/** One payment by one form at a time, and what its outcome means for the order that is kept. */
+export function payInForms(
+  { get, set }: Store<State>,
+  { productId, keepAttempt, adopt, following }: Surroundings,
+): Paying {
+  /** Counts the presses on the pay button: the answer to one that is over changes nothing. */
+  let turn = 0
+  let release = () => {}
+
+  async function pay(form: PaymentForm, rail?: Rail): Promise<void> {
+    const { kept, created, busy } = get()
+    if (busy || viewOf(get()) !== 'payment' || !kept?.orderId || !created?.clientSecret) return
+    const before = recall(productId)
+    // Another tab may have gone further than this one shows.
+    if (before?.attempt && before.orderId === kept.orderId) return adopt()
+    const mine = ++turn
+    let attempt: Attempt = { ...(rail && { rail }), sentAt: Date.now() }
+    set({ busy: form.stays ? 'in_form' : 'confirming', trouble: undefined, ...NO_NOTICE, ...(rail && { rail }) })
+    const outcome = await form
+      .submit(() => {
+        attempt = { ...attempt, sentAt: Date.now() }
+        if (form.stays) release = hold(kept.orderId!)
+        // Kept before it is sent: if this page dies now, the next one knows that money may be on its way.
+        keepAttempt(attempt, {})
+        following.plan()
+      })
+      .catch((): Outcome => ({ kind: 'unknown' }))
+    if (mine !== turn) return
+    release()
+    conclude(attempt, outcome)
+  }
+
+  function conclude(attempt: Attempt, outcome: Outcome): void {
+    if (isSettled(get().order?.status)) return set({ busy: undefined })
+    switch (outcome.kind) {
+      case 'captured':
+      case 'processing':
+      case 'left':
+        keepAttempt({ ...attempt, answer: outcome.kind }, { busy: undefined })
+        break
+      case 'unknown':
+        set({ busy: undefined, ...(outcome.trouble && { trouble: outcome.trouble, failedAt: 'confirm' }) })
+        break
+      case 'refused':
+        keepAttempt(undefined, { busy: undefined, trouble: outcome.trouble, failedAt: 'confirm' })
+        break
+      case 'declined':
+      case 'invalid':
+        keepAttempt(undefined, { busy: undefined, notice: outcome.kind, detail: outcome.message })
+        break
+      case 'closed':
+        // How the order stands decides whether another payment is opened for it.
+        keepAttempt(undefined, { busy: undefined, ...NO_ORDER })
+        return void following.check()
+    }
+    following.plan(get().kept?.attempt?.answer && FIRST_LOOK_MS)
+  }
+
+  function end(): void {
+    if (get().busy !== 'in_form') return
+    turn += 1
+    release()
+    set({ busy: undefined })
+  }
+
+  function comeBack(): void {
+    if (get().busy !== 'in_form') return
+    const attempt = get().kept?.attempt
+    end()
+    if (attempt) keepAttempt({ ...attempt, answer: 'left' }, {})
+  }
+
+  return { pay, end, comeBack }
+}

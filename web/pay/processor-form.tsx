@@ -1,0 +1,118 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Created, OrderStatus, ProductView } from '../ui/api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { RAIL_NAMES } from '../ui/words.ts'
+import { lacksPart, openForm } from './forms.ts'
+import type { PaymentForm } from './payment-form.ts'
+import { returnUrl } from './returned.ts'
+
+const SLOW_MS = 6_000
+
+interface ProcessorFormProps {
+  product: ProductView
+  order: OrderStatus
+  created: Created
+  email: string
+  /** The form once it can be used, and nothing while it cannot. */
+  onForm: (form: PaymentForm | undefined) => void
+}
+
+type Stage = 'loading' | 'slow' | 'ready' | 'failed'
+
+/** The place of a form that a processor's own script draws. What is typed there never comes near this page. */
+export function ProcessorForm({ product, order, created, email, onForm }: ProcessorFormProps) {
+  const { processor = '', clientSecret = '', publishableKey = '' } = created
+  const place = useRef<HTMLDivElement>(null)
+  const whole = useRef<HTMLDivElement>(null)
+  const [stage, setStage] = useState<Stage>('loading')
+  const [tries, setTries] = useState(0)
+  // The page's policy was made for the processor that served the product then.
+  const isExpected = processor === product.payments.processor
+  const again = useCallback(() => {
+    if (lacksPart || !isExpected) return location.reload()
+    setTries((before) => before + 1)
+    // the button is gone
+    whole.current?.focus()
+  }, [isExpected])
+
+  const open = () =>
+    openForm(processor, place.current!, {
+      clientSecret,
+      publishableKey,
+      email,
+      amount: order.amount,
+      currency: order.currency,
+      seller: product.seller.name,
+      product: product.name,
+      returnUrl: returnUrl(product.id, order.orderId),
+    })
+  const current = useRef({ open, onForm })
+  useEffect(() => {
+    const { open, onForm } = current.current
+    let gone = false
+    let form: PaymentForm | undefined
+    setStage('loading')
+    const slow = setTimeout(() => setStage('slow'), SLOW_MS)
+    open()
+      .then(
+        (opened) => {
+          if (gone) return opened.destroy()
+          form = opened
+          setStage('ready')
+          onForm(opened)
+        },
+        () => gone || setStage('failed'),
+      )
+      .finally(() => clearTimeout(slow))
+    return () => {
+      gone = true
+      clearTimeout(slow)
+      onForm(undefined)
+      form?.destroy()
+    }
+  }, [tries])
+  useEffect(() => {
+    if (stage !== 'failed') return
+    addEventListener('online', again)
+    return () => removeEventListener('online', again)
+  }, [stage, again])
+
+  return (
+    <div class="form-place" data-processor={processor} data-stage={stage} ref={whole} tabIndex={-1}>
+      <div ref={place} />
+      {(stage === 'loading' || stage === 'slow') && (
+        <div class="form-blank">
+          <span />
+          <span />
+          <span />
+          <output class="soft small">
+            {stage === 'slow'
+              ? 'The payment form is still on its way. Your connection seems slow; there is nothing for you to do.'
+              : 'Loading the payment form…'}
+          </output>
+        </div>
+      )}
+      {stage === 'failed' && (
+        <Notice tone="alarm" role="alert" title="The payment form cannot be loaded.">
+          <p>
+            You may be offline, or something in your browser blocks it. Nothing was taken, and your order stays as it
+            is.
+          </p>
+          <button type="button" class="link" onClick={again}>
+            Try again
+          </button>
+        </Notice>
+      )}
+      {stage === 'ready' && processor === 'razorpay' && (
+        <div class="accepted">
+          <p>A secure window opens for the payment. UPI goes by your app or a QR code.</p>
+          <ul class="soft small">
+            {product.rails.map((rail) => (
+              <li key={rail}>{RAIL_NAMES[rail]}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,25 @@
+import { confirmInSandbox, Trouble, type Rail } from '../ui/api.ts'
+import type { Outcome, PaymentForm } from './payment-form.ts'
+
+/** The sandbox behind the port that the processors' forms have: its form is a part of the page, and its bank our own service. */
+export const sandboxPayment = (clientSecret: string, rail: Rail, scenario: string): PaymentForm => ({
+  stays: false,
+  async submit(sending) {
+    sending()
+    try {
+      const { status } = await confirmInSandbox(clientSecret, rail, scenario)
+      return { kind: status }
+    } catch (error) {
+      const trouble = error instanceof Trouble ? error : new Trouble({ code: 'unreachable' })
+      return REFUSALS[trouble.code] ?? { kind: trouble.unknown ? 'unknown' : 'refused', trouble }
+    }
+  },
+  destroy: () => {},
+})
+
+/** The first two mean that the money is taken or being taken: by another tab, or by a try whose answer was lost. */
+const REFUSALS: Record<string, Outcome> = {
+  payment_already_captured: { kind: 'captured' },
+  payment_in_progress: { kind: 'processing' },
+  payment_declined: { kind: 'declined' },
+}

@@ -1,0 +1,143 @@
+import type { FormParts, Look, MountForm, Outcome } from './payment-form.ts'
+
+/**
+ * Always from there, and of the release whose API the server speaks (https://docs.stripe.com/sdks/stripejs-versioning): with
+ * `apiVersion` of src/payments/stripe/client.ts this changes too.
+ */
+const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
+
+/** Stripe's Payment Element: https://docs.stripe.com/js/element/payment_element */
+export const mount: MountForm = async (place, parts) => {
+  await parts.load(SCRIPT)
+  if (!window.Stripe) throw new Error('the script has brought no form')
+  const stripe = window.Stripe(parts.publishableKey, {
+    locale: 'auto',
+    developerTools: { assistant: { enabled: false } },
+  })
+  const elements = stripe.elements({
+    clientSecret: parts.clientSecret,
+    appearance: appearanceOf(parts.look()),
+    loader: 'never',
+  })
+  const element = elements.create('payment', {
+    layout: { type: 'accordion', defaultCollapsed: false, radios: 'if_multiple', spacedAccordionItems: false },
+    defaultValues: { billingDetails: { email: parts.email } },
+    business: { name: parts.seller },
+  })
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  const recolour = () => elements.update({ appearance: appearanceOf(parts.look()) })
+  const destroy = () => {
+    dark.removeEventListener('change', recolour)
+    element.destroy()
+  }
+  try {
+    await new Promise<void>((ready, fail) => {
+      element.on('ready', () => ready())
+      element.on('loaderror', ({ error }) => fail(new Error(error.message)))
+      element.mount(place)
+    })
+  } catch (error) {
+    destroy()
+    throw error
+  }
+  dark.addEventListener('change', recolour)
+
+  return {
+    stays: true,
+    async submit(sending) {
+      const { error: missing } = await elements.submit()
+      if (missing) {
+        // the fields say themselves what is wrong with them
+        element.focus()
+        return { kind: 'invalid', ...(missing.message && { message: missing.message }) }
+      }
+      sending()
+      const { error, paymentIntent } = await stripe.confirmPayment({
+        elements,
+        confirmParams: {
+          return_url: parts.returnUrl,
+          payment_method_data: { billing_details: { email: parts.email } },
+        },
+        // everything else is answered here, without leaving the page
+        redirect: 'if_required',
+      })
+      return error ? outcomeOf(error) : (STATES[paymentIntent?.status ?? ''] ?? { kind: 'left' })
+    },
+    destroy,
+  }
+}
+
+/** https://docs.stripe.com/payments/paymentintents/lifecycle. In every other state there is something left to do for the buyer. */
+const STATES: Record<string, Outcome> = {
+  succeeded: { kind: 'captured' },
+  processing: { kind: 'processing' },
+  canceled: { kind: 'closed' },
+  requires_payment_method: { kind: 'declined' },
+}
+
+/** How the payment stands says more than what went wrong with the request: it can have been paid in another tab. */
+function outcomeOf({ type, message, payment_intent: payment }: StripeError): Outcome {
+  if (type === 'validation_error') return { kind: 'invalid', ...(message && { message }) }
+  const state = STATES[payment?.status ?? '']
+  if (state && state.kind !== 'declined') return state
+  // these messages are meant for buyers, in their language
+  if (type === 'card_error') return { kind: 'declined', ...(message && { message }) }
+  return state ?? { kind: 'unknown' }
+}
+
+/** https://docs.stripe.com/elements/appearance-api */
+const appearanceOf = (look: Look) => ({
+  theme: look.dark ? 'night' : 'stripe',
+  variables: {
+    fontFamily: look.font,
+    fontSizeBase: '16px',
+    borderRadius: look.radius,
+    colorPrimary: look.accent,
+    colorBackground: look.paper,
+    colorText: look.ink,
+    colorTextSecondary: look.soft,
+    colorTextPlaceholder: look.soft,
+    colorDanger: look.alarm,
+  },
+  rules: {
+    '.Input, .Block, .AccordionItem': { borderColor: look.line, boxShadow: 'none' },
+    '.Input:focus': { borderColor: look.accent, outline: `2px solid ${look.accent}`, boxShadow: 'none' },
+    '.AccordionItem--selected': { backgroundColor: look.wash },
+  },
+})
+
+// What is used of the script (https://docs.stripe.com/js).
+
+declare global {
+  interface Window {
+    Stripe?: (key: string, options: object) => StripeScript
+  }
+}
+
+interface StripeScript {
+  elements: (options: { clientSecret: string; appearance: object; loader: 'never' }) => StripeElements
+  confirmPayment: (options: {
+    elements: StripeElements
+    confirmParams: { return_url: string; payment_method_data: { billing_details: { email: FormParts['email'] } } }
+    redirect: 'if_required'
+  }) => Promise<{ error?: StripeError; paymentIntent?: { status: string } }>
+}
+
+interface StripeElements {
+  create: (type: 'payment', options: object) => StripeElement
+  submit: () => Promise<{ error?: StripeError }>
+  update: (options: { appearance: object }) => void
+}
+
+interface StripeElement {
+  mount: (place: HTMLElement) => void
+  on: (event: 'ready' | 'loaderror', listener: (event: { error: StripeError }) => void) => void
+  focus: () => void
+  destroy: () => void
+}
+
+interface StripeError {
+  type: string
+  message?: string
+  payment_intent?: { status: string }
+}

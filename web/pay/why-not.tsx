@@ -1,0 +1,39 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { Notice } from '../ui/notice.tsx'
+import type { State } from './state.ts'
+
+/** Why the payment that was just tried is none, and what the buyer can do now. */
+const REASONS: Record<NonNullable<State['notice']>, { title: string; text: string }> = {
+  declined: {
+    title: 'Your bank declined the payment. Nothing was taken.',
+    text: 'You can try again or choose another way to pay. Your order stays the same.',
+  },
+  not_taken: {
+    title: 'Your payment did not go through. Nothing was taken.',
+    text: 'The connection was lost before your bank was asked. You can try again; your order stays the same.',
+  },
+  left: {
+    title: 'Nothing has been paid so far.',
+    text: 'You can try again or choose another way to pay; your order stays the same. If you did approve the payment, wait a moment: this page notices it by itself.',
+  },
+  invalid: {
+    title: 'Something is missing in the payment form.',
+    text: 'Nothing was sent. Please look at the marked fields.',
+  },
+}
+
+export function WhyNot({ state: { notice, detail } }: { state: State }) {
+  const alarm = useRef<HTMLDivElement>(null)
+  // The fields of a form that lacks something have the focus already.
+  useEffect(() => {
+    if (notice !== 'invalid') alarm.current?.focus()
+  }, [notice])
+  if (!notice) return null
+  const { title, text } = REASONS[notice]
+  return (
+    <Notice tone="alarm" role="alert" focus={alarm} title={title}>
+      {detail && <p>{detail}</p>}
+      <p>{text}</p>
+    </Notice>
+  )
+}
