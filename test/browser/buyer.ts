@@ -65,14 +65,14 @@ export interface Status {
 }
 
 /** What the service itself says about the order. */
-export async function statusOf(page: Page, orderId: string, email: string): Promise<Status> {
-  const answer = await page.request.get(`${BASE_URL}/api/checkout/${orderId}/status?${new URLSearchParams({ email })}`)
+export async function statusOf(page: Page, orderId: string, email: string, url = BASE_URL): Promise<Status> {
+  const answer = await page.request.get(`${url}/api/checkout/${orderId}/status?${new URLSearchParams({ email })}`)
   return (await answer.json()) as Status
 }
 
 /** Downloads by a click, as a buyer does, and checks the bytes against what the page and the service say. */
-export async function expectDownloads(page: Page, orderId: string, email: string): Promise<void> {
-  const { downloads } = await statusOf(page, orderId, email)
+export async function expectDownloads(page: Page, orderId: string, email: string, url = BASE_URL): Promise<void> {
+  const { downloads } = await statusOf(page, orderId, email, url)
   for (const { name, sha256 } of downloads) {
     const item = page.getByRole('listitem').filter({ hasText: name })
     const [download] = await Promise.all([

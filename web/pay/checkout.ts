@@ -148,7 +148,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
   const kept = get().kept
   // Whatever the address claims of it: the service is asked.
-  if (kept && returned !== undefined && kept.orderId === returned)
+  if (kept && returned && kept.orderId === returned)
     keepAttempt({ sentAt: Date.now(), ...kept.attempt, answer: 'left' }, {})
   // An order that is kept is asked for before anything is shown that could be paid.
   if (kept?.orderId) void following.check()

@@ -41,7 +41,8 @@ async function load(address: string): Promise<void> {
 /** The page's own colours and letters, as the browser shows them now. */
 function look(): Look {
   const probe = document.body.appendChild(document.createElement('i'))
-  const colour = (name: string) => {
+  const colour = (name: string, scheme = '') => {
+    probe.style.colorScheme = scheme
     probe.style.color = `var(--${name})`
     return hex(getComputedStyle(probe).color)
   }
@@ -55,6 +56,7 @@ function look(): Look {
     soft: colour('ink-soft'),
     line: colour('line-strong'),
     accent: colour('accent'),
+    brand: colour('accent', 'light'),
     wash: colour('wash'),
     alarm: colour('alarm'),
   }

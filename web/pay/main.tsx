@@ -10,6 +10,6 @@ const place = document.getElementById('app')!
 place.replaceChildren()
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
-// A bank's app sends buyers back to the browser it likes best. One that knows nothing of the order must not offer to buy again.
-if (returned && recall(productId)?.orderId === undefined) location.replace(`/order/?order=${returned}`)
+// A bank's app sends buyers back to the browser it likes best. One that does not know this order must not offer to buy again.
+if (returned && recall(productId)?.orderId !== returned) location.replace(`/order/?order=${returned}`)
 else render(<PayPage productId={productId} returned={returned} />, place)

@@ -60,6 +60,8 @@ export interface Look {
   soft: string
   line: string
   accent: string
+  /** The accent on light ground, for windows that have no dark. */
+  brand: string
   wash: string
   alarm: string
 }

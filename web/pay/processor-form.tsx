@@ -78,7 +78,14 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
   }, [stage, again])
 
   return (
-    <div class="form-place" data-processor={processor} data-stage={stage} ref={whole} tabIndex={-1}>
+    <section
+      class="form-place"
+      data-processor={processor}
+      data-stage={stage}
+      ref={whole}
+      tabIndex={-1}
+      aria-label="Payment form"
+    >
       <div ref={place} />
       {(stage === 'loading' || stage === 'slow') && (
         <div class="form-blank">
@@ -113,6 +120,6 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
           </ul>
         </div>
       )}
-    </div>
+    </section>
   )
 }

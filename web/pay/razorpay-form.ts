@@ -26,7 +26,7 @@ export const mount: MountForm = async (_place, parts) => {
           name: parts.seller,
           description: parts.product.slice(0, 255),
           prefill: { email: parts.email },
-          theme: { color: parts.look().accent },
+          theme: { color: parts.look().brand },
           // what is signed here is for a server that has no other way to know: ours asks
           handler: () => resolve({ kind: 'captured' }),
           modal: {

@@ -47,6 +47,7 @@ export const mount: MountForm = async (place, parts) => {
     async submit(sending) {
       const { error: missing } = await elements.submit()
       if (missing) {
+        if (missing.type !== 'validation_error') return { kind: 'left' }
         // the fields say themselves what is wrong with them
         element.focus()
         return { kind: 'invalid', ...(missing.message && { message: missing.message }) }
@@ -100,7 +101,9 @@ const appearanceOf = (look: Look) => ({
     colorDanger: look.alarm,
   },
   rules: {
-    '.Input, .Block, .AccordionItem': { borderColor: look.line, boxShadow: 'none' },
+    '.AccordionItem': { borderColor: look.line, boxShadow: 'none' },
+    '.Block': { borderColor: look.line, boxShadow: 'none' },
+    '.Input': { borderColor: look.line, boxShadow: 'none' },
     '.Input:focus': { borderColor: look.accent, outline: `2px solid ${look.accent}`, boxShadow: 'none' },
     '.AccordionItem--selected': { backgroundColor: look.wash },
   },

@@ -1,0 +1,71 @@
+import type { Page } from '@playwright/test'
+import type { Wire } from '../stripe-bank.ts'
+import { newEmail, payButton, shownOrderId } from './buyer.ts'
+import { test as base, expect } from './fixtures.ts'
+import { STRIPE, type StripeStandIn, meetStripe, startStripe } from './stripe-stand-in.ts'
+
+export { expect }
+export const CARD = '4242 4242 4242 4242'
+export const DECLINED = '4000 0000 0000 0002'
+export const CHALLENGED = '4000 0000 0000 3220'
+export const REDIRECTED = '4000 0084 0000 1629'
+export const BROKEN = '4000 0000 0000 0119'
+/** A first start makes a database cluster. */
+const START_MS = 60_000
+
+/** A shop whose payments are Stripe's, shared by the tests of a worker, and what each test's browser meets of Stripe. */
+export const test = base.extend<{ stripe: Awaited<ReturnType<typeof meetStripe>> }, { shop: StripeStandIn }>({
+  shop: [
+    // oxlint-disable-next-line no-empty-pattern -- so Playwright reads which fixtures are needed
+    async ({}, use) => {
+      const shop = await startStripe()
+      await use(shop)
+      await shop.stop()
+    },
+    { scope: 'worker', timeout: START_MS },
+  ],
+  stripe: [
+    async ({ context, watch, shop }, use) => {
+      for (const origin of [shop.url, ...STRIPE]) watch.allow(origin)
+      shop.server.knobs.notify = 'now'
+      await use(await meetStripe(context, shop))
+      for (const { id, metadata } of shop.bank.paymentIntents) {
+        const paid = shop.bank.charges.filter((one) => one['payment_intent'] === id && one['status'] === 'succeeded')
+        expect(paid.length, metadata.order_id).toBeLessThanOrEqual(1)
+      }
+    },
+    { auto: true },
+  ],
+})
+
+export const form = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]')
+export const bankPage = (page: Page) => page.frameLocator('iframe[title="3D Secure"]')
+export const fill = (page: Page, number: string) => form(page).getByLabel('Card number').fill(number)
+
+export async function toForm(page: Page, shop: StripeStandIn): Promise<{ email: string; orderId: string }> {
+  const email = newEmail()
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  return { email, orderId: await shownOrderId(page) }
+}
+
+export async function payBy(page: Page, number: string): Promise<void> {
+  await fill(page, number)
+  await press(page)
+}
+
+/** A page that has just scrolled knows only in its next frame that the button, and not the form's frame, is there now. */
+export async function press(page: Page, how: 'click' | 'dblclick' = 'click'): Promise<void> {
+  await payButton(page).scrollIntoViewIfNeeded()
+  await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => setTimeout(seen, 100))))
+  await payButton(page)[how]()
+}
+
+/** What the bank knows of an order. */
+export const intentOf = ({ bank }: StripeStandIn, orderId: string): Wire =>
+  bank.paymentIntents.find(({ metadata }) => metadata.order_id === orderId)!
+
+export const paidIntents = ({ bank }: StripeStandIn, orderId: string): Wire[] =>
+  bank.paymentIntents.filter(({ metadata, status }) => metadata.order_id === orderId && status === 'succeeded')

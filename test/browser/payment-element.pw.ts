@@ -1,0 +1,196 @@
+import { expectDownloads, expectNoPayButton, expectPaid, newEmail, payButton, shownOrderId } from './buyer.ts'
+import {
+  CARD,
+  CHALLENGED,
+  DECLINED,
+  REDIRECTED,
+  bankPage,
+  expect,
+  form,
+  intentOf,
+  paidIntents,
+  payBy,
+  press,
+  test,
+  toForm,
+} from './element-buyer.ts'
+import { SIZES, expectAccessible, expectFits } from './fixtures.ts'
+
+// The processor's script asks frames, a service and a bank: that is work.
+test.describe.configure({ timeout: 60_000 })
+
+const SLOW = { timeout: 20_000 }
+
+for (const [size, use] of Object.entries(SIZES)) {
+  test.describe(size, () => {
+    test.use(use)
+
+    test('a card pays, and the files are there', async ({ page, shop, stripe }) => {
+      const { orderId, email } = await toForm(page, shop)
+      await expectFits(page, 'the form')
+      await payBy(page, CARD)
+      await expectPaid(page)
+      expect(paidIntents(shop, orderId)).toHaveLength(1)
+      expect(stripe.confirms[0]).toMatchObject({ email })
+    })
+
+    test('3-D Secure over the page: the form stays, nobody is asked to pay, then it is paid', async ({
+      page,
+      shop,
+    }) => {
+      await toForm(page, shop)
+      await payBy(page, CHALLENGED)
+      await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+      await expectNoPayButton(page)
+      await bankPage(page).getByRole('link', { name: 'Approve' }).click()
+      await expectPaid(page)
+    })
+
+    test('3-D Secure on the bank’s page: the buyer comes back, and the address tells no secrets', async ({
+      page,
+      shop,
+    }) => {
+      const { orderId } = await toForm(page, shop)
+      await payBy(page, REDIRECTED)
+      await page.getByRole('link', { name: 'Approve' }).click()
+      await page.waitForURL(`${shop.url}/pay/**`)
+      await expectPaid(page)
+      expect(await shownOrderId(page)).toBe(orderId)
+      expect(new URL(page.url()).search).toBe(new URL(shop.demoUrl).search)
+    })
+
+    test('a declined card: says so in the bank’s words, keeps the order, and the next card pays it', async ({
+      page,
+      shop,
+    }) => {
+      const { orderId } = await toForm(page, shop)
+      await payBy(page, DECLINED)
+      const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
+      await expect(alarm).toBeVisible()
+      await expect(alarm).toContainText('Your card was declined.')
+      await expect(alarm).toBeFocused()
+      await payBy(page, CARD)
+      await expectPaid(page)
+      expect(await shownOrderId(page)).toBe(orderId)
+    })
+
+    test('a bank debit is processed for days: the page may be closed, and nothing can be paid', async ({
+      page,
+      shop,
+    }) => {
+      const { orderId } = await toForm(page, shop)
+      await form(page).getByLabel('Bank debit').check()
+      await press(page)
+      await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+      await expect(page.getByText('You may close this page.')).toBeVisible()
+      await expectNoPayButton(page)
+      await page.reload()
+      await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+      await expectNoPayButton(page)
+      const intent = intentOf(shop, orderId)
+      shop.bank.finish(intent['id'], 'succeed')
+      await expectPaid(page)
+    })
+  })
+}
+
+test('nothing in the page itself takes a card number', async ({ page, shop }) => {
+  await toForm(page, shop)
+  expect(await page.locator('main input').count()).toBe(0)
+})
+
+test('the keyboard is enough, and the files that are downloaded are the files that were sold', async ({
+  page,
+  shop,
+}) => {
+  const { orderId, email } = await toForm(page, shop)
+  await form(page).getByLabel('Card number').focus()
+  await page.keyboard.type(CARD)
+  // expiry, security code, the button
+  for (let i = 0; i < 8 && !(await payButton(page).evaluate((button) => button === document.activeElement)); i++)
+    await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expectPaid(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeFocused()
+  await expectDownloads(page, orderId, email, shop.url)
+})
+
+test('the form follows the page into the dark', async ({ page, shop }) => {
+  await page.emulateMedia({ colorScheme: 'light' })
+  await toForm(page, shop)
+  const ground = () =>
+    form(page)
+      .locator('body')
+      .evaluate((body) => getComputedStyle(body).backgroundColor)
+  expect(await ground()).toBe('rgb(255, 254, 252)')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect.poll(ground).toBe('rgb(24, 28, 27)')
+})
+
+test('what is missing in the form is said there, and nothing is sent', async ({ page, shop, stripe }) => {
+  await toForm(page, shop)
+  await payBy(page, '4242')
+  const alarm = page.getByRole('alert').filter({ hasText: 'Something is missing in the payment form.' })
+  await expect(alarm).toContainText('Your card number is incomplete.')
+  await expect(form(page).getByLabel('Card number')).toBeFocused()
+  expect(stripe.confirms).toHaveLength(0)
+  await payBy(page, CARD)
+  await expectPaid(page)
+})
+
+test('3-D Secure refused: nothing was taken, and the buyer may try again', async ({ page, shop }) => {
+  await toForm(page, shop)
+  await payBy(page, CHALLENGED)
+  await bankPage(page).getByRole('link', { name: 'Refuse' }).click()
+  await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible()
+  await payBy(page, REDIRECTED)
+  await page.getByRole('link', { name: 'Refuse' }).click()
+  await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible()
+  await payBy(page, CARD)
+  await expectPaid(page)
+})
+
+test('a bank that pays by its own page', async ({ page, shop }) => {
+  const { orderId } = await toForm(page, shop)
+  await form(page).getByLabel('Bank', { exact: true }).check()
+  await press(page)
+  await page.getByRole('link', { name: 'Approve' }).click()
+  await expectPaid(page)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('a payment that was closed at the processor is opened again under the same order', async ({ page, shop }) => {
+  const { orderId } = await toForm(page, shop)
+  const intent = intentOf(shop, orderId)
+  shop.server.knobs.notify = 'never'
+  shop.bank.cancel(intent['id'])
+  await payBy(page, CARD)
+  await expect(payButton(page)).toBeVisible(SLOW)
+  expect(await shownOrderId(page)).toBe(orderId)
+  await payBy(page, CARD)
+  await expectPaid(page)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme, contextOptions: { reducedMotion: 'reduce' } })
+    test('axe finds nothing in any state of the form', async ({ page, shop, stripe }) => {
+      stripe.faults.script = 'blocked'
+      await page.goto(shop.demoUrl)
+      await page.getByLabel('E-mail').fill(newEmail())
+      await page.getByRole('button', { name: 'Continue to payment' }).click()
+      await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
+      await expectAccessible(page, 'blocked', colorScheme)
+      stripe.faults.script = undefined
+      stripe.faults.scriptDelayMs = 3_000
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await expect(page.getByText('Loading the payment form…')).toBeVisible()
+      await expectAccessible(page, 'loading', colorScheme)
+      await expect(payButton(page)).toBeVisible()
+      await expectAccessible(page, 'the form', colorScheme)
+      await payBy(page, DECLINED)
+      await expect(page.getByText('Your card was declined.')).toBeVisible()
+      await expectAccessible(page, 'declined', colorScheme)
+    })
+  })

@@ -1,0 +1,209 @@
+import { expectNoPayButton, expectPaid, payButton, requestsTo, shownOrderId } from './buyer.ts'
+import {
+  BROKEN,
+  CARD,
+  CHALLENGED,
+  REDIRECTED,
+  bankPage,
+  expect,
+  fill,
+  intentOf,
+  paidIntents,
+  payBy,
+  press,
+  test,
+  toForm,
+} from './element-buyer.ts'
+
+// The processor's script asks frames, a service and a bank: that is work.
+test.describe.configure({ timeout: 60_000 })
+
+const SLOW = { timeout: 20_000 }
+
+test('the shop is never told: the page finds out by itself that it is paid', async ({ page, shop }) => {
+  shop.server.knobs.notify = 'never'
+  await toForm(page, shop)
+  await payBy(page, CARD)
+  await expectPaid(page)
+})
+
+test('the answer is lost after the payment was made: nothing is offered, then it is paid', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  shop.server.knobs.notify = 'never'
+  const { orderId } = await toForm(page, shop)
+  stripe.faults.confirm = 'lost'
+  await payBy(page, CARD)
+  await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
+  await expectNoPayButton(page)
+  await page.reload()
+  await expectNoPayButton(page)
+  await expectPaid(page)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('trouble at the processor: the page asks what became of it, and offers to try again', async ({ page, shop }) => {
+  await toForm(page, shop)
+  await payBy(page, BROKEN)
+  await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
+  await expectNoPayButton(page)
+  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
+  await payBy(page, CARD)
+  await expectPaid(page)
+})
+
+test('a double click pays once', async ({ page, shop, stripe }) => {
+  const { orderId } = await toForm(page, shop)
+  stripe.faults.confirm = 'slow'
+  shop.server.knobs.notify = 'held'
+  await fill(page, CARD)
+  await press(page, 'dblclick')
+  await expect(page.getByRole('button', { name: 'Confirming your payment…' })).toBeVisible()
+  await expectNoPayButton(page)
+  await expectPaid(page)
+  expect(stripe.confirms).toHaveLength(1)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('the shop hears of the payment first: the page turns to paid while the form still waits', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  await toForm(page, shop)
+  stripe.faults.confirm = 'slow'
+  await payBy(page, CARD)
+  await expectPaid(page)
+  await page.getByRole('button', { name: 'Buy another copy' }).click()
+  await expect(page.getByRole('button', { name: 'Continue to payment' })).toBeVisible()
+})
+
+test('a second tab follows the one in which the buyer is at the bank, and does not offer to pay', async ({
+  page,
+  context,
+  shop,
+}) => {
+  const { orderId } = await toForm(page, shop)
+  const other = await context.newPage()
+  await other.goto(shop.demoUrl)
+  await expect(payButton(other)).toBeVisible()
+  await payBy(page, CHALLENGED)
+  await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+  await expectNoPayButton(other)
+  // long enough for it to have asked the processor
+  await other.waitForTimeout(7_000)
+  await expectNoPayButton(other)
+  await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+  await bankPage(page).getByRole('link', { name: 'Approve' }).click()
+  await expectPaid(page)
+  await expectPaid(other)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('a tab that has not heard of the payment in another one cannot take the money again', async ({
+  page,
+  context,
+  shop,
+}) => {
+  const { orderId } = await toForm(page, shop)
+  const other = await context.newPage()
+  await other.addInitScript(() => addEventListener('storage', (event) => event.stopImmediatePropagation(), true))
+  await other.goto(shop.demoUrl)
+  await expect(payButton(other)).toBeVisible()
+  await payBy(page, CARD)
+  await expectPaid(page)
+  await payBy(other, CARD)
+  await expectPaid(other)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('a reload in the middle of 3-D Secure: nothing is offered before the processor was asked', async ({
+  page,
+  shop,
+}) => {
+  const { orderId } = await toForm(page, shop)
+  await payBy(page, CHALLENGED)
+  await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+  const asked = requestsTo(page, /\/status$/)
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
+  await expectNoPayButton(page)
+  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
+  expect(asked.some((request) => request.url().includes('sync=1'))).toBe(true)
+  await payBy(page, CARD)
+  await expectPaid(page)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
+test('the page is closed during 3-D Secure, and the bank says yes: the next visit finds it paid', async ({
+  page,
+  context,
+  shop,
+}) => {
+  const { orderId } = await toForm(page, shop)
+  await payBy(page, CHALLENGED)
+  await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+  await page.close()
+  shop.server.knobs.notify = 'never'
+  const intent = intentOf(shop, orderId)
+  shop.bank.confirm(intent['id'])
+  const later = await context.newPage()
+  await later.goto(shop.demoUrl)
+  await expectNoPayButton(later)
+  await expectPaid(later)
+})
+
+test('the back button from the bank’s page: the processor is asked, then the buyer may choose again', async ({
+  page,
+  shop,
+}) => {
+  const { orderId } = await toForm(page, shop)
+  await payBy(page, REDIRECTED)
+  await expect(page.getByRole('link', { name: 'Approve' })).toBeVisible()
+  await page.goBack()
+  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
+  expect(await shownOrderId(page)).toBe(orderId)
+  await payBy(page, CARD)
+  await expectPaid(page)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('a page from the back-forward cache believes no form: it asks before it offers anything', async ({
+  page,
+  shop,
+}) => {
+  await toForm(page, shop)
+  await payBy(page, CHALLENGED)
+  await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+  // what Chromium does with a page it takes out of its cache: the old screen, and this event
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+  await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
+  await expect(payButton(page)).toBeVisible()
+})
+
+test('a forged return address shows nothing as paid, and changes nothing', async ({ page, shop }) => {
+  const { orderId } = await toForm(page, shop)
+  for (const order of [`&order=${orderId}`, '']) {
+    await page.goto(
+      `${shop.demoUrl}${order}&payment_intent=pi_1&payment_intent_client_secret=pi_1_secret_2&redirect_status=succeeded`,
+    )
+    await expect(payButton(page)).toBeVisible(SLOW)
+    expect(page.url()).toBe(shop.demoUrl)
+    expect(await shownOrderId(page)).toBe(orderId)
+  }
+  await page.goto(`${shop.demoUrl}&order="><script>alert(1)</script>&redirect_status=succeeded`)
+  await expect(payButton(page)).toBeVisible(SLOW)
+  await payBy(page, CARD)
+  await expectPaid(page)
+})
+
+test('coming back from the bank in another browser leads to the order’s own page, not to a second purchase', async ({
+  page,
+  shop,
+}) => {
+  const orderId = `ord_${'0'.repeat(26)}`
+  await page.goto(`${shop.demoUrl}&order=${orderId}&payment_intent=pi_1&redirect_status=succeeded`)
+  await page.waitForURL(`${shop.url}/order/?order=${orderId}`)
+})

@@ -1,0 +1,78 @@
+import { expectNoPayButton, expectPaid, newEmail, payButton, shownOrderId } from './buyer.ts'
+import { CARD, expect, payBy, test } from './element-buyer.ts'
+
+// The processor's script asks frames, a service and a bank: that is work.
+test.describe.configure({ timeout: 60_000 })
+
+test('the script is asked for when an order needs it, and by no other page', async ({ page, shop, stripe }) => {
+  for (const path of ['/', '/pricing/', '/order/', '/pay/', '/sign-in/']) await page.goto(shop.url + path)
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  expect(stripe.scripts).toBe(0)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+  expect(stripe.scripts).toBe(1)
+  await payBy(page, CARD)
+  await expectPaid(page)
+  await page.reload()
+  await expectPaid(page)
+  expect(stripe.scripts, 'a paid order needs no form').toBe(1)
+})
+
+test('the script is blocked: a plain message, and the order is kept for another try', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  stripe.faults.script = 'blocked'
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  const alarm = page.getByRole('alert').filter({ hasText: 'The payment form cannot be loaded.' })
+  await expect(alarm).toBeVisible()
+  await expectNoPayButton(page)
+  const orderId = await shownOrderId(page)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(alarm).toBeVisible()
+  stripe.faults.script = undefined
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await payBy(page, CARD)
+  await expectPaid(page)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
+test('no network when the form is needed: it comes by itself when the network is back', async ({
+  page,
+  context,
+  shop,
+  stripe,
+}) => {
+  await page.goto(shop.demoUrl)
+  await page.route('**/assets/*form*', (route) => route.abort())
+  stripe.faults.script = 'blocked'
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
+  await context.setOffline(true)
+  await page.unroute('**/assets/*form*')
+  stripe.faults.script = undefined
+  await context.setOffline(false)
+  await expect(payButton(page)).toBeVisible()
+})
+
+test('a slow network: the place of the form is kept, and the page says that it is on its way', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  stripe.faults.scriptDelayMs = 8_000
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByText('Loading the payment form…')).toBeVisible()
+  const before = await page.locator('.form-place').boundingBox()
+  await expect(page.getByText('The payment form is still on its way.')).toBeVisible({ timeout: 10_000 })
+  await expect(payButton(page)).toBeVisible({ timeout: 10_000 })
+  const after = await page.locator('.form-place').boundingBox()
+  expect(Math.abs(after!.height - before!.height)).toBeLessThan(40)
+})

@@ -1,0 +1,144 @@
+// Stands in for https://js.stripe.com/<release>/stripe.js: its published interface as far as the payment page uses it, as strict
+// as the real one about what it is given. What is typed stays in its frame.
+
+;(() => {
+  const HERE = 'https://js.stripe.com'
+  const API = 'https://api.stripe.com/v1/payment_intents'
+
+  class IntegrationError extends Error {}
+  const need = (condition, what) => {
+    if (!condition) throw new IntegrationError(what)
+  }
+  const only = (given, names) => {
+    for (const name of Object.keys(given)) need(names.includes(name), `${name} is not an accepted parameter`)
+  }
+
+  window.Stripe = (key, options) => {
+    need(/^pk_(test|live)_\w+$/.test(key), 'not a publishable key')
+    only(options, ['locale', 'developerTools', 'apiVersion', 'betas', 'stripeAccount'])
+
+    const elements = ({ clientSecret, appearance, loader, ...rest }) => {
+      only(rest, ['locale', 'fonts'])
+      need(/^pi_\w+_secret_\w+$/.test(clientSecret), 'not a client secret')
+      need(['auto', 'always', 'never'].includes(loader), 'not a loader')
+      check(appearance)
+      const listeners = {}
+      const tell = (event, about = {}) => listeners[event]?.forEach((one) => one({ elementType: 'payment', ...about }))
+      let frame
+      const answers = new Map()
+      const ask = (what) =>
+        new Promise((resolve) => {
+          const id = Math.random()
+          answers.set(id, resolve)
+          frame.contentWindow.postMessage({ what, id }, HERE)
+        })
+      addEventListener('message', ({ source, origin, data }) => {
+        if (origin !== HERE || !frame || source !== frame.contentWindow) return
+        if (data.what === 'ready') tell('ready')
+        else if (data.what === 'loaderror') tell('loaderror', { error: data.error })
+        else if (data.what === 'height') frame.style.height = `${data.height}px`
+        else answers.get(data.id)?.(data)
+      })
+      const element = {
+        on: (event, listener) => (listeners[event] ??= []).push(listener),
+        mount(place) {
+          need(place.isConnected, 'the place is not in the document')
+          frame = document.createElement('iframe')
+          frame.title = 'Secure payment input frame'
+          frame.allow = 'payment *'
+          frame.src = `${HERE}/frame.html#${encodeURIComponent(JSON.stringify({ clientSecret, appearance }))}`
+          frame.setAttribute('style', 'display: block; border: 0 !important; width: 100%; height: 18rem')
+          place.append(frame)
+        },
+        focus: () => frame.contentWindow.postMessage({ what: 'focus' }, HERE),
+        destroy() {
+          frame?.remove()
+          frame = undefined
+        },
+      }
+      return {
+        clientSecret,
+        create(type, { layout, defaultValues, business, ...others }) {
+          need(type === 'payment', 'not an element')
+          only(others, ['fields', 'terms', 'wallets', 'paymentMethodOrder', 'readOnly', 'applePay'])
+          only(layout, ['type', 'defaultCollapsed', 'radios', 'spacedAccordionItems', 'visibleAccordionItemsCount'])
+          only(defaultValues.billingDetails, ['name', 'email', 'phone', 'address'])
+          only(business, ['name'])
+          return element
+        },
+        submit: () => ask('submit'),
+        chosen: () => ask('choose'),
+        update: ({ appearance: other }) => {
+          check(other)
+          frame.contentWindow.postMessage({ what: 'appearance', appearance: other }, HERE)
+        },
+      }
+    }
+
+    async function confirmPayment({ elements: group, confirmParams, redirect, ...rest }) {
+      only(rest, ['clientSecret'])
+      only(confirmParams, ['return_url', 'payment_method_data'])
+      need(redirect === 'if_required', 'not a redirect')
+      need(new URL(confirmParams.return_url).protocol.startsWith('http'), 'not an absolute address')
+      const { method } = await group.chosen()
+      const [id] = group.clientSecret.split('_secret_')
+      const answer = await send(`${API}/${id}/confirm`, {
+        payment_method: method,
+        client_secret: group.clientSecret,
+        return_url: confirmParams.return_url,
+        email: confirmParams.payment_method_data.billing_details.email,
+      })
+      const action = answer.paymentIntent?.next_action
+      if (action?.type === 'redirect_to_url') {
+        location.assign(action.redirect_to_url.url)
+        return new Promise(() => {})
+      }
+      if (action?.type !== 'use_stripe_sdk') return answer
+      await challenge(action.use_stripe_sdk.url)
+      return send(`${API}/${id}/after_challenge`, { client_secret: group.clientSecret })
+    }
+    return { elements, confirmPayment }
+  }
+
+  async function send(address, body) {
+    try {
+      const response = await fetch(address, { method: 'POST', body: new URLSearchParams(body) })
+      const answer = await response.json()
+      return response.ok ? { paymentIntent: answer } : { error: answer.error }
+    } catch {
+      return {
+        error: { type: 'api_connection_error', message: 'We are experiencing issues connecting to our servers.' },
+      }
+    }
+  }
+
+  /** The bank's own page, in a frame over ours. */
+  function challenge(address) {
+    const over = document.createElement('div')
+    over.setAttribute('style', 'position: fixed; inset: 0; z-index: 2147483647; background: rgb(0 0 0 / 50%)')
+    const frame = document.createElement('iframe')
+    frame.title = '3D Secure'
+    frame.setAttribute('style', 'display: block; width: 24rem; height: 20rem; margin: 5rem auto; background: #fff')
+    frame.src = address
+    over.append(frame)
+    document.body.append(over)
+    return new Promise((resolve) => {
+      addEventListener('message', ({ origin, data }) => {
+        if (origin !== 'https://hooks.stripe.com' || data !== 'done') return
+        over.remove()
+        resolve()
+      })
+    })
+  }
+
+  function check({ theme, variables, rules, ...rest }) {
+    only(rest, ['labels', 'disableAnimations', 'inputs'])
+    need(['stripe', 'night', 'flat'].includes(theme), 'not a theme')
+    for (const [name, value] of Object.entries(variables))
+      need(!name.startsWith('color') || /^#[0-9a-f]{6}$/.test(value), `${name}: ${value} is not a colour`)
+    need(
+      Object.keys(rules).every((selector) => /^\.[\w-]+(:[\w-]+)?$/.test(selector)),
+      'not a rule',
+    )
+  }
+})()

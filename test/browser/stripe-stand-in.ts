@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { BrowserContext, Route } from '@playwright/test'
+import type { Wire } from '../stripe-bank.ts'
+import { startStripeServer } from '../stripe-server.ts'
+import { type Service, startService } from './service.ts'
+
+const file = (name: string) => readFile(path.join(import.meta.dirname, 'stand-ins', name), 'utf8')
+const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
+export const STRIPE = ['https://js.stripe.com', 'https://api.stripe.com', 'https://hooks.stripe.com']
+
+export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
+
+/** A shop whose payments are Stripe's, and behind Stripe's real addresses a stand-in that plays its script and its banks. */
+export async function startStripe() {
+  const server = await startStripeServer()
+  const service: Service = await startService({
+    STRIPE_SECRET_KEY: server.secretKey,
+    STRIPE_PUBLISHABLE_KEY: server.secretKey.replace('sk_', 'pk_'),
+    STRIPE_WEBHOOK_SECRET: server.webhookSecret,
+    STRIPE_API_URL: server.url,
+  })
+  server.knobs.webhookUrl = `${service.url}/api/webhooks/stripe`
+  return {
+    server,
+    bank: server.bank,
+    ...service,
+    stop: async () => {
+      await service.stop()
+      await server.close()
+    },
+  }
+}
+
+/** What a browser meets at Stripe's addresses. `faults` may be changed while the test runs. */
+export async function meetStripe(context: BrowserContext, { bank }: StripeStandIn) {
+  const met = {
+    /** The requests for the script. */
+    scripts: 0,
+    confirms: [] as Wire[],
+    faults: {
+      script: undefined as 'blocked' | undefined,
+      scriptDelayMs: 0,
+      /** The payment is made, and its answer never arrives. */
+      confirm: undefined as 'lost' | 'slow' | undefined,
+    },
+  }
+  const intentOf = (id: string) => bank.find(bank.paymentIntents, 'payment_intent', id)
+  const json = (route: Route, body: unknown, status = 200) =>
+    route.fulfill({ status, json: body, headers: { 'access-control-allow-origin': '*' } })
+
+  await context.route('https://js.stripe.com/**', async (route) => {
+    const address = new URL(route.request().url())
+    if (address.href === SCRIPT) {
+      met.scripts++
+      if (met.faults.scriptDelayMs) await new Promise((resolve) => setTimeout(resolve, met.faults.scriptDelayMs))
+      if (met.faults.script) return route.abort('blockedbyclient')
+      return route.fulfill({ contentType: 'text/javascript', body: await file('stripe.js') })
+    }
+    if (address.pathname === '/frame.html')
+      return route.fulfill({ contentType: 'text/html', body: await file('stripe-frame.html') })
+    if (address.pathname === '/session') {
+      const intent = bank.paymentIntents.find((one) => one['client_secret'] === route.request().postData())
+      const open = intent && intent['status'].startsWith('requires_')
+      return route.fulfill({ status: open ? 200 : 400, body: open ? '' : 'The PaymentIntent is in a terminal state.' })
+    }
+    return route.fulfill({ status: 404 })
+  })
+
+  await context.route('https://api.stripe.com/**', async (route) => {
+    const [, , , id = '', what] = new URL(route.request().url()).pathname.split('/')
+    const params = Object.fromEntries(new URLSearchParams(route.request().postData() ?? ''))
+    if (intentOf(id)['client_secret'] !== params['client_secret']) return json(route, { error: {} }, 401)
+    if (what === 'after_challenge') return json(route, ...answerFor(intentOf(id)))
+    met.confirms.push({ id, ...params })
+    const answer = confirm(id, params)
+    if (met.faults.confirm === 'lost') return route.abort()
+    if (met.faults.confirm === 'slow') await new Promise((resolve) => setTimeout(resolve, 3_000))
+    return json(route, ...answer)
+  })
+
+  /** The bank's page for 3-D Secure: in a frame, or instead of the shop's page. */
+  await context.route('https://hooks.stripe.com/**', async (route) => {
+    const { pathname, searchParams } = new URL(route.request().url())
+    const id = searchParams.get('intent')!
+    const back = searchParams.get('return_url')
+    if (pathname === '/3ds') {
+      const link = (how: string) => `/3ds/${how}?${searchParams}`
+      const body = `<!doctype html><html lang="en"><title>Your bank</title><h1>Your bank</h1>
+        <p><a href="${link('approve')}">Approve</a> <a href="${link('refuse')}">Refuse</a></p></html>`
+      return route.fulfill({ contentType: 'text/html', body })
+    }
+    const approved = pathname.endsWith('/approve')
+    bank.confirm(id, { method: searchParams.get('method') ?? 'card', outcome: approved ? 'succeed' : 'decline' })
+    if (!back)
+      return route.fulfill({ contentType: 'text/html', body: `<script>parent.postMessage('done', '*')</script>` })
+    const address = new URL(back)
+    address.searchParams.set('payment_intent', id)
+    address.searchParams.set('payment_intent_client_secret', intentOf(id)['client_secret'])
+    address.searchParams.set('redirect_status', approved ? 'succeeded' : 'failed')
+    return route.fulfill({
+      contentType: 'text/html',
+      body: `<script>location.replace(${JSON.stringify(address.href)})</script>`,
+    })
+  })
+
+  function confirm(
+    id: string,
+    { payment_method: method, return_url: back = '' }: Record<string, string>,
+  ): [Wire, number] {
+    const intent = intentOf(id)
+    if (!intent['status'].startsWith('requires_')) {
+      const error = { type: 'invalid_request_error', code: 'payment_intent_unexpected_state', payment_intent: intent }
+      return [{ error }, 400]
+    }
+    switch (method) {
+      case 'pm_card_declined':
+        bank.confirm(id, { outcome: 'decline' })
+        break
+      case 'pm_debit':
+        bank.confirm(id, { method: 'sepa_debit', outcome: 'processing' })
+        break
+      case 'pm_card_threeDSecure2Required':
+      case 'pm_card_redirect':
+      case 'pm_ideal': {
+        bank.confirm(id, { outcome: 'requires_action' })
+        const asked = { intent: id, method: method === 'pm_ideal' ? 'ideal' : 'card' }
+        if (method === 'pm_card_threeDSecure2Required') {
+          const url = `https://hooks.stripe.com/3ds?${new URLSearchParams(asked)}`
+          return [{ ...intent, next_action: { type: 'use_stripe_sdk', use_stripe_sdk: { url } } }, 200]
+        }
+        const url = `https://hooks.stripe.com/3ds?${new URLSearchParams({ ...asked, return_url: back })}`
+        return [{ ...intent, next_action: { type: 'redirect_to_url', redirect_to_url: { url } } }, 200]
+      }
+      case 'pm_card_processingError':
+        return [{ error: { type: 'api_error', message: 'Something is wrong on our side.' } }, 500]
+      default:
+        bank.confirm(id)
+    }
+    return answerFor(intentOf(id))
+  }
+
+  function answerFor(intent: Wire): [Wire, number] {
+    if (intent['status'] !== 'requires_payment_method') return [intent, 200]
+    const message = 'Your card was declined.'
+    return [{ error: { type: 'card_error', code: 'card_declined', message, payment_intent: intent } }, 402]
+  }
+
+  return met
+}

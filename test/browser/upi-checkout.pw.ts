@@ -1,0 +1,198 @@
+import type { Page } from '@playwright/test'
+import { expectNoPayButton, expectPaid, newEmail, payButton, shownOrderId } from './buyer.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { RAZORPAY, type RazorpayStandIn, meetRazorpay, startRazorpay } from './razorpay-stand-in.ts'
+
+// One service for all of these, whose rupees go through Razorpay; each test is a buyer of its own.
+test.describe.configure({ mode: 'default', timeout: 60_000 })
+
+const SLOW = { timeout: 20_000 }
+const NOTHING_PAID = 'Nothing has been paid so far.'
+
+let shop: RazorpayStandIn
+let razorpay: Awaited<ReturnType<typeof meetRazorpay>>
+
+test.beforeAll(async () => {
+  shop = await startRazorpay()
+})
+test.afterAll(() => shop?.stop())
+test.beforeEach(async ({ context, watch }) => {
+  for (const origin of [shop.url, ...RAZORPAY]) watch.allow(origin)
+  shop.bank.telling.when = 'now'
+  razorpay = await meetRazorpay(context, shop)
+})
+
+const checkoutWindow = (page: Page) => page.frameLocator('iframe.razorpay-checkout-frame')
+const choose = (page: Page, name: string) => checkoutWindow(page).getByRole('button', { name }).click()
+
+async function toForm(page: Page): Promise<string> {
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+  return shownOrderId(page)
+}
+
+async function openWindow(page: Page): Promise<void> {
+  await payButton(page).click()
+  await expect(checkoutWindow(page).getByRole('button', { name: 'Close' })).toBeVisible()
+}
+
+const orderOf = (orderId: string) => [...shop.bank.orders.values()].find(({ notes }) => notes.order_id === orderId)!
+const captured = (orderId: string) =>
+  [...shop.bank.payments.values()].filter((one) => one.order_id === orderOf(orderId).id && one.captured)
+
+for (const [size, use] of Object.entries(SIZES)) {
+  test.describe(size, () => {
+    test.use(use)
+
+    for (const way of ['Pay by QR code', 'Pay by netbanking'])
+      test(`${way}: paid, and the files are there`, async ({ page }) => {
+        const orderId = await toForm(page)
+        await expectFits(page, 'the choice')
+        await openWindow(page)
+        await expectNoPayButton(page)
+        await choose(page, way)
+        await expectPaid(page)
+        expect(captured(orderId)).toHaveLength(1)
+      })
+
+    test('the window is closed without paying: the service is asked, then the buyer may choose again', async ({
+      page,
+    }) => {
+      const orderId = await toForm(page)
+      await openWindow(page)
+      await choose(page, 'Close')
+      const alarm = page.getByRole('alert').filter({ hasText: NOTHING_PAID })
+      await expect(alarm).toBeVisible(SLOW)
+      await expect(alarm).toBeFocused()
+      await openWindow(page)
+      await choose(page, 'Pay by QR code')
+      await expectPaid(page)
+      expect(await shownOrderId(page)).toBe(orderId)
+    })
+  })
+}
+
+test('the window knows seller, product and e-mail, and asks for no UPI address to be typed', async ({ page }) => {
+  await toForm(page)
+  await openWindow(page)
+  await expect(checkoutWindow(page).getByRole('heading')).toHaveText('Ann’s Field Notes')
+  await expect(checkoutWindow(page).getByText('The Quiet Shop, for buyer-')).toBeVisible()
+  await expect(checkoutWindow(page).getByRole('button', { name: 'Type your UPI address' })).toHaveCount(0)
+})
+
+test('a try that fails in the window can be repeated there', async ({ page }) => {
+  const orderId = await toForm(page)
+  await openWindow(page)
+  await choose(page, 'Card that is declined')
+  await expect(checkoutWindow(page).getByText('Your bank said no.')).toBeVisible()
+  await expectNoPayButton(page)
+  await choose(page, 'Pay by QR code')
+  await expectPaid(page)
+  expect(captured(orderId)).toHaveLength(1)
+})
+
+test('a try that fails, and the window is closed: the page says that the bank declined', async ({ page }) => {
+  await toForm(page)
+  await openWindow(page)
+  await choose(page, 'Card that is declined')
+  await expect(checkoutWindow(page).getByText('Your bank said no.')).toBeVisible()
+  await choose(page, 'Close')
+  await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible(SLOW)
+  await expect(payButton(page)).toBeVisible()
+})
+
+test('approved in the UPI app after the window was closed: the page turns to paid by itself', async ({ page }) => {
+  shop.bank.telling.when = 'never'
+  const orderId = await toForm(page)
+  await openWindow(page)
+  await choose(page, 'Pay by app later')
+  await expect(checkoutWindow(page).getByText('Approve it in your UPI app')).toBeVisible()
+  await choose(page, 'Close')
+  await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
+  const payment = [...shop.bank.payments.values()].find((one) => one.order_id === orderOf(orderId).id)!
+  shop.bank.authorize(payment.id)
+  await expectPaid(page)
+  expect(captured(orderId)).toHaveLength(1)
+})
+
+test('the shop is never told: the page finds out by itself that it is paid', async ({ page }) => {
+  shop.bank.telling.when = 'never'
+  await toForm(page)
+  await openWindow(page)
+  await choose(page, 'Pay by QR code')
+  await expectPaid(page)
+})
+
+test('the shop hears of it while the window is still open: paid wins, and the window goes', async ({ page }) => {
+  const orderId = await toForm(page)
+  await openWindow(page)
+  shop.bank.pay(orderOf(orderId).id, { method: 'upi', outcome: 'captured' })
+  await expectPaid(page)
+  await expect(page.locator('iframe.razorpay-checkout-frame')).toHaveCount(0)
+})
+
+test('a reload while the window is open: nothing is offered before the processor was asked', async ({ page }) => {
+  const orderId = await toForm(page)
+  await openWindow(page)
+  await page.reload()
+  await expectNoPayButton(page)
+  await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
+  await openWindow(page)
+  await choose(page, 'Pay by QR code')
+  await expectPaid(page)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
+test('a double click opens one window, and a second tab does not offer to pay meanwhile', async ({ page, context }) => {
+  const orderId = await toForm(page)
+  const other = await context.newPage()
+  await other.goto(shop.demoUrl)
+  await expect(payButton(other)).toBeVisible()
+  await payButton(page).dblclick()
+  await expect(page.locator('iframe.razorpay-checkout-frame')).toHaveCount(1)
+  await expectNoPayButton(other)
+  await other.waitForTimeout(7_000)
+  await expectNoPayButton(other)
+  await choose(page, 'Pay by QR code')
+  await expectPaid(page)
+  await expectPaid(other)
+  expect(captured(orderId)).toHaveLength(1)
+})
+
+test('the script is asked for when an order needs it, and by no other page', async ({ page }) => {
+  for (const path of ['/', '/pricing/', '/order/', '/pay/', '/sign-in/']) await page.goto(shop.url + path)
+  await page.goto(shop.demoUrl)
+  expect(razorpay.scripts).toBe(0)
+  await toForm(page)
+  expect(razorpay.scripts).toBe(1)
+  expect(await page.locator('main input').count()).toBe(0)
+})
+
+test('the script is blocked: a plain message, and the order is kept for another try', async ({ page }) => {
+  razorpay.faults.script = 'blocked'
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: 'The payment form cannot be loaded.' })).toBeVisible()
+  await expectNoPayButton(page)
+  razorpay.faults.script = undefined
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await openWindow(page)
+  await choose(page, 'Pay by QR code')
+  await expectPaid(page)
+})
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme, contextOptions: { reducedMotion: 'reduce' } })
+    test('axe finds nothing before and after the window', async ({ page }) => {
+      await toForm(page)
+      await expectAccessible(page, 'the choice', colorScheme)
+      await openWindow(page)
+      await choose(page, 'Close')
+      await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
+      await expectAccessible(page, 'closed', colorScheme)
+    })
+  })
