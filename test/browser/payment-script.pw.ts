@@ -54,6 +54,8 @@ test('no network when the form is needed: it comes by itself when the network is
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
   await context.setOffline(true)
+  // the page begins to wait for the network when it has shown that there is none
+  await page.waitForTimeout(500)
   await page.unroute('**/assets/*form*')
   stripe.faults.script = undefined
   await context.setOffline(false)

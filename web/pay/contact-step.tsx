@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
 import { Trouble } from '../ui/api.ts'
 import type { StepProps } from './counter.tsx'
+import { suggestEmail } from './email-suggestion.ts'
 
 /** Step one: where the files go. Creates the order, so that the buyer has its number before paying. */
 export function ContactStep({ product, checkout, state }: StepProps) {
@@ -12,20 +13,12 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const [left, setLeft] = useState(false)
   const [tries, setTries] = useState(0)
   const [fault, setFault] = useState<string>()
-  const [suggestEmail, setSuggest] = useState<(email: string) => string | undefined>()
-  // Nobody has typed yet: what looks for slips may come a little later than the page.
-  useEffect(() => {
-    import('./email-suggestion.ts').then(
-      (code) => setSuggest(() => code.suggestEmail),
-      () => {},
-    )
-  }, [])
   if (!product.payments.live) return <NotLive />
 
   const { trouble, busy } = state
   const refused = trouble instanceof Trouble && trouble.code === 'validation_failed'
   const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
-  const better = left || fault ? suggestEmail?.(email) : undefined
+  const better = left || fault ? suggestEmail(email) : undefined
   const submit = (event: Event) => {
     event.preventDefault()
     setTries(tries + 1)

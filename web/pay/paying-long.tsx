@@ -7,9 +7,7 @@ export function PayingLong() {
   const waited = useElapsed()
   return (
     <output class="soft small">
-      {waited > LONGER_MS
-        ? 'If your bank asks you to confirm, please do so. You are charged once, however long it takes.'
-        : ''}
+      {waited > LONGER_MS ? 'If your bank asks you to confirm, please do. You are charged once.' : ''}
     </output>
   )
 }

@@ -39,6 +39,8 @@ export interface PlainParts {
   email: string
   seller: string
   product: string
+  /** The ways to pay, by their names. */
+  rails: string[]
   /** Where a bank sends the buyer back to. */
   returnUrl: string
 }

@@ -44,6 +44,7 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
       currency: order.currency,
       seller: product.seller.name,
       product: product.name,
+      rails: product.rails.map((rail) => RAIL_NAMES[rail]),
       returnUrl: returnUrl(product.id, order.orderId),
     })
   const current = useRef({ open, onForm })
@@ -94,31 +95,18 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
           <span />
           <output class="soft small">
             {stage === 'slow'
-              ? 'The payment form is still on its way. Your connection seems slow; there is nothing for you to do.'
+              ? 'The payment form is still on its way. The connection seems slow.'
               : 'Loading the payment form…'}
           </output>
         </div>
       )}
       {stage === 'failed' && (
         <Notice tone="alarm" role="alert" title="The payment form cannot be loaded.">
-          <p>
-            You may be offline, or something in your browser blocks it. Nothing was taken, and your order stays as it
-            is.
-          </p>
+          <p>You may be offline, or your browser blocks it. Nothing was taken; your order stays the same.</p>
           <button type="button" class="link" onClick={again}>
             Try again
           </button>
         </Notice>
-      )}
-      {stage === 'ready' && processor === 'razorpay' && (
-        <div class="accepted">
-          <p>A secure window opens for the payment. UPI goes by your app or a QR code.</p>
-          <ul class="soft small">
-            {product.rails.map((rail) => (
-              <li key={rail}>{RAIL_NAMES[rail]}</li>
-            ))}
-          </ul>
-        </div>
       )}
     </section>
   )

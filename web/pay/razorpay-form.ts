@@ -3,12 +3,13 @@ import type { MountForm, Outcome } from './payment-form.ts'
 /** The one address there is: https://razorpay.com/docs/payments/payment-gateway/web-integration/standard */
 const SCRIPT = 'https://checkout.razorpay.com/v1/checkout.js'
 
-/** Razorpay's Standard Checkout: a window over the page, opened by the pay button. Its place in the page stays empty. */
-export const mount: MountForm = async (_place, parts) => {
+/** Razorpay's Standard Checkout: a window over the page, opened by the pay button. Its place in the page only says so. */
+export const mount: MountForm = async (place, parts) => {
   await parts.load(SCRIPT)
   const { Razorpay } = window
   if (!Razorpay) throw new Error('the script has brought no form')
   let leave: (() => void) | undefined
+  place.replaceChildren(announcement(parts.rails))
 
   return {
     stays: true,
@@ -47,8 +48,23 @@ export const mount: MountForm = async (_place, parts) => {
         sending()
         opened.open()
       }),
-    destroy: () => leave?.(),
+    destroy() {
+      leave?.()
+      place.replaceChildren()
+    },
   }
+}
+
+function announcement(rails: string[]): HTMLElement {
+  const whole = document.createElement('div')
+  whole.className = 'accepted'
+  const words = document.createElement('p')
+  words.textContent = 'A secure window opens for the payment. UPI goes by your app or a QR code.'
+  const list = document.createElement('ul')
+  list.className = 'soft small'
+  for (const rail of rails) list.appendChild(document.createElement('li')).textContent = rail
+  whole.append(words, list)
+  return whole
 }
 
 // What is used of the script.

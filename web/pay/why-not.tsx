@@ -14,7 +14,7 @@ const REASONS: Record<NonNullable<State['notice']>, { title: string; text: strin
   },
   left: {
     title: 'Nothing has been paid so far.',
-    text: 'You can try again or choose another way to pay; your order stays the same. If you did approve the payment, wait a moment: this page notices it by itself.',
+    text: 'If you did approve it, wait a moment: this page notices it by itself. You can also try again; your order stays the same.',
   },
   invalid: {
     title: 'Something is missing in the payment form.',
