@@ -3,7 +3,6 @@ import type { Download, OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
 import { moment, money } from '../ui/format.ts'
 import { isGoingBack } from '../ui/going-back.ts'
-import { Icon } from '../ui/icon.tsx'
 import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
@@ -51,7 +50,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         <div class="actions">
           {files && <SendAgain orderId={order.orderId} email={email} />}
           <button type="button" class="button" onClick={() => print()}>
-            <Icon name="print" /> Print
+            Print
           </button>
           <button type="button" class="link small" onClick={onForget}>
             Forget this order on this device

@@ -43,6 +43,13 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
   },
 }
 
+const CLOSED: Ending = {
+  icon: 'clock',
+  title: 'This order is closed',
+  text: 'It was declined too often, or it has waited too long. Nothing was taken.',
+  again: 'Start a new order',
+}
+
 const GOING_BACK: Ending = {
   icon: 'back',
   title: 'Your refund is on its way',
@@ -51,7 +58,7 @@ const GOING_BACK: Ending = {
 
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
-  const ending = order && (isGoingBack(order) ? GOING_BACK : ENDINGS[order.status])
+  const ending = order && (isGoingBack(order) ? GOING_BACK : (ENDINGS[order.status] ?? CLOSED))
   if (!ending) return null
   return (
     <div class="stack">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
-import { Trouble, type Rail } from '../ui/api.ts'
+import type { Rail } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -29,8 +29,6 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   }, [checkout, rail, isSandbox])
   if (!created?.clientSecret || !order || product.rails.length === 0) return <NotLive />
   if (!isSandbox && !isDrawnByProcessor(created.processor)) return <NotLive />
-
-  if (trouble instanceof Trouble && trouble.code === 'payment_closed') return <Closed onAgain={checkout.startOver} />
 
   const price = money(order.amount, order.currency)
   const changed = order.amount !== product.amount || order.currency !== product.currency
@@ -101,15 +99,3 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
     </form>
   )
 }
-
-const Closed = ({ onAgain }: { onAgain: () => void }) => (
-  <div class="stack">
-    <h2 tabIndex={-1}>This order is closed</h2>
-    <p class="soft">It was declined too often, or it has waited too long. Nothing was taken.</p>
-    <p>
-      <button type="button" class="button" onClick={onAgain}>
-        Start a new order
-      </button>
-    </p>
-  </div>
-)

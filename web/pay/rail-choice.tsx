@@ -34,11 +34,11 @@ export const RailChoice = ({ rails, chosen, onChoose, order, seller }: RailChoic
 )
 
 const ABOUT: Record<Rail, string> = {
-  card: 'Credit cards of all networks. In test mode no card number is asked for.',
-  debit: 'Debit cards and bank debits. In test mode no account number is asked for.',
+  card: 'Credit cards of all networks.',
+  debit: 'Debit cards and bank debits.',
   bank_transfer: 'A transfer from your bank. It can take longer; the files come by e-mail as soon as it has arrived.',
   upi: 'With any UPI app.',
-  apple_pay: 'Confirm on your device. In test mode nothing opens.',
-  google_pay: 'Confirm on your device. In test mode nothing opens.',
-  wallet: 'Pay from your wallet’s balance. In test mode no wallet opens.',
+  apple_pay: 'Confirm on your device.',
+  google_pay: 'Confirm on your device.',
+  wallet: 'Pay from your wallet’s balance.',
 }

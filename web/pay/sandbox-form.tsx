@@ -16,7 +16,7 @@ const SCENARIOS: [string, string][] = [
 export const ScenarioChoice = ({ value, onValue }: { value: string; onValue: (value: string) => void }) => (
   <div class="sandbox">
     <p class="sandbox-title">
-      <Icon name="flask" /> Test mode: no money moves
+      <Icon name="flask" /> Test mode: no money moves, and no number is asked for
     </p>
     <div class="field">
       <label for="scenario">How should the bank behave?</label>

@@ -51,6 +51,14 @@ test('a paid order whose money is all on its way back shows no files, and takes 
       assert.equal(viewOf({ ...state, order: { ...orderIn(status), paid: false } }), 'ended')
 })
 
+test('an order that takes no payment any more is over, and its payment is waited for all the same', () => {
+  const trouble = Object.assign(new Error(), { code: 'payment_closed' })
+  const order = orderIn('pending')
+  for (const made of [undefined, created]) assert.equal(viewOf({ kept, order, created: made, trouble }), 'ended')
+  assert.equal(viewOf({ kept: { ...kept, attempt }, order, created, trouble }), 'waiting')
+  assert.equal(viewOf({ kept, order: orderIn('paid'), created, trouble }), 'delivered')
+})
+
 test('while a payment may be under way nobody is asked to pay, nor for a new order', () => {
   for (const state of surroundings())
     if (state.kept?.attempt)

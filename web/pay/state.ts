@@ -32,7 +32,7 @@ export type View = 'contact' | 'checking' | 'payment' | 'in_form' | 'waiting' | 
  * The one place that decides what is shown. What the service says about the order comes first, so that a paid order wins
  * every render; then a payment that may be under way; only after those may the page ask for money.
  */
-export function viewOf({ kept, order, created, editing, busy }: State): View {
+export function viewOf({ kept, order, created, editing, busy, trouble }: State): View {
   switch (order?.status) {
     case 'paid':
     case 'partially_refunded':
@@ -49,8 +49,13 @@ export function viewOf({ kept, order, created, editing, busy }: State): View {
   }
   if (kept?.attempt) return busy === 'in_form' && created ? 'in_form' : 'waiting'
   if (editing || !kept?.orderId) return 'contact'
+  if (order && isClosing(trouble)) return 'ended'
   return order && created ? 'payment' : 'checking'
 }
+
+/** The order takes no payment any more, although it waits for one: it was declined too often. */
+export const isClosing = (trouble: unknown): boolean =>
+  trouble instanceof Error && 'code' in trouble && trouble.code === 'payment_closed'
 
 export const NO_NOTICE = { notice: undefined, detail: undefined }
 export const NO_ORDER = { order: undefined, created: undefined, ...NO_NOTICE }
