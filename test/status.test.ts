@@ -244,6 +244,16 @@ test('so many questions a minute for one order, and other orders go on', async (
   await shop.status(other.orderId)
 })
 
+test('a subscriber with 2^64 addresses asks about an order no oftener than one with a single address', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'status=5/60', TRUST_PROXY: '1' } })
+  const { orderId } = await shop.checkout()
+  const from = async (address: string) =>
+    (await shop.call('GET', `/api/checkout/${orderId}/status`, undefined, { 'x-forwarded-for': address })).status
+  for (let at = 1; at <= 5; at++) assert.equal(await from(`2001:db8:0:1::${at}`), 200)
+  assert.equal(await from('2001:db8:0:1::6'), 429)
+  assert.equal(await from('2001:db8:0:2::1'), 200, 'the neighbour is not held up')
+})
+
 test('a payment whose notification was lost is found by the buyer who looks', async () => {
   const shop = shared()
   const order = await shop.checkout()

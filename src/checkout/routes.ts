@@ -4,7 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, countUses, limited, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
 import { Problem } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
 import { canonicalEmail } from '../kit/email.ts'
@@ -129,7 +129,10 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   server.get(
     '/api/checkout/:orderId/status',
     {
-      config: limited(limits.status, (request) => `${(request.params as { orderId: string }).orderId} ${request.ip}`),
+      config: limited(
+        limits.status,
+        (request) => `${(request.params as { orderId: string }).orderId} ${networkOf(request.ip)}`,
+      ),
       schema: {
         operationId: 'getOrderStatus',
         summary: 'How an order stands',
