@@ -65,6 +65,22 @@ test('the numbers of every network are found, in any grouping, wherever they sta
   }
 })
 
+test('with other marks it is found in the groups that cards are printed in, and nothing else with these marks is', () => {
+  for (const by of ['.', '_', '·', '•']) {
+    for (const digits of [VISA, NUMBERS.Mastercard, NUMBERS['Visa, 19']])
+      for (const text of [grouped(digits, by), `my card: ${grouped(digits, by)}.`, `_${grouped(digits, by)}_`])
+        assert(holdsCardNumber(text), text)
+    const amex = NUMBERS['American Express'].replace(/^(\d{4})(\d{6})/, `$1${by}$2${by}`)
+    assert(holdsCardNumber(amex), amex)
+    assert(jsonHolds(JSON.stringify({ note: amex })), amex)
+    assert(addressHoldsCardNumber(`/x?a=${encodeURIComponent(amex)}`), amex)
+    for (const text of [`4242${by}4242${by}4242424${by}2`, `x${grouped(VISA, by)}`, `42${by}42${by}42${by}42${by}42${by}42${by}4242`])
+      assert(!holdsCardNumber(text), text) // prettier-ignore
+  }
+  for (const text of ['4242.4242/4242.4242', 'Chrome/142.0.7444.175 Safari/537.36', '203.0.113.100/4242', '2026/11/21/4242424242'])
+    assert(!holdsCardNumber(text), text) // prettier-ignore
+})
+
 test('digits of other scripts are digits', () => {
   for (const zero of [0xff10, 0x0966, 0x0660, 0x06f0, 0x09e6, 0x0be6, 0x1d7ce, 0x1d7d8, 0x1d7f6])
     assert(holdsCardNumber(VISA.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)))), String(zero))

@@ -19,11 +19,11 @@ const NETWORKS: [name: string, prefix: RegExp, hasLength: (length: number) => bo
 ]
 
 /** Nothing without this holds a number: one look at plain text, which is nearly all there is. */
-const WORTH_A_LOOK = /[\u0080-\uffff]|\d(?:[ \t-]{0,3}\d){12}/
+const WORTH_A_LOOK = /[\u0080-\uffff]|\d(?:[ \t-]{0,3}\d){12}|\d{4}[._]\d{4,6}[._]\d{4}/
 /** The same for JSON as it was sent, where a character can be written as its code, and a number with a point. */
-const JSON_WORTH_A_LOOK = /[\\\u0080-\uffff]|\d(?:[ .\t-]{0,3}\d){12}/
+const JSON_WORTH_A_LOOK = /[\\\u0080-\uffff]|\d(?:[ .\t-]{0,3}\d){12}|\d{4}_\d{4,6}_\d{4}/
 /** And for an address, or a cookie: what it has encoded is mostly an `@` or a `/`. */
-const ADDRESS_WORTH_A_LOOK = /%(?:[89a-f]|3\d|2[0d]|09)|\d(?:[ +-]{0,3}\d){12}/i
+const ADDRESS_WORTH_A_LOOK = /%(?:[89a-f]|3\d|2[0d]|09)|\d(?:[ +-]{0,3}\d){12}|\d{4}[._]\d{4,6}[._]\d{4}/i
 
 /** What of a request's head is kept, as it came or in part. */
 const READ_HEADERS = ['user-agent', 'idempotency-key', 'x-forwarded-for']
@@ -37,6 +37,9 @@ const GROUPS = new RegExp(
   'gu',
 )
 const BETWEEN = new RegExp(BETWEEN_GROUPS, 'u')
+/** With other marks, which versions, dates, paths and fractions are full of, only in the groups that cards are printed in. */
+const AS_PRINTED =
+  /(?<![\p{L}\p{N}])\d{4}(?:([._·•])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|([._·•])\d{6}\2\d{4,5})(?![\p{L}\p{N}])/gu
 const UUID = /(?<![\p{L}\p{N}])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\p{L}\p{N}])/giu
 /** A telephone number in the form that every network dials, of at most 15 digits (E.164). */
 const TELEPHONE = /(?<![\p{L}\p{N}])\+\d(?:[ -]?\d){6,14}(?![ -]{0,3}\d)/gu
@@ -50,6 +53,7 @@ export function holdsCardNumber(text: string): boolean {
     .replace(/(?![0-9])\p{Nd}/gu, latinDigit)
     .replace(UUID, ';')
     .replace(TELEPHONE, ';')
+    .replace(AS_PRINTED, (number) => number.replaceAll(/\D/g, '-'))
   for (const [groups] of plain.matchAll(GROUPS)) if (someAreCard(groups.split(BETWEEN))) return true
   return false
 }
