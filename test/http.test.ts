@@ -177,6 +177,7 @@ test('nothing that is not meant for the public lies on the server', async () => 
     assert([400, 403, 404].includes(status), `${path} ${status}`)
     assert.doesNotMatch(body, /"dependencies"|\[core\]|readConfig|create table/, path)
   }
+  assertProblem(await shop.call('GET', '/assets/'), 404, 'not_found')
   const { body } = await shop.call<string>('GET', '/pay/')
   const assets = [...body.matchAll(/\/assets\/[\w.-]+\.(?:js|css)/g)].map(([asset]) => asset)
   assert(assets.length > 0)

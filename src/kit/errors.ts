@@ -100,7 +100,8 @@ export function problemOf(refusal: Refusal, requestId: string): Problem {
 
 /** What the HTTP library itself refuses, by its status, in our words. */
 const BY_STATUS: Record<number, ProblemCode> = {
-  403: 'origin_not_allowed',
+  // a folder among the pages' files: that it is one is nobody's business
+  403: 'not_found',
   404: 'not_found',
   405: 'method_not_allowed',
   412: 'precondition_failed',
@@ -114,5 +115,5 @@ const BY_STATUS: Record<number, ProblemCode> = {
 
 export function refusalForStatus(status: number): Refusal {
   const code = BY_STATUS[status] ?? (status < 500 ? 'bad_request' : 'internal_error')
-  return new Refusal(code, `${STATUS_CODES[status] ?? 'Refused'}.`)
+  return new Refusal(code, `${STATUS_CODES[BY_STATUS[status] ? statusOf(code) : status] ?? 'Refused'}.`)
 }
