@@ -107,6 +107,30 @@ test('a refund is shown on an open page that is looked at again', async ({ page 
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
 })
 
+test('a refund that is under way or has failed is told where the buyer looks, until something else happens', async ({
+  page,
+}) => {
+  const { orderId } = await buy(page)
+  let last = ''
+  await page.route('**/status?**', async (route) => {
+    const response = await route.fetch()
+    const body = (await response.json()) as { timeline: object[] }
+    const timeline = [...body.timeline, ...(last ? [{ at: new Date().toISOString(), what: last }] : [])]
+    await route.fulfill({ response, json: { ...body, timeline } })
+  })
+  for (const [what, told] of [
+    ['', []],
+    ['refund_requested', ['A part of the price is on its way back to you; your bank can take some days.']],
+    ['refund_failed', ['A refund of this order did not go through. The seller knows, and the files stay yours.']],
+    ['dispute_won', []],
+  ] as const) {
+    last = what
+    await page.goto(`/order/?order=${orderId}`)
+    await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
+    await expect(page.locator('main .notice')).toHaveText(told)
+  }
+})
+
 test('an order can be forgotten on a shared device', async ({ page }) => {
   const { orderId } = await buy(page)
   await page.goto(`/order/?order=${orderId}`)

@@ -9,7 +9,7 @@ import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
-import { GOING_BACK, HAPPENINGS, HEADLINES } from './words.ts'
+import { GOING_BACK, HAPPENINGS, HEADLINES, NEWS } from './words.ts'
 
 interface ReceiptProps {
   order: OrderStatus
@@ -29,6 +29,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   const [title, text] = isGoingBack(order) ? GOING_BACK : HEADLINES[order.status]
   const name = order.paidAt ? 'Receipt' : 'Order'
   const files = order.downloads.length > 0
+  const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
   return (
     <div class="receipt">
       <section class="stack told">
@@ -37,6 +38,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         </h1>
         <output class="lead">{text}</output>
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
+        {news && <Notice title={news} icon="clock" />}
         {files && <Files downloads={order.downloads} renew={renew} />}
         {order.status === 'pending' && order.product && isKeptHere(order.product.id, order.orderId) && (
           <p>

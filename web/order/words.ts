@@ -36,6 +36,12 @@ export const GOING_BACK: (typeof HEADLINES)[Status] = [
   'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
 ]
 
+/** What the buyer of a paid order should not have to look for, while it is the last thing that happened. */
+export const NEWS: Record<string, string> = {
+  refund_requested: 'A part of the price is on its way back to you; your bank can take some days.',
+  refund_failed: 'A refund of this order did not go through. The seller knows, and the files stay yours.',
+}
+
 export const HAPPENINGS: Record<string, string> = {
   created: 'Order created',
   payment_declined: 'Payment declined by the bank',
