@@ -167,6 +167,19 @@ test('a refund of all ends the link that was given out at once, before the proce
   for (const account of [FEES, sellerAccount(shop.sellerId)]) assert.equal(await balanceOf(shop, order, account), 0)
 })
 
+test('no receipt that promises the files is sent again once all of the money is on its way back', async () => {
+  const [shop] = shared()
+  const order = await paid(shop, 'slow_refund')
+  assert.equal((await refund(order)).status, 201)
+  const asked = await shop.call('POST', `/api/checkout/${order.orderId}/receipt`, { email: 'bob@example.com' })
+  assert.equal(asked.status, 202, 'the answer tells nothing')
+  const mails = await eventually(
+    async () => (await shop.mails()).filter(({ text }) => text.includes(order.orderId)),
+    (sent) => sent.some(({ subject }) => subject.startsWith('Your refund')),
+  )
+  assert.equal(mails.filter(({ subject }) => subject.startsWith('Your receipt')).length, 1)
+})
+
 test('a part leaves the files; what is left is the rest, also where that is on its way', async () => {
   const [shop] = shared()
   const order = await paid(shop, 'slow_refund')

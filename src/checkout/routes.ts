@@ -175,7 +175,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       neverCached(reply)
       const order = await findOrder(request.params.orderId)
       if (!order) return refuseUnknown(request)
-      if ((await emailMatches(parts, order, request.body.email)) && isDelivered(order.state)) {
+      const hasFiles = isDelivered(order.state) && !order.goingBack
+      if ((await emailMatches(parts, order, request.body.email)) && hasFiles) {
         await inTransaction(db, (tx) => parts.jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
       }
       return reply.code(202).send({})
