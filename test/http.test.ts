@@ -485,6 +485,21 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   )
 }
 
+test('what is not valid is named in plain words', async () => {
+  const shop = shared()
+  const said = async (...request: Parameters<TestShop['call']>) => {
+    const answer = await shop.call(...request)
+    assertProblem(answer, 400, 'validation_failed')
+    return answer.body.detail
+  }
+  const status = `/api/checkout/${(await shop.checkout()).orderId}/status`
+  assert.equal(await said('GET', '/api/checkout/none/status'), 'The address is not valid.')
+  assert.equal(await said('GET', `${status}?email=a&email=b`), 'The query is not valid.')
+  assert.equal(await said('POST', '/api/checkout', {}), 'The body is not valid.')
+  const body = { productId: 'x', email: 'a@b.example' }
+  assert.equal(await said('POST', '/api/checkout', body, { 'idempotency-key': 'short' }), 'The headers are not valid.')
+})
+
 test('what a refused field held is not repeated', async () => {
   const shop = shared()
   const secret = 'a-secret-that-was-mistyped@@example.com'

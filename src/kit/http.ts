@@ -167,6 +167,14 @@ export function neverCached(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
 }
 
+/** What the framework names by the parts of its own request. */
+const WORDS: Record<string, string> = {
+  body: 'The body is',
+  params: 'The address is',
+  querystring: 'The query is',
+  headers: 'The headers are',
+}
+
 function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof Refusal) return error
   if (error.validation) {
@@ -175,7 +183,8 @@ function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
       const path = [...instancePath.split('/').filter(Boolean), ...(member ? [member] : [])].join('.')
       return { path: path || (error.validationContext ?? ''), message: message ?? 'is not valid' }
     })
-    return new Refusal('validation_failed', `The ${error.validationContext ?? 'request'} is not valid.`, { fields })
+    const where = WORDS[error.validationContext ?? ''] ?? 'The request is'
+    return new Refusal('validation_failed', `${where} not valid.`, { fields })
   }
   if (isDatabaseOutage(error)) {
     request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database is away')
