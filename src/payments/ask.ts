@@ -171,6 +171,5 @@ async function startAgain(
     currency,
     statementDescriptor,
   })
-  await attempts.noteStarted({ id: key, processorPaymentId })
-  return processorPaymentId
+  return attempts.noteStarted({ id: key, processorPaymentId })
 }

@@ -15,8 +15,11 @@ export interface Attempt {
 export interface Attempts {
   /** The order's one live attempt at a processor, made if there is none. Undefined when the order takes no payment any more. */
   liveFor(order: { orderId: string; processor: string }): Promise<Attempt | undefined>
-  /** The processor answered: from now on its notifications find the order. A repeat of the same answer changes nothing. */
-  noteStarted(started: { id: string; processorPaymentId: string }): Promise<void>
+  /**
+   * The processor answered: from now on its notifications find the order. Gives the payment that is noted, which is another
+   * one where a request at the same moment was faster and the processor has made two: nobody may pay ours then.
+   */
+  noteStarted(started: { id: string; processorPaymentId: string }): Promise<string>
 }
 
 type Wanted = Parameters<Attempts['liveFor']>[0]
@@ -66,11 +69,20 @@ async function readLive(
   return rows
 }
 
-async function noteStarted(db: Db, started: readonly Started[]): Promise<void[]> {
-  await sql`
+async function noteStarted(db: Db, started: readonly Started[]): Promise<string[]> {
+  const ids = started.map(({ id }) => id)
+  const { rows: noted } = await sql<Started>`
     update payments p set processor_payment_id = s.payment, state = 'open'
-    from unnest(${started.map(({ id }) => id)}::text[], ${started.map(({ processorPaymentId }) => processorPaymentId)}::text[])
+    from unnest(${ids}::text[], ${started.map(({ processorPaymentId }) => processorPaymentId)}::text[])
       as s(id, payment)
-    where p.id = s.id and p.state = 'starting'`.execute(db)
-  return started.map(() => undefined)
+    where p.id = s.id and p.state = 'starting'
+    returning p.id, p.processor_payment_id as "processorPaymentId"`.execute(db)
+  const found = new Map(noted.map((one) => [one.id, one.processorPaymentId]))
+  if (found.size < started.length) {
+    const { rows: before } = await sql<Started>`
+      select id, processor_payment_id as "processorPaymentId" from payments
+      where id = any(${ids}) and processor_payment_id is not null`.execute(db)
+    for (const one of before) found.set(one.id, one.processorPaymentId)
+  }
+  return started.map(({ id, processorPaymentId }) => found.get(id) ?? processorPaymentId)
 }

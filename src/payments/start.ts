@@ -74,9 +74,10 @@ async function begin(
     currency,
     statementDescriptor,
   })
-  if (!attempt.processorPaymentId) {
-    const { processorPaymentId } = started
-    await attempts.noteStarted({ id: attempt.id, processorPaymentId })
-  }
-  return started
+  if (attempt.processorPaymentId) return started
+  const { processorPaymentId } = started
+  const noted = await attempts.noteStarted({ id: attempt.id, processorPaymentId })
+  if (noted === processorPaymentId) return started
+  // what the processor has made besides is told to nobody, so nobody pays it
+  return begin(attempts, processor, order, { ...attempt, processorPaymentId: noted })
 }
