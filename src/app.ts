@@ -30,7 +30,7 @@ import { closePayments } from './payments/close.ts'
 import { catchUp } from './payments/catch-up.ts'
 import { openProcessors } from './payments/open.ts'
 import { proofMeasures, proveNightly } from './payments/prove/nightly.ts'
-import { refundReturns } from './payments/refund.ts'
+import { refundReturns, resumeRefunds } from './payments/refund.ts'
 import { refundRoutes } from './payments/refund-routes.ts'
 import { webhookRoutes } from './payments/routes.ts'
 import { sandboxRoutes } from './payments/sandbox/routes.ts'
@@ -185,6 +185,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
   await sendMailboxMails(jobs, { db, mailer, secrets: config.secrets, appUrl })
   await refundReturns(jobs, asking)
+  await jobs.every('47 3 * * *', 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await jobs.every('* * * * *', 'catch_up', () => catchUp(asking))

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BOB, KEY } from './corners.ts'
+import { sql } from 'kysely'
+import { startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import { resumeRefunds } from '../src/payments/refund.ts'
+import { BOB, KEY, elevenDaysAgo, jobs, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
-import { startTestShop } from './shop.ts'
+import { eventually, startTestShop } from './shop.ts'
+import { intentOf } from './stripe-shop.ts'
 
 // Where money could be lost, sent twice, or an order stay for ever: what two instances, a change of settings, a slow bank
 // and a processor that is away make of each other.
@@ -20,4 +25,76 @@ test('a double click starts one payment, also where the processor makes two of i
   bank.pay(started.at(-1)!.clientSecret!)
   await bank.told()
   assert.equal((await shop.status(started[0]!.orderId, BOB)).status, 'paid')
+})
+
+test('a refund at a processor that was removed from the settings ends, and the files come back', async (t) => {
+  const before = await startTestShop(t)
+  const order = await before.paid()
+  await before.close()
+  const shop = await startTestShop(t, { databaseUrl: before.databaseUrl, env: { PROCESSORS: 'none' } })
+  const seller = await refunds(shop)
+  assert.equal((await seller.ask(order)).status, 201)
+  await eventually(
+    () => jobs(shop, 'retry'),
+    (waiting) => waiting.length > 0,
+  )
+  assert.deepEqual(await seller.statuses(order), ['pending'])
+  await elevenDaysAgo(shop)
+  await tryAgainNow(shop)
+  await eventually(
+    () => seller.statuses(order),
+    (all) => all[0] === 'failed',
+  )
+  assert.equal((await shop.status(order.orderId, BOB)).paid, true)
+})
+
+test('a refund that the processor has taken is not called failed when a dispute opens: the seller would send it twice', async (t) => {
+  const { shop, bank, server, order, seller } = await refundUnderWay(t)
+  const { id } = bank.openDispute(intentOf(order))
+  await server.delivered()
+  await tryAgainNow(shop)
+  await eventually(
+    () => jobs(shop, 'active'),
+    (active) => active.length === 0,
+  )
+  await eventually(
+    () => jobs(shop, 'retry'),
+    (waiting) => waiting.length > 0,
+    5,
+  ).catch(() => {})
+  assert.deepEqual(await seller.statuses(order), ['pending'])
+  bank.closeDispute(id, 'won')
+  await server.delivered()
+  bank.settleRefund(bank.refunds[0]!['id'])
+  await server.delivered()
+  assert.deepEqual(await seller.statuses(order), ['succeeded'])
+  assert.equal((await shop.status(order.orderId, BOB)).refundedAmount, 900)
+})
+
+test('a refund that a bank has had for eleven days is not called failed since the processor is away for a moment', async (t) => {
+  const { shop, server, order, seller } = await refundUnderWay(t)
+  await elevenDaysAgo(shop)
+  server.fail('500', { times: 50 })
+  await tryAgainNow(shop)
+  await eventually(
+    () => jobs(shop, 'completed'),
+    (done) => done.length > 0,
+    20,
+  )
+  assert.deepEqual(await seller.statuses(order), ['pending'])
+})
+
+test('a refund whose job is gone, since the service was down for weeks, is asked about again', async (t) => {
+  const { shop, bank, server, order, seller } = await refundUnderWay(t)
+  server.knobs.notify = 'never'
+  bank.settleRefund(bank.refunds[0]!['id'])
+  await sql`delete from pgboss.job where name = 'refund'`.execute(shop.db)
+  await elevenDaysAgo(shop)
+  const queue = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
+  t.after(() => queue.stop())
+  await resumeRefunds(shop.db, queue)
+  await eventually(
+    () => seller.statuses(order),
+    (all) => all[0] === 'succeeded',
+  )
 })

@@ -1,17 +1,16 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import type { Log } from '../kit/log.ts'
 import type { MailNews } from '../orders/mails/news.ts'
 import { noteEvents } from '../orders/move.ts'
 import type { Asking } from './ask.ts'
-import { AmountNotTaken, type Processor } from './processor.ts'
+import { AmountNotTaken, type PaymentSnapshot, type Processor } from './processor.ts'
 
 /** Growing pauses, over two weeks: longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
 /** After this a processor that gave no answer is not waited for any more. The tries last longer. */
 const GIVE_UP_DAYS = 10
-/** And one that has taken the refund and does not finish it is asked this often. */
-const LATE_LOOK_SECONDS = 86_400
 
 interface Wanted {
   id: string
@@ -25,6 +24,8 @@ interface Wanted {
   /** Of the capture, what no refund that was made has taken. */
   leftMinor: number
   disputed: boolean
+  /** The processor has it: only its own word ends it. */
+  taken: boolean
   overdue: boolean
 }
 
@@ -40,9 +41,10 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
   const refund = await findWanted(db, refundId)
   if (!refund) return
   const processor = processors.get(refund.processor)
+  if (!processor && refund.overdue) return giveUp(db, jobs, log, refundId, 'no_answer')
   if (!processor) throw new Error(`the processor ${refund.processor} is not configured any more`)
   let failure: unknown
-  const payment = await send(processor, refund).catch((error: unknown) => {
+  const payment = await send(db, processor, refund).catch((error: unknown) => {
     failure = error
     // a refusal can mean that it is done, or that somebody was faster: how the payment stands tells
     return processor.fetchPayment(refund.processorPaymentId).catch(() => undefined)
@@ -52,16 +54,24 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
   const now = await findWanted(db, refundId)
   if (!now) return
   const why = failure instanceof AmountNotTaken ? 'amount' : payment && whyImpossible(now)
-  if (why || (failure && now.overdue)) {
-    log.warn({ refundId, why: why ?? 'no_answer' }, 'a refund was given up')
-    return giveUp(db, jobs, refundId, why ?? 'no_answer')
-  }
-  if (failure) throw failure
-  // taken, and not finished: asking again is how we hear of its end when nobody tells us
-  if (!now.overdue) throw new Error('the processor has not finished this refund')
-  await inTransaction(db, (tx) =>
-    jobs.add(tx, 'refund', [{ data: { refundId }, startAfterSeconds: LATE_LOOK_SECONDS }]),
-  )
+  if (why || (failure && now.overdue && !now.taken)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer')
+  // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
+  if (now.overdue) return
+  throw failure ?? new Error('the processor has not finished this refund')
+}
+
+/** Asks once more about all that should long have ended: also those whose job is gone, since we were down for weeks. */
+export async function resumeRefunds(db: Db, jobs: Jobs): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ refundId: string }>`
+      select id as "refundId" from refunds
+      where state = 'requested' and created_at < now() - make_interval(days => ${GIVE_UP_DAYS})`.execute(tx)
+    await jobs.add(
+      tx,
+      'refund',
+      rows.map((data) => ({ data })),
+    )
+  })
 }
 
 async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined> {
@@ -73,6 +83,7 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
         as "leftMinor",
       exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
         and d.state <> 'won') as disputed,
+      r.taken_at is not null as taken,
       r.created_at < now() - make_interval(days => ${GIVE_UP_DAYS}) as overdue
     from refunds r
     join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
@@ -81,16 +92,20 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
   return rows[0]
 }
 
-async function send(processor: Processor, refund: Wanted) {
+async function send(db: Db, processor: Processor, refund: Wanted): Promise<PaymentSnapshot> {
   const { id: key, processorPaymentId, captureId, reason, amountMinor, leftMinor } = refund
   if (whyImpossible(refund)) return processor.fetchPayment(processorPaymentId)
   // of what came twice, whatever is left goes back; a seller has named an amount, and gets that one or none
   const least = reason === 'duplicate' ? Math.min(amountMinor, leftMinor) : amountMinor
-  return processor.refund({ key, processorPaymentId, captureId, amountMinor: least })
+  const payment = await processor.refund({ key, processorPaymentId, captureId, amountMinor: least })
+  const ended = payment.refunds.some((one) => one.key === key)
+  if (!ended) await sql`update refunds set taken_at = now() where id = ${key} and taken_at is null`.execute(db)
+  return payment
 }
 
 /** A disputed payment is refunded by nobody: the bank would give the money back once more. */
-function whyImpossible({ reason, amountMinor, leftMinor, disputed }: Wanted): MailNews['why'] {
+function whyImpossible({ reason, amountMinor, leftMinor, disputed, taken }: Wanted): MailNews['why'] {
+  if (taken) return undefined
   if (reason === 'duplicate') return leftMinor <= 0 ? 'refunded_already' : undefined
   if (leftMinor < amountMinor) return 'refunded_already'
   return disputed ? 'disputed' : undefined
@@ -100,7 +115,14 @@ function whyImpossible({ reason, amountMinor, leftMinor, disputed }: Wanted): Ma
  * The end of a refund that was not made. Should the processor say later that it was, by our key, it is booked all the same. The
  * order is locked, so this and what settle hears of it at the same moment come one after the other.
  */
-async function giveUp(db: Db, jobs: Jobs, refundId: string, why: NonNullable<MailNews['why']>): Promise<void> {
+async function giveUp(
+  db: Db,
+  jobs: Jobs,
+  log: Log,
+  refundId: string,
+  why: NonNullable<MailNews['why']>,
+): Promise<void> {
+  log.warn({ refundId, why }, 'a refund was given up')
   await inTransaction(db, async (tx) => {
     await sql`
       select 1 from orders where id = (select order_id from refunds where id = ${refundId}) for update`.execute(tx)
