@@ -5,6 +5,7 @@ import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { resumeRefunds } from '../src/payments/refund.ts'
 import { BOB, KEY, elevenDaysAgo, jobs, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
+import { query } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
 import { eventually, startTestShop } from './shop.ts'
 import { intentOf } from './stripe-shop.ts'
@@ -97,4 +98,26 @@ test('a refund whose job is gone, since the service was down for weeks, is asked
     () => seller.statuses(order),
     (all) => all[0] === 'succeeded',
   )
+})
+test('a second payment that the buyer disputes before it went back is left to the bank, which would return it once more', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  bank.pay(order.clientSecret!)
+  await bank.told()
+  bank.break(/POST .*refund/, 'server_error')
+  const second = bank.pay(order.clientSecret!, { evenIfPaid: true })
+  await bank.told()
+  await eventually(
+    () => jobs(shop, 'retry'),
+    (waiting) => waiting.length > 0,
+  )
+  bank.openDispute(second.id)
+  await bank.told()
+  await tryAgainNow(shop)
+  await eventually(
+    () => query<{ state: string }>(shop.db, sql`select state from refunds`),
+    ([refund]) => refund?.state !== 'requested',
+  )
+  assert.equal(bank.refunds.size, 0)
+  assert.deepEqual(await query(shop.db, sql`select state from refunds`), [{ state: 'failed' }])
 })

@@ -106,8 +106,7 @@ async function send(db: Db, processor: Processor, refund: Wanted): Promise<Payme
 /** A disputed payment is refunded by nobody: the bank would give the money back once more. */
 function whyImpossible({ reason, amountMinor, leftMinor, disputed, taken }: Wanted): MailNews['why'] {
   if (taken) return undefined
-  if (reason === 'duplicate') return leftMinor <= 0 ? 'refunded_already' : undefined
-  if (leftMinor < amountMinor) return 'refunded_already'
+  if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
   return disputed ? 'disputed' : undefined
 }
 
