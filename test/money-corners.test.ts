@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { resumeRefunds } from '../src/payments/refund.ts'
-import { BOB, KEY, elevenDaysAgo, jobs, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
-import { query } from './processor.ts'
+import { BOB, KEY, due, elevenDaysAgo, jobs, look, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
+import { changeSandbox, query } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
 import { eventually, startTestShop } from './shop.ts'
 import { intentOf } from './stripe-shop.ts'
@@ -120,4 +120,18 @@ test('a second payment that the buyer disputes before it went back is left to th
   )
   assert.equal(bank.refunds.size, 0)
   assert.deepEqual(await query(shop.db, sql`select state from refunds`), [{ state: 'failed' }])
+})
+
+test('of two payments of an order both are asked about, also when a bank is at work on the first', async (t) => {
+  const shop = await startTestShop(t)
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  await sql`update payments set state = 'canceled' where order_id = ${order.orderId}`.execute(shop.db)
+  await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'card' })
+  const again = await shop.checkout({ productId }, KEY)
+  assert.notEqual(again.clientSecret, order.clientSecret)
+  await shop.confirm(again, 'lost_webhook')
+  await due(shop, order)
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
 })

@@ -120,7 +120,8 @@ async function lookAt(asking: Reconciling, order: Due): Promise<void> {
   let failure: unknown
   for (const attempt of attempts) {
     try {
-      bankAtWork ||= (await askAbout(asking, order, attempt)) === 'processing'
+      const state = await askAbout(asking, order, attempt)
+      bankAtWork ||= state === 'processing'
     } catch (error) {
       // the others are asked all the same; what is not known of this one keeps the order from ending
       failure = error
