@@ -8,7 +8,7 @@ import { BOB, KEY, due, elevenDaysAgo, jobs, look, refundUnderWay, refunds, tryA
 import { changeSandbox, query } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
 import { eventually, startTestShop } from './shop.ts'
-import { intentOf } from './stripe-shop.ts'
+import { intentOf, startStripeShop } from './stripe-shop.ts'
 
 // Where money could be lost, sent twice, or an order stay for ever: what two instances, a change of settings, a slow bank
 // and a processor that is away make of each other.
@@ -134,4 +134,14 @@ test('of two payments of an order both are asked about, also when a bank is at w
   await due(shop, order)
   await look(shop, order)
   assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
+test('an order at a price that cannot be charged ends at its time, like any that nobody paid', async (t) => {
+  const { shop } = await startStripeShop(t)
+  const productId = await shop.product({ priceMinor: 10 })
+  assert.equal((await shop.call('POST', '/api/checkout', { productId, email: BOB })).status, 422)
+  const [order] = await query<{ orderId: string }>(shop.db, sql`select id as "orderId" from orders`)
+  await due(shop, order!, { over: true })
+  await look(shop, order!)
+  assert.equal((await shop.status(order!.orderId)).status, 'expired')
 })

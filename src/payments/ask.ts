@@ -5,7 +5,7 @@ import { inTime } from '../kit/time.ts'
 import { lookNoMore, moveOrderIfAllowed, noteEvents } from '../orders/move.ts'
 import type { State } from '../orders/states.ts'
 import type { Attempt, Attempts } from './attempts.ts'
-import type { Processor } from './processor.ts'
+import { AmountNotTaken, type Processor } from './processor.ts'
 import type { Settle } from './settle.ts'
 
 /** What asking a processor about an order needs. */
@@ -143,6 +143,7 @@ async function askAbout(
   const processor = processors.get(attempt.processor)
   if (!processor) throw new Error(`the processor ${attempt.processor} is not configured any more`)
   const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
+  if (id === undefined) return 'open'
   let payment = await processor.fetchPayment(id)
   // the end of an order closes its payment first: nobody shall pay what we no longer wait for
   if (order.over && order.state !== 'expired' && payment.state === 'open') payment = await processor.cancelPayment(id)
@@ -157,20 +158,22 @@ interface AttemptOf extends Attempt {
   statementDescriptor: string
 }
 
-/** We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. */
+/**
+ * We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. Undefined where
+ * the price cannot be charged: nothing was begun, and nothing will be.
+ */
 async function startAgain(
   attempts: Attempts,
   processor: Processor,
   orderId: string,
   attempt: AttemptOf,
-): Promise<string> {
+): Promise<string | undefined> {
   const { id: key, amountMinor, currency, statementDescriptor } = attempt
-  const { processorPaymentId } = await processor.startPayment({
-    key,
-    orderId,
-    amountMinor,
-    currency,
-    statementDescriptor,
-  })
-  return attempts.noteStarted({ id: key, processorPaymentId })
+  const started = await processor
+    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor })
+    .catch((error: unknown) => {
+      if (error instanceof AmountNotTaken) return undefined
+      throw error
+    })
+  return started && attempts.noteStarted({ id: key, processorPaymentId: started.processorPaymentId })
 }
