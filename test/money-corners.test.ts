@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { resumeRefunds } from '../src/payments/refund.ts'
-import { BOB, KEY, due, elevenDaysAgo, jobs, look, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
+import { BOB, KEY, due, dueOf, elevenDaysAgo, jobs, look, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
 import { changeSandbox, query } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
 import { eventually, startTestShop } from './shop.ts'
@@ -144,4 +144,22 @@ test('an order at a price that cannot be charged ends at its time, like any that
   await due(shop, order!, { over: true })
   await look(shop, order!)
   assert.equal((await shop.status(order!.orderId)).status, 'expired')
+})
+
+test('the last look at a paid order is made again when the processor is away', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const order = await shop.checkout()
+  bank.confirm(intentOf(order))
+  await server.delivered()
+  server.knobs.notify = 'never'
+  bank.refundInDashboard(intentOf(order))
+  await due(shop, order, { ageHours: 31 * 24 })
+  server.fail('500', { times: 3 })
+  await look(shop, order)
+  server.works()
+  assert.notEqual(await dueOf(shop, order), null)
+  await due(shop, order)
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'refunded')
+  assert.equal(await dueOf(shop, order), null)
 })

@@ -53,9 +53,11 @@ export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): P
   return MOVES[move].to
 }
 
-/** An expired order was looked at for the last time, unless it has moved since. */
-export async function lookNoMore(db: Db, orderId: string): Promise<void> {
-  await sql`update orders set due_at = null where id = ${orderId} and state = 'expired'`.execute(db)
+/** An order that was in `state` was looked at for the last time, unless it has moved since or is still to end. */
+export async function lookNoMore(db: Db, { id, state }: { id: string; state: State }): Promise<void> {
+  await sql`
+    update orders set due_at = null
+    where id = ${id} and state = ${state} and state not in ('pending', 'processing')`.execute(db)
 }
 
 /** Writes what happened into the orders' timelines. */

@@ -63,6 +63,8 @@ interface Due {
   id: string
   state: State
   over: boolean
+  /** Once it has been looked at, nothing more is to be expected. */
+  last: boolean
 }
 
 /**
@@ -104,9 +106,10 @@ async function claimDue(db: Db): Promise<Due[]> {
       when now() - coalesce(paid_at, created_at) < interval '1 day' then now() + interval '1 day'
       when now() - coalesce(paid_at, created_at) < interval '7 days' then now() + interval '7 days'
       when now() - coalesce(paid_at, created_at) < interval '30 days' then now() + interval '30 days'
-      else null end
+      else now() + interval '1 hour' end
     where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
-    returning id, state, expires_at <= now() as over`.execute(db)
+    returning id, state, expires_at <= now() as over,
+      state = 'expired' or now() - coalesce(paid_at, created_at) >= interval '30 days' as last`.execute(db)
   return rows
 }
 
@@ -128,7 +131,7 @@ async function lookAt(asking: Reconciling, order: Due): Promise<void> {
     }
   }
   if (failure) throw failure
-  if (order.state === 'expired') await lookNoMore(db, order.id)
+  if (order.last) await lookNoMore(db, order)
   if (!order.over || bankAtWork) return
   await inTransaction(db, async (tx) => {
     if (await moveOrderIfAllowed(tx, order.id, 'expire')) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
