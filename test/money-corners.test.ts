@@ -163,3 +163,23 @@ test('the last look at a paid order is made again when the processor is away', a
   assert.equal((await shop.status(order.orderId)).status, 'refunded')
   assert.equal(await dueOf(shop, order), null)
 })
+
+test('a processor that is put first later leaves an order with the payment it has', async (t) => {
+  const { shop, server } = await startStripeShop(t)
+  const productId = await shop.product()
+  const stripe = await shop.checkout({ productId }, KEY)
+  const env = {
+    PROCESSORS: 'sandbox,stripe',
+    STRIPE_SECRET_KEY: server.secretKey,
+    STRIPE_PUBLISHABLE_KEY: server.secretKey.replace('sk_', 'pk_'),
+    STRIPE_WEBHOOK_SECRET: server.webhookSecret,
+    STRIPE_API_URL: server.url,
+  }
+  const later = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
+  const again = await later.checkout({ productId }, KEY)
+  assert.deepEqual(
+    [again.orderId, again.clientSecret, again.processor],
+    [stripe.orderId, stripe.clientSecret, 'stripe'],
+  )
+  assert.equal((await later.checkout({ productId })).processor, 'sandbox')
+})

@@ -108,7 +108,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       const processor = processorFor(processors, order.currency)
       const started = processor && (await startPayment(parts, processor, order))
       if (processor && !started && (order.state === 'pending' || order.state === 'processing'))
-        throw new Refusal('payment_closed', 'This order was declined too often.')
+        throw new Refusal('payment_closed', 'This order takes no payment any more.')
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {
@@ -120,7 +120,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         ...(started && {
           clientSecret: started.clientSecret,
           publishableKey: started.publishableKey,
-          processor: processor.name,
+          processor: started.processor,
         }),
       }
     },

@@ -8,12 +8,16 @@ import { MOST_DECLINES } from './known.ts'
 export interface Attempt {
   /** Ours, and the processor's idempotency key. */
   id: string
+  processor: string
   /** Known once the processor has answered. */
   processorPaymentId: string | null
 }
 
 export interface Attempts {
-  /** The order's one live attempt at a processor, made if there is none. Undefined when the order takes no payment any more. */
+  /**
+   * The order's one live attempt, made at `processor` if there is none. Undefined when the order takes no payment any more. One
+   * that was begun elsewhere stays there, whoever comes first in the settings by now: two could both be paid.
+   */
   liveFor(order: { orderId: string; processor: string }): Promise<Attempt | undefined>
   /**
    * The processor answered: from now on its notifications find the order. Gives the payment that is noted, which is another
@@ -49,23 +53,16 @@ async function liveFor(db: Db, wanted: readonly Wanted[]): Promise<(Attempt | un
     where not exists (select from payments d where d.order_id = o.id and d.declines >= ${MOST_DECLINES})
     order by o.id for share of o
     on conflict (order_id) where state in ('starting', 'open', 'processing') do nothing
-    returning id, order_id as "orderId", processor_payment_id as "processorPaymentId"`.execute(db)
+    returning id, order_id as "orderId", processor, processor_payment_id as "processorPaymentId"`.execute(db)
   const found = new Map(made.map((attempt) => [attempt.orderId, attempt]))
-  if (found.size < wanted.length) for (const one of await readLive(db, orders, processors)) found.set(one.orderId, one)
+  if (found.size < wanted.length) for (const one of await readLive(db, orders)) found.set(one.orderId, one)
   return orders.map((orderId) => found.get(orderId))
 }
 
-async function readLive(
-  db: Db,
-  orders: readonly string[],
-  processors: readonly string[],
-): Promise<(Attempt & { orderId: string })[]> {
+async function readLive(db: Db, orders: readonly string[]): Promise<(Attempt & { orderId: string })[]> {
   const { rows } = await sql<Attempt & { orderId: string }>`
-    select p.id, p.order_id as "orderId", p.processor_payment_id as "processorPaymentId"
-    from unnest(${orders}::text[], ${processors}::text[]) as w(order_id, processor)
-    join payments p on p.order_id = w.order_id and p.processor = w.processor and p.state in ('starting', 'open', 'processing')`.execute(
-    db,
-  )
+    select id, order_id as "orderId", processor, processor_payment_id as "processorPaymentId"
+    from payments where order_id = any(${orders}) and state in ('starting', 'open', 'processing')`.execute(db)
   return rows
 }
 

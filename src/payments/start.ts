@@ -16,31 +16,44 @@ export interface OrderToPay {
   statementDescriptor: string
 }
 
+interface Starting {
+  attempts: Attempts
+  settle: Settle
+  processors: ReadonlyMap<string, Processor>
+}
+
 /** When to try again after the processor could not be reached. */
 const RETRY_AFTER_SECONDS = 5
 
 /**
  * Starts the order's payment at the processor, or finds the one under way. The attempt's row is written first and its id is
  * the processor's idempotency key: asked again after a crash or a lost answer, the processor gives the same payment. One that
- * was closed there meanwhile is settled, and another takes its place. Undefined when the order takes no payment any more.
+ * was closed there meanwhile is settled, and another takes its place, at the `preferred` processor. Undefined when the order takes
+ * no payment any more, or has one at a processor that was removed from the settings.
  * Refuses `processor_unavailable`, `amount_not_payable`.
  */
 export async function startPayment(
-  { attempts, settle }: { attempts: Attempts; settle: Settle },
-  processor: Processor,
+  { attempts, settle, processors }: Starting,
+  preferred: Processor,
   order: OrderToPay,
-): Promise<StartedPayment | undefined> {
+): Promise<(StartedPayment & { processor: string }) | undefined> {
+  const live = async () => {
+    const attempt = await attempts.liveFor({ orderId: order.id, processor: preferred.name })
+    const processor = attempt && processors.get(attempt.processor)
+    return processor && { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
+  }
   try {
-    const attempt = await attempts.liveFor({ orderId: order.id, processor: processor.name })
-    if (!attempt) return undefined
+    const first = await live()
+    if (!first) return undefined
+    const { processor, attempt } = first
     try {
-      return await begin(attempts, processor, order, attempt)
+      return { ...(await first.begin()), processor: processor.name }
     } catch (error) {
       if (!(error instanceof PaymentClosed && attempt.processorPaymentId)) throw error
       const payment = await processor.fetchPayment(attempt.processorPaymentId)
       await settle({ processor: processor.name, payment })
-      const next = await attempts.liveFor({ orderId: order.id, processor: processor.name })
-      return next && (await begin(attempts, processor, order, next))
+      const next = await live()
+      return next && { ...(await next.begin()), processor: next.processor.name }
     }
   } catch (error) {
     if (error instanceof AmountNotTaken)
