@@ -99,6 +99,7 @@ test('a refund whose job is gone, since the service was down for weeks, is asked
     (all) => all[0] === 'succeeded',
   )
 })
+
 test('a second payment that the buyer disputes before it went back is left to the bank, which would return it once more', async (t) => {
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
@@ -182,4 +183,20 @@ test('a processor that is put first later leaves an order with the payment it ha
     [stripe.orderId, stripe.clientSecret, 'stripe'],
   )
   assert.equal((await later.checkout({ productId })).processor, 'sandbox')
+})
+
+test('a payment that was declined too often is closed also when a bank was at work on one more try just then', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const order = await shop.checkout()
+  server.knobs.notify = 'held'
+  for (let i = 0; i < 10; i++) bank.confirm(intentOf(order), { outcome: 'decline' })
+  bank.confirm(intentOf(order), { outcome: 'processing' })
+  await server.release()
+  assert.equal((await shop.status(order.orderId)).status, 'processing')
+  bank.finish(intentOf(order), 'fail')
+  await server.release()
+  await eventually(
+    async () => bank.paymentIntents[0]!['status'],
+    (status) => status === 'canceled',
+  )
 })

@@ -46,7 +46,8 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
     effects.timeline.push('payment_processing')
     effects.waitsForBank = snapshot.rail !== undefined && SLOW_RAILS.has(snapshot.rail)
   }
-  effects.closes = declines < MOST_DECLINES && known.declines >= MOST_DECLINES && known.paymentState === 'open'
+  const isTriedOut = (tries: number, state: Known['paymentState']) => tries >= MOST_DECLINES && state === 'open'
+  effects.closes = isTriedOut(known.declines, known.paymentState) && !isTriedOut(declines, paymentState)
   if (known.paymentState !== paymentState || known.declines !== declines)
     effects.payment = { state: known.paymentState, declines: known.declines }
 
