@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { forgetIdempotencyKeys } from '../src/orders/create.ts'
 import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { resumeRefunds } from '../src/payments/refund.ts'
@@ -199,4 +200,14 @@ test('a payment that was declined too often is closed also when a bank was at wo
     async () => bank.paymentIntents[0]!['status'],
     (status) => status === 'canceled',
   )
+})
+test('while a bank is at work on an order its key is good, however long that takes: a reload pays no second one', async (t) => {
+  const shop = await startTestShop(t)
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'debit' })
+  await shop.notify({ type: 'payment.processing', payment: await shop.sandboxPayment(order.orderId) })
+  await due(shop, order, { ageHours: 60 })
+  await forgetIdempotencyKeys(shop.db)
+  assert.equal((await shop.checkout({ productId }, KEY)).orderId, order.orderId)
 })

@@ -111,13 +111,17 @@ async function findByKey(db: Db, keyHash: Buffer): Promise<(CreatedOrder & { req
   return rows[0]
 }
 
-/** A key is good for a day: then its order forgets it, and the key may be used anew. */
+/**
+ * A key is good for a day: then its order forgets it, and the key may be used anew; but not while a bank is at work, for days
+ * maybe, since the buyer who comes back to the page would pay a second time.
+ */
 export async function forgetIdempotencyKeys(db: Db): Promise<void> {
   for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {
     const { rows } = await sql`
       update orders set idempotency_key = null, request_hash = null
       where id in (
         select id from orders where idempotency_key is not null and created_at < now() - interval '24 hours'
+          and state <> 'processing'
         limit ${FORGET_AT_ONCE} for update skip locked)
       returning id`.execute(db)
     forgotten = rows.length
