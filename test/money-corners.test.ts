@@ -211,3 +211,14 @@ test('while a bank is at work on an order its key is good, however long that tak
   await forgetIdempotencyKeys(shop.db)
   assert.equal((await shop.checkout({ productId }, KEY)).orderId, order.orderId)
 })
+
+test('what was reserved and went back by itself is no bank at work: the buyer can pay again', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  const reserved = bank.pay(order.clientSecret!, { outcome: 'authorized', amount: 100 })
+  await bank.told()
+  assert.equal((await shop.status(order.orderId)).canPay, false)
+  bank.autoRefund(reserved.id)
+  await bank.told()
+  assert.equal((await shop.status(order.orderId)).canPay, true)
+})

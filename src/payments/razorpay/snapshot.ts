@@ -34,7 +34,9 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
     // "created" is a buyer who was asked by the bank and may never answer: only the bank's yes is work under way
     state: captured.length > 0 ? 'captured' : authorized ? 'processing' : 'open',
     ...(underWay && { rail: railOf(underWay) }),
-    declines: payments.filter(({ status }) => status === 'failed').length,
+    // what was authorized and went back by itself did not come to anything either
+    declines: payments.filter((one) => one.status === 'failed' || (one.status === 'refunded' && !isCaptured(one)))
+      .length,
     captures: captured.map((payment) => ({
       id: payment.id,
       amountMinor: payment.amountMinor,
