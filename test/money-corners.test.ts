@@ -222,3 +222,21 @@ test('what was reserved and went back by itself is no bank at work: the buyer ca
   await bank.told()
   assert.equal((await shop.status(order.orderId)).canPay, true)
 })
+
+test('a voucher that the buyer carries to a shop is not cancelled after a day', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const order = await shop.checkout()
+  bank.confirm(intentOf(order), { method: 'oxxo', outcome: 'requires_action' })
+  await server.delivered()
+  await due(shop, order)
+  await look(shop, order)
+  await due(shop, order, { ageHours: 30 })
+  await sql`update orders set expires_at = expires_at - interval '30 hours' where id = ${order.orderId}`.execute(
+    shop.db,
+  )
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+  bank.confirm(intentOf(order), { method: 'oxxo' })
+  await server.delivered()
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
+})

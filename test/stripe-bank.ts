@@ -168,7 +168,9 @@ export class StripeBank {
         param: 'statement_descriptor',
       })
     if (outcome === 'requires_action') {
-      intent['status'] = 'requires_action'
+      const voucher = ['boleto', 'konbini', 'multibanco', 'oxxo'].includes(method)
+      const type = voucher ? `${method}_display_details` : 'use_stripe_sdk'
+      Object.assign(intent, { status: 'requires_action', next_action: { type, [type]: {} } })
       this.tell('payment_intent.requires_action', intent)
       return intent
     }

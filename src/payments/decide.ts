@@ -46,6 +46,7 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
     effects.timeline.push('payment_processing')
     effects.waitsForBank = snapshot.rail !== undefined && SLOW_RAILS.has(snapshot.rail)
   }
+  if (known.paymentState === 'open' && snapshot.takesDays) effects.waitsForBank = true
   const isTriedOut = (tries: number, state: Known['paymentState']) => tries >= MOST_DECLINES && state === 'open'
   effects.closes = isTriedOut(known.declines, known.paymentState) && !isTriedOut(declines, paymentState)
   if (known.paymentState !== paymentState || known.declines !== declines)

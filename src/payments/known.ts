@@ -45,7 +45,7 @@ export interface Effects {
   timeline: string[]
   transfers: Transfer[]
   mails: MailNews[]
-  /** The buyer's bank needs days: the order waits that long. */
+  /** The buyer's bank needs days, or the buyer was given some: the order waits that long. */
   waitsForBank: boolean
   /** It was declined so often that somebody tries cards: nobody may pay it any more. */
   closes: boolean

@@ -40,6 +40,8 @@ export interface PaymentSnapshot {
   state: 'open' | 'processing' | 'captured' | 'canceled'
   /** The rail of an attempt that is under way. */
   rail?: Rail | undefined
+  /** Open, and the buyer has been given days to pay it. */
+  takesDays?: boolean | undefined
   /** How many tries the bank has declined. */
   declines: number
   captures: Capture[]

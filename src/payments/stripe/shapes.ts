@@ -32,6 +32,8 @@ const PaymentIntent = Type.Object({
   livemode: Type.Boolean(),
   metadata: Metadata,
   latest_charge: nullable(ChargeId),
+  /** What the buyer has to do, where something is. */
+  next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
   client_secret: nullable(Type.String({ maxLength: 500 })),
 })
 export type PaymentIntent = Type.Static<typeof PaymentIntent>

@@ -27,6 +27,9 @@ const STATES: Record<PaymentIntent['status'], PaymentSnapshot['state']> = {
   canceled: 'canceled',
 }
 
+/** What a buyer has days for: a voucher that is paid at a shop or a bank, and the bank's small deposits to be told. */
+const TAKES_DAYS = /^(?:boleto|konbini|multibanco|oxxo)_display_details$|^verify_with_microdeposits$/
+
 /** A payment's papers in our words: pure, and the same papers in any order say the same. */
 export function snapshotOf({ intent, charges, refunds, disputes }: Papers): PaymentSnapshot {
   const captured = charges.filter(isCapture).sort(byAge)
@@ -42,6 +45,7 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
     processorPaymentId: intent.id,
     ...(orderId && { orderId }),
     state,
+    ...(intent.status === 'requires_action' && TAKES_DAYS.test(intent.next_action?.type ?? '') && { takesDays: true }),
     ...(pending?.payment_method_details && { rail: railUsed(pending.payment_method_details) }),
     declines: charges.filter(({ status }) => status === 'failed').length,
     captures: captured.map((charge) => ({
