@@ -201,6 +201,7 @@ test('a payment that was declined too often is closed also when a bank was at wo
     (status) => status === 'canceled',
   )
 })
+
 test('while a bank is at work on an order its key is good, however long that takes: a reload pays no second one', async (t) => {
   const shop = await startTestShop(t)
   const productId = await shop.product()
@@ -239,4 +240,17 @@ test('a voucher that the buyer carries to a shop is not cancelled after a day', 
   bank.confirm(intentOf(order), { method: 'oxxo' })
   await server.delivered()
   assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
+test('a dispute in another currency than was paid holds what was paid, and never more', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  const paid = bank.pay(order.clientSecret!)
+  await bank.told()
+  const held = async () =>
+    (await shop.transfers(order.orderId)).filter(({ kind }) => kind === 'dispute_hold').map((one) => one.amountMinor)
+  bank.telling.when = 'held'
+  Object.assign(bank.openDispute(paid.id, { amount: 590 }), { currency: 'USD' })
+  await bank.tellHeld()
+  assert.deepEqual(await held(), [49_900])
 })

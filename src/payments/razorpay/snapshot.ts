@@ -58,7 +58,10 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
       .map((dispute) => ({
         id: dispute.id,
         captureId: dispute.paymentId,
-        amountMinor: dispute.amountMinor,
+        amountMinor: disputedMinor(
+          dispute,
+          captured.find(({ id }) => id === dispute.paymentId),
+        ),
         state: disputeState(dispute),
       })),
   }
@@ -77,6 +80,14 @@ const hasFailed = ({ status }: Refund): boolean => status === 'failed'
 
 /** Whether money is claimed, or for good. */
 export const isClaim = (dispute: Dispute): boolean => !QUESTIONS.has(dispute.phase) || disputeState(dispute) === 'lost'
+
+/** A card of abroad is disputed in its own currency, whose amount has moved. Ours is never about more than came in. */
+function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
+  if (!payment) return dispute.amountMinor
+  return dispute.currency === payment.currency
+    ? Math.min(dispute.amountMinor, payment.amountMinor)
+    : payment.amountMinor
+}
 
 /** "Closed" is the end of a suspicion of fraud, without a verdict: the money decides. */
 function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] {
