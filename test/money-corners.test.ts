@@ -8,7 +8,7 @@ import { resumeRefunds } from '../src/payments/refund.ts'
 import { BOB, KEY, due, dueOf, elevenDaysAgo, jobs, look, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
 import { changeSandbox, query } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
-import { eventually, startTestShop } from './shop.ts'
+import { assertProblem, eventually, startTestShop } from './shop.ts'
 import { intentOf, startStripeShop } from './stripe-shop.ts'
 
 // Where money could be lost, sent twice, or an order stay for ever: what two instances, a change of settings, a slow bank
@@ -253,4 +253,30 @@ test('a dispute in another currency than was paid holds what was paid, and never
   Object.assign(bank.openDispute(paid.id, { amount: 590 }), { currency: 'USD' })
   await bank.tellHeld()
   assert.deepEqual(await held(), [49_900])
+})
+
+test('an order whose processor was removed from the settings ends some day', async (t) => {
+  const before = await startTestShop(t)
+  const order = await before.checkout()
+  await before.close()
+  const shop = await startTestShop(t, { databaseUrl: before.databaseUrl, env: { PROCESSORS: 'none' } })
+  await due(shop, order, { ageHours: 40 * 24, over: true })
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'expired')
+})
+
+test('an order that was begun with another account’s keys is no outage for its buyer', async (t) => {
+  const { shop } = await startStripeShop(t)
+  const productId = await shop.product()
+  await shop.checkout({ productId }, KEY)
+  const { server: another } = await startStripeShop(t)
+  const env = {
+    STRIPE_SECRET_KEY: another.secretKey,
+    STRIPE_PUBLISHABLE_KEY: another.secretKey.replace('sk_', 'pk_'),
+    STRIPE_WEBHOOK_SECRET: another.webhookSecret,
+    STRIPE_API_URL: another.url,
+  }
+  const later = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
+  const answer = await later.call('POST', '/api/checkout', { productId, email: BOB }, KEY)
+  assertProblem(answer, 409, 'payment_closed')
 })

@@ -5,7 +5,7 @@ import { inTime } from '../kit/time.ts'
 import { lookNoMore, moveOrderIfAllowed, noteEvents } from '../orders/move.ts'
 import type { State } from '../orders/states.ts'
 import type { Attempt, Attempts } from './attempts.ts'
-import { AmountNotTaken, type Processor } from './processor.ts'
+import { AmountNotTaken, PaymentUnknown, type Processor } from './processor.ts'
 import type { Settle } from './settle.ts'
 
 /** What asking a processor about an order needs. */
@@ -23,6 +23,8 @@ export type Reconciling = Asking & { attempts: Attempts }
 const SYNC_BUDGET_MS = 4_000
 /** One call an order in this time, over all instances, however many ask. */
 const SYNC_PAUSE_SECONDS = 3
+/** An order whose processor was removed, or whose payment is another account's, is kept so long after its end. */
+const UNASKABLE_DAYS = 14
 /** Orders looked at side by side. */
 const LOOKS_AT_ONCE = 8
 /** The job that looks is started each minute: what is still due then waits for the next. */
@@ -63,6 +65,8 @@ interface Due {
   id: string
   state: State
   over: boolean
+  /** And so long ago that nobody is waited for who cannot be asked. */
+  forgotten: boolean
   /** Once it has been looked at, nothing more is to be expected. */
   last: boolean
 }
@@ -109,6 +113,7 @@ async function claimDue(db: Db): Promise<Due[]> {
       else now() + interval '1 hour' end
     where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
     returning id, state, expires_at <= now() as over,
+      expires_at <= now() - make_interval(days => ${UNASKABLE_DAYS}) as forgotten,
       state = 'expired' or now() - coalesce(paid_at, created_at) >= interval '30 days' as last`.execute(db)
   return rows
 }
@@ -130,7 +135,9 @@ async function lookAt(asking: Reconciling, order: Due): Promise<void> {
       failure = error
     }
   }
-  if (failure) throw failure
+  // a processor that was removed, or another account's payment: not for ever is anybody asked who cannot know
+  const isUnaskable = failure instanceof ProcessorRemoved || failure instanceof PaymentUnknown
+  if (failure && !(isUnaskable && order.forgotten)) throw failure
   if (order.last) await lookNoMore(db, order)
   if (!order.over || bankAtWork) return
   await inTransaction(db, async (tx) => {
@@ -144,7 +151,7 @@ async function askAbout(
   attempt: AttemptOf,
 ): Promise<string> {
   const processor = processors.get(attempt.processor)
-  if (!processor) throw new Error(`the processor ${attempt.processor} is not configured any more`)
+  if (!processor) throw new ProcessorRemoved(`the processor ${attempt.processor} is not configured any more`)
   const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
   if (id === undefined) return 'open'
   let payment = await processor.fetchPayment(id)
@@ -153,6 +160,8 @@ async function askAbout(
   await settle({ processor: processor.name, payment })
   return payment.state
 }
+
+class ProcessorRemoved extends Error {}
 
 interface AttemptOf extends Attempt {
   processor: string

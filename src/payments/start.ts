@@ -3,6 +3,7 @@ import type { Attempt, Attempts } from './attempts.ts'
 import {
   AmountNotTaken,
   PaymentClosed,
+  PaymentUnknown,
   type Processor,
   ProcessorUnavailable,
   type StartedPayment,
@@ -29,7 +30,7 @@ const RETRY_AFTER_SECONDS = 5
  * Starts the order's payment at the processor, or finds the one under way. The attempt's row is written first and its id is
  * the processor's idempotency key: asked again after a crash or a lost answer, the processor gives the same payment. One that
  * was closed there meanwhile is settled, and another takes its place, at the `preferred` processor. Undefined when the order takes
- * no payment any more, or has one at a processor that was removed from the settings.
+ * no payment any more, or has one that cannot be asked about: its processor was removed from the settings, or has other keys now.
  * Refuses `processor_unavailable`, `amount_not_payable`.
  */
 export async function startPayment(
@@ -64,6 +65,8 @@ export async function startPayment(
           cause: error,
         },
       )
+    // another account's, or the other mode's: it may still be paid there, so no other is begun
+    if (error instanceof PaymentUnknown) return undefined
     if (!(error instanceof ProcessorUnavailable)) throw error
     throw new Refusal('processor_unavailable', 'Payments cannot be started right now. Nothing was charged.', {
       retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS,

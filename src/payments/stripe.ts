@@ -2,7 +2,16 @@ import type { Stripe } from 'stripe'
 import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
 import { takesCurrency, toStripe } from './stripe/amounts.ts'
 import { checkAccount } from './stripe/check.ts'
-import { type Deadline, StripeRefused, ask, askWithKey, connectStripe, listed, newDeadline } from './stripe/client.ts'
+import {
+  type Deadline,
+  StripeRefused,
+  ask,
+  askWithKey,
+  connectStripe,
+  listed,
+  newDeadline,
+  unlessMissing,
+} from './stripe/client.ts'
 import { verifyEvent } from './stripe/events.ts'
 import { eventsSince, movements } from './stripe/history.ts'
 import { checkedMethods, railsFor } from './stripe/rails.ts'
@@ -77,10 +86,7 @@ async function papersOf(
 ): Promise<Papers> {
   const intent = await ask(shapes.paymentIntent, until, (sent) =>
     stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
-  ).catch((error: unknown) => {
-    const missing = error instanceof StripeRefused && error.code === 'resource_missing'
-    throw missing ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
-  })
+  ).catch(unlessMissing)
   if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
   const of = { payment_intent: id }
   const all = async <Item extends Charge | Refund | Dispute>(items: AsyncIterable<Item>): Promise<Item[]> => {

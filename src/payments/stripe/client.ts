@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 import { inTime } from '../../kit/time.ts'
-import { ProcessorUnavailable } from '../processor.ts'
+import { PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
 import { LimitedHttpClient } from './http-client.ts'
 
 /** Somebody waits for most of our calls: this is what one may take, with all its requests. */
@@ -75,6 +75,12 @@ export async function ask<T>(shape: Shape<T>, until: Deadline, send: (sent: Sent
   }
   if (!shape.Check(answer)) throw new ProcessorUnavailable('Stripe answered something that was not asked for')
   return answer
+}
+
+/** For `catch`, where an id was all that was said: a payment of another account, or of the other mode. */
+export function unlessMissing(error: unknown): never {
+  const missing = error instanceof StripeRefused && error.code === 'resource_missing'
+  throw missing ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
 }
 
 /** The same for what has an idempotency key, which another request of ours may be using this moment. */

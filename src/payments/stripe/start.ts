@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { PaymentClosed, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
 import { priceToStripe } from './amounts.ts'
-import { type Deadline, StripeRefused, ask, askWithKey, newDeadline } from './client.ts'
+import { type Deadline, StripeRefused, ask, askWithKey, newDeadline, unlessMissing } from './client.ts'
 import { methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './shapes.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
@@ -38,7 +38,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
   if (id !== undefined) {
     const intent = await ask(shapes.paymentIntent, until, (sent) =>
       account.stripe.paymentIntents.retrieve(id, {}, sent),
-    )
+    ).catch(unlessMissing)
     if (intent.id !== id || !fits(intent)) throw new ProcessorUnavailable('Stripe told of another payment')
     if (intent.status === 'canceled') throw new PaymentClosed('this payment was closed')
     return startedOf(account, intent)
