@@ -81,6 +81,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     break(on: RegExp, fault: Fault, times = 1) {
       faults.push({ on, fault, left: times })
     },
+    works: () => void faults.splice(0),
     requestsTo: (on: RegExp) => bank.requests.filter(({ method, path }) => on.test(`${method} ${path}`)),
     /** Tells what was held, in the order that `arrange` puts it. */
     async tellHeld(arrange: (all: Notification[]) => Notification[] = (all) => all) {

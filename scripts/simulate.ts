@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util'
+import { globalSetup, globalTeardown } from '../test/global.ts'
+import { historyOf } from '../test/simulation/history.ts'
+import { inWorld, runHistory, shrink, simulate, toldOf } from '../test/simulation/simulate.ts'
+
+const USAGE = `npm run simulate -- [--runs=200] [--seed=N] [--lanes=4] [--crashes=0.3] [--kill] [--shrink]
+  --seed     the first run's; each of the others has the next number. Without it any
+  --lanes    so many worlds side by side
+  --crashes  how often the service dies, beside some 75 for everything else
+  --kill     the service is a process of its own, and dies by SIGKILL
+  --shrink   looks for fewer steps that fail too`
+
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '200' },
+    seed: { type: 'string' },
+    lanes: { type: 'string', default: '4' },
+    crashes: { type: 'string', default: '0.3' },
+    kill: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (options.help) {
+  console.log(USAGE)
+  process.exit()
+}
+const [runs, lanes, crashes] = [options.runs, options.lanes, options.crashes].map(Number) as [number, number, number]
+const seed = options.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(options.seed)
+if (![runs, lanes, seed].every(Number.isSafeInteger) || !(crashes >= 0)) throw new Error(USAGE)
+
+await globalSetup()
+const began = performance.now()
+console.log(`${runs} runs from seed ${seed} on`)
+let done = 0
+const more = { crashes, killed: options.kill }
+const { failure, seen } = await simulate({
+  seed,
+  runs,
+  lanes,
+  ...more,
+  onRun(_, failed) {
+    if (!failed && ++done % 100 === 0)
+      console.log(`${done} passed, ${Math.round((performance.now() - began) / 1000)} s`)
+  },
+})
+if (failure) {
+  const flags = `${options.kill ? ' --kill' : ''}${crashes === 0.3 ? '' : ` --crashes ${crashes}`}`
+  console.log(`\n${toldOf(failure, flags)}`)
+  if (options.shrink)
+    await inWorld(more, async (world) => {
+      const steps = await shrink(world, failure, historyOf(failure.seed, { crashes }))
+      console.log(`\n${steps.length} steps are enough:`)
+      const again = await runHistory(world, failure.seed, steps)
+      console.log(again ? toldOf(again, `${flags} --shrink`) : 'not this time')
+    })
+}
+const counts = Object.entries(seen).sort(([a], [b]) => (a < b ? -1 : 1))
+console.log(counts.map(([what, times]) => `${what} ${times}`).join(', '))
+console.log(`${done} of ${runs} runs passed, ${Math.round((performance.now() - began) / 1000)} s`)
+await globalTeardown()
+process.exit(failure ? 1 : 0)

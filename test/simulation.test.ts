@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { historyOf } from './simulation/history.ts'
+import type { Order } from './simulation/books.ts'
+import { problemsOf } from './simulation/invariants.ts'
+import { drainJobs, problemsAtTheEnd } from './simulation/quiet.ts'
+import { Run } from './simulation/run.ts'
+import { inWorld, runHistory, simulate, toldOf } from './simulation/simulate.ts'
+import type { BankPayment } from './simulation/truth.ts'
+import type { World } from './simulation/world.ts'
+
+// Everything at once, by chance: buyers, banks, notifications, outages, crashes, clocks. What must hold is looked at after
+// every step. `npm run simulate` plays more of it.
+
+const SEED = Number(process.env.SIMULATE_SEED ?? 1)
+const RUNS = 200
+const KILLS = 2
+
+test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, or booked otherwise than it happened`, async (t) => {
+  const { failure, seen } = await simulate({ seed: SEED, runs: RUNS })
+  assert(!failure, failure && toldOf(failure))
+  t.diagnostic(`seeds ${SEED} to ${SEED + RUNS - 1}`)
+  // histories in which nothing happens would prove nothing
+  for (const state of 'pending paid partially_refunded refunded disputed charged_back expired needs_review'.split(' '))
+    assert((seen[`end ${state}`] ?? 0) > 0, `no order ended ${state}: ${JSON.stringify(seen)}`)
+  for (const what of ['capture duplicate', 'duplicate_refunded', 'payment_declined', 'dispute_won', 'step crash'])
+    assert((seen[what] ?? 0) > 0, `there was no ${what}: ${JSON.stringify(seen)}`)
+})
+
+test(`${KILLS} histories in which the process itself is killed`, async () => {
+  const { failure } = await simulate({ seed: SEED, runs: KILLS, lanes: KILLS, killed: true, crashes: 4 })
+  assert(!failure, failure && toldOf(failure, ' --kill --crashes 4'))
+})
+
+describe('whatever is changed in what the service wrote, somebody complains', () => {
+  test('every list, every number, every word of a history that had everything', async () => {
+    const { order, truth } = await inWorld({}, eventfulOrder)
+    const complaints = (changed: Order) => [...problemsOf(changed, order, truth), ...problemsAtTheEnd(changed, truth)]
+    assert.deepEqual(complaints(order), [])
+    for (const [what, changed] of changesOf(order))
+      assert(complaints(changed).length > 0, `nobody minds that ${what}: ${JSON.stringify(changed)}`)
+    for (const payment of truth)
+      for (const kind of ['captures', 'refunds', 'disputes'] as const)
+        for (const one of payment[kind]) {
+          const lost = truth.map((each) => ({ ...each, [kind]: each[kind].filter((other) => other !== one) }))
+          assert(problemsOf(order, undefined, lost).length > 0, `nobody minds that the bank knows no ${kind} ${one.id}`)
+        }
+  })
+})
+
+describe('a service with a bug is found out', () => {
+  let world: World
+  let end: () => void
+  let ended: Promise<unknown>
+  before(async () => {
+    await new Promise<void>((ready, failed) => {
+      ended = inWorld({}, (one) => {
+        world = one
+        ready()
+        return new Promise<void>((resolve) => (end = resolve))
+      }).catch(failed)
+    })
+  })
+  after(async () => {
+    end()
+    await ended
+  })
+
+  /** A trigger stands for the bug: what the service wants to write, it writes otherwise. */
+  const bugs: [name: string, event: string, body: string, complaint: RegExp][] = [
+    [
+      'the fee is not given back',
+      'before insert on transfers',
+      `if new.kind = 'fee_refund' then return null; end if;`,
+      /of the fee/,
+    ],
+    [
+      'a refund is booked with one cent too much',
+      'before insert on transfers',
+      `if new.kind = 'refund' then new.amount_minor := new.amount_minor + 1; end if;`,
+      /not booked: refund/,
+    ],
+    ['the sale is not booked', 'before insert on transfers', `if new.kind = 'sale' then return null; end if;`, /sales/],
+    [
+      'who does not pay in time has paid',
+      'before update on orders',
+      `if new.state in ('processing', 'expired') then new.state := 'paid'; new.paid_at := now(); end if;`,
+      /paid with 0 sales/,
+    ],
+    [
+      'the captures are written with another amount',
+      'before insert on captures',
+      `new.amount_minor := new.amount_minor + 1;`,
+      /the bank knows no such capture|sold for/,
+    ],
+    [
+      'a second capture is not noted',
+      'before insert on captures',
+      `if new.purpose = 'duplicate' then return null; end if;`,
+      /booked without a reason: held|answered with 500/,
+    ],
+    [
+      'a paid order expires',
+      'before update on orders',
+      `if new.state = 'partially_refunded' then new.state := 'expired'; new.paid_at := null; end if;`,
+      /expired with 1 sales/,
+    ],
+    [
+      'a won dispute stays open',
+      'before update on disputes',
+      `if new.state = 'won' then new.state := 'open'; end if;`,
+      /booked without a reason: dispute_release/,
+    ],
+    [
+      'the receipt is sent twice',
+      'after insert on pgboss.job_common',
+      `if new.name = 'mail' and new.data->>'kind' = 'receipt' and new.data->>'again' is null then
+         insert into pgboss.job (name, data) values ('mail', new.data || '{"again": true}'); end if;`,
+      /receipts promised/,
+    ],
+    [
+      'the answer of a processor is forgotten',
+      'before update on payments',
+      `if old.state = 'starting' then return null; end if;`,
+      /which nobody knows|was never started/,
+    ],
+    [
+      'nobody sends a second capture back',
+      'before insert on pgboss.job_common',
+      `if new.name = 'refund' then return null; end if;`,
+      /did not go back|was never made/,
+    ],
+    [
+      'the timeline is silent about the payment',
+      'before insert on order_events',
+      `if new.what = 'paid' then return null; end if;`,
+      /0 times paid in its timeline/,
+    ],
+  ]
+  for (const [name, event, body, complaint] of bugs) {
+    test(name, { timeout: 60_000 }, async () => {
+      await world.client.query(`
+        create function bug() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
+        create trigger bug ${event} for each row execute function bug()`)
+      try {
+        const found = await firstFailure(world)
+        assert.match(found, complaint)
+      } finally {
+        await world.client.query(`drop function bug() cascade`)
+      }
+    })
+  }
+})
+
+/** What is said of the first history in which something is wrong. */
+async function firstFailure(world: World): Promise<string> {
+  for (let seed = 1; seed <= 40; seed++) {
+    const failure = await runHistory(world, seed, historyOf(seed, { crashes: 0 }))
+    if (failure) return failure.problems.join('\n')
+  }
+  return assert.fail('nobody has noticed')
+}
+
+/** An order that was paid twice, refunded in part, and disputed. */
+async function eventfulOrder(world: World): Promise<{ order: Order; truth: BankPayment[] }> {
+  const run = new Run(world)
+  await run.checkOut({ good: world.goods.find(({ currency }) => currency === 'INR')!, key: undefined, ageHours: 0 })
+  const [id] = run.orders[0]!.payments
+  const { razorpay } = world
+  razorpay.pay(id!, { outcome: 'failed' })
+  const { id: sale } = razorpay.pay(id!, {})
+  await world.told()
+  razorpay.pay(id!, { evenIfPaid: true })
+  await world.told()
+  razorpay.refundInDashboard(sale, { amount: 9_900 })
+  await world.told()
+  razorpay.moveDispute(razorpay.openDispute(sale, { amount: 20_000 }).id, 'won')
+  razorpay.moveDispute(razorpay.openDispute(sale, { amount: 10_000 }).id, 'lost')
+  await world.told()
+  await drainJobs(run)
+  await world.told()
+  const [order] = await run.read()
+  assert.deepEqual(
+    [order!.state, order!.captures.length, order!.refunds.length, order!.disputes.length],
+    ['charged_back', 2, 2, 2],
+  )
+  return { order: order!, truth: run.truth([order!.id]) }
+}
+
+/** Each with one thing that is not as it was. */
+function* changesOf(order: Order): Generator<[what: string, changed: Order]> {
+  for (const [name, value] of Object.entries(order)) {
+    if (NOT_LOOKED_AT.has(name)) continue
+    for (const changed of otherValues(value)) yield [`${name} is changed`, { ...order, [name]: changed }]
+    if (!Array.isArray(value)) continue
+    for (const [at, item] of value.entries()) {
+      yield [`${name} ${at} is gone`, { ...order, [name]: value.toSpliced(at, 1) }]
+      if (name !== 'timeline') yield [`${name} ${at} is there twice`, { ...order, [name]: [...value, item] }]
+      if (typeof item !== 'object') continue
+      for (const [field, was] of Object.entries(item)) {
+        if (NOT_LOOKED_AT.has(`${name}.${field}`)) continue
+        for (const now of otherValues(was))
+          yield [`${name} ${at}: ${field} is ${now}`, { ...order, [name]: value.with(at, { ...item, [field]: now }) }]
+      }
+    }
+  }
+}
+
+const NOT_LOOKED_AT = new Set(['id', 'payments.processor', 'refunds.key'])
+
+function otherValues(value: unknown): unknown[] {
+  if (typeof value === 'number') return [value + 1, value - 1]
+  if (typeof value === 'boolean') return [!value]
+  return typeof value === 'string' ? [`${value}x`] : []
+}

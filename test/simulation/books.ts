@@ -1,0 +1,91 @@
+import type pg from 'pg'
+import type { State } from '../../src/orders/states.ts'
+
+// What the service has written about some orders: all of it in one statement, so that it is one moment's.
+
+export interface Transfer {
+  kind: string
+  cause: string
+  debit: string
+  credit: string
+  amountMinor: number
+  currency: string
+}
+export interface Capture {
+  id: string
+  processor: string
+  paymentId: string
+  purpose: 'sale' | 'duplicate' | 'mismatch'
+  amountMinor: number
+  currency: string
+}
+export interface Refund {
+  id: string | null
+  key: string
+  processor: string
+  captureId: string
+  amountMinor: number
+  state: 'requested' | 'succeeded' | 'failed'
+}
+export interface Dispute {
+  id: string
+  processor: string
+  captureId: string
+  amountMinor: number
+  state: 'open' | 'won' | 'lost'
+}
+export interface Payment {
+  id: string
+  processor: string
+  processorPaymentId: string | null
+  state: 'starting' | 'open' | 'processing' | 'captured' | 'canceled'
+}
+export interface Order {
+  id: string
+  sellerId: string
+  state: State
+  amountMinor: number
+  currency: string
+  feeMinor: number
+  refundedMinor: number
+  isPaid: boolean
+  payments: Payment[]
+  captures: Capture[]
+  refunds: Refund[]
+  disputes: Dispute[]
+  transfers: Transfer[]
+  timeline: string[]
+  /** Receipts that settling has promised, and those that were sent. */
+  receiptJobs: number
+  receipts: number
+}
+
+const READ = `
+  select o.id, o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
+    o.refunded_minor as "refundedMinor", o.paid_at is not null as "isPaid",
+    (select coalesce(json_agg(json_build_object('id', id, 'processor', processor,
+        'processorPaymentId', processor_payment_id, 'state', state) order by id), '[]')
+      from payments where order_id = o.id) as payments,
+    (select coalesce(json_agg(json_build_object('id', processor_capture_id, 'processor', processor, 'paymentId', payment_id,
+        'purpose', purpose, 'amountMinor', amount_minor, 'currency', currency)), '[]')
+      from captures where order_id = o.id) as captures,
+    (select coalesce(json_agg(json_build_object('id', processor_refund_id, 'key', id, 'processor', processor,
+        'captureId', processor_capture_id, 'amountMinor', amount_minor, 'state', state)), '[]')
+      from refunds where order_id = o.id) as refunds,
+    (select coalesce(json_agg(json_build_object('id', processor_dispute_id, 'processor', processor,
+        'captureId', processor_capture_id, 'amountMinor', amount_minor, 'state', state)), '[]')
+      from disputes where order_id = o.id) as disputes,
+    (select coalesce(json_agg(json_build_object('kind', kind, 'cause', cause, 'debit', debit_account,
+        'credit', credit_account, 'amountMinor', amount_minor, 'currency', currency)), '[]')
+      from transfers where order_id = o.id) as transfers,
+    (select coalesce(json_agg(what order by id), '[]') from order_events where order_id = o.id) as timeline,
+    (select count(*)::int from pgboss.job where name = 'mail' and data->>'orderId' = o.id and data->>'kind' = 'receipt')
+      as "receiptJobs",
+    (select count(*)::int from outbox where recipient = $1 and text like '%' || o.id || '%' and subject like 'Your receipt%')
+      as receipts
+  from orders o where o.email = $1 order by o.id`
+
+/** The orders of one buyer. */
+export async function readOrders(client: pg.Pool, email: string): Promise<Order[]> {
+  return (await client.query<Order>({ name: 'simulation', text: READ, values: [email] })).rows
+}

@@ -1,0 +1,106 @@
+import type { Random } from './random.ts'
+import type { KnownOrder, Run } from './run.ts'
+
+// What buyers do. Each says in words what it did, or nothing when there was nothing to do.
+
+const STRIPE_METHODS: Record<string, string[]> = {
+  EUR: ['sepa_debit', 'ideal', 'klarna'],
+  USD: ['us_bank_account', 'cashapp', 'amazon_pay'],
+  GBP: ['bacs_debit', 'pay_by_bank'],
+  JPY: ['konbini', 'paypay'],
+}
+const CARDS = ['card', 'debit_card', 'apple_pay', 'google_pay', 'link']
+const RAZORPAY_METHODS = ['card', 'upi', 'netbanking', 'wallet', 'emi']
+
+export async function order(run: Run, random: Random): Promise<string> {
+  const good = random.pick(run.world.goods)
+  const keyed = random.chance(0.7)
+  const checkout = { good, key: keyed ? run.world.newKey() : undefined, ageHours: 0 }
+  run.checkouts.push(checkout)
+  const times = keyed && random.chance(0.3) ? random.whole(2, 3) : 1
+  await Promise.all(Array.from({ length: times }, () => run.checkOut(checkout)))
+  return `orders for ${good.priceMinor} ${good.currency}, ${times} at once, ${keyed ? 'with' : 'without'} a key`
+}
+
+/** A reload, the back button, or another try after there was no answer. */
+export async function orderAgain(run: Run, random: Random): Promise<string | undefined> {
+  const checkout = random.pickAny(run.checkouts.filter(({ key }) => key !== undefined))
+  if (!checkout) return undefined
+  await run.checkOut(checkout)
+  return `asks again for the order of ${checkout.good.priceMinor} ${checkout.good.currency}`
+}
+
+export async function pay(run: Run, random: Random): Promise<string | undefined> {
+  const chosen = pickOrder(run, random)
+  const id = chosen && random.pickAny([...chosen.payments])
+  return id === undefined ? undefined : payHere(run, random, chosen!, id)
+}
+
+/** Two tabs: both were opened before either paid, and the second does not ask whether the first has. */
+export async function payTwice(run: Run, random: Random): Promise<string | undefined> {
+  const chosen = pickOrder(run, random)
+  if (!chosen || chosen.payments.size === 0) return undefined
+  const tabs = [random.pick([...chosen.payments]), random.pick([...chosen.payments])]
+  const done = tabs.map((id) => payHere(run, random, chosen, id, true))
+  return `in two tabs: ${done.join('; ')}`
+}
+
+function payHere(run: Run, random: Random, { good }: KnownOrder, id: string, evenIfPaid = false): string {
+  const { stripe, razorpay } = run.world
+  if (id.startsWith('order_')) {
+    const method = random.pick(RAZORPAY_METHODS)
+    const outcome = random.weighted({
+      captured: 6,
+      authorized: 2,
+      failed: 2,
+      created: 1,
+      failed_then_captured: 1,
+      failed_then_authorized: 1,
+    })
+    if (razorpay.orders.get(id)!.status === 'paid' && !evenIfPaid) return 'is told that this is paid'
+    razorpay.pay(id, { method, outcome, evenIfPaid })
+    return `pays ${good.currency} by ${method}: ${outcome}`
+  }
+  const method = random.pick([...CARDS, ...(STRIPE_METHODS[good.currency] ?? [])])
+  const outcome = random.weighted({ succeed: 6, decline: 2, processing: 3, requires_action: 1 })
+  if (!isOpen(run, id)) return 'is told that this is paid, or closed'
+  stripe.bank.confirm(id, { method, outcome })
+  return `pays ${good.currency} by ${method}: ${outcome}`
+}
+
+const isOpen = ({ world: { stripe } }: Run, id: string): boolean =>
+  stripe.bank.find(stripe.bank.paymentIntents, 'payment_intent', id)['status'].startsWith('requires_')
+
+/** Looks how the order stands; `sync`: and has the processor asked. */
+export async function ask(run: Run, random: Random): Promise<string | undefined> {
+  const chosen = pickOrder(run, random)
+  if (!chosen) return undefined
+  const sync = random.chance(0.7)
+  const times = random.chance(0.2) ? 3 : 1
+  // the pause between two syncs is seconds, and here it is over
+  if (sync && random.chance(0.8))
+    await run.world.client.query(`update orders set sync_after = '-infinity' where id = $1`, [chosen.orderId])
+  const right = random.chance(0.8)
+  const email = right ? run.email : 'mallory@example.com'
+  const query = new URLSearchParams({ email, ...(sync && { sync: '1' }) })
+  const answers = await Promise.all(
+    Array.from({ length: times }, () => run.call('GET', `/api/checkout/${chosen.orderId}/status?${query}`)),
+  )
+  for (const { status, body } of answers) if (status === 200) checkAnswer(run, body, right)
+  return `asks ${times} times how it stands${sync ? ', with sync' : ''}${right ? '' : ', with a wrong address'}`
+}
+
+/** Links come with the states that deliver, and with no other; and to nobody but the buyer. */
+export function checkAnswer(run: Run, body: any, right: boolean): void {
+  const delivered = body.status === 'paid' || body.status === 'partially_refunded'
+  // where all of the money is on its way back, the links have ended already
+  const ending = run.refunds.some(({ orderId }) => orderId === body.orderId)
+  const paid = body.paid === delivered || (ending && !body.paid)
+  if (!paid || body.downloads.length > 0 !== (body.paid && right))
+    run.problems.push(`links: ${JSON.stringify({ ...body, downloads: body.downloads.length, right })}`)
+  if (!right && body.statementDescriptor !== undefined) run.problems.push('a wrong address is told of the order')
+  if (body.canPay && body.status !== 'pending' && body.status !== 'processing')
+    run.problems.push(`an order that is ${body.status} can be paid`)
+}
+
+export const pickOrder = (run: Run, random: Random): KnownOrder | undefined => random.pickAny(run.orders)

@@ -1,0 +1,73 @@
+import type { Capture, Dispute, Order, Refund, Transfer } from './books.ts'
+
+/** What the rows say happened is what is booked: each once, and nothing else. */
+export function problemsOfTransfers(order: Order): string[] {
+  const shares = new Set(['fee_refund', 'fee_again'])
+  const booked = order.transfers.filter(({ kind }) => !shares.has(kind)).map(said)
+  const seller = `seller:${order.sellerId}`
+  const expected = expectedTransfers(order).map(said)
+  const causes = order.transfers.map(({ kind, cause }) => `${kind} ${cause}`)
+  return [
+    ...booked.filter((one) => !expected.includes(one)).map((one) => `booked without a reason: ${one}`),
+    ...expected.filter((one) => !booked.includes(one)).map((one) => `not booked: ${one}`),
+    ...(new Set(causes).size === causes.length ? [] : ['something is booked twice']),
+    // a share of the fee goes the way of the money it belongs to
+    ...order.transfers
+      .filter(({ kind }) => shares.has(kind))
+      .filter(({ kind, cause, debit, credit, currency }) => {
+        const isBack = kind === 'fee_refund' && debit === 'fees' && credit === seller
+        const isAgain = kind === 'fee_again' && debit === seller && credit === 'fees'
+        const belongs = order.transfers.some((one) => one.cause === cause && !shares.has(one.kind))
+        return !(isBack || isAgain) || !belongs || currency !== order.currency
+      })
+      .map((one) => `no share of the fee: ${said(one)}`),
+  ]
+}
+
+export const said = ({ kind, cause, debit, credit, amountMinor, currency }: Transfer): string =>
+  `${kind} ${amountMinor} ${currency} ${debit} → ${credit} for ${cause}`
+
+function expectedTransfers(order: Order): Transfer[] {
+  const { currency, sellerId, captures, refunds, disputes, transfers } = order
+  const seller = `seller:${sellerId}`
+  const sale = captures.find(({ purpose }) => purpose === 'sale')
+  const of = (one: Capture | Refund | Dispute, what: string) => ({
+    cause: `${one.processor}:${what}:${one.id}`,
+    currency,
+    amountMinor: one.amountMinor,
+    processor: `processor:${one.processor}`,
+  })
+  const entry = (kind: string, debit: string, credit: string, { processor: _, ...more }: ReturnType<typeof of>) => ({
+    kind,
+    debit,
+    credit,
+    ...more,
+  })
+  const holderOf = ({ captureId }: Refund | Dispute) => (captureId === sale?.id ? seller : 'held')
+  return [
+    ...captures.flatMap((capture) => {
+      const money = { ...of(capture, 'capture'), currency: capture.currency }
+      if (capture.purpose !== 'sale') return [entry('held', money.processor, 'held', money)]
+      const fee = order.feeMinor > 0 ? [entry('fee', seller, 'fees', { ...money, amountMinor: order.feeMinor })] : []
+      return [entry('sale', money.processor, seller, money), ...fee]
+    }),
+    ...refunds.flatMap((refund) => {
+      const money = of(refund, 'refund')
+      const kinds = holderOf(refund) === seller ? ['refund', 'refund_failed'] : ['returned', 'return_failed']
+      const made = entry(kinds[0]!, holderOf(refund), money.processor, money)
+      const failed = entry(kinds[1]!, money.processor, holderOf(refund), money)
+      if (refund.state === 'succeeded') return [made]
+      // one that failed was made before, and taken back, or never made
+      const was = transfers.some(({ kind, cause }) => kind === made.kind && cause === made.cause)
+      return refund.state === 'failed' && was ? [made, failed] : []
+    }),
+    ...disputes.flatMap((dispute) => {
+      const money = of(dispute, 'dispute')
+      return [
+        entry('dispute_hold', holderOf(dispute), 'disputed', money),
+        ...(dispute.state === 'won' ? [entry('dispute_release', 'disputed', holderOf(dispute), money)] : []),
+        ...(dispute.state === 'lost' ? [entry('dispute_loss', 'disputed', money.processor, money)] : []),
+      ]
+    }),
+  ]
+}

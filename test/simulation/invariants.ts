@@ -1,0 +1,187 @@
+import { MOVES, type State } from '../../src/orders/states.ts'
+import type { Order } from './books.ts'
+import { problemsOfTransfers, said } from './entries.ts'
+import type { BankPayment } from './truth.ts'
+
+// What must hold at every moment, whatever happens. Pure: what the service has written before and now, and what the banks know
+// now, which is as much or more. Each function says in words what does not hold.
+
+const SOLD: ReadonlySet<State> = new Set(['paid', 'partially_refunded', 'refunded', 'disputed', 'charged_back'])
+
+export function problemsOf(order: Order, before: Order | undefined, truth: readonly BankPayment[]): string[] {
+  return [
+    ...problemsOfRows(order),
+    ...problemsOfSale(order),
+    ...problemsOfFee(order),
+    ...problemsOfTransfers(order),
+    ...problemsOfRefunds(order, truth),
+    ...problemsOfMoney(order, truth),
+    ...problemsOfMails(order),
+    ...problemsOfTimeline(order),
+    ...(before ? problemsOfTime(order, before) : []),
+  ].map((problem) => `${order.id}: ${problem}`)
+}
+
+const sum = (items: readonly { amountMinor: number }[]): number =>
+  items.reduce((total, { amountMinor }) => total + amountMinor, 0)
+const saleOf = ({ captures }: Order) => captures.find(({ purpose }) => purpose === 'sale')
+
+/** Each thing is there once; a payment that brought money is over, and of the others one at most is under way. */
+function problemsOfRows({ payments, captures, refunds, disputes, currency }: Order): string[] {
+  const known = [payments.map(({ processorPaymentId: id }) => ({ id })), payments, captures, refunds, disputes]
+  const twice = known.some((rows: readonly { id: string | null }[]) => {
+    const ids = rows.flatMap(({ id }) => id ?? [])
+    return new Set(ids).size < ids.length
+  })
+  const live = payments.filter(({ state }) => state !== 'captured' && state !== 'canceled')
+  const paid = new Set(captures.map(({ paymentId }) => paymentId))
+  return [
+    ...(twice ? ['something is there twice'] : []),
+    ...(live.length > 1 ? [`${live.length} payments are under way`] : []),
+    ...payments
+      .filter(({ id, state }) => paid.has(id) !== (state === 'captured'))
+      .map(({ id, state }) => `payment ${id} is ${state}`),
+    ...(/^[A-Z]{3}$/.test(currency) ? [] : [`${currency} is no currency`]),
+  ]
+}
+
+/** An order is sold once, exactly when its state says so. */
+function problemsOfSale(order: Order): string[] {
+  const sales = order.captures.filter(({ purpose }) => purpose === 'sale')
+  const booked = order.transfers.filter(({ kind }) => kind === 'sale')
+  const sold = SOLD.has(order.state) ? 1 : 0
+  return [
+    ...(sales.length === sold && booked.length === sold && order.isPaid === (sold === 1)
+      ? []
+      : [`${order.state} with ${sales.length} sales, ${booked.length} booked, paid: ${order.isPaid}`]),
+    // what comes beside a sale is one too many; what comes and is none waits for a person, for good
+    ...order.captures
+      .filter(({ purpose }) => purpose !== 'sale' && purpose !== (sold ? 'duplicate' : 'mismatch'))
+      .map(({ id, purpose }) => `${order.state}, and ${id} is ${purpose}`),
+    ...sales
+      .filter(({ amountMinor, currency }) => amountMinor !== order.amountMinor || currency !== order.currency)
+      .map(({ amountMinor, currency }) => `sold for ${amountMinor} ${currency}, not what was agreed`),
+  ]
+}
+
+/** 2 %, half to even; what goes back of it is never more than was taken, and all of it when all of the money went back. */
+function problemsOfFee(order: Order): string[] {
+  const { amountMinor, feeMinor, transfers, disputes } = order
+  const sale = saleOf(order)
+  const of = (kind: string) => sum(transfers.filter((one) => one.kind === kind))
+  const [quotient, rest] = [Math.floor(amountMinor / 50), amountMinor % 50]
+  const fee = rest > 25 || (rest === 25 && quotient % 2 === 1) ? quotient + 1 : quotient
+  const given = of('fee_refund') - of('fee_again')
+  const back = Math.min(
+    amountMinor,
+    order.refundedMinor + sum(disputes.filter(({ state, captureId }) => state === 'lost' && captureId === sale?.id)),
+  )
+  const share = (fee * back) / amountMinor
+  return [
+    ...(feeMinor === fee && of('fee') === (sale ? fee : 0)
+      ? []
+      : [`the fee is ${feeMinor}, taken ${of('fee')}, not ${fee}`]),
+    ...(Math.abs(given - share) < 1 && given >= 0 && given <= fee && (back < amountMinor || given === fee)
+      ? []
+      : [`of the fee ${fee}, ${given} went back, of the money ${back} of ${amountMinor}`]),
+  ]
+}
+
+/** Never more goes back than came in, and what we ask for is asked for once. */
+function problemsOfRefunds(
+  { captures, refunds, refundedMinor, ...order }: Order,
+  truth: readonly BankPayment[],
+): string[] {
+  const sale = captures.find(({ purpose }) => purpose === 'sale')
+  const made = (id: string | undefined) =>
+    sum(refunds.filter(({ captureId, state }) => captureId === id && state === 'succeeded'))
+  const keys = truth.flatMap((payment) =>
+    payment.refunds.flatMap(({ key, state }) => (key !== undefined && state !== 'failed' ? [key] : [])),
+  )
+  return [
+    ...captures
+      .filter(({ id, amountMinor }) => made(id) > amountMinor)
+      .map(({ id, amountMinor }) => `${made(id)} of ${amountMinor} of ${id} went back`),
+    ...(made(sale?.id) === refundedMinor ? [] : [`${made(sale?.id)} went back, and the order says ${refundedMinor}`]),
+    ...(refundedMinor <= order.amountMinor ? [] : ['more went back than was paid']),
+    ...(new Set(keys).size === keys.length ? [] : [`one refund was made twice: ${keys.join(', ')}`]),
+    ...keys.filter((key) => !refunds.some((one) => one.key === key)).map((key) => `refund ${key} is not ours`),
+  ]
+}
+
+/** All money in the books is at the bank, and came by a payment that we started for this order. */
+function problemsOfMoney(order: Order, truth: readonly BankPayment[]): string[] {
+  const missing = (what: string, id: string | null) => `the bank knows no such ${what} as ${id}`
+  return [
+    ...order.captures.flatMap(({ id, processor, paymentId, amountMinor, currency }) => {
+      const started = order.payments.find((payment) => payment.id === paymentId)?.processorPaymentId
+      const payment = truth.find((one) => one.processor === processor && one.id === started)
+      const at = payment?.captures.find((one) => one.id === id)
+      return at?.amountMinor === amountMinor && at.currency === currency && payment?.orderId === order.id
+        ? []
+        : [missing('capture', id)]
+    }),
+    ...order.refunds
+      .filter(({ state }) => state === 'succeeded')
+      .filter(({ id, captureId, amountMinor }) => {
+        const at = truth.flatMap(({ refunds }) => refunds).find((one) => one.id === id)
+        return at?.captureId !== captureId || at.amountMinor !== amountMinor || at.state === 'pending'
+      })
+      .map(({ id }) => missing('refund', id)),
+    ...order.disputes
+      .filter(({ id, captureId, amountMinor, state }) => {
+        const at = truth.flatMap(({ disputes }) => disputes).find((one) => one.id === id)
+        const ended = at?.state !== state && state !== 'open'
+        return at?.captureId !== captureId || at.amountMinor !== amountMinor || ended
+      })
+      .map(({ id }) => missing('dispute', id)),
+  ]
+}
+
+function problemsOfMails(order: Order): string[] {
+  const sold = saleOf(order) ? 1 : 0
+  return order.receiptJobs === sold && order.receipts <= sold
+    ? []
+    : [`${order.receiptJobs} receipts promised and ${order.receipts} sent, and sold ${sold} times`]
+}
+
+function problemsOfTimeline({ state, captures, timeline }: Order): string[] {
+  const times = (what: string) => timeline.filter((one) => one === what).length
+  const sales = captures.filter(({ purpose }) => purpose === 'sale').length
+  // an order gets to these once, and says so; a refund that failed can bring it back to where it would be without
+  const silent = timeline.includes('refund_failed')
+  const once = [
+    ...(['expired', 'needs_review', 'refunded', 'charged_back'] as const).filter(
+      (one) => one === state && times(one) < 1 && !silent,
+    ),
+    ...(['expired', 'needs_review', 'charged_back'] as const).filter((one) => times(one) > 1),
+    ...(times('paid') === sales ? [] : ['paid']),
+  ]
+  return once.map((what) => `${state}, and ${times(what)} times ${what} in its timeline: ${timeline.join(', ')}`)
+}
+
+/** Books and timelines only grow, and an order goes only where the table of moves lets it. */
+function problemsOfTime(order: Order, before: Order): string[] {
+  const lines = new Set(order.transfers.map(said))
+  return [
+    ...before.transfers
+      .map(said)
+      .filter((one) => !lines.has(one))
+      .map((one) => `no longer booked: ${one}`),
+    ...(before.timeline.every((what, at) => what === order.timeline[at])
+      ? []
+      : [`the past is another: ${before.timeline.join(', ')} → ${order.timeline.join(', ')}`]),
+    ...(reachable(before.state).has(order.state) ? [] : [`from ${before.state} to ${order.state}`]),
+    ...(['amountMinor', 'currency', 'feeMinor'] as const)
+      .filter((name) => before[name] !== order[name])
+      .map((name) => `${name} has changed`),
+  ]
+}
+
+/** Where an order can have got to since: several moves may have been made. */
+function reachable(state: State): Set<State> {
+  const found = new Set<State>([state])
+  for (const from of found)
+    for (const move of Object.values(MOVES)) if ((move.from as readonly State[]).includes(from)) found.add(move.to)
+  return found
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { State } from '../../src/orders/states.ts'
+import type { Order } from './books.ts'
+import type { Random } from './random.ts'
+import type { Run } from './run.ts'
+import { decideRefund } from './banks.ts'
+import { checkAnswer } from './buyers.ts'
+import type { BankPayment } from './truth.ts'
+import { type Letter, lettersOf } from './weather.ts'
+
+// The storm is over: everything works, what is late arrives or never does, our own jobs get their turn. Then the books say what
+// the banks say, and nobody waits for anything.
+
+/** What then still fails would fail for ever. */
+const MOST_TRIES = 25
+const LETTERS_AT_ONCE = 4
+/** A job whose service died while it worked: its queue takes it for lost after a while. */
+const LOST_AFTER_MS = 1_500
+
+export async function calmDown(run: Run, random: Random): Promise<string> {
+  const { world } = run
+  await world.calm()
+  // for a day Stripe repeats a failure of its own, and what came of that request is not known for sure
+  world.stripe.forgetKeys()
+  // whoever the buyer's bank is, it has decided by now
+  while (decideRefund(run, random)) await world.told()
+  const ending = random.pick(['told', 'looked', 'both'] as const)
+  if (ending !== 'looked') await deliverAll(run, random)
+  for (let i = 0; i < 2; i++) {
+    // who was told everything looks at nothing more than is due by itself
+    await world.client.query(
+      `update orders set due_at = now() - interval '1 second'
+       where id in (select id from orders where email = $1 and ($2 or due_at is not null) order by id for update)`,
+      [run.email, ending !== 'told'],
+    )
+    await world.reconcile({ tries: 20 })
+    await drainJobs(run)
+    await world.told()
+  }
+  return ending
+}
+
+/** All notifications that were never taken, and some of the others again, in any order, each until it is taken. */
+async function deliverAll(run: Run, random: Random): Promise<void> {
+  const { stripe, razorpay } = run.world
+  const taken = new Set(
+    [...stripe.deliveries, ...razorpay.deliveries].flatMap(({ id, status }) => (status === 200 ? [id] : [])),
+  )
+  let left = random.shuffled(lettersOf(run)).filter(({ id }) => !taken.has(id) || random.chance(0.2))
+  for (let tries = 0; left.length > 0 && tries < 5; tries++) {
+    const again: Letter[] = []
+    for (let at = 0; at < left.length; at += LETTERS_AT_ONCE)
+      await Promise.all(
+        left.slice(at, at + LETTERS_AT_ONCE).map(async (letter) => {
+          if ((await letter.send()) !== 200) again.push(letter)
+        }),
+      )
+    left = again
+  }
+  if (left.length > 0) run.problems.push(`refused for ever: ${left.map(({ type }) => type).join(', ')}`)
+}
+
+/** Jobs that are put off, or wait for another try, get it now. */
+export async function drainJobs({ world: { client, wake }, email }: Run): Promise<void> {
+  const waiting = async () =>
+    (
+      await client.query<{ id: string; name: string; state: string; output: unknown }>(
+        `select j.id, j.name, j.state, j.output from pgboss.job j
+         where j.name in ('mail', 'refund') and j.state in ('created', 'retry', 'active')
+           and (j.data->>'orderId' in (select id from orders where email = $1)
+             or j.data->>'refundId' in (select r.id from refunds r join orders o on o.id = r.order_id where o.email = $1))`,
+        [email],
+      )
+    ).rows
+  for (let tries = 0; ; tries++) {
+    const left = await waiting()
+    if (left.length === 0) return
+    if (tries > MOST_TRIES) throw new Error(`jobs wait for ever: ${JSON.stringify(left)}`)
+    await client.query(
+      `update pgboss.job set start_after = now() - interval '1 second', state = case when state = 'active' then 'retry' else state end
+       where id = any($1) and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond')`,
+      [left.map(({ id }) => id), LOST_AFTER_MS],
+    )
+    for (const queue of new Set(left.map(({ name }) => name))) await wake(queue)
+    // soon at first, then as long as a job may take
+    await sleep(10 * 1.3 ** Math.min(tries, 18))
+  }
+}
+
+export function problemsAtTheEnd(order: Order, truth: readonly BankPayment[]): string[] {
+  const captures = truth.flatMap((payment) => payment.captures.map((one) => ({ ...one, payment })))
+  const refunds = truth.flatMap((payment) => payment.refunds)
+  const disputes = truth.flatMap((payment) => payment.disputes)
+  const sum = (items: readonly { amountMinor: number }[]) => items.reduce((all, one) => all + one.amountMinor, 0)
+  const ids = (items: readonly { id: string | null; state?: string }[]) =>
+    items
+      .map(({ id, state = '' }) => `${id} ${state}`)
+      .sort()
+      .join(', ')
+  const made = refunds.filter(({ state }) => state === 'succeeded')
+  const backOf = (id: string) => sum(refunds.filter(({ captureId, state }) => captureId === id && state !== 'failed'))
+  const same = (what: string, ours: string, theirs: string) =>
+    ours === theirs ? [] : [`${what}: in the books ${ours || 'none'}, at the bank ${theirs || 'none'}`]
+
+  const wanted = stateByTruth(order, truth)
+  const processor = sum(order.transfers.filter(({ debit }) => debit.startsWith('processor:')))
+  const returned = sum(order.transfers.filter(({ credit }) => credit.startsWith('processor:')))
+  const atBank = sum(captures) - sum(made) - sum(disputes.filter(({ state }) => state === 'lost'))
+  return [
+    ...same('captures', ids(order.captures), ids(captures.map(({ id }) => ({ id })))),
+    ...same('refunds', ids(order.refunds.filter(({ state }) => state === 'succeeded')), ids(made)),
+    ...same('disputes', ids(order.disputes), ids(disputes)),
+    ...same('money at the processor', String(processor - returned), String(atBank)),
+    ...(wanted.includes(order.state) ? [] : [`it is ${order.state}, and by the banks ${wanted.join(' or ')}`]),
+    ...order.captures
+      .filter(({ purpose, id, amountMinor }) => purpose === 'duplicate' && backOf(id) < amountMinor)
+      // what cannot be sent back, the buyer's bank has said
+      .filter(({ id }) => !refunds.some(({ captureId, state }) => captureId === id && state === 'failed'))
+      .map(({ id }) => `the second capture ${id} did not go back`),
+    ...order.payments.filter(({ state }) => state === 'starting').map(({ id }) => `payment ${id} was never started`),
+    ...order.refunds
+      .filter(({ state, key }) => state === 'requested' && !refunds.some((one) => one.key === key))
+      .filter(({ captureId }) => backOf(captureId) < (captures.find(({ id }) => id === captureId)?.amountMinor ?? 0))
+      .map(({ key }) => `refund ${key} was never made`),
+    ...(order.receipts === order.receiptJobs ? [] : [`${order.receipts} of ${order.receiptJobs} receipts were sent`]),
+  ].map((problem) => `${order.id}, at the end: ${problem}`)
+}
+
+/** How the order stands, by the money alone. */
+export function stateByTruth(order: Order, truth: readonly BankPayment[]): State[] {
+  const captures = truth.flatMap((payment) => payment.captures)
+  if (captures.length === 0) {
+    if (truth.some(({ atWork }) => atWork)) return ['processing', 'expired']
+    return ['pending', 'processing', 'expired']
+  }
+  const fits = captures.filter((one) => one.amountMinor === order.amountMinor && one.currency === order.currency)
+  const sale = order.captures.find(({ purpose }) => purpose === 'sale')
+  // whichever was heard of first: money that does not fit waits for a person, and what comes then waits too
+  if (!sale) return fits.length < captures.length ? ['needs_review'] : ['paid']
+  const ofSale = ({ captureId }: { captureId: string }) => captureId === sale.id
+  const refunded = truth
+    .flatMap(({ refunds }) => refunds)
+    .filter((one) => ofSale(one) && one.state === 'succeeded')
+    .reduce((all, { amountMinor }) => all + amountMinor, 0)
+  const disputes = truth.flatMap(({ disputes }) => disputes).filter(ofSale)
+  if (refunded === order.amountMinor) return ['refunded']
+  if (disputes.some(({ state }) => state === 'lost')) return ['charged_back']
+  if (disputes.some(({ state }) => state === 'open')) return ['disputed']
+  return [refunded > 0 ? 'partially_refunded' : 'paid']
+}
+
+/** What its buyer is told of every order. */
+export async function checkLinks(run: Run): Promise<void> {
+  for (const { orderId } of run.orders)
+    for (const email of [run.email, '']) {
+      const { status, body } = await run.call('GET', `/api/checkout/${orderId}/status?email=${email}`)
+      if (status === 200) checkAnswer(run, body, email !== '')
+      else run.problems.push(`${orderId}: its status is answered with ${status}`)
+    }
+}

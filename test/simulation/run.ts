@@ -1,0 +1,114 @@
+import type { Answer } from '../shop.ts'
+import { type Order, readOrders } from './books.ts'
+import type { RefundRequest } from './sellers.ts'
+import { type BankPayment, razorpayPayments, stripePayments } from './truth.ts'
+import type { Good, World } from './world.ts'
+
+/** An order as its buyer knows it. */
+export interface KnownOrder {
+  orderId: string
+  good: Good
+  /** Payments whose secret the buyer was told: those can be paid. */
+  payments: Set<string>
+}
+
+/** A checkout that its buyer can ask for again: with a key it is the same one. */
+export interface Checkout {
+  good: Good
+  key: string | undefined
+  orderId?: string
+  ageHours: number
+}
+
+/** For so long a key is sure to be known; at some moment after a day it is forgotten. */
+const KEY_HOURS = 23
+
+let runs = 0
+
+/** One history in the making: what its one buyer knows, and what was found to be wrong. */
+export class Run {
+  readonly world: World
+  readonly email: string
+  readonly orders: KnownOrder[] = []
+  readonly checkouts: Checkout[] = []
+  readonly refunds: RefundRequest[] = []
+  /** What went wrong, in words. */
+  readonly problems: string[] = []
+  /** The service dies or its database is away: nobody is surprised by silence. */
+  silenceIsExpected = false
+  /** Which of the processors' notifications are of this run. */
+  readonly since: { events: number; notifications: number; deliveries: number; rzpDeliveries: number }
+
+  constructor(world: World) {
+    this.world = world
+    this.email = `run-${process.pid}-${++runs}@example.com`
+    const { stripe, razorpay } = world
+    this.since = {
+      events: stripe.bank.events.length,
+      notifications: razorpay.notifications.length,
+      deliveries: stripe.deliveries.length,
+      rzpDeliveries: razorpay.deliveries.length,
+    }
+  }
+
+  read(): Promise<Order[]> {
+    return readOrders(this.world.client, this.email)
+  }
+
+  /** What the banks know of these orders. */
+  truth(orderIds: Iterable<string>): BankPayment[] {
+    const ids = new Set(orderIds)
+    return [...stripePayments(this.world.stripe, ids), ...razorpayPayments(this.world.razorpay, ids)]
+  }
+
+  /** Of the orders that the buyer knows of. */
+  payments(): BankPayment[] {
+    return this.truth(this.orders.map(({ orderId }) => orderId))
+  }
+
+  /** A request of the buyer's. */
+  async call(method: string, address: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    const answer = await this.world.call(method, address, body, headers)
+    this.note(`${method} ${address}`, answer)
+    return answer
+  }
+
+  /** A failure that is not one of those that were foreseen is a problem. */
+  note(what: string, { status, body }: Answer, expected?: number[]): void {
+    if (status === 503 || (status === 0 && this.silenceIsExpected)) return
+    if (status === 0 || status >= 500 || (expected && !expected.includes(status)))
+      this.problems.push(`${what}: ${status || 'no answer'} ${JSON.stringify(body)}`)
+  }
+
+  /** Asks for an order, for the first time or again. */
+  async checkOut(checkout: Checkout): Promise<void> {
+    const { good, key } = checkout
+    const { status, body } = await this.call(
+      'POST',
+      '/api/checkout',
+      { productId: good.productId, email: this.email },
+      key === undefined ? {} : { 'idempotency-key': key },
+    )
+    if (status !== 201) return
+    const isKnown = checkout.orderId !== undefined && checkout.ageHours < KEY_HOURS
+    if (isKnown && body.orderId !== checkout.orderId)
+      this.problems.push(`the key ${key} made two orders: ${checkout.orderId} and ${body.orderId}`)
+    checkout.orderId = body.orderId
+    if (body.amount !== good.priceMinor || body.currency !== good.currency)
+      this.problems.push(`order ${body.orderId} is of ${body.amount} ${body.currency}`)
+    let known = this.orders.find(({ orderId }) => orderId === body.orderId)
+    if (!known) this.orders.push((known = { orderId: body.orderId, good, payments: new Set() }))
+    if (body.clientSecret) known.payments.add(String(body.clientSecret).split('_secret_')[0]!)
+  }
+
+  /** The notifications of this run that were sent and answered in no way that was foreseen. */
+  strangeDeliveries(): string[] {
+    const { stripe, razorpay } = this.world
+    return [
+      ...stripe.deliveries.slice(this.since.deliveries).map(({ type, status }) => ({ type, status: status ?? 0 })),
+      ...razorpay.deliveries.slice(this.since.rzpDeliveries).map(({ event, status }) => ({ type: event, status })),
+    ]
+      .filter(({ status }) => ![0, 200, 503].includes(status))
+      .map(({ type, status }) => `a notification (${type}) was answered with ${status}`)
+  }
+}

@@ -1,0 +1,153 @@
+import type { Ends } from '../shop.ts'
+import type { Order } from './books.ts'
+import { type Step, historyOf, play } from './history.ts'
+import { problemsOf } from './invariants.ts'
+import { calmDown, checkLinks, problemsAtTheEnd } from './quiet.ts'
+import { Random } from './random.ts'
+import { Run } from './run.ts'
+import { type World, startWorld } from './world.ts'
+
+/** A history that should not have been possible. */
+export interface Failure {
+  seed: number
+  problems: string[]
+  /** What was done up to there, in words. */
+  log: string[]
+}
+
+/** All of it, and how to see it again. */
+export const toldOf = ({ seed, problems, log }: Failure, flags = ''): string =>
+  [
+    `seed ${seed}:`,
+    ...log.map((line, at) => `${String(at + 1).padStart(3)}  ${line}`),
+    ...problems.map((problem) => `  ✖  ${problem}`),
+    `npm run simulate -- --runs 1 --seed ${seed}${flags}`,
+  ].join('\n')
+
+export interface Wanted {
+  seed: number
+  runs: number
+  /** How often the service dies, beside the other kinds of steps (their weights sum up to some 75). */
+  crashes?: number
+  killed?: boolean
+  /** Side by side, each in a world of its own. */
+  lanes?: number
+  onRun?: (seed: number, failure: Failure | undefined) => void
+}
+
+export interface Outcome {
+  failure?: Failure
+  /** How often orders ended in a state, and what else was seen in them: histories in which nothing happens prove nothing. */
+  seen: Record<string, number>
+}
+
+/** Plays the histories of `runs` seeds from `seed` on. Ends at the first failure, and what else is under way then. */
+export async function simulate({ seed, runs, lanes = 4, onRun, ...more }: Wanted): Promise<Outcome> {
+  let next = seed
+  let found: Failure | undefined
+  const seen: Outcome['seen'] = {}
+  const isOver = () => next >= seed + runs || found !== undefined
+  const lane = async () => {
+    while (!isOver())
+      await inWorld(more, async (world) => {
+        for (let i = 0; i < RUNS_PER_WORLD && !isOver(); i++) {
+          const mine = next++
+          const failure = await runHistory(world, mine, historyOf(mine, { crashes: more.crashes ?? CRASHES }), seen)
+          onRun?.(mine, failure)
+          found ??= failure
+        }
+      })
+  }
+  await Promise.all(Array.from({ length: Math.min(lanes, runs) }, lane))
+  return { seen, ...(found && { failure: found }) }
+}
+
+/** How often the service dies, where nothing else is wanted. */
+export const CRASHES = 0.3
+/** The banks remember everything, and are slower the more it is. */
+const RUNS_PER_WORLD = 100
+
+export async function inWorld<T>(
+  { killed = false }: { killed?: boolean },
+  work: (world: World) => Promise<T>,
+): Promise<T> {
+  const ends: (() => unknown)[] = []
+  const t: Ends = { after: (end) => void ends.push(end) }
+  try {
+    return await work(await startWorld(t, { killed }))
+  } finally {
+    for (const end of ends.reverse()) await end()
+  }
+}
+
+/** Plays a history, and looks after every step. */
+export async function runHistory(
+  world: World,
+  seed: number,
+  steps: readonly Step[],
+  seen: Outcome['seen'] = {},
+): Promise<Failure | undefined> {
+  const count = (what: string) => (seen[what] = (seen[what] ?? 0) + 1)
+  await world.calm()
+  const run = new Run(world)
+  const log: string[] = []
+  const last = new Map<string, Order>()
+  const random = new Random(seed ^ 0x5eed)
+  try {
+    for (const step of steps) {
+      const done = await play(run, step)
+      if (done === undefined) continue
+      log.push(`${step.kind}: ${done}`)
+      count(`step ${step.kind}`)
+      await world.told()
+      await look(run, last)
+      if (run.problems.length > 0) return { seed, problems: run.problems, log }
+    }
+    log.push(`calm: ${await calmDown(run, random)}`)
+    const orders = await look(run, last)
+    await checkLinks(run)
+    for (const order of orders) {
+      run.problems.push(...problemsAtTheEnd(order, run.truth([order.id])))
+      count(`end ${order.state}`)
+      for (const what of [...order.timeline, ...order.captures.map(({ purpose }) => `capture ${purpose}`)]) count(what)
+    }
+  } catch (error) {
+    run.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  return run.problems.length > 0 ? { seed, problems: run.problems, log } : undefined
+}
+
+/** Everything that must hold at every moment. */
+async function look(run: Run, last: Map<string, Order>): Promise<Order[]> {
+  const orders = await run.read()
+  const truth = run.truth(orders.map(({ id }) => id))
+  for (const order of orders) {
+    const mine = truth.filter(({ orderId }) => orderId === order.id)
+    run.problems.push(...problemsOf(order, last.get(order.id), mine))
+    last.set(order.id, order)
+    const told = run.orders.find(({ orderId }) => orderId === order.id)?.payments
+    const payable = mine.filter(({ id, payable, processor }) => payable && processor === 'stripe' && told?.has(id))
+    const noted = new Set(order.payments.map(({ processorPaymentId: id }) => id))
+    for (const id of told ?? [])
+      if (!noted.has(id)) run.problems.push(`${order.id}: its buyer can pay ${id}, which nobody knows`)
+    if (payable.length > 1) run.problems.push(`${order.id}: ${payable.length} payments of it can be paid`)
+  }
+  for (const { orderId } of run.orders)
+    if (!orders.some(({ id }) => id === orderId)) run.problems.push(`${orderId} is gone`)
+  run.problems.push(...run.strangeDeliveries())
+  return orders
+}
+
+/** Fewer steps that fail too: what is left out makes no other step do anything else. */
+export async function shrink(world: World, failure: Failure, steps: readonly Step[], tries = 200): Promise<Step[]> {
+  let best = [...steps]
+  for (let size = Math.ceil(best.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let at = 0; at < best.length && tries > 0;) {
+      const fewer = [...best.slice(0, at), ...best.slice(at + size)]
+      tries--
+      if (await runHistory(world, failure.seed, fewer)) best = fewer
+      else at += size
+    }
+  }
+  return best
+}

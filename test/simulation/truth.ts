@@ -1,0 +1,119 @@
+import type { RazorpayServer } from '../razorpay-server.ts'
+import type { StripeServer } from '../stripe-server.ts'
+
+// What really happened to the money, as the banks know it: read from the memory of the processors' servers, and never by the
+// code that is tested.
+
+export interface BankCapture {
+  id: string
+  amountMinor: number
+  currency: string
+}
+export interface BankRefund {
+  id: string
+  captureId: string
+  amountMinor: number
+  state: 'pending' | 'succeeded' | 'failed'
+  /** Our own name for it, where we asked for it. */
+  key: string | undefined
+}
+export interface BankDispute {
+  id: string
+  captureId: string
+  amountMinor: number
+  state: 'open' | 'won' | 'lost'
+}
+export interface BankPayment {
+  processor: 'stripe' | 'razorpay'
+  id: string
+  orderId: string
+  amountMinor: number
+  currency: string
+  /** A buyer who has its secret can pay it now. */
+  payable: boolean
+  atWork: boolean
+  captures: BankCapture[]
+  refunds: BankRefund[]
+  disputes: BankDispute[]
+}
+
+/** Stripe counts these in hundredths that do not exist (https://docs.stripe.com/currencies). */
+export const STRIPE_FACTOR: Record<string, number> = { ISK: 100 }
+const factorOf = (currency: string) => STRIPE_FACTOR[currency.toUpperCase()] ?? 1
+const PAYABLE = new Set(['requires_payment_method', 'requires_confirmation', 'requires_action'])
+
+export function stripePayments({ bank }: StripeServer, orderIds: ReadonlySet<string>): BankPayment[] {
+  return bank.paymentIntents
+    .filter(({ metadata }) => orderIds.has(metadata['order_id']))
+    .map((intent): BankPayment => {
+      const of = ({ payment_intent: id }: Record<string, any>) => id === intent['id']
+      const minor = (amount: number) => amount / factorOf(intent['currency'])
+      const charges = bank.charges.filter(of)
+      return {
+        processor: 'stripe',
+        id: intent['id'],
+        orderId: intent['metadata'].order_id,
+        amountMinor: minor(intent['amount']),
+        currency: intent['currency'].toUpperCase(),
+        payable: PAYABLE.has(intent['status']),
+        atWork: intent['status'] === 'processing',
+        captures: charges
+          .filter(({ status, amount_captured: amount }) => status === 'succeeded' && amount > 0)
+          .map(({ id, amount_captured: amount, currency }) => ({
+            id,
+            amountMinor: minor(amount),
+            currency: currency.toUpperCase(),
+          })),
+        refunds: bank.refunds.filter(of).map(({ id, charge, amount, status, metadata }) => ({
+          id,
+          captureId: charge,
+          amountMinor: minor(amount),
+          state: status === 'succeeded' || status === 'failed' ? status : 'pending',
+          key: metadata.refund_id,
+        })),
+        disputes: bank.disputes
+          .filter((one) => of(one) && !one['status'].startsWith('warning_') && one['status'] !== 'prevented')
+          .map(({ id, charge, amount, status }) => ({
+            id,
+            captureId: charge,
+            amountMinor: minor(amount),
+            state: status === 'won' || status === 'lost' ? status : 'open',
+          })),
+      }
+    })
+}
+
+export function razorpayPayments(bank: RazorpayServer, orderIds: ReadonlySet<string>): BankPayment[] {
+  return [...bank.orders.values()]
+    .filter(({ notes }) => orderIds.has(notes.order_id))
+    .map((order): BankPayment => {
+      const payments = [...bank.payments.values()].filter(({ order_id: id }) => id === order.id)
+      const captured = payments.filter((one) => one.captured)
+      const isOf = ({ payment_id: id }: Record<string, any>) => captured.some((one) => one.id === id)
+      return {
+        processor: 'razorpay',
+        id: order.id,
+        orderId: order.notes.order_id,
+        amountMinor: order.amount,
+        currency: order.currency,
+        payable: order.status !== 'paid',
+        atWork: payments.some(({ status }) => status === 'authorized'),
+        captures: captured.map(({ id, amount, currency }) => ({ id, amountMinor: amount, currency })),
+        refunds: [...bank.refunds.values()].filter(isOf).map(({ id, payment_id, amount, status, receipt }) => ({
+          id,
+          captureId: payment_id,
+          amountMinor: amount,
+          state: status === 'processed' ? 'succeeded' : status,
+          key: receipt ?? undefined,
+        })),
+        disputes: [...bank.disputes.values()]
+          .filter((one) => isOf(one) && (one.phase === 'chargeback' || one.status === 'lost'))
+          .map(({ id, payment_id, amount, status }) => ({
+            id,
+            captureId: payment_id,
+            amountMinor: amount,
+            state: status === 'won' || status === 'lost' ? status : 'open',
+          })),
+      }
+    })
+}

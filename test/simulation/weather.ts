@@ -1,0 +1,166 @@
+import { skipTime } from './clock.ts'
+import type { Random } from './random.ts'
+import type { Run } from './run.ts'
+
+// What happens to everybody: notifications that come when and as they like, processors that are away, clocks, our own jobs.
+
+/** How notifications are told from now on. What is not told now can still come, by `deliver`. */
+export function changePost(run: Run, random: Random): string {
+  const { stripe, razorpay } = run.world
+  const how = random.weighted({ now: 3, twice: 1, slow: 1, never: 2 })
+  stripe.knobs.notify = how === 'never' ? 'never' : 'now'
+  stripe.knobs.sending = { times: how === 'twice' ? 2 : 1 }
+  Object.assign(razorpay.telling, {
+    when: how === 'never' ? 'never' : 'now',
+    times: how === 'twice' ? 2 : 1,
+    lateMs: how === 'slow' ? 20 : 0,
+  })
+  return `notifications come: ${how}`
+}
+
+/** Some of all there ever were, in any order, whether they came before or not. */
+export async function deliver(run: Run, random: Random): Promise<string | undefined> {
+  const letters = lettersOf(run)
+  if (letters.length === 0) return undefined
+  const some = random.some(letters, 6)
+  if (random.chance(0.5)) await Promise.all(some.map(({ send }) => send()))
+  else for (const { send } of some) await send()
+  return `notifications, perhaps again: ${some.map(({ type }) => type).join(', ')}`
+}
+
+export interface Letter {
+  id: string
+  type: string
+  /** How it was answered: 0 for not at all. */
+  send(): Promise<number>
+}
+
+export function lettersOf({ world: { stripe, razorpay }, since }: Run): Letter[] {
+  return [
+    ...stripe.bank.events.slice(since.events).map((event) => ({
+      id: event['id'],
+      type: event['type'],
+      async send() {
+        await stripe.send(event, {})
+        return stripe.deliveries.findLast(({ id }) => id === event['id'])?.status ?? 0
+      },
+    })),
+    ...razorpay.notifications.slice(since.notifications).map((one) => ({
+      id: one.id,
+      type: one.event,
+      send: () => razorpay.again(one),
+    })),
+  ]
+}
+
+/** Somebody who does not know the secret, or has caught an old notification, says that an order was paid. */
+export async function forge(run: Run, random: Random): Promise<string | undefined> {
+  const { stripe } = run.world
+  const id = random.pickAny(run.orders.flatMap(({ payments }) => [...payments]))
+  if (id === undefined) return undefined
+  const object = { id, object: 'payment_intent', status: 'succeeded', amount_received: 1 }
+  const event = { ...envelope('payment_intent.succeeded', object), id: 'evt_forged' }
+  const lie = random.pick([{ secret: 'whsec_guessed' }, { ageSeconds: 3600 }, { ageSeconds: -3600 }])
+  const { body, headers } = stripe.signed(event, lie)
+  const { status } = await run.call('POST', '/api/webhooks/stripe', body, headers)
+  if (status !== 400 && status !== 0) run.problems.push(`a forged notification was answered with ${status}`)
+  return `a forged notification: ${JSON.stringify(lie)}`
+}
+
+/** In the form of another version of the API, genuine, and not true: only the processor itself is believed. */
+export async function tellStrangely(run: Run, random: Random): Promise<string | undefined> {
+  const { stripe } = run.world
+  const id = random.pickAny(run.orders.flatMap(({ payments }) => [...payments]).filter((one) => one.startsWith('pi_')))
+  const object = random.pick([
+    { id: id ?? 'pi_stranger', object: 'payment_intent', status: 'succeeded', charges: { data: [{ paid: true }] } },
+    { id: 'ch_old', object: 'charge', payment_intent: id ?? null, paid: true, refunded: true, amount: '1' },
+    { id: 'pi_of_nobody', object: 'payment_intent', status: 'succeeded' },
+  ])
+  const type = random.pick(['payment_intent.succeeded', 'charge.refunded', 'charge.dispute.created', 'charge.novelty'])
+  await stripe.send({ ...envelope(type, object), api_version: random.pick(['2014-01-31', '2099-01-01.future']) })
+  return `a notification of another version: ${type} about a ${object.object}`
+}
+
+const envelope = (type: string, object: object) => ({
+  id: `evt_strange${(strange += 1)}`,
+  object: 'event',
+  api_version: '2026-10-28.endive',
+  created: Math.floor(Date.now() / 1000),
+  data: { object },
+  livemode: false,
+  type,
+})
+let strange = 0
+
+/** The processors fail the next requests, or work slowly, or refuse what they usually do. */
+export function failProcessor(run: Run, random: Random): string {
+  const { stripe, razorpay } = run.world
+  run.world.troubles()
+  const times = random.whole(1, 4)
+  const what = random.weighted({ stripe: 6, razorpay: 5, slow: 1, refunds: 1, pages: 1, hang: 0.03 })
+  switch (what) {
+    case 'stripe': {
+      const fault = random.pick(['drop', 'done then drop', '500', 'done then 500', '429', '503 html', 'null'] as const)
+      const matching = random.pick(['', 'POST', '/v1/refunds', '/v1/charges'])
+      stripe.fail(fault, { times, match: ({ method, path }) => `${method} ${path}`.includes(matching) })
+      return `stripe fails ${times} requests${matching && ` to ${matching}`}: ${fault}`
+    }
+    case 'razorpay': {
+      const fault = random.pick(['drop', 'drop_after', 'server_error', 'rate_limited', 'html', 'cut', 'empty'] as const)
+      const on = random.pick([/./, /POST/, /refund/, /payments/])
+      razorpay.break(on, fault, times)
+      return `razorpay fails ${times} requests to ${on}: ${fault}`
+    }
+    case 'hang':
+      stripe.fail('done then hang')
+      razorpay.break(/./, 'hang_after')
+      return 'the next answer of each processor never comes'
+    case 'slow':
+      stripe.knobs.delayMs = razorpay.delayMs = 25
+      return 'the processors are slow'
+    case 'refunds':
+      Object.assign(stripe.bank, { refundsBegin: 'pending', refusesRefunds: random.chance(0.5) })
+      razorpay.refundsBecome = 'pending'
+      return 'refunds wait, or are refused'
+    case 'pages':
+      stripe.knobs.pageSize = 1
+      razorpay.receipts = random.pick(['refused', 'ignored', 'unknown_field'] as const)
+      return 'lists come one by one, and receipts are handled otherwise'
+  }
+}
+
+/** The processors work again, and the seconds have passed for which they were left alone. */
+export function mendProcessor(run: Run): string {
+  run.world.works()
+  skipTime(11_000)
+  return 'the processors work again'
+}
+
+/** Our own job, at any moment, also on two services at once. */
+export async function reconcile(run: Run, random: Random): Promise<string> {
+  const due = random.some(run.orders, run.orders.length).map(({ orderId }) => orderId)
+  await run.world.client.query(
+    // locked in the order in which the service locks them: nobody waits in a circle
+    `update orders set due_at = now() where id in (
+       select id from orders where email = $2 and (id = any($1) or due_at is not null) order by id for update)`,
+    [due, run.email],
+  )
+  const times = random.chance(0.3) ? 2 : 1
+  await Promise.all(Array.from({ length: times }, () => run.world.reconcile()))
+  return `the reconciler looks at what is due${times > 1 ? ', twice at once' : ''}`
+}
+
+/** Time passes for the orders of this run, or jumps back by a while. */
+export async function passTime(run: Run, random: Random): Promise<string> {
+  const hours = random.pick([-3, 0.2, 1, 7, 23, 25, 80, 200, 800])
+  for (const checkout of run.checkouts) checkout.ageHours += Math.max(0, hours)
+  await run.world.client.query(
+    `update orders set created_at = created_at - $2::float * interval '1 hour', paid_at = paid_at - $2::float * interval '1 hour',
+       expires_at = expires_at - $2::float * interval '1 hour', due_at = due_at - $2::float * interval '1 hour',
+       sync_after = case when isfinite(sync_after) then sync_after - $2::float * interval '1 hour' else sync_after end
+     where id in (select id from orders where email = $1 order by id for update)`,
+    [run.email, hours],
+  )
+  if (hours > 24) run.world.stripe.forgetKeys()
+  return `${hours} hours pass`
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import type { Ends } from '../shop.ts'
+
+/**
+ * A wire to PostgreSQL that can be cut between any two packets, so that a transaction ends wherever it happens to be, or is
+ * committed and nobody hears of it.
+ */
+export async function startWire(t: Ends, databaseUrl: string) {
+  const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
+  const url = new URL(socketFolder ? databaseUrl.replace(socketFolder, 'socket.invalid') : databaseUrl)
+  const port = Number(url.port || 5432)
+  const target: net.NetConnectOpts = socketFolder
+    ? { path: `${decodeURIComponent(socketFolder)}/.s.PGSQL.${port}` }
+    : { host: url.hostname.replace(/^\[|\]$/g, ''), port }
+  const ends = new Set<net.Socket>()
+  let packetsLeft = Infinity
+  let dead = false
+
+  const cut = () => {
+    packetsLeft = Infinity
+    for (const end of ends) end.destroy()
+  }
+  const server = net.createServer((near) => {
+    if (dead) return void near.destroy()
+    const far = net.connect(target)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(from)
+      from.on('data', (bytes) => {
+        if (--packetsLeft < 0) return cut()
+        to.write(bytes)
+      })
+      from.on('error', () => {})
+      from.once('close', () => {
+        ends.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url.host = `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+  const die = () => {
+    dead = true
+    cut()
+    if (server.listening) server.close()
+  }
+  t.after(die)
+  return {
+    url: url.href,
+    /** All connections end after so many more packets, in either direction; the next ones are let through. */
+    cutAfter: (packets: number) => void (packetsLeft = packets),
+    cut,
+    /** Whoever is at the near end never reaches the database again. */
+    die,
+  }
+}

@@ -1,0 +1,230 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { isDatabaseOutage } from '../../src/kit/database.ts'
+import { startRazorpayServer } from '../razorpay-server.ts'
+import { ACCOUNT } from '../razorpay-setup.ts'
+import { razorpaySettings } from '../razorpay-shop.ts'
+import { serviceFolder, startService } from '../service.ts'
+import { newBrowser } from '../seller.ts'
+import { type Answer, type Ends, newDatabase, startTestShop } from '../shop.ts'
+import { startStripeServer } from '../stripe-server.ts'
+import { rightTime, skipTime } from './clock.ts'
+import { startWire } from './wire.ts'
+
+// A shop, its database and both processors, each as a server that speaks its API. The service can die at any moment; the
+// database and the processors are the world that stays.
+
+export interface Good {
+  productId: string
+  currency: string
+  priceMinor: number
+}
+
+/** Fees of a half go to the even; currencies of no, two and three decimals, and one that Stripe counts in its own way. */
+const PRICES: [string, number][] = [
+  ['USD', 1900],
+  ['USD', 1225],
+  ['EUR', 75],
+  ['GBP', 99_999],
+  ['JPY', 375],
+  ['KWD', 1230],
+  ['ISK', 990],
+  ['INR', 49_900],
+  ['INR', 12_525],
+  ['INR', 725],
+]
+/** For so long a processor that was away is not asked, and a little. */
+const PAUSE_MS = 11_000
+/** A process of its own cannot be asked to look at once; how soon its job must have done it. */
+const LOOK_SECONDS = 60
+
+interface Service {
+  url: string
+  reconcile(): Promise<unknown>
+  /** Gone, in the middle of whatever it does. */
+  die(): Promise<void>
+  /** The connections to the database end after so many packets; the service lives on. */
+  cutAfter?: (packets: number) => void
+  cut?: () => void
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+
+/** Ends with `t`. `killed`: the service is a process of its own and dies by SIGKILL; otherwise it runs here and is cut off. */
+export async function startWorld(t: Ends, { killed = false }: { killed?: boolean } = {}) {
+  if (killed) rightTime()
+  const stripe = await startStripeServer()
+  t.after(stripe.close)
+  const razorpay = await startRazorpayServer(ACCOUNT)
+  t.after(() => razorpay.close())
+  razorpay.telling.tries = 1
+  const databaseUrl = await newDatabase(t)
+  // not by the service's wire: who looks is not hit by what happens to it
+  const client = new pg.Pool({ connectionString: databaseUrl, max: 4 })
+  client.on('error', () => {})
+  t.after(() => client.end())
+  const env = {
+    STRIPE_SECRET_KEY: stripe.secretKey,
+    STRIPE_PUBLISHABLE_KEY: stripe.secretKey.replace('sk_', 'pk_'),
+    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    STRIPE_API_URL: stripe.url,
+    ...razorpaySettings(razorpay),
+  }
+
+  const start = killed ? startProcess : startHere
+  const goods: Good[] = []
+  let cookie = ''
+  let hadFaults = false
+  let service = await start()
+  listen()
+  // the one who sells, and what: made once, by whichever service
+  if (goods.length === 0) throw new Error('there is nothing for sale')
+
+  async function startHere(): Promise<Service> {
+    const ends: (() => unknown)[] = []
+    const wire = await startWire({ after: (end) => ends.push(end) }, databaseUrl)
+    const shop = await startTestShop({ after: (end) => ends.push(end) }, { env, databaseUrl: wire.url })
+    if (goods.length === 0) {
+      for (const [currency, priceMinor] of PRICES)
+        goods.push({ productId: await shop.product({ currency, priceMinor }), currency, priceMinor })
+      const browser = newBrowser(shop)
+      await browser.signInByCode('ann@shop.test')
+      cookie = browser.jar.header(new URL('http://shop.test/')) ?? ''
+    }
+    const end = async () => {
+      for (const one of ends.splice(0).reverse()) await Promise.resolve(one()).catch(() => {})
+    }
+    t.after(end)
+    return {
+      url: shop.url,
+      reconcile: shop.reconcile,
+      cutAfter: wire.cutAfter,
+      cut: wire.cut,
+      async die() {
+        wire.die()
+        // what is left of it can reach nobody, and goes when its own limits end it
+        void end()
+      },
+    }
+  }
+
+  async function startProcess(): Promise<Service> {
+    if (goods.length === 0) await (await startHere()).die()
+    const { url, child, kill } = await startService(t, serviceFolder(t), { ...env, DATABASE_URL: databaseUrl })
+    return { url, reconcile: () => reconcileByJob(() => child.signalCode === null), die: kill }
+  }
+
+  async function reconcileByJob(isAlive: () => boolean): Promise<void> {
+    const { rows } = await client.query(`insert into pgboss.job (name) values ('reconcile') returning id`)
+    await wake('reconcile')
+    for (const end = performance.now() + LOOK_SECONDS * 1000; performance.now() < end && isAlive(); await sleep(20)) {
+      const done = await client.query(`select 1 from pgboss.job where id = $1 and state not in ('created', 'active')`, [
+        rows[0].id,
+      ])
+      if (done.rows.length > 0) return
+    }
+    // what it had begun is lost, and the next service has its own turn
+    await client.query(`update pgboss.job set state = 'failed' where id = $1`, [rows[0].id])
+    if (!isAlive()) return
+    throw new Error('the orders were not looked at')
+  }
+
+  /** Whoever waits for jobs of a queue looks at once, as pg-boss tells it to. */
+  const wake = (queue: string) =>
+    client.query(`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), $1)`, [queue])
+
+  function listen(): void {
+    stripe.knobs.webhookUrl = `${service.url}/api/webhooks/stripe`
+    razorpay.webhookUrl = `${service.url}/api/webhooks/razorpay`
+  }
+
+  /** Status 0: nobody answered. */
+  async function call(
+    method: string,
+    address: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    try {
+      const response = await fetch(service.url + address, {
+        method,
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        signal: AbortSignal.timeout(30_000),
+      })
+      const text = await response.text()
+      const isJson = /json/.test(response.headers.get('content-type') ?? '')
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    } catch {
+      return { status: 0, headers: new Headers(), body: {} }
+    }
+  }
+
+  function works(): void {
+    stripe.works()
+    Object.assign(stripe.knobs, { delayMs: 0, pageSize: 100, searchLagSeconds: 0 })
+    Object.assign(stripe.bank, { refundsBegin: 'succeeded', refusesRefunds: false })
+    razorpay.works()
+    Object.assign(razorpay, { delayMs: 0, refundsBecome: 'processed', receipts: 'same_order' })
+  }
+
+  /** Until every notification that is on its way has arrived. */
+  async function told(): Promise<void> {
+    await Promise.all([stripe.delivered(), razorpay.told()])
+  }
+
+  return {
+    stripe,
+    razorpay,
+    client,
+    goods,
+    killed,
+    wake,
+    service: () => service,
+    call,
+    /** A request of the seller's, from a page of ours. */
+    callAsSeller(
+      method: string,
+      address: string,
+      body: unknown,
+      headers: Record<string, string> = {},
+    ): Promise<Answer> {
+      return call(method, address, body, { ...headers, cookie, origin: killed ? service.url : 'http://shop.test' })
+    },
+    /** Has the service look at the orders that are due. Without its database it fails, and its next turn is soon. */
+    async reconcile({ tries = 1 } = {}): Promise<void> {
+      for (let i = 1; ; i++) {
+        try {
+          return void (await service.reconcile())
+        } catch (error) {
+          if (!isDatabaseOutage(error)) throw error
+          if (i >= tries) return
+        }
+      }
+    },
+    /** The service dies and another one starts. */
+    async restart(): Promise<void> {
+      await service.die()
+      service = await start()
+      listen()
+    },
+    /** Nothing is wrong any more, and the pause is over for which a processor that was away is left alone. */
+    async calm(): Promise<void> {
+      works()
+      Object.assign(stripe.knobs, { notify: 'now', sending: {} })
+      Object.assign(razorpay.telling, { when: 'now', times: 1, lateMs: 0 })
+      await told()
+      if (!killed) skipTime(PAUSE_MS)
+      // a process has its own clock
+      else if (hadFaults) await sleep(PAUSE_MS)
+      hadFaults = false
+    },
+    works,
+    told,
+    /** From now on requests to the processors may fail. */
+    troubles: () => void (hadFaults = true),
+    /** An idempotency key that no other run has. */
+    newKey: () => `simulated-${randomBytes(9).toString('hex')}`,
+  }
+}
