@@ -262,6 +262,13 @@ test('an order whose processor was removed from the settings ends some day', asy
   const shop = await startTestShop(t, { databaseUrl: before.databaseUrl, env: { PROCESSORS: 'none' } })
   await due(shop, order, { ageHours: 40 * 24, over: true })
   await look(shop, order)
+  assert.equal(
+    (await shop.status(order.orderId)).status,
+    'pending',
+    'it may be back tomorrow, and the buyer may have paid',
+  )
+  await sql`update orders set expires_at = now() - interval '15 days', due_at = now()`.execute(shop.db)
+  await look(shop, order)
   assert.equal((await shop.status(order.orderId)).status, 'expired')
 })
 
