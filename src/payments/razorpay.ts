@@ -204,19 +204,9 @@ async function sendBack(ask: Visit, { key, processorPaymentId, captureId, amount
         throw new ProcessorUnavailable('another refund than the one that was asked for')
     } catch (error) {
       if (!(error instanceof RazorpayRefusal)) throw error
-      // refused since a repeat of it is under way, or since all of it went back: both are seen
-      const payment = await read(ask, processorPaymentId)
-      if (!(await isMade()) && !isAllBack(payment, captureId)) throw error
-      return payment
+      // a repeat of it is under way, which is seen by now; or nothing is left to send back, and then this was not made
+      if (!(await isMade())) throw error
     }
   }
   return read(ask, processorPaymentId)
-}
-
-function isAllBack({ captures, refunds }: PaymentSnapshot, captureId: string): boolean {
-  const captured = captures.find(({ id }) => id === captureId)
-  const back = refunds
-    .filter((one) => one.captureId === captureId && one.state !== 'failed')
-    .reduce((sum, one) => sum + one.amountMinor, 0)
-  return captured !== undefined && back >= captured.amountMinor
 }

@@ -1,4 +1,3 @@
-import { MOVES } from '../../src/orders/states.ts'
 import * as banks from './banks.ts'
 import * as buyers from './buyers.ts'
 import { crash, loseDatabase } from './crash.ts'
@@ -19,7 +18,6 @@ export interface Step {
 type Play = (run: Run, random: Random) => Promise<string | undefined> | string | undefined
 
 /** Sellers refund by the API, and refunds fail after they were told as done: for a service that knows of that. */
-const IF_REFUNDS = 'unrefund' in MOVES ? 1 : 0
 
 /** What can happen, and how often. */
 const STEPS = {
@@ -32,9 +30,9 @@ const STEPS = {
   takeWrongly: [1, banks.takeWrongly],
   refundInDashboard: [3, banks.refundInDashboard],
   decideRefund: [2, banks.decideRefund],
-  refund: [4 * IF_REFUNDS, sellers.refund],
-  refundAgain: [IF_REFUNDS, sellers.refundAgain],
-  failRefundLate: [2 * IF_REFUNDS, (run: Run, random: Random) => banks.decideRefund(run, random, true)],
+  refund: [4, sellers.refund],
+  refundAgain: [1, sellers.refundAgain],
+  failRefundLate: [2, (run: Run, random: Random) => banks.decideRefund(run, random, true)],
   dispute: [2, banks.dispute],
   decideDispute: [3, banks.decideDispute],
   closeInDashboard: [1, banks.closeInDashboard],

@@ -116,6 +116,12 @@ export function problemsAtTheEnd(order: Order, truth: readonly BankPayment[]): s
       .filter(({ purpose, id, amountMinor }) => purpose === 'duplicate' && backOf(id) < amountMinor)
       // what cannot be sent back, the buyer's bank has said
       .filter(({ id }) => !refunds.some(({ captureId, state }) => captureId === id && state === 'failed'))
+      // nor what the bank may already take back: the seller is told
+      .filter(
+        ({ id }) =>
+          !disputes.some(({ captureId }) => captureId === id) ||
+          !order.refunds.some(({ captureId, state }) => captureId === id && state === 'failed'),
+      )
       .map(({ id }) => `the second capture ${id} did not go back`),
     ...order.payments.filter(({ state }) => state === 'starting').map(({ id }) => `payment ${id} was never started`),
     ...order.refunds
