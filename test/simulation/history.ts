@@ -17,8 +17,6 @@ export interface Step {
 
 type Play = (run: Run, random: Random) => Promise<string | undefined> | string | undefined
 
-/** Sellers refund by the API, and refunds fail after they were told as done: for a service that knows of that. */
-
 /** What can happen, and how often. */
 const STEPS = {
   order: [3, buyers.order],
