@@ -39,8 +39,11 @@ export async function measureProcessor(
   { busy: { database, service } }: Stage,
   without: Record<'none' | 'sandbox', Service>,
 ): Promise<Result[]> {
-  const rateOf = async ({ port }: Service, seconds = SECONDS) =>
-    (await load({ port, connections: CONNECTIONS, seconds, next: cycle(checkouts), status: 201 })).rate
+  const rateOf = async ({ port }: Service, seconds = SECONDS) => {
+    const { rate } = await load({ port, connections: CONNECTIONS, seconds, next: cycle(checkouts), status: 201 })
+    await lookNoMore(database)
+    return rate
+  }
   const sides = { service, ...without }
   for (const side of Object.values(sides)) await rateOf(side, WARM_UP_SECONDS)
   const rates = await byTurns(
@@ -72,11 +75,13 @@ async function measureNotifications(database: Database, { port }: Service): Prom
       where processor_payment_id between ${processorPaymentId(`${first}`)} and ${processorPaymentId(`${first + NOTIFICATIONS}`)}`,
   )
   const quiet = await buy()
+  await lookNoMore(database)
   const [busy, told] = await Promise.all([buy(), notifyAll(port, first)])
   const [paid] = await query<{ count: number }>(
     database,
     `select count(*)::int as count from captures where processor = 'stripe'`,
   )
+  await lookNoMore(database)
   if (paid!.count !== NOTIFICATIONS) throw new Error(`of ${NOTIFICATIONS} payments ${paid!.count} were booked`)
   told.sort((a, b) => a - b)
   return [
@@ -93,6 +98,11 @@ async function measureNotifications(database: Database, { port }: Service): Prom
       parts: { 'quiet ms': quiet.p99Ms, 'busy ms': busy.p99Ms },
     },
   ]
+}
+
+/** The orders of one round must not be looked after during the next. */
+async function lookNoMore(database: Database): Promise<void> {
+  await query(database, 'update orders set due_at = null where due_at is not null')
 }
 
 /** Sends them evenly, whether those before are answered or not; says how long each answer took, in ms. */

@@ -68,11 +68,12 @@ async function readLive(db: Db, orders: readonly string[]): Promise<(Attempt & {
 
 async function noteStarted(db: Db, started: readonly Started[]): Promise<string[]> {
   const ids = started.map(({ id }) => id)
+  // the ids twice, and no word of the state: any other plan than by the ids reads every payment that is open
   const { rows: noted } = await sql<Started>`
     update payments p set processor_payment_id = s.payment, state = 'open'
     from unnest(${ids}::text[], ${started.map(({ processorPaymentId }) => processorPaymentId)}::text[])
       as s(id, payment)
-    where p.id = s.id and p.state = 'starting'
+    where p.id = any(${ids}) and p.id = s.id and p.processor_payment_id is null
     returning p.id, p.processor_payment_id as "processorPaymentId"`.execute(db)
   const found = new Map(noted.map((one) => [one.id, one.processorPaymentId]))
   if (found.size < started.length) {
