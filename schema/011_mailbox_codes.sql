@@ -1,10 +1,11 @@
 -- Buyers prove a mailbox by a code, with no account: what was bought with an address is shown to whom it belongs.
 
--- One live code for a mailbox, whatever it is for: the primary key says so. A newer one takes the place of the older.
+-- One live code for a browser. A mailbox has as many as browsers wait for one: whoever types somebody's address must not be
+-- able to end the code that its owner waits for.
 create table mailbox_codes (
+  id uuid primary key,
   -- Of the same collation as the orders' addresses, or their index would be of no use to a join.
-  email text primary key check (email = lower(btrim(email)) and length(email) between 3 and 254),
-  id uuid not null unique,
+  email text not null check (email = lower(btrim(email)) and length(email) between 3 and 254),
   -- What the code shows: the mail says so, and a code for one thing opens no other.
   purpose text collate "C" not null check (purpose in ('charge')),
   -- SHA-256 of what the browser that asked holds in a cookie. No other can use the code, nor burn its tries.

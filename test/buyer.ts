@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { codeOf } from '../src/buyers/mailbox-codes.ts'
+import { hashOf } from '../src/kit/tokens.ts'
 import { type Browser, newBrowser } from './seller.ts'
 import { type Answer, SECRET, type TestShop, eventually } from './shop.ts'
 
@@ -21,17 +22,18 @@ export const findCharge = (
   line: Line = { descriptor: 'TILL' },
 ): Promise<Answer> => browser.call('POST', '/api/charges/verify', { email, code, ...line })
 
-export const mailboxCodeRow = async ({ db }: TestShop, email: string) =>
+/** The newest code of a mailbox; the one that `browser` waits for. */
+export const mailboxCodeRow = async ({ db }: TestShop, email: string, browser?: Browser) =>
   (
     await sql<{ id: string; wrongTries: number; used: boolean }>`
-      select id, wrong_tries as "wrongTries", used_at is not null as used from mailbox_codes where email = ${email}`.execute(
-      db,
-    )
+      select id, wrong_tries as "wrongTries", used_at is not null as used from mailbox_codes
+      where email = ${email} and browser_hash = coalesce(${browser ? hashOf(browser.jar.value('till_mailbox')!) : null}, browser_hash)
+      order by created_at desc limit 1`.execute(db)
   ).rows[0]
 
 /** The digits of a mailbox's live code, whether its mail is there or not. */
-export async function liveCode(shop: TestShop, email: string): Promise<string> {
-  const row = await mailboxCodeRow(shop, email)
+export async function liveCode(shop: TestShop, email: string, browser?: Browser): Promise<string> {
+  const row = await mailboxCodeRow(shop, email, browser)
   assert(row, `no code for ${email}`)
   return codeOf(SECRET, row.id)
 }

@@ -14,8 +14,7 @@ export function buyerBrowser(baseUrl: string, path: string) {
   const { common, domain } = cookieKind(baseUrl)
   const cookie = { ...common, name: `${domain}till_mailbox`, path, maxAge: CODE_SECONDS, sameSite: 'strict' } as const
   return {
-    /** Under which names requests and tries for a mailbox are counted. */
-    counted: (request: FastifyRequest, email: string) => ({ bucket: email, network: networkOf(request.ip) }),
+    networkOf: (request: FastifyRequest) => networkOf(request.ip),
     /** What binds a code to this browser: the hash of what its cookie holds. */
     codeHolder(request: FastifyRequest): Buffer | undefined {
       const token = cookiesOf(request)[cookie.name]

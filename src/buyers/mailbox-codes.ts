@@ -12,6 +12,7 @@ import {
 } from '../kit/codes.ts'
 import type { Db, Tx } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
 
 // The queue's name begins unlike the sellers': a code of one kind is never taken for one of the other.
 export const { codeOf, codeHash, codeQueue } = codeKind('mailbox code', 'mailbox_code')
@@ -19,30 +20,62 @@ export const { codeOf, codeHash, codeQueue } = codeKind('mailbox code', 'mailbox
 /** What a buyer's code is to show. */
 export type Purpose = 'charge'
 
-export interface NewMailboxCode extends Counters {
+/**
+ * Buyers have no account and no browser that is known, so nothing that a stranger does may hold them up: codes are counted for a
+ * mailbox and a network together, wrong ones for a network, and only what many networks do together for the mailbox.
+ */
+export interface MailboxLimits extends CodeLimits {
+  /** Codes that were sent to one mailbox, and wrong ones that were tried, from all networks. */
+  mailbox?: Limit
+}
+
+export interface NewMailboxCode {
   email: string
   purpose: Purpose
-  /** SHA-256 of what the browser holds from now on. */
+  /** SHA-256 of what the browser holds from now on, and of what it held before. */
   browserHash: Buffer
+  previousBrowserHash: Buffer | undefined
+  network: string
 }
 
 export type SendMailboxCode = (code: NewMailboxCode) => Promise<{ resendAfterSeconds: number }>
 
 /**
- * Makes a code for a mailbox, in the place of any older one, and has it mailed, in one transaction; those asked for together
- * share it. Whether the mailbox ever bought anything is not looked at here: the mail's own job does. Throws `rate_limited`.
+ * Makes a code for a mailbox, in the place of the one that this browser had, and has it mailed, in one transaction; those asked
+ * for together share it. The codes of other browsers stay good. Whether the mailbox ever bought anything is not looked at here: the mail's own job does. Throws `rate_limited`.
  */
-export function mailboxCodeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendMailboxCode {
-  const send = limitedSender<NewMailboxCode>(db, 'mailbox_code', limits, (tx, codes) =>
-    sendAll(tx, jobs, secrets[0]!, codes),
+export function mailboxCodeSender(
+  db: Db,
+  jobs: Jobs,
+  secrets: readonly string[],
+  limits: MailboxLimits,
+): SendMailboxCode {
+  const send = limitedSender<NewMailboxCode & Counters>(
+    db,
+    'mailbox_code',
+    limits,
+    (tx, codes) => sendAll(tx, jobs, secrets[0]!, codes),
+    {
+      tooMany:
+        'Too many codes were asked for, from your network or for this address. The last one that was sent to this browser stays good for its ten minutes.',
+      alsoCounted: ({ email }) => limits.mailbox && { key: `mailbox_code of ${email}`, limit: limits.mailbox },
+    },
   )
-  return async (code) => (await send(code))!
+  return async (code) => (await send({ ...code, bucket: `${code.email} from ${code.network}` }))!
 }
 
 async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewMailboxCode[]): Promise<Set<string>> {
-  // of several for one mailbox the last is the one that counts, as if they had come one after the other
-  const live = [...new Map(codes.map((code) => [code.email, { ...code, id: randomUUID() }])).values()]
+  const live = codes.map((code) => ({ ...code, id: randomUUID() }))
   const column = <T>(pick: (code: (typeof live)[number]) => T): T[] => live.map(pick)
+  await sql`
+    delete from mailbox_codes where id in (
+      select c.id from mailbox_codes c
+      where (c.email, c.browser_hash) in (
+        select * from unnest(
+          ${column(({ email }) => email)}::text[],
+          ${column(({ previousBrowserHash }) => previousBrowserHash ?? null)}::bytea[]))
+      -- in one order everywhere, so that two statements never wait for each other
+      order by c.id for update)`.execute(tx)
   await sql`
     insert into mailbox_codes (email, id, purpose, browser_hash, code_hash, expires_at)
     select n.email, n.id, n.purpose, n.browser_hash, n.code_hash, now() + make_interval(secs => ${CODE_SECONDS}::int)
@@ -50,12 +83,7 @@ async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewMa
       ${column(({ email }) => email)}::text[], ${column(({ id }) => id)}::uuid[], ${column(({ purpose }) => purpose)}::text[],
       ${column(({ browserHash }) => browserHash)}::bytea[],
       ${column(({ id, browserHash }) => codeHash(secret, browserHash, codeOf(secret, id)))}::bytea[])
-      as n (email, id, purpose, browser_hash, code_hash)
-    -- in one order everywhere, so that two statements never wait for each other
-    order by n.email
-    on conflict (email) do update set id = excluded.id, purpose = excluded.purpose, browser_hash = excluded.browser_hash,
-      code_hash = excluded.code_hash, wrong_tries = 0, used_at = null, created_at = excluded.created_at,
-      expires_at = excluded.expires_at`.execute(tx)
+      as n (email, id, purpose, browser_hash, code_hash)`.execute(tx)
   await jobs.add(
     tx,
     codeQueue(secret),
@@ -64,12 +92,13 @@ async function sendAll(tx: Tx, jobs: Jobs, secret: string, codes: readonly NewMa
   return new Set(live.map(({ email }) => email))
 }
 
-export interface MailboxProof extends Counters {
+export interface MailboxProof {
   email: string
   purpose: Purpose
   code: string
   /** Absent: this browser waits for no code. */
   browserHash: Buffer | undefined
+  network: string
 }
 
 /**
@@ -77,8 +106,8 @@ export interface MailboxProof extends Counters {
  * Throws `invalid_code` and `rate_limited`.
  */
 export function withProvenMailbox<T>(
-  { db, secrets, limits }: { db: Db; secrets: readonly string[]; limits: CodeLimits },
-  { bucket, network, browserHash, ...given }: MailboxProof,
+  { db, secrets, limits }: { db: Db; secrets: readonly string[]; limits: MailboxLimits },
+  { network, browserHash, ...given }: MailboxProof,
   work: (tx: Tx, email: string) => Promise<T>,
 ): Promise<T> {
   return limitedTry(
@@ -86,9 +115,11 @@ export function withProvenMailbox<T>(
     {
       counter: 'mailbox_code_try',
       limit: limits.code_try,
-      bucket,
+      bucketLimit: limits.mailbox,
+      bucket: given.email,
       network,
-      tooMany: 'Too many wrong codes. Please wait, and then ask for a new one.',
+      tooMany:
+        'Too many wrong codes were tried, from your network or for this address. Please wait, and then ask for a new one.',
     },
     browserHash && ((tx) => tryCode(tx, secrets, { ...given, browserHash })),
     (tx) => work(tx, given.email),

@@ -24,7 +24,7 @@ export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl
       select c.email, c.purpose, exists (select from orders o where o.email = c.email) as "hasOrders"
       from mailbox_codes c where c.id = ${id} and c.used_at is null and c.expires_at > now()`.execute(db)
     const code = rows[0]
-    // a newer one has taken its place, or it is used, or its time is over
+    // its browser has asked for a newer one, or it is used, or its time is over
     if (!code) return
     const lines = code.hasOrders ? CODE_LINES[code.purpose](codeOf(secret, id), host) : nothingBought(host)
     try {

@@ -1,11 +1,10 @@
-import type { CodeLimits } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { Problem } from '../kit/schema.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type FoundOrder, findCharges } from './charges.ts'
-import { type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
+import { type MailboxLimits, type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
 import { ChargeCodeRequest, ChargeCodeSent, ChargeFound, type ChargeOrder, ChargeVerification } from './schema.ts'
 import { readStatementLine } from './statement-line.ts'
 
@@ -16,7 +15,7 @@ const refusals = { '4xx': Problem, '5xx': Problem }
 export interface ChargeParts {
   db: Db
   secrets: readonly string[]
-  limits: CodeLimits
+  limits: MailboxLimits
   sendCode: SendMailboxCode
   baseUrl: string
   orderUrl: (orderId: string) => string
@@ -44,8 +43,13 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
       readStatementLine(request.body)
       const email = canonicalEmail(request.body.email)
       const { browserHash, keep } = browser.newCodeHolder()
-      const counted = browser.counted(request, email)
-      const { resendAfterSeconds } = await sendCode({ email, purpose: 'charge', browserHash, ...counted })
+      const { resendAfterSeconds } = await sendCode({
+        email,
+        purpose: 'charge',
+        browserHash,
+        previousBrowserHash: browser.codeHolder(request),
+        network: browser.networkOf(request),
+      })
       keep(reply)
       return reply.code(202).send({ resendAfter: resendAfterSeconds })
     },
@@ -75,7 +79,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
           purpose: 'charge',
           code: request.body.code,
           browserHash: browser.codeHolder(request),
-          ...browser.counted(request, email),
+          network: browser.networkOf(request),
         },
         (tx) => findCharges(tx, email, line),
       )

@@ -11,6 +11,8 @@ export const LIMITS = {
   code: { count: 3, seconds: 900 },
   code_address: { count: 10, seconds: 3600 },
   code_try: { count: 10, seconds: 3600 },
+  // 1440 wrong codes a day of a million: nobody finds one with a chance above 1.5 in a thousand a day, however many ask
+  mailbox: { count: 60, seconds: 3600 },
   password: { count: 10, seconds: 900 },
   idp: { count: 30, seconds: 60 },
 } satisfies Record<string, Limit>

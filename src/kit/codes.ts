@@ -3,7 +3,7 @@ import { batched } from './batch.ts'
 import { type Db, type Tx, inTransaction, isDatabaseOutage } from './database.ts'
 import { Refusal } from './errors.ts'
 import type { QueueOptions } from './jobs.ts'
-import { type Limit, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond } from './limits.ts'
+import { type Limit, type Use, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond } from './limits.ts'
 import { derivedKey } from './signing.ts'
 
 // One-time codes by mail: what is the same for all of them. Each kind has a table, keys and counters of its own.
@@ -78,6 +78,10 @@ export function limitedSender<Code extends Counters & { email: string }>(
   counter: string,
   limits: CodeLimits,
   sendAll: (tx: Tx, codes: readonly Code[]) => Promise<ReadonlySet<string>>,
+  {
+    tooMany = 'Too many codes were asked for. Those that were sent stay good.',
+    alsoCounted = () => undefined,
+  }: { tooMany?: string; alsoCounted?: (code: Code) => Use | undefined } = {},
 ): (code: Code) => Promise<{ resendAfterSeconds: number } | undefined> {
   const send = batched(
     async (codes: readonly Code[]) => {
@@ -85,6 +89,7 @@ export function limitedSender<Code extends Counters & { email: string }>(
       const counted = await countInTurn(db, codes, [
         ({ network }) => limits.code_address && { key: `${counter} from ${network}`, limit: limits.code_address },
         ({ bucket }) => limits.code && { key: `${counter} ${bucket}`, limit: limits.code },
+        alsoCounted,
       ])
       const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
       const sent =
@@ -95,7 +100,7 @@ export function limitedSender<Code extends Counters & { email: string }>(
   )
   return async (code) => {
     const { counted, isSent } = await send(code)
-    refuseBeyond(counted, 'Too many codes were asked for. Those that were sent stay good.')
+    refuseBeyond(counted, tooMany)
     if (!isSent) return undefined
     const last = counted.filter(({ left }) => left === 0).map(({ resetSeconds }) => resetSeconds)
     return { resendAfterSeconds: Math.max(RESEND_SECONDS, ...last) }
@@ -106,6 +111,8 @@ export interface LimitedTry extends Counters {
   /** What the names of the counters begin with. */
   counter: string
   limit: Limit | undefined
+  /** Where it is not the same for a mailbox as for a network. */
+  bucketLimit?: Limit | undefined
   /** What is said to whoever is beyond the limit. */
   tooMany: string
 }
@@ -117,23 +124,21 @@ export interface LimitedTry extends Counters {
  */
 export async function limitedTry<Right extends { isRight: boolean }, T>(
   db: Db,
-  { counter, limit, tooMany, bucket, network }: LimitedTry,
+  { counter, limit, bucketLimit = limit, tooMany, bucket, network }: LimitedTry,
   tryCode: ((tx: Tx) => Promise<Right | undefined>) | undefined,
   work: (tx: Tx, right: Right) => Promise<T | undefined>,
 ): Promise<T> {
   const [ofMailbox, ofNetwork] = [`${counter} ${bucket}`, `${counter} from ${network}`]
   // Who guesses is counted before. A mailbox is counted only when a live code of it was really tried: else anybody could use
   // up its tries from anywhere.
-  if (limit) {
-    refuseBeyond(await countUses(db, [{ key: ofNetwork, limit }]), tooMany)
-    refuseBeyond([await lookAtUse(db, { key: ofMailbox, limit })], tooMany)
-  }
+  if (limit) refuseBeyond(await countUses(db, [{ key: ofNetwork, limit }]), tooMany)
+  if (bucketLimit) refuseBeyond([await lookAtUse(db, { key: ofMailbox, limit: bucketLimit })], tooMany)
   const outcome =
     tryCode &&
     (await inTransaction(db, async (tx) => {
       const tried = await tryCode(tx)
       if (tried?.isRight) return work(tx, tried)
-      if (tried && limit) await countUses(tx, [{ key: ofMailbox, limit }])
+      if (tried && bucketLimit) await countUses(tx, [{ key: ofMailbox, limit: bucketLimit }])
       return undefined
     }))
   if (!outcome) throw notRight()
