@@ -504,6 +504,7 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     fetchPayment: () => Promise.reject(new ProcessorUnavailable('away')),
     cancelPayment: () => Promise.reject(new ProcessorUnavailable('away')),
     refund: () => Promise.reject(new ProcessorUnavailable('away')),
+    signature: { header: 'x', form: /^x$/ },
     verifyEvent: () => undefined,
   }
   const server = await newServer({

@@ -15,7 +15,8 @@ import {
   snapshotOf,
   times,
 } from './processor.ts'
-import { type TestShop, assertProblem, startTestShop } from './shop.ts'
+import { startService } from './service.ts'
+import { type TestShop, assertProblem, eventually, newDatabase, startTestShop, temporaryFolder } from './shop.ts'
 
 const shared = sharedPair()
 const now = () => Math.floor(Date.now() / 1000)
@@ -112,6 +113,44 @@ test('missing, garbled and endless headers are refused quickly, and nothing is k
     assertProblem(await shop.call('POST', '/api/webhooks/sandbox', body, rest), 400, 'invalid_signature')
   }
   await assertNothingCameOfIt(shop, order, id)
+})
+
+test('many forged notifications are an alarm only where they look signed: who sends just anything raises none', async (t) => {
+  const api = 'http://127.0.0.1:9'
+  const { call, output } = await startService(t, await temporaryFolder(t), {
+    DATABASE_URL: await newDatabase(t),
+    LOG_LEVEL: 'error',
+    ...{ STRIPE_API_URL: api, STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_PUBLISHABLE_KEY: 'pk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_xx' }, // prettier-ignore
+    ...{
+      RAZORPAY_API_URL: api,
+      RAZORPAY_KEY_ID: 'rzp_test_x',
+      RAZORPAY_KEY_SECRET: 'x',
+      RAZORPAY_WEBHOOK_SECRET: 'whsec_xx',
+    },
+    PROCESSORS: 'sandbox,stripe,razorpay',
+  })
+  const alarms = () =>
+    [...output().matchAll(/"processor":"(\w+)","msg":"notifications are refused/g)].map(([, name]) => name)
+  const hex = 'ab'.repeat(32)
+  const mac = Buffer.from(hex, 'hex').toString('base64')
+  const signedHeaders = {
+    sandbox: { 'webhook-id': 'x', 'webhook-timestamp': '1', 'webhook-signature': `v1,${mac}` },
+    stripe: { 'stripe-signature': `t=${now()},v1=${hex},v0=${hex}` },
+    razorpay: { 'x-razorpay-signature': hex },
+  }
+  const send = async (processor: string, headers: Record<string, string>) => {
+    for (let time = 0; time < 10; time++)
+      assert.equal((await call('POST', `/api/webhooks/${processor}`, {}, { headers })).status, 400)
+  }
+  for (const [processor, headers] of Object.entries(signedHeaders)) {
+    await send(processor, {})
+    for (const value of ['', 'x', 't=,v1=', 'v1,', 'v1', `t=1,v0=${hex}`, hex.slice(1), `t=x,v1=${hex}`])
+      await send(processor, Object.fromEntries(Object.keys(headers).map((name) => [name, value])))
+  }
+  assert.deepEqual(alarms(), [])
+  for (const [processor, headers] of Object.entries(signedHeaders)) await send(processor, headers)
+  await eventually(async () => alarms(), ({ length }) => length >= 3) // prettier-ignore
+  assert.deepEqual(alarms(), ['sandbox', 'stripe', 'razorpay'])
 })
 
 test('a notification that is ten minutes old, or an hour ahead, is refused; one that is minutes off is not', async () => {

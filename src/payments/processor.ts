@@ -129,6 +129,8 @@ export interface Processor {
     captureId: string
     amountMinor: number
   }): Promise<PaymentSnapshot>
+  /** The header that carries the signature of a notification, and what it looks like whatever the secret. */
+  readonly signature: { header: string; form: RegExp }
   /** Checks signature and age over the raw body; undefined when it is not a genuine, fresh notification. */
   verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
   /** Notifications since a moment, oldest first, for a shop that was down. */

@@ -58,6 +58,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
       return payment.state === 'open' ? { ...payment, state: 'canceled' } : payment
     },
     refund: (refund) => sendBack(visit(), refund),
+    signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),
     eventsSince: (since) => eventsSince(visit, since),
     movements: (from, to) => movements(visit, from, to),

@@ -67,6 +67,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
       await sendBack(stripe, live, wanted, until)
       return read(wanted.processorPaymentId, until)
     },
+    signature: { header: 'stripe-signature', form: /^t=\d{1,12},(?:.*,)?v1=[0-9a-f]{64}(?:,|$)/ },
     verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),
     eventsSince: (since) => eventsSince(stripe, live, since),
     movements: (from, to) => movements(stripe, from, to),

@@ -55,6 +55,7 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
         return snapshotOf(payment)
       }),
     refund: async ({ processorPaymentId, ...wanted }) => refund(db, jobs, processorPaymentId, wanted),
+    signature: { header: 'webhook-signature', form: /^v1,[A-Za-z0-9+/]{43}=(?: |$)/ },
     verifyEvent: (body, headers) => verifyNotification(keys, body, headers),
     movements: (from, to) => movements(db, from, to),
   }
