@@ -84,3 +84,32 @@ test('a service killed at any moment after it has taken refunds makes each of th
     assert.deepEqual((await mails()).map(({ recipient }) => recipient).sort(), [SELLER, 'bob@example.com'])
   }
 })
+
+test('a refund that is merely slow is no failure in the log', async (t) => {
+  const service = await startService(t, await temporaryFolder(t), {
+    DATABASE_URL: await newDatabase(t),
+    LOG_LEVEL: 'info',
+  })
+  const headers = await signIn(service)
+  const { body: order } = await service.checkout()
+  await service.confirm(order.clientSecret, 'slow_refund')
+  await eventually(
+    () => service.status(order.orderId),
+    ({ body }) => body.paid,
+  )
+  assert.equal((await service.call('POST', `/api/orders/${order.orderId}/refunds`, {}, { headers })).status, 201)
+  await eventually(
+    async () => service.output(),
+    (output) => output.includes('the processor has not finished this refund'),
+  )
+  await eventually(
+    () => service.status(order.orderId),
+    ({ body }) => body.status === 'refunded',
+  )
+  const lines = service.output().split('\n').filter((line) => line.includes('"queue":"refund"')) // prettier-ignore
+  assert(lines.length > 0)
+  for (const line of lines) {
+    assert.match(line, /"level":30,.*"a job is tried again later"/)
+    assert.doesNotMatch(line, /stack/)
+  }
+})

@@ -8,7 +8,7 @@ import { inTime } from './time.ts'
 export interface Jobs {
   /** Enqueues within `tx`: the jobs are there exactly when it commits. */
   add(tx: Tx, queue: string, jobs: readonly { data: object; startAfterSeconds?: number }[]): Promise<void>
-  /** Runs `handler` for every job of `queue`; an error is a try later, a `DropJob` is the end of it. */
+  /** Runs `handler` for every job of `queue`; an error is a try later, as is a `TryLater`; a `DropJob` is the end of it. */
   on<Data extends object>(
     queue: string,
     options: QueueOptions,
@@ -35,6 +35,9 @@ export interface QueueOptions {
 
 /** Thrown by a handler when trying again cannot help. */
 export class DropJob extends Error {}
+
+/** Thrown by a handler when nothing went wrong and it is merely too early: tried again like a failed one, and no alarm. */
+export class TryLater extends Error {}
 
 /** Longer than any statement of the job library takes, its own migrations included. */
 const QUERY_TIMEOUT_MS = 60_000
@@ -80,6 +83,10 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
       await inTime(work(), (seconds - MARGIN_SECONDS) * 1000)
       return { id, status: 'completed' }
     } catch (error) {
+      if (error instanceof TryLater) {
+        log.info({ queue, jobId: id, why: error.message }, 'a job is tried again later')
+        return { id, status: 'failed', output: { why: error.message } }
+      }
       const dropped = error instanceof DropJob
       log.warn({ queue, jobId: id, dropped, ...errorForLog(error) }, 'a job failed')
       return { id, status: dropped ? 'deadletter' : 'failed', output: errorForLog(error) }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
-import type { Jobs } from '../kit/jobs.ts'
+import { type Jobs, TryLater } from '../kit/jobs.ts'
 import type { Log } from '../kit/log.ts'
 import type { MailNews } from '../orders/mails/news.ts'
 import { noteEvents } from '../orders/move.ts'
@@ -57,7 +57,7 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
   if (why || (failure && now.overdue && !now.taken)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer')
   // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
   if (now.overdue) return
-  throw failure ?? new Error('the processor has not finished this refund')
+  throw failure ?? new TryLater('the processor has not finished this refund')
 }
 
 /** Asks once more about all that should long have ended: also those whose job is gone, since we were down for weeks. */
