@@ -278,3 +278,29 @@ test('a buyer is told of a refund, of a part of one, and of a dispute', async ()
   assert.match(disputed.text, /TILL A BOOK/)
   for (const { text, html } of [part, disputed]) assert(text.includes(order.orderId) && html.includes(order.orderId))
 })
+
+test('a receipt that is sent late, when the files are the buyer’s no more, does not say that they are ready', async () => {
+  const shop = shared()
+  const email = 'delayed@example.com'
+  const order = await shop.checkout({ email })
+  await shop.confirm(order)
+  const mailed = (subject: string, count: number) =>
+    eventually(
+      () => shop.mails(email),
+      (mails) => mails.length === count && mails[0]!.subject === subject,
+    ).then((mails) => mails[0]!)
+  assert.match((await mailed('Your receipt for A book', 1)).text, /Your files are ready/)
+  await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret })
+  await mailed('Your refund for A book', 2)
+  // as if the mail server had been away since the payment
+  await sql`
+    insert into pgboss.job (name, data, policy, retry_limit, retry_delay, retry_backoff, expire_seconds, deletion_seconds)
+    select name, data, policy, retry_limit, 1, false, expire_seconds, deletion_seconds from pgboss.job
+    where name = 'mail' and data->>'kind' = 'receipt' and data->>'orderId' = ${order.orderId}`.execute(shop.db)
+  const { text, html } = await mailed('Your receipt for A book', 3)
+  for (const told of [text, html]) {
+    assert.doesNotMatch(told, /files are ready|Open my files|opens your files/)
+    assert.match(told, /files cannot be downloaded now/)
+    assert(told.includes('$19.00') && told.includes(order.orderId))
+  }
+})

@@ -9,9 +9,9 @@ type Told = Said & { button: string }
 export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) => Told> = {
   receipt: (order, { late }) => ({
     subject: `Your receipt for ${order.productName}`,
-    title: 'Thank you. Your files are ready.',
-    text: `${late ? 'Your payment arrived after the order’s time was over, and it counts all the same. ' : ''}You bought ${order.productName} from ${order.seller}. This address opens your files whenever you need them: you only have to say which address you bought with.`,
-    button: 'Open my files',
+    title: order.delivered ? 'Thank you. Your files are ready.' : 'Thank you for your payment.',
+    text: `${late ? 'Your payment arrived after the order’s time was over, and it counts all the same. ' : ''}You bought ${order.productName} from ${order.seller}. ${order.delivered ? 'This address opens your files whenever you need them: you only have to say which address you bought with.' : 'Its files cannot be downloaded now: the page of your order says why.'}`,
+    button: order.delivered ? 'Open my files' : 'See my order',
     facts: [
       ['Product', order.productName],
       ['Amount', formatMoney(order.amountMinor, order.currency)],
