@@ -97,6 +97,7 @@ test('a refund is shown on an open page that is looked at again', async ({ page 
     await look()
     await expect(page.getByText('−₹100.00')).toBeVisible({ timeout: 1_000 })
   }).toPass()
+  await expect(sums(page)).toHaveText(['Total₹499.00', 'Refunded−₹100.00', 'Left paid₹399.00'])
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
 
   expect((await refund()).status()).toBe(200)
@@ -105,7 +106,34 @@ test('a refund is shown on an open page that is looked at again', async ({ page 
     await expect(page.getByRole('heading', { name: 'This order was refunded' })).toBeVisible({ timeout: 1_000 })
   }).toPass()
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
+  await expect(sums(page)).toHaveText(['Total₹499.00', 'Refunded−₹499.00', 'Left paid₹0.00'])
 })
+
+test('the receipt of a payment that the bank took back adds up, and one that stands has its total alone', async ({
+  page,
+}) => {
+  const { orderId } = await buy(page)
+  let change = {}
+  await page.route('**/status?**', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), ...change } })
+  })
+  for (const [told, lines] of [
+    [{}, ['Total₹499.00']],
+    [{ status: 'charged_back' }, ['Total₹499.00', 'Taken back by the bank−₹499.00', 'Left paid₹0.00']],
+    [
+      { status: 'charged_back', refundedAmount: 9_900 },
+      ['Total₹499.00', 'Refunded−₹99.00', 'Taken back by the bank−₹400.00', 'Left paid₹0.00'],
+    ],
+  ] as const) {
+    change = told
+    await page.goto(`/order/?order=${orderId}`)
+    await expect(sums(page)).toHaveText(lines)
+  }
+})
+
+/** The lines of the receipt that are amounts. */
+const sums = (page: Page) => page.locator('.slip .lines > div').filter({ hasText: '₹' })
 
 test('a refund that is under way or has failed is told where the buyer looks, until something else happens', async ({
   page,

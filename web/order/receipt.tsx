@@ -70,13 +70,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
             <Line name="Sent to" value={email} wide />
             {order.statementDescriptor && <Line name="On your statement" value={order.statementDescriptor} wide mono />}
             <Line name="Order number" value={order.orderId} wide mono />
-            {order.refundedAmount ? (
-              <Line name="Refunded" value={`−${money(order.refundedAmount, order.currency)}`} />
-            ) : null}
-            <div class="total">
-              <dt>{order.paidAt ? 'Total' : 'Price'}</dt>
-              <dd>{money(order.amount, order.currency)}</dd>
-            </div>
+            <Sums order={order} />
           </dl>
         </div>
       </aside>
@@ -87,6 +81,23 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
 /** Only the browser that made an order can go on with it: elsewhere the payment page would make a new one. */
 const isKeptHere = (productId: string, orderId: string): boolean =>
   read<{ orderId?: string }>(placeOf(productId))?.orderId === orderId
+
+/** What was paid; and where some of it went back, what did, and what is left. */
+function Sums({ order: { status, paidAt, amount, currency, refundedAmount = 0 } }: { order: OrderStatus }) {
+  const takenBack = status === 'charged_back' ? amount - refundedAmount : 0
+  const left = amount - refundedAmount - takenBack
+  return (
+    <>
+      {left < amount && <Line name="Total" value={money(amount, currency)} />}
+      {refundedAmount > 0 && <Line name="Refunded" value={`−${money(refundedAmount, currency)}`} />}
+      {takenBack > 0 && <Line name="Taken back by the bank" value={`−${money(takenBack, currency)}`} />}
+      <div class="total">
+        <dt>{left < amount ? 'Left paid' : paidAt ? 'Total' : 'Price'}</dt>
+        <dd>{money(left, currency)}</dd>
+      </div>
+    </>
+  )
+}
 
 const Line = ({ name, value, wide, mono }: { name: string; value: string; wide?: boolean; mono?: boolean }) => (
   <div class={wide ? 'wide' : undefined}>
