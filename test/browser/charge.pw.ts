@@ -70,6 +70,26 @@ test('by amount and date; what fits nothing shows the latest orders, and no othe
   await expect(page.getByRole('listitem').filter({ hasText: '₹499.00' })).toHaveCount(1)
 })
 
+test('of several orders that fit it is said that none was paid, exactly where none was', async ({ page }) => {
+  const { email } = await makeOrder(page)
+  for (const [second, title] of [
+    ['expired', 'These orders fit, but none of them is paid.'],
+    ['paid', 'It can be one of these.'],
+  ] as const) {
+    await page.unroute('**/api/charges/verify')
+    await page.route('**/api/charges/verify', async (route) => {
+      const response = await route.fetch()
+      const found = (await response.json()) as { orders: object[] }
+      const orders = [...found.orders, { ...found.orders[0], orderId: 'ord_other', status: second }]
+      await route.fulfill({ response, json: { ...found, orders } })
+    })
+    await page.goto('/charge/')
+    await ask(page, email, { text: 'TILL' })
+    await codeField(page).fill(await chargeCode(page, email, second === 'expired' ? 1 : 2))
+    await expect(page.getByRole('heading', { name: title })).toBeFocused()
+  }
+})
+
 test('a mailbox that bought nothing is told so by mail, and the page says the same as ever', async ({ page }) => {
   const email = newEmail()
   await page.goto('/charge/')

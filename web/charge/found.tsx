@@ -62,17 +62,24 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
       before: 'But',
       after: ' has ordered here. These are the latest orders; a bank that converts a currency shows another amount.',
     }
+  const unpaid = orders.every(({ status }) => UNPAID.has(status))
+  if (orders.length > 1 && unpaid)
+    return {
+      title: 'These orders fit, but none of them is paid.',
+      before: 'Orders with',
+      after: `. ${HELD}`,
+    }
   if (orders.length > 1)
     return {
       title: 'It can be one of these.',
       before: 'Orders with',
       after: '. Open one to see the receipt and the files.',
     }
-  if (UNPAID.has(orders[0]!.status))
+  if (unpaid)
     return {
       title: 'This order fits, but is not paid.',
       before: 'An order with',
-      after: '. A bank may show an amount that it only holds, and lets go again by itself.',
+      after: `. ${HELD}`,
     }
   return {
     title: 'This is what it was.',
@@ -81,6 +88,7 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
   }
 }
 
+const HELD = 'A bank may show an amount that it only holds, and lets go again by itself.'
 const UNPAID: ReadonlySet<ChargeOrder['status']> = new Set(['pending', 'expired'])
 
 const STATES: Record<ChargeOrder['status'], string> = {
