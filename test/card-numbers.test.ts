@@ -194,6 +194,33 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
   assert.deepEqual(lines.filter(holdsNumber), [])
 })
 
+test('a refused number is named by the members or the header that hold it, and by nothing that tells it', async () => {
+  const shop = shared()
+  const pathsOf = async (body: string, headers = {}, address = '/api/checkout') => {
+    const answer = await shop.call('POST', address, body, { 'content-type': 'application/json', ...headers })
+    assertProblem(answer, 400, 'card_number_refused')
+    assert(!holdsNumber(JSON.stringify(answer.body)))
+    return answer.body.fields?.map(({ path }: { path: string }) => path)
+  }
+  for (const [body, paths] of [
+    [{ email: 'bob@example.com', productId: GROUPED }, ['productId']],
+    [{ productId: DIGITS, email: `${DIGITS}@example.com` }, ['productId', 'email']],
+    [{ a: { b: ['x', { c: FULL_WIDTH }] } }, ['a.b.1.c']],
+    [{ a: { [DIGITS]: true } }, ['a']],
+    [{ [DIGITS]: true }, undefined],
+    [{ '4000': { '0025': { '0000': { '3155': DIGITS } } } }, undefined],
+    [DIGITS, undefined],
+    [{ ['x'.repeat(200)]: DIGITS }, undefined],
+    [Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, DIGITS])), Array.from({ length: 10 }, (_, at) => `m${at}`)], // prettier-ignore
+  ] as const)
+    assert.deepEqual(await pathsOf(JSON.stringify(body)), paths, JSON.stringify(body).slice(0, 80))
+  assert.deepEqual(await pathsOf(`{"a":${DIGITS}}`), ['a'])
+  for (const name of ['idempotency-key', 'user-agent', 'x-forwarded-for'])
+    assert.deepEqual(await pathsOf('{}', { [name]: GROUPED }), [name])
+  assert.deepEqual(await pathsOf('{}', { cookie: `till_code=${DIGITS}` }), ['cookie'])
+  assert.deepEqual(await pathsOf('{}', {}, `/api/checkout?a=${DIGITS}`), undefined)
+})
+
 const NOTIFICATION = JSON.stringify({
   id: 'evt_of_something_else',
   type: 'card.updated',

@@ -5,6 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 const FEWEST_DIGITS = 13
 const MOST_DIGITS = 19
+/** Of what is named to who sent it: a body of nothing else has thousands. */
+const MOST_PATHS = 10
+const LONGEST_PATH = 100
 const atLeast = (fewest: number) => (length: number) => length >= fewest
 
 /** Prefixes and lengths as the networks have them: without the lengths, every tenth long number would be taken for a card's. */
@@ -84,6 +87,23 @@ export function headHoldsCardNumber({ url, headers }: { url: string; headers: In
     const value = headers[name]
     return value !== undefined && holdsCardNumber(String(value))
   })
+}
+
+/** Which headers of those hold one, for who is to be told; a number in the address has no name. */
+export const headersWithCardNumber = ({ headers }: { headers: IncomingHttpHeaders }): string[] =>
+  ['cookie', ...READ_HEADERS].filter((name) => headHoldsCardNumber({ url: '', headers: { [name]: headers[name] } }))
+
+/** The paths of the members of a body that hold one, as far as they tell no number themselves. */
+export const membersWithCardNumber = (value: unknown): string[] =>
+  [...new Set(pathsIn(value, ''))]
+    .filter((path) => path !== '' && path.length <= LONGEST_PATH && !holdsCardNumber(path))
+    .slice(0, MOST_PATHS)
+
+function pathsIn(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return valueHoldsCardNumber(value) ? [path] : []
+  return Object.entries(value).flatMap(([name, member]) =>
+    holdsCardNumber(name) ? [path] : pathsIn(member, path === '' ? name : `${path}.${name}`),
+  )
 }
 
 function valueHoldsCardNumber(value: unknown): boolean {

@@ -64,6 +64,7 @@ export interface FieldProblem {
 /** An expected "no", with a code that stays the same from version to version. */
 export class Refusal extends Error {
   readonly code: ProblemCode
+  /** With `validation_failed`, and with `card_number_refused` where it is a member of the body or a header. */
   readonly fields: FieldProblem[] | undefined
   readonly retryAfterSeconds: number | undefined
   /** The limit that was reached. */

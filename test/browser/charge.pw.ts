@@ -129,6 +129,20 @@ test('what is missing is said at its field, which has the focus', async ({ page 
   await expect(page.getByRole('alert')).toContainText('The amount cannot be read.')
 })
 
+test('a card’s number is refused at the field where it was typed', async ({ page }) => {
+  for (const field of [TEXT, 'E-mail']) {
+    await page.goto('/charge/')
+    const number = field === TEXT ? 'TILL 4242 4242 4242 4242' : '4242424242424242@example.com'
+    await ask(page, field === TEXT ? newEmail() : number, { text: field === TEXT ? number : 'TILL' })
+    await expect(page.getByRole('alert').filter({ hasText: 'That looks like the number of a card.' })).toBeVisible()
+    await expect(page.getByLabel(field)).toBeFocused()
+    await expect(page.getByLabel(field)).toHaveAccessibleDescription(/Please leave the number of the card out\./)
+    await expect(page.locator('[aria-invalid]')).toHaveCount(1)
+    await page.getByLabel(field).fill('x')
+    await expect(page.locator('[aria-invalid]')).toHaveCount(0)
+  }
+})
+
 test('wrong codes are answered in words, the fifth says that only a new one helps, and a new one does', async ({
   page,
 }) => {

@@ -7,9 +7,16 @@ import type { Charge, ChargeState } from './charge.ts'
 type Faults = Partial<Record<'email' | keyof Line, string>>
 
 /** The line as the bank prints it, by its text or by amount and date, and the mailbox that may have ordered. */
-export function AskStep({ charge, state: { email, line, busy, said } }: { charge: Charge; state: ChargeState }) {
+export function AskStep({
+  charge,
+  state: { email, line, busy, said, refused },
+}: {
+  charge: Charge
+  state: ChargeState
+}) {
   const [faults, setFaults] = useState<Faults>({})
   const [pressed, setPressed] = useState(0)
+  const faultOf = (name: keyof Faults) => faults[name] ?? (refused?.field === name ? refused.text : undefined)
   const submit = (event: Event) => {
     event.preventDefault()
     if (busy) return
@@ -32,7 +39,7 @@ export function AskStep({ charge, state: { email, line, busy, said } }: { charge
           hint="As far as you can read it."
           value={line.descriptor}
           onValue={type('descriptor')}
-          fault={faults.descriptor}
+          fault={faultOf('descriptor')}
           tries={pressed}
           input={{ class: 'mono', autoComplete: 'off', maxLength: 100 }}
         />
@@ -43,7 +50,7 @@ export function AskStep({ charge, state: { email, line, busy, said } }: { charge
             label="Amount"
             value={line.amount}
             onValue={type('amount')}
-            fault={faults.amount}
+            fault={faultOf('amount')}
             tries={pressed}
             input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 40, placeholder: '4.99' }}
           />
@@ -52,7 +59,7 @@ export function AskStep({ charge, state: { email, line, busy, said } }: { charge
             label="Date"
             value={line.date}
             onValue={type('date')}
-            fault={faults.date}
+            fault={faultOf('date')}
             tries={pressed}
             input={{ type: 'date', min: '2000-01-01', max: '2999-12-31' }}
           />
@@ -67,7 +74,7 @@ export function AskStep({ charge, state: { email, line, busy, said } }: { charge
           charge.type({ email: text })
           setFaults({})
         }}
-        fault={faults.email}
+        fault={faultOf('email')}
         tries={pressed}
         input={{
           type: 'email',

@@ -29,6 +29,8 @@ export interface ChargeState {
   busy?: string | undefined
   /** What was refused; said above the form. */
   said?: Said | undefined
+  /** Where a card's number was typed: said at the field too. */
+  refused?: { field: string; text: string } | undefined
   /** What is wrong with the code. */
   fault?: string | undefined
   tries: number
@@ -65,12 +67,12 @@ export function openCharge(): Charge {
   /** One thing at a time; a refusal is said, whatever it is. */
   async function attempt(busy: string, work: () => Promise<void>): Promise<void> {
     if (get().busy) return
-    set({ busy, said: undefined, fault: undefined })
+    set({ busy, said: undefined, refused: undefined, fault: undefined })
     try {
       await work()
       set({ busy: undefined })
     } catch (trouble) {
-      set({ busy: undefined, said: said(trouble), tries: get().tries + 1 })
+      set({ busy: undefined, said: said(trouble), refused: refused(trouble), tries: get().tries + 1 })
     }
   }
 
@@ -83,7 +85,8 @@ export function openCharge(): Charge {
   return {
     get,
     subscribe,
-    type: ({ email, line }) => set({ email: email ?? get().email, line: { ...get().line, ...line }, said: undefined }),
+    type: ({ email, line }) =>
+      set({ email: email ?? get().email, line: { ...get().line, ...line }, said: undefined, refused: undefined }),
     sendCode: () =>
       attempt('Sending the code…', async () => {
         const email = get().email.trim().toLowerCase()
@@ -142,6 +145,11 @@ function said(trouble: unknown): Said {
   return name
     ? { title: `${name} cannot be read.`, text: 'Please type it as it stands on your statement.' }
     : explain(trouble)
+}
+
+function refused(trouble: unknown): ChargeState['refused'] {
+  const field = trouble instanceof Trouble && trouble.code === 'card_number_refused' ? trouble.fields[0] : undefined
+  return field && { field: field.path, text: 'Please leave the number of the card out.' }
 }
 
 const FIELD_NAMES: Record<string, string> = {
