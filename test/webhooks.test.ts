@@ -53,7 +53,18 @@ test('what is signed is the bytes, not their meaning: reordered members and spac
 
 test('the content type of a notification does not matter: its bytes are never read as anything before the check', async () => {
   const [shop] = shared()
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16']) {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=utf-16',
+    ';;;',
+    '',
+    ' ',
+    '/',
+    'a/b/c',
+    'é',
+    'x'.repeat(2000),
+  ]) {
     const { order, id, body } = await orderAndNews(shop)
     assert.equal((await sendRaw(shop, body, { id, headers: { 'content-type': type } })).status, 200, type)
     assert.equal((await shop.status(order.orderId)).status, 'paid')
@@ -120,13 +131,14 @@ test('many forged notifications are an alarm only where they look signed: who se
   const { call, output } = await startService(t, await temporaryFolder(t), {
     DATABASE_URL: await newDatabase(t),
     LOG_LEVEL: 'error',
-    ...{ STRIPE_API_URL: api, STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_PUBLISHABLE_KEY: 'pk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_xx' }, // prettier-ignore
-    ...{
-      RAZORPAY_API_URL: api,
-      RAZORPAY_KEY_ID: 'rzp_test_x',
-      RAZORPAY_KEY_SECRET: 'x',
-      RAZORPAY_WEBHOOK_SECRET: 'whsec_xx',
-    },
+    STRIPE_API_URL: api,
+    STRIPE_SECRET_KEY: 'sk_test_x',
+    STRIPE_PUBLISHABLE_KEY: 'pk_test_x',
+    STRIPE_WEBHOOK_SECRET: 'whsec_xx',
+    RAZORPAY_API_URL: api,
+    RAZORPAY_KEY_ID: 'rzp_test_x',
+    RAZORPAY_KEY_SECRET: 'x',
+    RAZORPAY_WEBHOOK_SECRET: 'whsec_xx',
     PROCESSORS: 'sandbox,stripe,razorpay',
   })
   const alarms = () =>

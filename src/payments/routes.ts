@@ -28,6 +28,8 @@ export async function webhookRoutes(
   { db, processors, settle, log }: { db: Db; processors: ReadonlyMap<string, Processor>; settle: Settle; log: Log },
 ): Promise<void> {
   await parent.register(async (server: Server) => {
+    // the bytes are all that counts: whatever type they are said to be of, also one that is none
+    server.addHook('onRequest', async ({ headers }) => void (headers['content-type'] = 'application/octet-stream'))
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 
