@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { Refusal } from './errors.ts'
 
 // What looks like the number of a payment card (ISO/IEC 7812): digits of a length its network issues, behind that network's
 // prefix, the last of them the check digit. It is looked for where people might leave one by mistake, so that it is not kept.
@@ -89,15 +90,24 @@ export function headHoldsCardNumber({ url, headers }: { url: string; headers: In
   })
 }
 
-/** Which headers of those hold one, for who is to be told; a number in the address has no name. */
-export const headersWithCardNumber = ({ headers }: { headers: IncomingHttpHeaders }): string[] =>
-  ['cookie', ...READ_HEADERS].filter((name) => headHoldsCardNumber({ url: '', headers: { [name]: headers[name] } }))
+/** Names the headers that hold one; a number in the address has no name. */
+export const refusalOfHead = ({ headers }: { headers: IncomingHttpHeaders }): Refusal =>
+  refusal(
+    ['cookie', ...READ_HEADERS].filter((name) => headHoldsCardNumber({ url: '', headers: { [name]: headers[name] } })),
+  )
 
-/** The paths of the members of a body that hold one, as far as they tell no number themselves. */
-export const membersWithCardNumber = (value: unknown): string[] =>
-  [...new Set(pathsIn(value, ''))]
-    .filter((path) => path !== '' && path.length <= LONGEST_PATH && !holdsCardNumber(path))
-    .slice(0, MOST_PATHS)
+/** Names the members of a body that hold one, as far as their paths tell no number themselves. */
+export const refusalOfBody = (value: unknown): Refusal =>
+  refusal(
+    [...new Set(pathsIn(value, ''))]
+      .filter((path) => path !== '' && path.length <= LONGEST_PATH && !holdsCardNumber(path))
+      .slice(0, MOST_PATHS),
+  )
+
+const refusal = (paths: readonly string[]): Refusal =>
+  new Refusal('card_number_refused', 'Nothing of it was kept: card numbers are typed only into the payment form.', {
+    ...(paths.length > 0 && { fields: paths.map((path) => ({ path, message: 'looks like the number of a card' })) }),
+  })
 
 function pathsIn(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return valueHoldsCardNumber(value) ? [path] : []

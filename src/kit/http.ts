@@ -7,12 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Socket } from 'node:net'
-import {
-  headHoldsCardNumber,
-  headersWithCardNumber,
-  jsonHoldsCardNumber,
-  membersWithCardNumber,
-} from './card-numbers.ts'
+import { headHoldsCardNumber, jsonHoldsCardNumber, refusalOfBody, refusalOfHead } from './card-numbers.ts'
 import { isDatabaseOutage } from './database.ts'
 import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
 import { freshBytes } from './ids.ts'
@@ -106,7 +101,7 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
       if (request.headers['content-encoding'])
         throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
       const value = parseJson(body)
-      if (jsonHoldsCardNumber(body, value)) throw cardNumberRefused(membersWithCardNumber(value))
+      if (jsonHoldsCardNumber(body, value)) throw refusalOfBody(value)
       return value
     },
   )
@@ -127,7 +122,7 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
   server.addHook('onRequest', (request, reply, done) => {
     const isOpen = openPaths.test(request.url)
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
-    if (headHoldsCardNumber(request)) return done(cardNumberRefused(headersWithCardNumber(request)))
+    if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
     if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
       return done(new Refusal('origin_not_allowed', 'Only our own pages may ask for this.'))
     if (request.method !== 'OPTIONS') return done()
@@ -163,11 +158,6 @@ function isFromOwnPages({ headers }: FastifyRequest, ownOrigin: string, sessionC
   if (headers.origin !== undefined) return headers.origin === ownOrigin
   return !headers.cookie?.split(';').some((cookie) => cookie.trimStart().startsWith(`${sessionCookie}=`))
 }
-
-const cardNumberRefused = (paths: readonly string[]): Refusal =>
-  new Refusal('card_number_refused', 'Nothing of it was kept: card numbers are typed only into the payment form.', {
-    ...(paths.length > 0 && { fields: paths.map((path) => ({ path, message: 'looks like the number of a card' })) }),
-  })
 
 /** For answers about a person or an order. */
 export function neverCached(reply: FastifyReply): void {
