@@ -82,7 +82,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     sessionCookie: sessionCookieName(baseUrl),
   })
   await registerLimits(server)
-  await server.register(swagger, apiDescription(baseUrl))
+  await server.register(swagger, apiDescription(baseUrl, sessionCookieName(baseUrl)))
   const jobs = await startJobs(database, log)
   const storage = await openStorage(config.storageDir)
   healthRoutes(server, {

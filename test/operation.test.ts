@@ -63,6 +63,7 @@ interface Operation {
   tags: string[]
   parameters?: { name: string; in: string; schema: object }[]
   requestBody?: { content: Record<string, { schema: object }> }
+  security?: object[]
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
 }
 
@@ -138,6 +139,42 @@ test('the description of the API names every route, and says all that a caller m
     for (const { description } of Object.values(operation.responses)) assert(description.length > 0, route)
   }
   assert.doesNotMatch(JSON.stringify(body), /"\$(id|ref)"|undefined|\[object/)
+})
+
+test('the description says of every route whether it needs a session, and it is so', async () => {
+  const shop = shared()
+  const { body } = await shop.call<Described & { components: unknown }>('GET', '/api/openapi.json')
+  const { session } = (body.components as { securitySchemes: Record<string, Record<string, string>> }).securitySchemes
+  assert.deepEqual([session!.type, session!.in, session!.name], ['apiKey', 'cookie', 'till_session'])
+  const id = (kind: string) => `${kind}_${'0'.repeat(26)}`
+  const ids: Record<string, string> = { sessionId: id('ses'), identityId: id('idn'), orderId: id('ord') }
+  const bodies: Record<string, object> = {
+    renameSeller: { name: 'Zoe' },
+    requestEmailChange: { email: newMailbox() },
+    verifyEmailChange: { code: '123456' },
+    setPassword: { newPassword: 'a password of the seller' },
+  }
+  const marked = []
+  for (const [path, methods] of Object.entries(body.paths)) {
+    for (const [method, { operationId, security }] of Object.entries(methods)) {
+      const sent = method === 'get' || method === 'delete' ? undefined : (bodies[operationId] ?? {})
+      const answer = await newBrowser(shop).call(
+        method.toUpperCase(),
+        path.replaceAll(/\{(\w+)\}/g, (_all, name) => ids[name] ?? 'x'),
+        sent,
+      )
+      const refused = answer.body?.code === 'not_signed_in'
+      assert.equal(
+        security !== undefined,
+        refused,
+        `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`,
+      )
+      if (!security) continue
+      assert.deepEqual(security, [{ session: [] }])
+      marked.push(operationId)
+    }
+  }
+  assert.equal(marked.length, 13, marked.join())
 })
 
 test('what the API answers is what its description says', async () => {

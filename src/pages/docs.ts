@@ -3,7 +3,7 @@ import type { Server } from '../kit/http.ts'
 import { escapeHtml } from './html.ts'
 
 /** What the API's description says of itself; the rest comes from the schemas of the routes. */
-export const apiDescription = (baseUrl: string) => ({
+export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   openapi: {
     openapi: '3.1.0',
     info: {
@@ -15,6 +15,16 @@ export const apiDescription = (baseUrl: string) => ({
     },
     servers: [{ url: baseUrl }],
     security: [],
+    components: {
+      securitySchemes: {
+        session: {
+          type: 'apiKey' as const,
+          in: 'cookie' as const,
+          name: sessionCookie,
+          description: 'What signing in sets. A browser may change something from our own pages only.',
+        },
+      },
+    },
     tags: [
       { name: 'Checkout', description: 'What buyers, and sites that sell to them, call.' },
       { name: 'Charges', description: 'What the page calls that says which order a charge was.' },
@@ -30,6 +40,7 @@ interface Operation {
   summary?: string
   description?: string
   tags?: string[]
+  security?: object[]
   parameters?: { name: string; in: string; required?: boolean; description?: string }[]
   requestBody?: { content: Record<string, { schema: JsonSchema }> }
   responses: Record<string, { content?: Record<string, { schema: JsonSchema }> }>
@@ -104,7 +115,7 @@ function article(method: string, path: string, operation: Operation): string {
   )
   const body = operation.requestBody?.content['application/json']?.schema
   const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
-  return `<article><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p>${escapeHtml(operation.summary ?? '')}. ${escapeHtml(operation.description ?? '')}</p>
+  return `<article><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p>${escapeHtml(operation.summary ?? '')}. ${escapeHtml(operation.description ?? '')}${operation.security?.length ? ' For who is signed in.' : ''}</p>
 ${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join('')}</table>` : ''}
 ${body ? `<h4>Body</h4><table>${rowsOf(body)}</table>` : ''}
 ${answers.map(([status, { content }]) => `<h4>${status}</h4><table>${rowsOf(content?.['application/json']?.schema ?? {})}</table>`).join('')}</article>`

@@ -4,7 +4,7 @@ import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { Amount, Currency, Problem, Time } from '../kit/schema.ts'
-import type { Browsers } from '../sellers/guard.ts'
+import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type RefundRow, listRefunds, requestRefund } from './refund-request.ts'
 
 const TAG = ['Orders']
@@ -69,6 +69,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         description:
           'The files end with the request when all of the money goes back. More than is left is 409 `refund_too_large`, and nobody is asked; an order that is not paid, or is disputed, is 409 `order_not_refundable`.',
         tags: TAG,
+        security: NEEDS_SESSION,
         params: OrderParams,
         headers: RefundHeaders,
         body: NewRefund,
@@ -97,6 +98,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         summary: 'The refunds of an order',
         description: 'The newest first. The amounts of those that succeeded are the order’s refunded amount.',
         tags: TAG,
+        security: NEEDS_SESSION,
         params: OrderParams,
         response: { 200: Type.Object({ items: Type.Array(Refund) }), ...refusals },
       },

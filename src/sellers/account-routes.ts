@@ -5,7 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { changeEmail } from './change-email.ts'
 import { findAwaited } from './codes.ts'
-import { sellerView } from './guard.ts'
+import { NEEDS_SESSION, sellerView } from './guard.ts'
 import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
 import {
   CodeSent,
@@ -31,6 +31,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         operationId: 'getSession',
         summary: 'Who is signed in',
         tags: TAG,
+        security: NEEDS_SESSION,
         response: { 200: CurrentSession, ...refusals },
       },
     },
@@ -49,6 +50,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         summary: 'Where one is signed in',
         description: 'The newest first, at most fifty: a further one ends the oldest.',
         tags: TAG,
+        security: NEEDS_SESSION,
         response: { 200: Sessions, ...refusals },
       },
     },
@@ -71,7 +73,13 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
   server.delete(
     '/api/auth/sessions',
     {
-      schema: { operationId: 'endOtherSessions', summary: 'Sign out everywhere else', tags: TAG, response: NOTHING },
+      schema: {
+        operationId: 'endOtherSessions',
+        summary: 'Sign out everywhere else',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: NOTHING,
+      },
     },
     async (request, reply) => {
       const { id, seller } = await browsers.signedIn(request, reply)
@@ -87,6 +95,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         operationId: 'endSession',
         summary: 'End one of one’s own sessions',
         tags: TAG,
+        security: NEEDS_SESSION,
         params: SessionParams,
         response: NOTHING,
       },
@@ -108,6 +117,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         operationId: 'renameSeller',
         summary: 'Change the name that buyers read',
         tags: TAG,
+        security: NEEDS_SESSION,
         body: SellerChange,
         response: { 200: SignedInSeller, ...refusals },
       },
@@ -129,6 +139,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         description:
           'Within ten minutes of signing in. A code goes to the new mailbox; nothing changes until it answers.',
         tags: TAG,
+        security: NEEDS_SESSION,
         body: EmailChange,
         response: { 202: CodeSent, ...refusals },
       },
@@ -158,6 +169,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         description:
           'In the session and the browser that asked. The old mailbox is told, and every other session ends.',
         tags: TAG,
+        security: NEEDS_SESSION,
         body: EmailVerification,
         response: { 200: SignedInSeller, ...refusals },
       },

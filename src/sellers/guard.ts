@@ -14,6 +14,9 @@ import type { Browser, FindSession, SignedIn } from './sessions.ts'
 /** By which a code knows its browser, and the browser's code before it. */
 export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash'>
 
+/** In the description of a route that answers nobody but who is signed in. */
+export const NEEDS_SESSION = [{ session: [] }]
+
 /** What the routes of sellers know of the browser that asks. */
 export interface Browsers {
   /** Who is signed in. Throws `not_signed_in`. */

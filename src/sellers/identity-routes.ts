@@ -5,6 +5,7 @@ import { limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
 import { listIdentities, unlinkIdentity } from './identities.ts'
 import { addNotice } from './mails.ts'
+import { NEEDS_SESSION } from './guard.ts'
 import { HOME, type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
 import { ProviderFault } from './provider-port.ts'
 import { NOTHING, TAG, refusals } from './routes.ts'
@@ -21,6 +22,7 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
         operationId: 'listIdentities',
         summary: 'The provider’s accounts that open this one',
         tags: TAG,
+        security: NEEDS_SESSION,
         response: { 200: Identities, ...refusals },
       },
     },
@@ -41,6 +43,7 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
         description:
           'Within ten minutes of signing in. A POST, so that no other site can send somebody through it. The browser comes back to `returnTo`, with `error` when it did not work.',
         tags: TAG,
+        security: NEEDS_SESSION,
         body: LinkStart,
         response: { 200: LinkStarted, ...refusals },
       },
@@ -69,6 +72,7 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
         summary: 'Unlink an account at the provider',
         description: 'Within ten minutes of signing in. A code by mail still opens the account.',
         tags: TAG,
+        security: NEEDS_SESSION,
         params: IdentityParams,
         response: NOTHING,
       },

@@ -8,7 +8,7 @@ import { lookAtUse } from '../kit/limits.ts'
 import { Problem } from '../kit/schema.ts'
 import { type SendCode, codeKey, findAwaited, resendIn } from './codes.ts'
 import type { Cookies } from './cookies.ts'
-import { type Browsers, type SignInLimits, sellerView } from './guard.ts'
+import { type Browsers, NEEDS_SESSION, type SignInLimits, sellerView } from './guard.ts'
 import { changePassword, signInByPassword } from './passwords.ts'
 import {
   CodeRequest,
@@ -154,6 +154,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
         description:
           'Within ten minutes of signing in, or with the present password. 12 to 128 characters, none that people often use. Ends every other session.',
         tags: TAG,
+        security: NEEDS_SESSION,
         body: PasswordChange,
         response: NOTHING,
       },
