@@ -11,7 +11,8 @@ export default defineConfig({
   globalSetup: './test/browser/global.ts',
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  workers: 2,
+  // pages wait for banks and for the clock more than they work
+  workers: 3,
   timeout: 30_000,
   globalTimeout: 10 * 60_000,
   reporter: 'line',

@@ -68,7 +68,7 @@ async function runUnitTests(files) {
   const stream = run({
     ...(files.length > 0 ? { files: files.map((file) => path.resolve(file)) } : { globPatterns: UNIT_TESTS }),
     // a file is a process and waits for PostgreSQL part of its time; each also opens pools of connections
-    concurrency: Math.min(4, Math.max(2, os.availableParallelism())),
+    concurrency: Math.min(4, 2 * os.availableParallelism()),
     timeout: FILE_TIMEOUT_MS,
   })
   stream.on('test:summary', ({ file, counts: { tests, passed, skipped, todo } }) => {

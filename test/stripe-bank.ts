@@ -161,6 +161,7 @@ export class StripeBank {
     const intent = this.find(this.paymentIntents, 'payment_intent', id)
     if (!OPEN.has(intent['status']))
       throw new StripeError(400, { code: 'payment_intent_unexpected_state', message: intent['status'] })
+    intent['next_action'] = null
     const paidWith = methodDetails(method)
     if (paidWith['type'] === 'card' && intent['statement_descriptor'])
       throw new StripeError(400, {
