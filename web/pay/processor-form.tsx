@@ -87,7 +87,7 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
       tabIndex={-1}
       aria-label="Payment form"
     >
-      <div ref={place} />
+      <div ref={place} inert={stage !== 'ready'} />
       {(stage === 'loading' || stage === 'slow') && (
         <div class="form-blank">
           <span />
