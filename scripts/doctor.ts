@@ -15,9 +15,9 @@ process.stdout.write(`${text}\n`, () => process.exit(exitCode))
 
 function inLines(all: Finding[]): string {
   const width = Math.max(...all.map(({ about }) => about.length))
-  const lines = all.flatMap(({ about, mark, says, todo }) => [
+  const lines = all.flatMap(({ about, mark, says, advice }) => [
     `${SIGNS[mark]} ${about.padEnd(width)}  ${says}`,
-    ...(todo && mark !== 'fine' ? [`  ${' '.repeat(width)}  → ${todo}`] : []),
+    ...(advice && mark !== 'fine' ? [`  ${' '.repeat(width)}  → ${advice}`] : []),
   ])
   const sum = `${count('fine')} fine, ${count('warning')} to look at, ${count('failure')} wrong`
   // some of it is what others answered: nothing but text reaches the terminal

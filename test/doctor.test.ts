@@ -37,7 +37,7 @@ function assertSays(findings: Finding[], name: string, mark: Finding['mark'], sa
   const found = about(findings, name)
   assert.equal(found.mark, mark, JSON.stringify(found))
   assert.match(found.says, says)
-  assert.equal(Boolean(found.todo), mark !== 'fine', 'what is not fine comes with what to do')
+  assert.equal(Boolean(found.advice), mark !== 'fine', 'what is not fine comes with what to do')
 }
 
 const settingsOf = async (t: Ends, more: Env = {}): Promise<Env> => ({
@@ -201,7 +201,7 @@ test('a mail server whose certificate is not right is one that no mail would go 
   const [tls, sender] = findings.filter((one) => one.about === 'mail')
   assert.deepEqual([tls!.mark, sender!.mark], ['failure', 'warning'])
   assert.match(tls!.says, /its certificate (has expired|is of no known)/)
-  assert.match(sender!.todo!, /MAIL_FROM/)
+  assert.match(sender!.advice!, /MAIL_FROM/)
 })
 
 test('keys and passwords that are not taken are said to be just that', async (t) => {
@@ -303,7 +303,7 @@ test('what the processor has registered is compared with what is needed', async 
   stripe.bank.addWebhookEndpoint(url)
   assert.match((await notifies())[0]!.says, /registered 2 times/)
   webhookEndpoints.length = 0
-  assert.match((await examine({ ...env, BASE_URL: shop.url })).find((one) => one.about === 'stripe notifies')!.todo!, /stripe listen --forward-to/)
+  assert.match((await examine({ ...env, BASE_URL: shop.url })).find((one) => one.about === 'stripe notifies')!.advice!, /stripe listen --forward-to/)
 }) // prettier-ignore
 
 test('a clock that is off by a minute is a warning, and by ten no notification would be believed', async (t) => {
@@ -321,7 +321,7 @@ test('the identity provider calls itself what IDP_ISSUER says', async (t) => {
   const env = await settingsOf(t, { IDP_ISSUER: issuer, IDP_CLIENT_ID: 'till', IDP_CLIENT_SECRET: 'a secret' })
   const findings = await examine(env)
   assertSays(findings, 'sign-in', 'failure', /calls itself http:\/\/127\.0\.0\.1/)
-  assert.equal(about(findings, 'sign-in').todo, `set IDP_ISSUER=${provider.issuer}`)
+  assert.equal(about(findings, 'sign-in').advice, `set IDP_ISSUER=${provider.issuer}`)
 })
 
 test('a folder that cannot be written to is found, and one that is not there is not made', async (t) => {

@@ -19,8 +19,8 @@ export function checkClocks(clocks: readonly Clock[]): Finding {
   const agrees = others.length > 0 ? `; it agrees with ${others.map(({ whose }) => whose).join(', ')}` : ''
   const isTheirs = worst.whose === DATABASE
   const says = `this machine’s is ${off} s ${worst.aheadSeconds > 0 ? 'behind' : 'ahead of'} that of ${worst.whose}${agrees}`
-  const todo = `let the clock of ${isTheirs ? 'its server' : 'this machine'} be set by the network (on Linux: timedatectl set-ntp true)`
-  if (off <= REFUSED_SECONDS) return warning(about, says, todo)
+  const advice = `let the clock of ${isTheirs ? 'its server' : 'this machine'} be set by the network (on Linux: timedatectl set-ntp true)`
+  if (off <= REFUSED_SECONDS) return warning(about, says, advice)
   const harm = isTheirs ? 'orders expire at the wrong time' : `beyond ${REFUSED_SECONDS} s no notification is believed`
-  return failure(about, `${says}: ${harm}`, todo)
+  return failure(about, `${says}: ${harm}`, advice)
 }

@@ -45,8 +45,8 @@ export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Op
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = code ? inWords(error) : message
-    const todo = `see ${path.join(dir, 'postgres.log')}; run this as the account that runs the service`
-    return { finding: failure(about, `the embedded PostgreSQL cannot be used: ${why}`, todo), close }
+    const advice = `see ${path.join(dir, 'postgres.log')}; run this as the account that runs the service`
+    return { finding: failure(about, `the embedded PostgreSQL cannot be used: ${why}`, advice), close }
   }
 }
 
@@ -57,10 +57,10 @@ export async function checkDatabase(patient: Patient, opened: Opened): Promise<F
   try {
     return await read(patient, opened.connection.db, server)
   } catch (error) {
-    const todo = patient.config.databaseUrl
+    const advice = patient.config.databaseUrl
       ? 'correct DATABASE_URL, or let this machine reach that server'
       : 'run this as the account that runs the service'
-    return failure('database', `${server}: ${inWords(error)}`, todo)
+    return failure('database', `${server}: ${inWords(error)}`, advice)
   }
 }
 

@@ -67,5 +67,9 @@ function withoutSecrets(
     idp?.clientSecret,
   ].filter((secret): secret is string => secret !== undefined && secret.length > 3)
   const clean = (text: string) => all.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
-  return findings.map(({ says, todo, ...rest }) => ({ ...rest, says: clean(says), ...(todo && { todo: clean(todo) }) }))
+  return findings.map(({ says, advice, ...rest }) => ({
+    ...rest,
+    says: clean(says),
+    ...(advice && { advice: clean(advice) }),
+  }))
 }

@@ -11,7 +11,7 @@ export interface Finding {
   about: string
   mark: 'fine' | 'warning' | 'failure'
   says: string
-  todo?: string | undefined
+  advice?: string | undefined
 }
 
 /** By how much somebody's clock is ahead of ours, in seconds. */
@@ -32,18 +32,28 @@ export interface Patient {
 }
 
 export const fine = (about: string, says: string): Finding => ({ about, mark: 'fine', says })
-export const warning = (about: string, says: string, todo: string): Finding => ({ about, mark: 'warning', says, todo })
-export const failure = (about: string, says: string, todo: string): Finding => ({ about, mark: 'failure', says, todo })
+export const warning = (about: string, says: string, advice: string): Finding => ({
+  about,
+  mark: 'warning',
+  says,
+  advice,
+})
+export const failure = (about: string, says: string, advice: string): Finding => ({
+  about,
+  mark: 'failure',
+  says,
+  advice,
+})
 
 /** The findings of `work`, or a failure when it takes too long or comes to nothing. */
 export async function examined(
   about: string,
-  todo: string,
+  advice: string,
   work: () => Promise<Finding | Finding[]>,
 ): Promise<Finding[]> {
   try {
     return [await inTime(work(), LIMIT_MS)].flat()
   } catch (error) {
-    return [failure(about, inWords(error), todo)]
+    return [failure(about, inWords(error), advice)]
   }
 }

@@ -35,8 +35,8 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
     const unknown = error instanceof ProcessorUnavailable ? error.message : inWords(error)
     const says = reason ? `cannot be asked: ${reason}` : `answers, but not as it should: ${unknown}`
     const url = (name === 'stripe' ? stripe : razorpay)?.apiUrl
-    const todo = url ? `see what answers at ${url}` : 'let this machine reach it over https (proxy, firewall, DNS)'
-    return [failure(name, says, todo)]
+    const advice = url ? `see what answers at ${url}` : 'let this machine reach it over https (proxy, firewall, DNS)'
+    return [failure(name, says, advice)]
   }
   noteClock(patient, name, account.clock)
   const key = name === 'stripe' ? stripe!.secretKey : razorpay!.keyId

@@ -40,16 +40,16 @@ function readiness(baseUrl: string, answer: Answer): Finding {
 async function checkPages({ baseUrl, appUrl, config }: Patient): Promise<Finding> {
   const about = 'pages'
   const url = `${appUrl}/pay/`
-  const todo = 'let APP_URL, and the proxy behind it, lead to this service, or to a copy of dist/'
+  const advice = 'let APP_URL, and the proxy behind it, lead to this service, or to a copy of dist/'
   let answer: Answer
   try {
     answer = await ask(url, { headers: { accept: 'text/html' } })
   } catch (error) {
-    return failure(about, `${url}: ${inWords(error)}`, todo)
+    return failure(about, `${url}: ${inWords(error)}`, advice)
   }
   const named = /<meta name="till-api" content="([^"]*)"/.exec(answer.text)?.[1]
   if (answer.status !== 200 || named === undefined)
-    return failure(about, `${url} is not the payment page, but ${outline(answer)}`, todo)
+    return failure(about, `${url} is not the payment page, but ${outline(answer)}`, advice)
   // what the service itself sends has the address in its data; a static host needs it in the page
   const isServed = answer.text.includes(`"baseUrl":"${baseUrl}"`)
   if (!isServed && named.replace(/\/+$/, '') !== (baseUrl === appUrl ? '' : baseUrl))
@@ -58,6 +58,6 @@ async function checkPages({ baseUrl, appUrl, config }: Patient): Promise<Finding
       `${url} asks another API than ${baseUrl}`,
       `write content="${baseUrl}" into <meta name="till-api"> of pay/ and order/ there, or restart the service`,
     )
-  if (config.isPublic && !appUrl.startsWith('https:')) return failure(about, `${url} without TLS`, todo)
+  if (config.isPublic && !appUrl.startsWith('https:')) return failure(about, `${url} without TLS`, advice)
   return fine(about, `${url} answers`)
 }

@@ -11,7 +11,7 @@ const TOO_LOW_BYTES = GIGABYTE / 10
 /** Writes a file into the folder of the files, reads it back and removes it; a folder that is not there yet is not made. */
 export async function checkStorage(folder: string): Promise<Finding> {
   const about = 'storage'
-  const todo = `give the account that runs the service the right to write to ${folder} (STORAGE_URL), and room`
+  const advice = `give the account that runs the service the right to write to ${folder} (STORAGE_URL), and room`
   const isThere = await fs.stat(folder).then(
     () => true,
     () => false,
@@ -20,7 +20,7 @@ export async function checkStorage(folder: string): Promise<Finding> {
   try {
     await tryFile(place)
   } catch (error) {
-    return failure(about, `${place} cannot be written to: ${inWords(error)}`, todo)
+    return failure(about, `${place} cannot be written to: ${inWords(error)}`, advice)
   }
   const { bavail, bsize } = await fs.statfs(place)
   const free = bavail * bsize
