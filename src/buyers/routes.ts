@@ -1,7 +1,7 @@
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
-import { Problem } from '../kit/schema.ts'
+import { refusing } from '../kit/schema.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type FoundOrder, findCharges } from './charges.ts'
 import { type MailboxLimits, type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
@@ -10,7 +10,6 @@ import { readStatementLine } from './statement-line.ts'
 
 const PATH = '/api/charges'
 const TAG = ['Charges']
-const refusals = { '4xx': Problem, '5xx': Problem }
 
 export interface ChargeParts {
   db: Db
@@ -35,7 +34,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
           'With the text of a statement’s line, or its amount and date. Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether anything was bought with the address or not.',
         tags: TAG,
         body: ChargeCodeRequest,
-        response: { 202: ChargeCodeSent, ...refusals },
+        response: { 202: ChargeCodeSent, ...refusing('rate_limited') },
       },
     },
     async (request, reply) => {
@@ -65,7 +64,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
           'The right code shows the orders of the mailbox that the line fits; when none does, its recent ones. It uses up the code.',
         tags: TAG,
         body: ChargeVerification,
-        response: { 200: ChargeFound, ...refusals },
+        response: { 200: ChargeFound, ...refusing('invalid_code', 'rate_limited') },
       },
     },
     async (request, reply) => {

@@ -5,7 +5,7 @@ import { type Server, neverCached } from '../kit/http.ts'
 import { inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
-import { Problem } from '../kit/schema.ts'
+import { refusing } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
@@ -36,8 +36,6 @@ export interface CheckoutParts extends Asking {
   links: Links
   limits: Partial<Record<'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt', Limit>>
 }
-
-const refusals = { '4xx': Problem, '5xx': Problem }
 
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
 export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
@@ -78,7 +76,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         summary: 'A product that is for sale',
         tags: ['Checkout'],
         params: ProductParams,
-        response: { 200: ProductView, ...refusals },
+        response: { 200: ProductView, ...refusing('product_not_found') },
       },
     },
     async (request) => productView(db, processors, request.params.productId),
@@ -95,7 +93,17 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         tags: ['Checkout'],
         headers: CheckoutHeaders,
         body: Checkout,
-        response: { 201: Created, ...refusals },
+        response: {
+          201: Created,
+          ...refusing(
+            'product_not_found',
+            'idempotency_key_reused',
+            'payment_closed',
+            'amount_not_payable',
+            'rate_limited',
+            'processor_unavailable',
+          ),
+        },
       },
     },
     async (request, reply) => {
@@ -141,7 +149,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         tags: ['Checkout'],
         params: StatusParams,
         querystring: StatusQuery,
-        response: { 200: OrderStatus, ...refusals },
+        response: { 200: OrderStatus, ...refusing('order_not_found', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -168,7 +176,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         tags: ['Checkout'],
         params: StatusParams,
         body: ReceiptRequest,
-        response: { 202: Type.Object({}), ...refusals },
+        response: { 202: Type.Object({}), ...refusing('order_not_found', 'rate_limited') },
       },
     },
     async (request, reply) => {

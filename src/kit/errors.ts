@@ -83,6 +83,8 @@ export class Refusal extends Error {
   }
 }
 
+export const isProblemCode = (text: string): text is ProblemCode => Object.hasOwn(PROBLEMS, text)
+
 export const statusOf = (code: ProblemCode): number => PROBLEMS[code][0]
 
 /** The body of an answer that is not a success: application/problem+json. */

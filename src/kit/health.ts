@@ -66,7 +66,14 @@ export function healthRoutes(
   )
   server.get(
     '/readyz',
-    { schema: { ...schema, operationId: 'isReady', summary: 'The service can do its work' } },
+    {
+      schema: {
+        ...schema,
+        operationId: 'isReady',
+        summary: 'The service can do its work',
+        description: 'No while its database does not answer, and while it ends (`shutting_down`).',
+      },
+    },
     async () => {
       if (isClosing()) throw new Refusal('shutting_down', 'The service is ending.', { retryAfterSeconds: 5 })
       const answer = sql`select 1`.execute(db).then(() => true)

@@ -1,4 +1,7 @@
 import { Type } from 'typebox'
+import type { ProblemCode } from './errors.ts'
+
+const WHY = 'Why the request was refused (RFC 9457).'
 
 /** A problem (RFC 9457), as every answer that is not a success carries one. */
 export const Problem = Type.Object(
@@ -11,9 +14,18 @@ export const Problem = Type.Object(
     fields: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
     requestId: Type.String(),
   },
-  { description: 'Why the request was refused (RFC 9457).' },
+  { description: WHY },
 )
 export type Problem = Type.Static<typeof Problem>
+
+/**
+ * The refusals among a route's answers, for the API's description: these codes are the route's own. Those that every route of
+ * its kind shares (a body that is not JSON, nobody signed in) are added there, and so is a code that a description names.
+ */
+export const refusing = (...codes: ProblemCode[]) => ({
+  '4xx': Type.Object(Problem.properties, { description: WHY, 'x-codes': codes }),
+  '5xx': Problem,
+})
 
 /** Minor units of the currency beside it: 1900 and USD are $19.00, 500 and JPY are ¥500. */
 export const Amount = Type.Integer({

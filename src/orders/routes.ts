@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
-import { Problem } from '../kit/schema.ts'
+import { refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
 import type { Storage } from '../kit/storage.ts'
 import { attachment, redeemDownload } from './downloads.ts'
@@ -25,8 +25,14 @@ export function downloadRoutes(
         response: {
           200: Type.Any({ description: 'The bytes.' }),
           206: Type.Any({ description: 'The part that was asked for.' }),
-          '4xx': Problem,
-          '5xx': Problem,
+          ...refusing(
+            'download_link_invalid',
+            'download_link_expired',
+            'download_not_available',
+            'precondition_failed',
+            'range_not_satisfiable',
+            'storage_unavailable',
+          ),
         },
       },
     },

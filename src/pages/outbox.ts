@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { type Server, neverCached } from '../kit/http.ts'
-import { Problem, Time } from '../kit/schema.ts'
+import { Time, refusing } from '../kit/schema.ts'
 
 const MOST_SHOWN = 100
 
@@ -25,7 +25,7 @@ export function outboxRoutes(server: Server, db: Db): void {
         summary: 'Mails that would have been sent, newest first',
         tags: ['Sandbox'],
         querystring: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^\\u0000]*$' })) }),
-        response: { 200: Type.Array(Mail), '4xx': Problem, '5xx': Problem },
+        response: { 200: Type.Array(Mail), ...refusing() },
       },
     },
     async (request, reply) => {

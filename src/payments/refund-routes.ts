@@ -3,12 +3,11 @@ import type { Db } from '../kit/database.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { Amount, Currency, Problem, Time } from '../kit/schema.ts'
+import { Amount, Currency, refusing, Time } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type RefundRow, listRefunds, requestRefund } from './refund-request.ts'
 
 const TAG = ['Orders']
-const refusals = { '4xx': Problem, '5xx': Problem }
 const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 
 const NewRefund = Type.Object({
@@ -73,7 +72,10 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         params: OrderParams,
         headers: RefundHeaders,
         body: NewRefund,
-        response: { 201: Refund, ...refusals },
+        response: {
+          201: Refund,
+          ...refusing('order_not_found', 'order_not_refundable', 'refund_too_large', 'idempotency_key_reused'),
+        },
       },
     },
     async (request, reply) => {
@@ -100,7 +102,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,
-        response: { 200: Type.Object({ items: Type.Array(Refund) }), ...refusals },
+        response: { 200: Type.Object({ items: Type.Array(Refund) }), ...refusing('order_not_found') },
       },
     },
     async (request, reply) => {

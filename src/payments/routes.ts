@@ -4,7 +4,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
-import { Problem } from '../kit/schema.ts'
+import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
 import { noteWithoutEffect } from './noted.ts'
 import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
@@ -55,7 +55,10 @@ export async function webhookRoutes(
           summary: 'Notifications of a payment processor',
           tags: ['Operation'],
           params: Type.Object({ processor: Type.String({ maxLength: 40 }) }),
-          response: { 200: Type.Object({ received: Type.Boolean() }), '4xx': Problem, '5xx': Problem },
+          response: {
+            200: Type.Object({ received: Type.Boolean() }),
+            ...refusing('invalid_signature', 'not_found', 'payment_unknown', 'processor_unavailable'),
+          },
         },
       },
       async (request) => {

@@ -5,6 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { changeEmail } from './change-email.ts'
 import { findAwaited } from './codes.ts'
+import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION, sellerView } from './guard.ts'
 import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
 import {
@@ -97,7 +98,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         params: SessionParams,
-        response: NOTHING,
+        response: { ...NOTHING, ...refusing('session_not_found') },
       },
     },
     async (request, reply) => {
@@ -141,7 +142,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         body: EmailChange,
-        response: { 202: CodeSent, ...refusals },
+        response: { 202: CodeSent, ...refusing('recent_sign_in_required', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -171,7 +172,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         body: EmailVerification,
-        response: { 200: SignedInSeller, ...refusals },
+        response: { 200: SignedInSeller, ...refusing('invalid_code', 'email_taken', 'rate_limited') },
       },
     },
     async (request, reply) => {

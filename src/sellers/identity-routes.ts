@@ -5,6 +5,7 @@ import { limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
 import { listIdentities, unlinkIdentity } from './identities.ts'
 import { addNotice } from './mails.ts'
+import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
 import { HOME, type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
 import { ProviderFault } from './provider-port.ts'
@@ -45,7 +46,7 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
         tags: TAG,
         security: NEEDS_SESSION,
         body: LinkStart,
-        response: { 200: LinkStarted, ...refusals },
+        response: { 200: LinkStarted, ...refusing('recent_sign_in_required', 'idp_not_configured', 'idp_unavailable') },
       },
     },
     async (request, reply) => {
@@ -74,7 +75,7 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
         tags: TAG,
         security: NEEDS_SESSION,
         params: IdentityParams,
-        response: NOTHING,
+        response: { ...NOTHING, ...refusing('recent_sign_in_required', 'identity_not_found') },
       },
     },
     async (request, reply) => {

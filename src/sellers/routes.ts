@@ -5,7 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { lookAtUse } from '../kit/limits.ts'
-import { Problem } from '../kit/schema.ts'
+import { refusing } from '../kit/schema.ts'
 import { type SendCode, codeKey, findAwaited, resendIn } from './codes.ts'
 import type { Cookies } from './cookies.ts'
 import { type Browsers, NEEDS_SESSION, type SignInLimits, sellerView } from './guard.ts'
@@ -34,7 +34,7 @@ export interface SellerParts {
   limits: SignInLimits
 }
 
-export const refusals = { '4xx': Problem, '5xx': Problem }
+export const refusals = refusing()
 export const TAG = ['Sign-in']
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
@@ -53,7 +53,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
           'Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether the mailbox is known or not.',
         tags: TAG,
         body: CodeRequest,
-        response: { 202: CodeSent, ...refusals },
+        response: { 202: CodeSent, ...refusing('rate_limited') },
       },
     },
     async (request, reply) => {
@@ -76,7 +76,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
         description:
           'So that a page that is reloaded, or was sent here by an identity provider, knows which mailbox to look into.',
         tags: TAG,
-        response: { 200: WaitingFor, ...refusals },
+        response: { 200: WaitingFor, ...refusing('code_not_found') },
       },
     },
     async (request, reply) => {
@@ -100,7 +100,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
         description: 'A mailbox that is not known becomes a seller here, unless sign-up is closed.',
         tags: TAG,
         body: CodeVerification,
-        response: { 200: SignedInSeller, ...refusals },
+        response: { 200: SignedInSeller, ...refusing('invalid_code', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -128,7 +128,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
           'One answer for a wrong password, an unknown mailbox and an account that has none. Forgotten: sign in by a code.',
         tags: TAG,
         body: PasswordSignIn,
-        response: { 200: SignedInSeller, ...refusals },
+        response: { 200: SignedInSeller, ...refusing('invalid_credentials', 'rate_limited', 'sign_in_busy') },
       },
     },
     async (request, reply) => {
@@ -156,7 +156,16 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         body: PasswordChange,
-        response: NOTHING,
+        response: {
+          ...NOTHING,
+          ...refusing(
+            'password_too_common',
+            'wrong_password',
+            'recent_sign_in_required',
+            'rate_limited',
+            'sign_in_busy',
+          ),
+        },
       },
     },
     async (request, reply) => {

@@ -5,14 +5,13 @@ import { Refusal } from '../../kit/errors.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Limit, limited } from '../../kit/limits.ts'
-import { Amount, Problem } from '../../kit/schema.ts'
+import { Amount, refusing } from '../../kit/schema.ts'
 import { RAILS } from '../../orders/states.ts'
 import * as bank from './bank.ts'
 import { refund, refundedOf } from './refunds.ts'
 import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
 
 const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
-const refusals = { '4xx': Problem, '5xx': Problem }
 
 /** What a payment form, and the processor's own dashboard, would do: there only while the sandbox serves. */
 export function sandboxRoutes(
@@ -40,7 +39,17 @@ export function sandboxRoutes(
           rail: Type.Enum([...RAILS]),
           scenario: Type.Optional(Type.Enum([...bank.SCENARIOS])),
         }),
-        response: { 200: Type.Object({ status: Type.Enum(['captured', 'processing']) }), ...refusals },
+        response: {
+          200: Type.Object({ status: Type.Enum(['captured', 'processing']) }),
+          ...refusing(
+            'rail_not_offered',
+            'payment_declined',
+            'payment_not_found',
+            'payment_already_captured',
+            'payment_in_progress',
+            'payment_closed',
+          ),
+        },
       },
     },
     async (request, reply) => {
@@ -65,7 +74,10 @@ export function sandboxRoutes(
         summary: 'Send money back, as in the processor’s dashboard',
         tags: ['Sandbox'],
         body: Type.Object({ clientSecret: ClientSecret, amount: Type.Optional(Amount) }),
-        response: { 200: Type.Object({ refundedAmount: Amount }), ...refusals },
+        response: {
+          200: Type.Object({ refundedAmount: Amount }),
+          ...refusing('payment_not_found', 'payment_not_captured'),
+        },
       },
     },
     async (request, reply) => {
@@ -85,7 +97,10 @@ export function sandboxRoutes(
         summary: 'Dispute a payment, and let the bank decide',
         tags: ['Sandbox'],
         body: Type.Object({ clientSecret: ClientSecret, outcome: Type.Enum(['open', 'won', 'lost']) }),
-        response: { 200: Type.Object({ outcome: Type.String() }), ...refusals },
+        response: {
+          200: Type.Object({ outcome: Type.String() }),
+          ...refusing('payment_not_found', 'payment_not_captured'),
+        },
       },
     },
     async (request, reply) => {
