@@ -168,7 +168,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     await runSandbox(db, jobs, config.secrets, () => `${ownUrl()}/api/webhooks/sandbox`)
   }
   if (!config.smtpUrl && !config.isPublic) outboxRoutes(server, db)
-  docsRoutes(server)
+  docsRoutes(server, OPEN_PATHS)
   await pageRoutes(server, {
     dist: DIST,
     baseUrl,

@@ -1,0 +1,126 @@
+import { STATUS_CODES } from 'node:http'
+import { type ProblemCode, Refusal, isProblemCode, problemOf, statusOf } from '../../kit/errors.ts'
+import type { Server } from '../../kit/http.ts'
+import { Problem } from '../../kit/schema.ts'
+import { type JsonSchema, exampleOf } from './examples.ts'
+
+export interface Media {
+  schema?: JsonSchema | { $ref: string }
+  example?: unknown
+  examples?: Record<string, { $ref: string }>
+}
+export interface Operation {
+  operationId: string
+  summary?: string
+  description?: string
+  tags?: string[]
+  security?: object[]
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema; example?: unknown }[] // prettier-ignore
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, { description?: string; headers?: object; content?: Record<string, Media> }>
+}
+export interface Description {
+  info: { title: string; description?: string }
+  tags?: { name: string; description?: string }[]
+  components: Record<string, Record<string, unknown>>
+  paths: Record<string, Record<string, Operation>>
+}
+
+/** Who gets one of these is told when to come again. */
+const COME_AGAIN = new Set([429, 503])
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
+const UNSAFE = /^(?:post|put|patch|delete)$/
+
+/**
+ * The description of every route there is. What a route does not say itself is added here, so that no route has to: the
+ * refusals that all of its kind share, the media type that they really have, and examples.
+ */
+export function describeApi(server: Server, openPaths: RegExp): Description {
+  // the library keeps what it made, and a second call must not find our additions in it
+  const description = structuredClone(server.swagger()) as unknown as Description
+  const listed = new Set<ProblemCode>()
+  for (const [path, methods] of Object.entries(description.paths)) {
+    const around = path.split('/').findLast((part) => part && !part.startsWith('{') && part !== 'public') ?? ''
+    for (const [method, operation] of Object.entries(methods)) {
+      addExamples(operation, around)
+      const codes = refusalsOf(operation, UNSAFE.test(method) && !openPaths.test(path))
+      for (const code of codes) listed.add(code)
+      operation.responses = withRefusals(operation, codes)
+      delete (operation as { 'x-limited'?: boolean })['x-limited']
+    }
+  }
+  addTags(description)
+  description.components.schemas = { Problem: { ...Problem } }
+  description.components.examples = Object.fromEntries([...listed].sort().map((code) => [code, problemExample(code)]))
+  return description
+}
+
+/** A tag that only the routes name is listed after the others. */
+function addTags({ tags = [], paths }: Description): void {
+  const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags ?? []))
+  for (const name of new Set(used)) if (!tags.some((tag) => tag.name === name)) tags.push({ name })
+}
+
+function addExamples({ parameters = [], requestBody, responses }: Operation, around: string): void {
+  for (const one of parameters) {
+    const example = exampleOf(one.schema, around, false, one.name === 'idempotency-key' ? 'idempotencyKey' : one.name)
+    if (one.in !== 'query' || one.required) one.example = example
+  }
+  const body = requestBody?.content['application/json']
+  if (body?.schema) body.example = exampleOf(body.schema as JsonSchema, around, false)
+  for (const [status, answer] of Object.entries(responses)) {
+    const json = answer.content?.['application/json']
+    if (status.startsWith('2') && json?.schema) json.example = exampleOf(json.schema as JsonSchema, around, true)
+    if (answer.description === 'Default Response') answer.description = `${STATUS_CODES[status] ?? 'The answer'}.`
+  }
+}
+
+/** What the route says that it refuses, in its answers or in its description, and what any of its kind does. */
+function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[] {
+  const { description = '', parameters = [], requestBody, security, responses } = operation
+  const own = Object.values(responses).flatMap(({ content = {} }) =>
+    Object.values(content).flatMap(
+      ({ schema }) => (schema as { 'x-codes'?: ProblemCode[] } | undefined)?.['x-codes'] ?? [],
+    ),
+  )
+  const named = [...description.matchAll(/`(\w+)`/g)].map(([, word]) => word!).filter(isProblemCode)
+  const kinds: [boolean | undefined, ProblemCode[]][] = [
+    ['4XX' in responses, ['card_number_refused']],
+    ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
+    [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // prettier-ignore
+    [security !== undefined, ['not_signed_in']],
+    [isOurPagesOnly, ['origin_not_allowed']],
+    [(operation as { 'x-limited'?: boolean })['x-limited'], ['rate_limited']],
+    ['5XX' in responses, ['internal_error', 'database_unavailable']],
+  ]
+  return [...new Set([...own, ...named, ...kinds.flatMap(([is, codes]) => (is ? codes : []))])]
+}
+
+function withRefusals({ responses }: Operation, codes: readonly ProblemCode[]): Operation['responses'] {
+  const schema = { $ref: '#/components/schemas/Problem' }
+  const answers = Object.entries(responses).map(([status, answer]): [string, Operation['responses'][string]] =>
+    /^[45]/.test(status)
+      ? [status, { ...answer, content: { 'application/problem+json': { schema } } }]
+      : [status, answer],
+  )
+  const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b)
+  const refused = statuses.map((status): [string, Operation['responses'][string]] => {
+    const mine = codes.filter((code) => statusOf(code) === status)
+    const examples = Object.fromEntries(mine.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+    return [
+      String(status),
+      {
+        description: mine.map((code) => `\`${code}\``).join(', '),
+        ...(COME_AGAIN.has(status) && { headers: RETRY_AFTER }),
+        content: { 'application/problem+json': { schema, examples } },
+      },
+    ]
+  })
+  return Object.fromEntries([...answers, ...refused])
+}
+
+function problemExample(code: ProblemCode): object {
+  const fields = code === 'validation_failed' ? [{ path: 'body.email', message: 'must match the pattern of an address' }] : undefined // prettier-ignore
+  const problem = problemOf(new Refusal(code, '', { ...(fields && { fields }) }), 'aY1vR0uJmQ2sT7xW')
+  return { summary: problem.title, value: { ...problem, detail: `${problem.title}.` } }
+}

@@ -1,0 +1,91 @@
+import { escapeHtml as text } from '../html.ts'
+import type { Description, Media, Operation } from './description.ts'
+import type { JsonSchema } from './examples.ts'
+
+export const STYLE = `:root{color-scheme:light dark;font:16px/1.55 system-ui,sans-serif}body{max-width:60rem;margin:0 auto;padding:1.5rem 1.25rem;overflow-wrap:anywhere}
+h1,h2,h3,h4{line-height:1.25}h2{margin-top:3rem}h4{margin:1.25rem 0 .25rem}article{border-top:1px solid #8884;padding:.5rem 0 1rem}
+code,pre{font:.875rem/1.5 ui-monospace,monospace}h3 code{font-size:1rem}h3 b{font-weight:700;margin-inline-end:.5ch}a{color:LinkText}
+nav p{margin:1rem 0 0}nav ul{columns:18rem;padding:0;margin:.25rem 0 0;list-style:none}nav li{break-inside:avoid;padding:.125rem 0}
+dl{margin:0;font-size:.9375rem}dl>div{display:grid;grid-template-columns:14rem 1fr;gap:0 1rem;padding:.25rem 0;border-top:1px solid #8882}dd{margin:0}.must::after{content:" *"}
+pre{overflow-x:auto;margin:.25rem 0;padding:.75rem;border-radius:.375rem;background:#8881;overflow-wrap:normal}summary{cursor:pointer;padding:.375rem 0} @media(max-width:40rem){body{padding:1rem}dl>div{grid-template-columns:1fr}}`
+
+interface Listed {
+  method: string
+  path: string
+  operation: Operation
+}
+
+/** The description as one page that needs no script. */
+export function docsPage({ info, tags = [], paths }: Description): string {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Listed => ({ path, method: method.toUpperCase(), operation })),
+  )
+  const groups = tags
+    .map((tag) => ({ ...tag, operations: all.filter(({ operation }) => operation.tags?.includes(tag.name)) }))
+    .filter(({ operations }) => operations.length > 0)
+  const contents = groups.map(
+    ({ name, operations }) =>
+      `<p><a href="#${anchor(name)}"><b>${text(name)}</b></a></p><ul>${operations.map(({ operation }) => `<li><a href="#${text(operation.operationId)}">${text(operation.summary ?? operation.operationId)}</a></li>`).join('')}</ul>`,
+  )
+  const sections = groups.map(
+    ({ name, description = '', operations }) =>
+      `<section><h2 id="${anchor(name)}">${text(name)}</h2><p>${prose(description)}</p>${operations.map(article).join('')}</section>`,
+  )
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${text(info.title)}: the API</title><style>${STYLE}</style></head><body><main><h1>${text(info.title)}: the API</h1>
+<p>${prose(info.description ?? '')}</p><p>For programs: <a href="/api/openapi.json">openapi.json</a> (OpenAPI 3.1). What must be there has a star.</p>
+<nav aria-label="Contents">${contents.join('')}</nav>${sections.join('')}</main></body></html>`
+}
+
+function article({ method, path, operation }: Listed): string {
+  const { operationId, summary = '', description = '', security, parameters = [], requestBody, responses } = operation
+  const asked = parameters.map((one) => row(one.name, one.required === true, said(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description))) // prettier-ignore
+  const answers = Object.entries(responses)
+  const refused = answers.flatMap(([status, { content = {} }]) =>
+    Object.keys(content['application/problem+json']?.examples ?? {}).map((code) => row(code, false, status)),
+  )
+  const [bodyType, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  return `<article id="${text(operationId)}"><h3><code><b>${method}</b>${text(path)}</code></h3><p>${prose(said(summary, description))}${security?.length ? ' For who is signed in.' : ''}</p>
+${list('Parameters', asked)}${body ? content('Body', bodyType!, body) : ''}
+${answers
+  .filter(([status]) => /^[23]/.test(status))
+  .map(
+    ([status, { description: what = '', content: kinds = {} }]) =>
+      Object.entries(kinds)
+        .map(([type, media]) => content(`Answer ${status}`, type, media))
+        .join('') || `<h4>Answer ${status}</h4><p>${prose(what)}</p>`,
+  )
+  .join('')}
+${refused.length > 0 ? `<details><summary>Refused with</summary>${list('', refused)}</details>` : ''}</article>`
+}
+
+function content(title: string, type: string, { schema = {}, example }: Media): string {
+  const named = type === 'application/json' ? title : `${title}: ${type}`
+  const shown = example === undefined || JSON.stringify(example) === '{}' ? '' : `<details><summary>Example</summary><pre tabindex="0" role="region" aria-label="Example">${text(JSON.stringify(example, null, 2))}</pre></details>` // prettier-ignore
+  return `<h4>${text(named)}</h4>${list('', rowsOf(schema as JsonSchema))}${shown}`
+}
+
+const list = (title: string, rows: string[]): string =>
+  rows.length > 0 ? `${title && `<h4>${title}</h4>`}<dl>${rows.join('')}</dl>` : ''
+
+function rowsOf(schema: JsonSchema, prefix = ''): string[] {
+  const one = schema.items ?? schema.anyOf?.find(({ properties }) => properties) ?? schema
+  return Object.entries(one.properties ?? {}).flatMap(([name, member]) => [
+    row(prefix + name, one.required?.includes(name) === true, said(typeOf(member), member.description)),
+    ...rowsOf(member, `${prefix}${name}${member.items ? '[]' : ''}.`),
+  ])
+}
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.enum) return schema.enum.map(String).join(' | ')
+  if (schema.const !== undefined) return String(schema.const)
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
+  return schema.items ? `${typeOf(schema.items)}[]` : (schema.type ?? 'any')
+}
+
+const said = (...parts: (string | undefined)[]): string =>
+  parts.flatMap((part) => (part ? [/[.!?]$/.test(part) ? part : `${part}.`] : [])).join(' ')
+const prose = (words: string): string => text(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+const anchor = (name: string): string => `tag-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`
+const row = (name: string, must: boolean, words: string): string =>
+  `<div><dt><code${must ? ' class="must"' : ''}>${text(name)}</code></dt><dd>${prose(words)}</dd></div>`
