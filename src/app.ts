@@ -46,6 +46,7 @@ import { sendSellerMails } from './sellers/mails.ts'
 import { providerRoutes } from './sellers/provider-routes.ts'
 import { signInRoutes } from './sellers/routes.ts'
 import { sessionFinder, sweepSessions } from './sellers/sessions.ts'
+import { orderRoutes } from './shop/order-routes.ts'
 
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
@@ -137,6 +138,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   refundRoutes(server, selling)
   downloadRoutes(server, { db, storage, signer: downloadSigner })
   const orderUrl = (orderId: string) => `${appUrl}/order/?order=${orderId}`
+  orderRoutes(server, { ...selling, orderUrl })
   chargeRoutes(server, {
     db,
     secrets: config.secrets,

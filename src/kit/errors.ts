@@ -35,6 +35,7 @@ const PROBLEMS = {
   payment_not_captured: [409, 'The payment is not captured'],
   payment_in_progress: [409, 'The bank is working on the payment'],
   payment_closed: [409, 'The payment can no longer be made'],
+  order_not_paid: [409, 'The order is not paid'],
   order_not_refundable: [409, 'The order cannot be refunded'],
   refund_too_large: [409, 'The refund is larger than what is left'],
   amount_not_payable: [422, 'This price cannot be paid here'],

@@ -39,7 +39,7 @@ const RefundHeaders = Type.Object({
   ),
 })
 
-const Refund = Type.Object({
+export const Refund = Type.Object({
   id: Type.String(),
   orderId: Type.String(),
   amount: Amount,
@@ -88,7 +88,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         note: reason,
         idempotencyKey: request.headers['idempotency-key'],
       })
-      return reply.code(201).send(viewOf(refund))
+      return reply.code(201).send(refundView(refund))
     },
   )
 
@@ -109,12 +109,12 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
       neverCached(reply)
       const { seller } = await browsers.signedIn(request, reply)
       const refunds = await listRefunds(db, request.params.orderId, seller.id)
-      return { items: refunds.map(viewOf) }
+      return { items: refunds.map(refundView) }
     },
   )
 }
 
-const viewOf = (row: RefundRow): Refund => ({
+export const refundView = (row: RefundRow): Refund => ({
   id: row.id,
   orderId: row.orderId,
   amount: row.amountMinor,

@@ -1,0 +1,163 @@
+import { Type } from 'typebox'
+import { type Columns, Decimal, sendCsv, wantsCsv } from '../kit/csv.ts'
+import { type Db, inTransaction } from '../kit/database.ts'
+import { canonicalEmail } from '../kit/email.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Server } from '../kit/http.ts'
+import { idPattern } from '../kit/ids.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
+import { type Limit, limited } from '../kit/limits.ts'
+import { periodOf } from '../kit/period.ts'
+import { Problem } from '../kit/schema.ts'
+import { listRefunds } from '../payments/refund-request.ts'
+import { refundView } from '../payments/refund-routes.ts'
+import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { type OrderDetails, type OrderFilter, type OrderRow, findOwnOrder, listOrders, orderView } from './orders.ts'
+import { type Order, OrderDetail, OrderParams, Orders, OrdersQuery, limitOf } from './schema.ts'
+import { listTransfers, transferView } from './transfers.ts'
+
+export const TAG = ['Orders']
+export const refusals = { '4xx': Problem, '5xx': Problem }
+/** Of a list that is also told as CSV. */
+export const listOf = <Schema>(schema: Schema, description: string) => ({
+  description,
+  content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
+})
+/** So many rows of a file are read at once: enough to cost little, and little to hold. */
+export const CSV_ROWS = 1000
+/** More than an order can have. */
+const MOST_TRANSFERS = 1000
+
+export interface OrderRouteParts {
+  db: Db
+  jobs: Jobs
+  browsers: Browsers
+  orderUrl: (orderId: string) => string
+  limits: { receipt?: Limit }
+}
+
+/** What a seller sees of what was bought. Somebody else's order is not there. */
+export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limits }: OrderRouteParts): void {
+  server.get(
+    '/api/orders',
+    {
+      schema: {
+        operationId: 'listOrders',
+        summary: 'Your orders',
+        description:
+          'The newest first. With `Accept: text/csv` all of them, as a file: amounts in minor units, and beside them as decimals.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        querystring: OrdersQuery,
+        response: { 200: listOf(Orders, 'A page of orders.'), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { cursor, limit, format: _, from, to, email, ...rest } = request.query
+      const after = placeOf(cursor, idPattern('ord'))
+      const filter: OrderFilter = {
+        ...rest,
+        ...periodOf(request.query),
+        ...(email !== undefined && { email: canonicalEmail(email) }),
+      }
+      if (wantsCsv(request)) {
+        const read = (from: typeof after, rows: number) =>
+          listOrders(db, seller.id, filter, { after: from, limit: rows })
+        return sendCsv(request, reply, 'orders', CSV_COLUMNS, allPages(read, { after, limit: CSV_ROWS }))
+      }
+      const most = limitOf(limit)
+      const rows = await listOrders(db, seller.id, filter, { after, limit: most + 1 })
+      return pageOf(rows, most, orderView)
+    },
+  )
+
+  server.get(
+    '/api/orders/:orderId',
+    {
+      schema: {
+        operationId: 'getOrder',
+        summary: 'One of your orders, with all that happened to it',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: OrderParams,
+        response: { 200: OrderDetail, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { orderId } = request.params
+      const order = await findOwnOrder(db, seller.id, orderId)
+      const [refunds, transfers] = await Promise.all([
+        listRefunds(db, orderId, seller.id),
+        listTransfers(db, seller.id, { orderId }, { limit: MOST_TRANSFERS }),
+      ])
+      return {
+        ...orderView(order),
+        statementDescriptor: order.statementDescriptor,
+        netAmount: transfers.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+        timeline: timelineOf(order),
+        refunds: refunds.map(refundView),
+        transfers: transfers.map(transferView),
+        files: order.files,
+        ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
+        orderUrl: orderUrl(orderId),
+      }
+    },
+  )
+
+  server.post(
+    '/api/orders/:orderId/receipt',
+    {
+      config: limited(limits.receipt, (request) => `receipt ${(request.params as { orderId: string }).orderId}`),
+      schema: {
+        operationId: 'resendReceipt',
+        summary: 'Send the buyer the receipt again',
+        description: 'To the address of the order.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: OrderParams,
+        response: { 202: Type.Object({}), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { id, paidAt } = await findOwnOrder(db, seller.id, request.params.orderId)
+      if (!paidAt) throw new Refusal('order_not_paid', 'This order was not paid, so there is no receipt to send.')
+      await inTransaction(db, (tx) => jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: id } }]))
+      return reply.code(202).send({})
+    },
+  )
+}
+
+function timelineOf({ createdAt, emailChangedAt, events }: OrderDetails): { at: string; what: string }[] {
+  const happened = events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what }))
+  if (emailChangedAt) happened.push({ at: emailChangedAt.toISOString(), what: 'email_changed' })
+  // those of the same moment stay in the order in which they were noted
+  return [
+    { at: createdAt.toISOString(), what: 'created' },
+    ...happened.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+  ]
+}
+
+const amounts = (name: string, amountOf: (row: OrderRow) => number): Columns<OrderRow> => ({
+  [`${name}_minor`]: amountOf,
+  [name]: (row) => new Decimal(amountOf(row), row.currency),
+})
+
+const CSV_COLUMNS: Columns<OrderRow> = {
+  order_id: ({ id }) => id,
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  paid_at: ({ paidAt }) => paidAt?.toISOString() ?? null,
+  status: ({ state }) => state,
+  email: ({ email }) => email,
+  product_id: ({ productId }) => productId,
+  product: ({ productName }) => productName,
+  currency: ({ currency }) => currency,
+  ...amounts('amount', ({ amountMinor }) => amountMinor),
+  ...amounts('fee', ({ feeMinor }) => feeMinor),
+  ...amounts('refunded', ({ refundedMinor }) => refundedMinor),
+  rail: ({ rail }) => rail,
+  receipt: (row): Order['receipt'] => orderView(row).receipt,
+}

@@ -1,0 +1,138 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { isId } from '../kit/ids.ts'
+import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
+import type { Period } from '../kit/period.ts'
+import { isGoingBack } from '../orders/going-back.ts'
+import type { Rail, State } from '../orders/states.ts'
+import type { Order } from './schema.ts'
+
+export interface OrderFilter extends Period {
+  status?: State | undefined
+  rail?: Rail | undefined
+  productId?: string | undefined
+  /** A whole address, as orders hold it. */
+  email?: string | undefined
+  /** As somebody types: the beginning of an address or an id, or a part of a product's name. */
+  q?: string | undefined
+}
+
+export interface OrderRow extends Place {
+  state: State
+  email: string
+  amountMinor: number
+  currency: string
+  feeMinor: number
+  refundedMinor: number
+  rail: Rail | null
+  productId: string
+  productName: string
+  createdAt: Date
+  paidAt: Date | null
+  bounced: boolean
+}
+
+const ORDER_COLUMNS = sql`
+  o.id, o.state, o.email, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
+  o.refunded_minor as "refundedMinor", o.rail, o.product_id as "productId", o.product_name as "productName",
+  o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced,
+  ${microsOf('o.created_at')} as micros`
+
+/** A seller's orders, the newest first, from `after` on. */
+export async function listOrders(
+  db: Db,
+  sellerId: string,
+  filter: OrderFilter,
+  { after, limit }: { after: Place | undefined; limit: number },
+): Promise<OrderRow[]> {
+  const conditions = await conditionsOf(db, sellerId, filter)
+  if (!conditions) return []
+  if (after) conditions.push(sql`(o.created_at, o.id) < (${timeOf(after.micros)}, ${after.id})`)
+  // which ones is read from the index alone; only those are then fetched
+  const { rows } = await sql<OrderRow>`
+    select ${ORDER_COLUMNS}
+    from (
+      select o.id from orders o where o.seller_id = ${sellerId} and ${sql.join(conditions, sql` and `)}
+      order by o.created_at desc, o.id desc limit ${limit}) m
+    join orders o on o.id = m.id
+    order by o.created_at desc, o.id desc`.execute(db)
+  return rows
+}
+
+/** Only over columns that the index orders_seller has. Undefined: nothing can match. */
+async function conditionsOf(
+  db: Db,
+  sellerId: string,
+  { from, to, status, rail, productId, email, q }: OrderFilter,
+): Promise<RawBuilder<unknown>[] | undefined> {
+  const conditions: RawBuilder<unknown>[] = [sql`true`]
+  if (from) conditions.push(sql`o.created_at >= ${from}`)
+  if (to) conditions.push(sql`o.created_at < ${to}`)
+  if (status) conditions.push(sql`o.state = ${status}`)
+  if (rail) conditions.push(sql`o.rail = ${rail}`)
+  if (productId !== undefined) conditions.push(sql`o.product_id = ${productId}`)
+  if (email !== undefined) conditions.push(sql`o.email = ${email}`)
+  const typed = q?.trim().toLowerCase() ?? ''
+  if (isId('ord', typed)) conditions.push(sql`o.id = ${typed}`)
+  else if (typed.startsWith('ord_')) conditions.push(sql`starts_with(o.id, ${typed})`)
+  else if (typed !== '') {
+    const productIds = await productsNamed(db, sellerId, typed)
+    const isAddress = /^[\x21-\x7e]+$/.test(typed)
+    if (!isAddress && productIds.length === 0) return undefined
+    const ways = [
+      ...(isAddress ? [sql`starts_with(o.email, ${typed})`] : []),
+      ...(productIds.length > 0 ? [sql`o.product_id = any(${productIds})`] : []),
+    ]
+    conditions.push(sql`(${sql.join(ways, sql` or `)})`)
+  }
+  return conditions
+}
+
+async function productsNamed(db: Db, sellerId: string, part: string): Promise<string[]> {
+  // where the database knows the cases of ASCII only, the usual ways to write a word are looked for too
+  const ways = [part, part.toUpperCase(), part.slice(0, 1).toUpperCase() + part.slice(1)]
+  const patterns = ways.map((way) => `%${way.replaceAll(/[\\%_]/g, '\\$&')}%`)
+  const { rows } = await sql<{ id: string }>`
+    select id from products where seller_id = ${sellerId} and name ilike any(${patterns}::text[])`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+export interface OrderDetails extends OrderRow {
+  statementDescriptor: string
+  emailChangedAt: Date | null
+  pendingEmail: string | null
+  events: { at: string; what: string }[]
+  files: { id: string; name: string; size: number }[]
+}
+
+/** One of a seller's orders, with all that happened to it. Refuses `order_not_found`. */
+export async function findOwnOrder(db: Db, sellerId: string, orderId: string): Promise<OrderDetails> {
+  const { rows } = await sql<OrderDetails>`
+    select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", o.email_changed_at as "emailChangedAt",
+      (select c.email from email_changes c where c.order_id = o.id and c.expires_at > now()) as "pendingEmail",
+      (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
+        from order_events e where e.order_id = o.id) as events,
+      case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
+        (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by f.id), '[]')
+          from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))
+        else '[]' end as files
+    from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
+  if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')
+  return rows[0]
+}
+
+export const orderView = (row: OrderRow): Order => ({
+  orderId: row.id,
+  status: row.state,
+  email: row.email,
+  amount: row.amountMinor,
+  currency: row.currency,
+  fee: row.feeMinor,
+  refundedAmount: row.refundedMinor,
+  rail: row.rail,
+  product: { id: row.productId, name: row.productName },
+  createdAt: row.createdAt.toISOString(),
+  paidAt: row.paidAt?.toISOString() ?? null,
+  receipt: row.bounced ? 'bounced' : row.paidAt ? 'sent' : 'none',
+})

@@ -1,0 +1,176 @@
+import { Type } from 'typebox'
+import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
+import { idPattern } from '../kit/ids.ts'
+import { PeriodQuery } from '../kit/period.ts'
+import { Amount, Currency, Time } from '../kit/schema.ts'
+import { RAILS, STATES } from '../orders/states.ts'
+import { Refund } from '../payments/refund-routes.ts'
+
+/** No NUL, which PostgreSQL holds in no text. */
+const TEXT = '^[^\\u0000]*$'
+export const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'For `cursor` of the next page; null at the end.',
+})
+const pageQuery = {
+  cursor: Type.Optional(Type.String({ maxLength: 400, description: 'The `nextCursor` of the page before.' })),
+  limit: Type.Optional(
+    Type.String({ pattern: '^(?:[1-9][0-9]?|100)$', description: 'How many: 1 to 100, 25 where it is not said.' }),
+  ),
+}
+export const limitOf = (limit: string | undefined): number => Number(limit ?? 25)
+const format = Type.Optional(
+  Type.Literal('csv', { description: 'As `Accept: text/csv`, for a link: all of them, for a spreadsheet.' }),
+)
+
+const Rail = Type.Enum([...RAILS])
+export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
+export const OrdersQuery = Type.Object({
+  ...pageQuery,
+  ...PeriodQuery,
+  format,
+  status: Type.Optional(Type.Enum([...STATES])),
+  rail: Type.Optional(Rail),
+  productId: Type.Optional(Type.String({ maxLength: 100, pattern: TEXT })),
+  email: Type.Optional(Type.String({ maxLength: 320, pattern: TEXT, description: 'The whole address of a buyer.' })),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      pattern: TEXT,
+      description: 'As it is typed: the beginning of an address or of an order’s id, or a part of a product’s name.',
+    }),
+  ),
+})
+export type OrdersQuery = Type.Static<typeof OrdersQuery>
+
+const order = {
+  orderId: Type.String(),
+  status: Type.Enum([...STATES]),
+  email: Type.String(),
+  amount: Amount,
+  currency: Currency,
+  fee: Type.Integer({ description: 'What we take of it, in minor units.' }),
+  refundedAmount: Amount,
+  rail: Type.Union([Rail, Type.Null()]),
+  product: Type.Object({ id: Type.String(), name: Type.String({ description: 'As it was when it was bought.' }) }),
+  createdAt: Time,
+  paidAt: Type.Union([Time, Type.Null()]),
+  receipt: Type.Enum(['sent', 'bounced', 'none'], {
+    description: 'Bounced: the mail server refused the address. None: not paid, so there is none to send.',
+  }),
+}
+export const Order = Type.Object(order)
+export type Order = Type.Static<typeof Order>
+export const Orders = Type.Object({ items: Type.Array(Order), nextCursor: NextCursor })
+
+export const Transfer = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(
+    ['sale', 'fee', 'refund', 'fee_refund', 'refund_failed', 'fee_again', 'dispute_hold', 'dispute_release'],
+    {
+      description:
+        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed.',
+    },
+  ),
+  orderId: Type.String(),
+  amount: Type.Integer({ description: 'What it does to the balance, in minor units: below zero, it takes.' }),
+  currency: Currency,
+  createdAt: Time,
+})
+export type Transfer = Type.Static<typeof Transfer>
+export const Transfers = Type.Object({ items: Type.Array(Transfer), nextCursor: NextCursor })
+export const TransfersQuery = Type.Object({
+  ...pageQuery,
+  ...PeriodQuery,
+  format,
+  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
+  orderId: Type.Optional(Type.String({ pattern: idPattern('ord') })),
+})
+
+export const OrderDetail = Type.Object({
+  ...order,
+  statementDescriptor: Type.String({ description: 'What the buyer’s bank statement says.' }),
+  netAmount: Type.Integer({ description: 'What the order has done to the balance so far, in minor units.' }),
+  timeline: Type.Array(Type.Object({ at: Time, what: Type.String() })),
+  refunds: Type.Array(Refund),
+  transfers: Type.Array(Transfer),
+  files: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() })),
+  pendingEmail: Type.Optional(
+    Type.String({ description: 'An address that the order is to have, once whoever reads it has confirmed it.' }),
+  ),
+  orderUrl: Type.String({ description: 'The page of the order, for its buyer.' }),
+})
+export type OrderDetail = Type.Static<typeof OrderDetail>
+
+export const NewEmail = Type.Object({
+  email: Type.String({ pattern: EMAIL_PATTERN, maxLength: EMAIL_LONGEST, description: 'The right one.' }),
+})
+export const PendingEmail = Type.Object({ email: Type.String() })
+
+export const Balance = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      currency: Currency,
+      balance: Type.Integer({ description: 'sales − fees − refunds − disputes, in minor units.' }),
+      sales: Amount,
+      fees: Type.Integer({ description: 'Those taken, less what came back of them.' }),
+      refunds: Type.Integer({ description: 'Those made, less those that failed afterwards.' }),
+      disputes: Type.Integer({ description: 'What banks hold or have taken back.' }),
+    }),
+  ),
+})
+
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
+export const StatsQuery = Type.Object({
+  ...PeriodQuery,
+  interval: Type.Optional(Type.Enum([...INTERVALS])),
+  timeZone: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,59}$',
+      description: 'Whose days: an IANA name such as Europe/Vienna.',
+    }),
+  ),
+})
+const sum = { orders: Type.Integer(), amount: Amount }
+export const Stats = Type.Object({
+  from: Time,
+  to: Time,
+  interval: Type.Enum([...INTERVALS]),
+  timeZone: Type.String(),
+  items: Type.Array(
+    Type.Object({
+      currency: Currency,
+      ...sum,
+      fees: Type.Integer({ description: 'Those of these orders, less what came back of them.' }),
+      refunded: Type.Integer({ description: 'What went back of these orders, by refunds and lost disputes.' }),
+      net: Type.Integer({ description: 'amount − fees − refunded.' }),
+      buckets: Type.Array(Type.Object({ at: Time, ...sum }), { description: 'All of them, also those with nothing.' }),
+      rails: Type.Array(Type.Object({ rail: Type.Union([Rail, Type.Null()]), ...sum })),
+      products: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), ...sum }), {
+        description: 'The five that brought the most.',
+      }),
+    }),
+  ),
+})
+export type Stats = Type.Static<typeof Stats>
+
+export const ATTENTION = [
+  'needs_review',
+  'disputed',
+  'refund_failed',
+  'receipt_bounced',
+  'no_files',
+  'no_payments',
+] as const
+export const Attention = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      what: Type.Enum([...ATTENTION]),
+      orderId: Type.Optional(Type.String()),
+      productId: Type.Optional(Type.String()),
+      name: Type.Optional(Type.String({ description: 'The product’s.' })),
+      email: Type.Optional(Type.String({ description: 'The buyer’s.' })),
+      at: Time,
+    }),
+    { description: 'The newest first, at most 20.' },
+  ),
+})
