@@ -46,6 +46,7 @@ import { sendSellerMails } from './sellers/mails.ts'
 import { providerRoutes } from './sellers/provider-routes.ts'
 import { signInRoutes } from './sellers/routes.ts'
 import { sessionFinder, sweepSessions } from './sellers/sessions.ts'
+import { moneyRoutes } from './shop/money-routes.ts'
 import { orderRoutes } from './shop/order-routes.ts'
 
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
@@ -139,6 +140,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   downloadRoutes(server, { db, storage, signer: downloadSigner })
   const orderUrl = (orderId: string) => `${appUrl}/order/?order=${orderId}`
   orderRoutes(server, { ...selling, orderUrl })
+  moneyRoutes(server, { ...selling, processors })
   chargeRoutes(server, {
     db,
     secrets: config.secrets,

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import type { ATTENTION } from './schema.ts'
+
+export interface Matter {
+  what: (typeof ATTENTION)[number]
+  orderId: string | null
+  productId: string | null
+  name: string | null
+  email: string | null
+  at: Date
+}
+
+const MOST_SHOWN = 20
+/** A refund that failed longer ago was seen, or is no longer missed. */
+const REFUND_DAYS = 60
+
+/** What waits for a seller, the newest first. `payable` says which currencies a processor here takes. */
+export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
+  const { rows: sold } = await sql<{ currency: string }>`
+    select distinct currency from products where seller_id = ${sellerId} and status = 'active'`.execute(db)
+  const unpayable = sold.map(({ currency }) => currency).filter((currency) => !payable(currency))
+  const { rows } = await sql<Matter>`
+    select w.what, w.order_id as "orderId", w.product_id as "productId", w.name, w.email, w.at from (
+      (select o.state as what, o.id as order_id, o.product_id, o.product_name as name, o.email,
+          coalesce((select max(e.at) from order_events e where e.order_id = o.id and e.what = o.state), o.created_at) as at
+        from orders o where o.seller_id = ${sellerId} and o.state in ('needs_review', 'disputed')
+          and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null))
+      union all
+      (select 'receipt_bounced', o.id, o.product_id, o.product_name, o.email, o.receipt_bounced_at
+        from orders o where o.seller_id = ${sellerId} and o.receipt_bounced_at is not null
+          and (o.state in ('needs_review', 'disputed') or o.receipt_bounced_at is not null))
+      union all
+      (select 'refund_failed', o.id, o.product_id, o.product_name, o.email, r.created_at
+        from refunds r join orders o on o.id = r.order_id
+        where r.state = 'failed' and r.created_at > now() - make_interval(days => ${REFUND_DAYS}) and o.seller_id = ${sellerId}
+          and o.state in ('paid', 'partially_refunded')
+          and not exists (
+            select from refunds n where n.order_id = r.order_id and n.created_at > r.created_at and n.state <> 'failed')
+        order by r.created_at desc limit ${MOST_SHOWN})
+      union all
+      (select 'no_files', null, p.id, p.name, null, p.updated_at
+        from products p where p.seller_id = ${sellerId} and p.status = 'active'
+          and not exists (select from files f where f.product_id = p.id and f.removed_at is null)
+        order by p.updated_at desc limit ${MOST_SHOWN})
+      union all
+      (select 'no_payments', null, p.id, p.name, null, p.updated_at
+        from products p where p.seller_id = ${sellerId} and p.status = 'active' and p.currency = any(${unpayable})
+          and (p.price_minor > 0 or p.pay_what_you_want)
+        order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
+    order by w.at desc, w.what, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
+  return rows
+}

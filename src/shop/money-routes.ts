@@ -1,0 +1,147 @@
+import { type Columns, Decimal, sendCsv, wantsCsv } from '../kit/csv.ts'
+import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
+import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
+import { notValid, periodOf } from '../kit/period.ts'
+import type { Processor } from '../payments/processor.ts'
+import { processorFor } from '../payments/routing.ts'
+import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { attentionOf } from './attention.ts'
+import { balancesOf } from './balance.ts'
+import { CSV_ROWS, listOf, refusals } from './order-routes.ts'
+import { Attention, Balance, Stats, StatsQuery, Transfers, TransfersQuery, limitOf } from './schema.ts'
+import { statsOf } from './stats.ts'
+import { TRANSFER_ID, type TransferRow, listTransfers, transferView } from './transfers.ts'
+
+const TAG = ['Money']
+/** What is told where no time is named. */
+const USUAL_DAYS = 30
+const DAY_MS = 86_400_000
+
+export interface MoneyRouteParts {
+  db: Db
+  browsers: Browsers
+  processors: ReadonlyMap<string, Processor>
+}
+
+/** What a seller's shop brings, by the books; and what waits for the seller. */
+export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyRouteParts): void {
+  server.get(
+    '/api/balance',
+    {
+      schema: {
+        operationId: 'getBalance',
+        summary: 'What your account holds, in each currency',
+        description: 'By the books: the sum of all transfers, to the cent.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: { 200: Balance, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      return { items: await balancesOf(db, seller.id) }
+    },
+  )
+
+  server.get(
+    '/api/transfers',
+    {
+      schema: {
+        operationId: 'listTransfers',
+        summary: 'What your balance is made of',
+        description: 'The newest first. With `Accept: text/csv` all of them, as a file.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        querystring: TransfersQuery,
+        response: { 200: listOf(Transfers, 'A page of transfers.'), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { cursor, limit, currency, orderId } = request.query
+      const after = placeOf(cursor, TRANSFER_ID)
+      const filter = { ...periodOf(request.query), currency, orderId }
+      if (wantsCsv(request)) {
+        const read = (from: typeof after, rows: number) =>
+          listTransfers(db, seller.id, filter, { after: from, limit: rows })
+        return sendCsv(request, reply, 'transfers', CSV_COLUMNS, allPages(read, { after, limit: CSV_ROWS }))
+      }
+      const most = limitOf(limit)
+      const rows = await listTransfers(db, seller.id, filter, { after, limit: most + 1 })
+      return pageOf(rows, most, transferView)
+    },
+  )
+
+  server.get(
+    '/api/stats',
+    {
+      schema: {
+        operationId: 'getStats',
+        summary: 'What was sold, and when',
+        description:
+          'The orders that were paid in that time, in each currency: by parts of the time, by the way they were paid, and the five products that brought the most. The last 30 days by day and UTC where nothing else is said; at most 400 parts.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        querystring: StatsQuery,
+        response: { 200: Stats, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { interval = 'day', timeZone = 'UTC', ...named } = request.query
+      const { from: begin, to: end } = periodOf(named)
+      const to = end ?? new Date(Math.max(Date.now(), (begin?.getTime() ?? 0) + 1))
+      const from = begin ?? new Date(to.getTime() - USUAL_DAYS * DAY_MS)
+      if (!isTimeZone(timeZone)) throw notValid('timeZone', 'is the name of a time zone, such as Europe/Vienna')
+      return statsOf(db, seller.id, { from, to, interval, timeZone })
+    },
+  )
+
+  server.get(
+    '/api/attention',
+    {
+      schema: {
+        operationId: 'getAttention',
+        summary: 'What waits for you',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: { 200: Attention, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const payable = (currency: string) => processorFor(processors, currency) !== undefined
+      const matters = await attentionOf(db, seller.id, payable)
+      return {
+        items: matters.map(({ what, orderId, productId, name, email, at }) => ({
+          what,
+          ...(orderId !== null && { orderId }),
+          ...(productId !== null && { productId }),
+          ...(name !== null && { name }),
+          ...(email !== null && { email }),
+          at: at.toISOString(),
+        })),
+      }
+    },
+  )
+}
+
+/** By the runtime's own list, which is the database's but for what only one of them takes. */
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const CSV_COLUMNS: Columns<TransferRow> = {
+  transfer_id: ({ id }) => id,
+  created_at: ({ createdAt }) => createdAt.toISOString(),
+  kind: ({ kind }) => kind,
+  order_id: ({ orderId }) => orderId,
+  currency: ({ currency }) => currency,
+  amount_minor: ({ amountMinor }) => amountMinor,
+  amount: ({ amountMinor, currency }) => new Decimal(amountMinor, currency),
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { newId } from '../src/kit/ids.ts'
+import { share } from '../src/kit/money.ts'
+import { ensureSeller } from '../src/sellers/sellers.ts'
+import { attentionOf } from '../src/shop/attention.ts'
+import { captureOf, snapshotOf } from './processor.ts'
+import { type Browser, newBrowser, newMailbox } from './seller.ts'
+import { type TestShop, assertProblem, startTestShop } from './shop.ts'
+
+const ends: (() => unknown)[] = []
+let shop: TestShop
+before(async () => {
+  shop = await startTestShop({ after: (end) => ends.push(end) })
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+interface Seller {
+  sellerId: string
+  browser: Browser
+  get(path: string): Promise<any>
+}
+
+async function newSeller(): Promise<Seller> {
+  const email = newMailbox()
+  const sellerId = await ensureSeller(shop.db, { name: 'Ann', email })
+  const browser = newBrowser(shop)
+  await browser.signInByCode(email)
+  const get = async (path: string) => {
+    const { status, body } = await browser.call('GET', path)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+  return { sellerId, browser, get }
+}
+
+async function sale({ sellerId }: Seller, priceMinor: number, currency = 'USD') {
+  return shop.paid({ productId: await shop.product({ sellerId, priceMinor, currency, name: `Book ${priceMinor}` }) })
+}
+
+async function dispute(orderId: string, states: ('open' | 'won' | 'lost')[]): Promise<void> {
+  const { captures, ...payment } = await shop.sandboxPayment(orderId)
+  for (const state of states) {
+    const disputes = [{ id: `dp_${orderId}`, captureId: captures[0]!.id, amountMinor: captures[0]!.amountMinor, state }]
+    await shop.notify({ payment: { ...payment, captures, disputes } })
+  }
+}
+
+/** Sold at a time, without a processor. */
+async function sold(seller: Seller, paidAt: string, { amount = 1000, rail = 'card', productId = '' } = {}) {
+  const product = productId || (await shop.product({ sellerId: seller.sellerId, files: [] }))
+  await sql`
+    insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
+      state, rail, expires_at, created_at, paid_at)
+    values (${newId('ord')}, ${product}, ${seller.sellerId}, 'bob@example.com', 'A book', ${amount}, 'USD', fee_of(${amount}),
+      'TILL BOOK', 'paid', ${rail}, now(), ${paidAt}, ${paidAt})`.execute(shop.db)
+}
+
+test('who is not signed in sees no money', async () => {
+  for (const path of ['/api/balance', '/api/transfers', '/api/transfers?format=csv', '/api/stats', '/api/attention'])
+    assertProblem(await newBrowser(shop).call('GET', path), 401, 'not_signed_in')
+})
+
+test('times, zones, intervals and cursors that are none are refused, and so is a range of more than 400 parts', async () => {
+  const { browser } = await newSeller()
+  for (const query of [
+    'interval=minute',
+    'interval=',
+    'timeZone=Mars/Olympus',
+    'timeZone=',
+    'timeZone=%2B05:30',
+    "timeZone=';--",
+    'timeZone=UTC%00',
+    'from=x',
+    'from=2026-02-30',
+    'from=2026-03-02&to=2026-03-01',
+    'from=2026-03-01&to=2026-03-01',
+    'from=1970-01-01',
+    'from=2026-01-01&to=2026-01-18&interval=hour',
+    'from=1970-01-01&to=9998-01-01&interval=month',
+    'to=9999-01-01',
+  ])
+    // prettier-ignore
+    assertProblem(await browser.call('GET', `/api/stats?${query}`), 400, 'validation_failed')
+  for (const query of [
+    'currency=usd',
+    'currency=US',
+    'orderId=x',
+    `orderId=${newId('prod')}`,
+    'limit=0',
+    'cursor=x',
+    'from=2026-02-30',
+    `cursor=${Buffer.from(`1.${newId('ord')}`).toString('base64url')}`,
+  ])
+    // prettier-ignore
+    assertProblem(await browser.call('GET', `/api/transfers?${query}`), 400, 'validation_failed')
+})
+
+test('a seller with no sale has a balance of nothing, no transfers, and sums without a currency', async () => {
+  const { get } = await newSeller()
+  assert.deepEqual(await get('/api/balance'), { items: [] })
+  assert.deepEqual(await get('/api/transfers'), { items: [], nextCursor: null })
+  const { items, interval, timeZone, from, to } = await get('/api/stats')
+  assert.deepEqual([items, interval, timeZone], [[], 'day', 'UTC'])
+  assert.equal(Date.parse(to) - Date.parse(from), 30 * 86_400_000)
+  assert.deepEqual(await get('/api/attention'), { items: [] })
+})
+
+test('the balance is the sum of all transfers, to the cent, and of its own parts', async () => {
+  const seller = await newSeller()
+  const refunded = await sale(seller, 1999)
+  await sale(seller, 2525)
+  await sale(seller, 1234, 'KWD')
+  const won = await sale(seller, 3000)
+  const lost = await sale(seller, 4025)
+  const open = await sale(seller, 5000)
+  await seller.browser.call('POST', `/api/orders/${refunded.orderId}/refunds`, { amount: 777 })
+  await shop.until(refunded.orderId, ({ refundedAmount }) => refundedAmount === 777)
+  await dispute(won.orderId, ['open', 'won'])
+  await dispute(lost.orderId, ['open', 'lost'])
+  await dispute(open.orderId, ['open'])
+  const { items: balances } = await seller.get('/api/balance')
+  const { items: transfers } = await seller.get('/api/transfers?limit=100')
+  assert.deepEqual(
+    balances.map(({ currency }: any) => currency),
+    ['KWD', 'USD'],
+  )
+  for (const { currency, balance, sales, fees, refunds, disputes } of balances) {
+    const sum = transfers.filter((one: any) => one.currency === currency).reduce((s: number, t: any) => s + t.amount, 0)
+    assert.equal(balance, sum)
+    assert.equal(balance, sales - fees - refunds - disputes)
+  }
+  const [, usd] = balances
+  assert.deepEqual([usd.sales, usd.refunds, usd.disputes], [1999 + 2525 + 3000 + 4025 + 5000, 777, 4025 + 5000])
+  const { netAmount, timeline } = await seller.get(`/api/orders/${lost.orderId}`)
+  assert.equal(netAmount, 0)
+  assert(timeline.some(({ what }: any) => what === 'charged_back'))
+  const { items } = await seller.get('/api/stats')
+  const sums = items.find(({ currency }: any) => currency === 'USD')
+  assert.deepEqual([sums.orders, sums.amount, sums.refunded], [5, 16_549, 777 + 4025])
+  // what a bank still holds was sold all the same
+  assert.equal(sums.net, usd.balance + 5000)
+  assert.equal(sums.net, sums.amount - sums.fees - sums.refunded)
+})
+
+test('transfers come in pages, by order, currency and time, and another’s are not there', async () => {
+  const [seller, other] = [await newSeller(), await newSeller()]
+  const orders = [await sale(seller, 1000), await sale(seller, 2000), await sale(seller, 500, 'JPY')]
+  const seen: any[] = []
+  let cursor: string | null = null
+  do {
+    const page: any = await seller.get(`/api/transfers?limit=1${cursor ? `&cursor=${cursor}` : ''}`)
+    seen.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor)
+  assert.equal(new Set(seen.map(({ id }) => id)).size, 6)
+  assert.deepEqual(
+    seen.map(({ createdAt }) => createdAt),
+    seen.map(({ createdAt }) => createdAt).toSorted().toReversed(), // prettier-ignore
+  )
+  const kinds = async (query: string, by = seller) =>
+    (await by.get(`/api/transfers?${query}`)).items.map(({ kind, amount }: any) => [kind, amount]).toSorted()
+  assert.deepEqual(await kinds(`orderId=${orders[1]!.orderId}`), [['fee', -40], ['sale', 2000]]) // prettier-ignore
+  assert.deepEqual(await kinds('currency=JPY'), [['fee', -10], ['sale', 500]]) // prettier-ignore
+  assert.deepEqual(await kinds('to=2026-01-01'), [])
+  assert.equal((await kinds('from=2026-01-01')).length, 6)
+  assert.deepEqual(await kinds(`orderId=${orders[1]!.orderId}`, other), [])
+  assert.deepEqual(await kinds('', other), [])
+  const csv = await seller.browser.call('GET', '/api/transfers?currency=USD', undefined, { accept: 'text/csv' })
+  const lines = csv.body.trimEnd().split('\r\n')
+  assert.equal(lines[0], 'transfer_id,created_at,kind,order_id,currency,amount_minor,amount')
+  assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="transfers.csv"')
+  const amounts = lines.slice(1).map((line: string) => line.split(',').slice(5).join())
+  assert.deepEqual(amounts.toSorted(), ['-20,-0.20', '-40,-0.40', '1000,10.00', '2000,20.00'])
+})
+
+test('days are those of the time zone, also where the clocks change, and those with nothing are there', async () => {
+  const seller = await newSeller()
+  for (const at of ['2026-10-24T21:59:59.999Z', '2026-10-24T22:00:00Z', '2026-10-25T22:59:59Z', '2026-10-25T23:00:00Z'])
+    await sold(seller, at)
+  const days = async (query: string) => {
+    const { items } = await seller.get(`/api/stats?from=2026-10-23T22:00:00Z&to=2026-10-27T23:00:00Z&${query}`)
+    return items[0].buckets.map(({ at, orders }: any) => [at.slice(0, 16), orders])
+  }
+  assert.deepEqual(await days('timeZone=Europe/Vienna'), [
+    ['2026-10-23T22:00', 1], ['2026-10-24T22:00', 2], ['2026-10-25T23:00', 1], ['2026-10-26T23:00', 0],
+  ]) // prettier-ignore
+  assert.deepEqual(await days('interval=week&timeZone=Europe/Vienna'), [['2026-10-18T22:00', 3], ['2026-10-25T23:00', 1]]) // prettier-ignore
+  assert.deepEqual(await days('interval=month&timeZone=Asia/Kolkata'), [['2026-09-30T18:30', 4]])
+  assert.equal((await days('interval=hour&timeZone=Europe/Vienna')).length, 97)
+  const { items } = await seller.get('/api/stats?from=2026-10-25&to=2026-10-25T22:59:59Z')
+  assert.deepEqual(items, [])
+})
+
+test('rails and the five best products are told, the most first', async () => {
+  const seller = await newSeller()
+  const productIds: string[] = []
+  for (let n = 1; n <= 6; n++) {
+    const productId = await shop.product({ sellerId: seller.sellerId, name: `Book ${n}`, files: [] })
+    await sold(seller, '2026-03-10T12:00:00Z', { amount: n * 100, rail: n % 2 ? 'card' : 'upi', productId })
+    productIds.unshift(productId)
+  }
+  const { items } = await seller.get('/api/stats?from=2026-03-10&to=2026-03-11')
+  assert.deepEqual(
+    items[0].products.map(({ id, name, orders, amount }: any) => [id, name, orders, amount]),
+    productIds.slice(0, 5).map((id, at) => [id, `Book ${6 - at}`, 1, (6 - at) * 100]),
+  )
+  assert.deepEqual(items[0].rails, [
+    { rail: 'upi', orders: 3, amount: 1200 },
+    { rail: 'card', orders: 3, amount: 900 },
+  ])
+  assert.deepEqual(items[0].buckets, [{ at: '2026-03-10T00:00:00.000Z', orders: 6, amount: 2100 }])
+})
+
+test('what needs the seller is told, the newest first, with what it is about, until it is done', async () => {
+  const seller = await newSeller()
+  const { sellerId } = seller
+  const review = await shop.checkout({ productId: await shop.product({ sellerId, name: 'Odd' }) })
+  await shop.notify({
+    payment: await snapshotOf(shop, review, { state: 'captured', captures: [captureOf(review, { amountMinor: 5 })] }),
+  })
+  const disputed = await sale(seller, 1000)
+  await dispute(disputed.orderId, ['open'])
+  const bounced = await sale(seller, 2000)
+  await sql`update orders set receipt_bounced_at = now() where id = ${bounced.orderId}`.execute(shop.db)
+  const failed = await sale(seller, 3000)
+  await seller.browser.call('POST', `/api/orders/${failed.orderId}/refunds`, { amount: 100 })
+  await shop.until(failed.orderId, ({ refundedAmount }) => refundedAmount === 100)
+  await sql`update refunds set state = 'failed' where order_id = ${failed.orderId}`.execute(shop.db)
+  const empty = await shop.product({ sellerId, name: 'Empty', files: [] })
+  await shop.product({ sellerId, name: 'Not yet', files: [], status: 'draft' })
+  const list = async (by = seller) => (await by.get('/api/attention')).items
+  const items = await list()
+  assert.deepEqual(items.map(({ what }: any) => what).toSorted(), [
+    'disputed',
+    'needs_review',
+    'no_files',
+    'receipt_bounced',
+    'refund_failed',
+  ])
+  const times = items.map(({ at }: any) => at)
+  assert.deepEqual(times, times.toSorted().toReversed())
+  const about = (what: string) => items.find((item: any) => item.what === what)
+  assert.deepEqual([about('disputed').orderId, about('disputed').name], [disputed.orderId, 'Book 1000'])
+  assert.equal(about('receipt_bounced').email, 'bob@example.com')
+  assert.equal(about('refund_failed').orderId, failed.orderId)
+  assert.deepEqual([about('no_files').productId, about('no_files').orderId], [empty, undefined])
+  assert.deepEqual(await list(await newSeller()), [])
+  await seller.browser.call('POST', `/api/orders/${failed.orderId}/refunds`, { amount: 50 })
+  await dispute(disputed.orderId, ['won'])
+  assert.deepEqual((await list()).map(({ what }: any) => what).toSorted(), ['needs_review', 'no_files', 'receipt_bounced']) // prettier-ignore
+  const unpaid = (await attentionOf(shop.db, sellerId, () => false)).filter(({ what }) => what === 'no_payments')
+  assert.deepEqual(unpaid.map(({ name }) => name).toSorted(), ['Book 1000', 'Book 2000', 'Book 3000', 'Empty', 'Odd'])
+})
+
+test('a share in the schema is the share in the program', async () => {
+  const amounts = fc.sample(
+    fc.tuple(fc.nat(20_000_000_000), fc.nat(1_000_000), fc.integer({ min: 1, max: 1_000_000 })),
+    500,
+  )
+  const cases = [...amounts, [5, 1, 2], [15, 1, 2], [20_000_000_000, 999_999_999_998, 999_999_999_999]].map(
+    ([amount, a, b]) => [amount!, Math.min(a!, b!), Math.max(a!, b!)] as const,
+  )
+  const column = (at: 0 | 1 | 2) => cases.map((one) => one[at])
+  const { rows } = await sql<{ minor: number }>`
+    select share_of(a, p, w) as minor
+    from unnest(${column(0)}::bigint[], ${column(1)}::bigint[], ${column(2)}::bigint[]) with ordinality as c(a, p, w, n)
+    order by n`.execute(shop.db)
+  assert.deepEqual(
+    rows.map(({ minor }) => minor),
+    cases.map(([amount, part, whole]) => share(amount, part, whole)),
+  )
+})
