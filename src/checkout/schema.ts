@@ -108,6 +108,9 @@ export const OrderStatus = Type.Object({
   createdAt: Type.Optional(Time),
   paidAt: Type.Optional(Type.Union([Time, Type.Null()])),
   refundedAmount: Type.Optional(Amount),
+  receiptBounced: Type.Optional(
+    Type.Boolean({ description: 'There when the mail server refused the receipt: the address may be mistyped.' }),
+  ),
   timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
 })
 export type OrderStatus = Type.Static<typeof OrderStatus>

@@ -49,6 +49,7 @@ export function statusOf(
     createdAt: order.createdAt.toISOString(),
     paidAt: order.paidAt?.toISOString() ?? null,
     refundedAmount: order.refundedMinor,
+    ...(order.receiptBounced && { receiptBounced: true }),
     timeline: [
       { at: order.createdAt.toISOString(), what: 'created' },
       ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),

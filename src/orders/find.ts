@@ -28,6 +28,8 @@ export interface OrderView {
   paidAt: Date | null
   /** A bank has the buyer's "yes" and has not answered: another payment now could be a second one. */
   bankAtWork: boolean
+  /** The mail server refused the order's address when the receipt was sent. */
+  receiptBounced: boolean
   /** All of the money is on its way back, so the files are not the buyer's any more, unless the refund fails. */
   goingBack: boolean
   /** Addresses that were tried for it lately and were not its own. */
@@ -53,7 +55,7 @@ export function orderFinder(db: Db): FindOrder {
         coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
           from order_events e where e.order_id = o.id) as events,
-        ${isGoingBack} as "goingBack",
+        o.receipt_bounced_at is not null as "receiptBounced", ${isGoingBack} as "goingBack",
         case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
           (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
               'contentType', f.content_type) order by f.id), '[]')

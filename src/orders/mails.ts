@@ -6,6 +6,7 @@ import { renderMail } from '../kit/mail-layout.ts'
 import { isGoingBack } from './going-back.ts'
 import { BUYER_MAILS } from './mails/buyer.ts'
 import type { BuyerMail, MailNews, MailOrder } from './mails/news.ts'
+import { noteBounced, noteReceived } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
 
 /** About three days of trying: a mail server may be away over a weekend. */
@@ -21,14 +22,21 @@ export async function sendMails(
       select o.id, o.email, o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
         o.amount_minor as "amountMinor", o.refunded_minor as "refundedMinor", o.currency,
         o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt",
-        o.state in ('paid', 'partially_refunded') and not ${isGoingBack} as delivered
+        o.state in ('paid', 'partially_refunded') and not ${isGoingBack} as delivered,
+        o.receipt_bounced_at is not null as bounced
       from orders o join sellers s on s.id = o.seller_id where o.id = ${orderId}`.execute(db)
-    if (!rows[0]) throw new DropJob('there is no such order')
+    const order = rows[0]
+    if (!order) throw new DropJob('there is no such order')
+    const mail = mailFor(news, order, orderUrl(orderId))
+    const isReceipt = news.kind === 'receipt'
     try {
-      await mailer(jobId, mailFor(news, rows[0], orderUrl(orderId)))
+      await mailer(jobId, mail)
     } catch (error) {
-      throw error instanceof MailRefused ? new DropJob(error.message) : error
+      if (!(error instanceof MailRefused)) throw error
+      if (isReceipt) await noteBounced(db, orderId, mail.to)
+      throw new DropJob(error.message)
     }
+    if (isReceipt && order.bounced) await noteReceived(db, orderId, mail.to)
   })
 }
 
@@ -40,7 +48,11 @@ function mailFor(news: MailNews, order: MailOrder, orderUrl: string): Mail {
     return { to: order.sellerEmail, subject: lines.subject, ...renderMail(lines) }
   }
   const { button: label, ...lines } = BUYER_MAILS[kind](order, news)
-  return { to: order.email, subject: lines.subject, ...renderMail({ ...lines, button: { label, url: orderUrl } }) }
+  return {
+    to: news.to ?? order.email,
+    subject: lines.subject,
+    ...renderMail({ ...lines, button: { label, url: orderUrl } }),
+  }
 }
 
 const isForBuyer = (kind: MailNews['kind']): kind is BuyerMail => kind in BUYER_MAILS

@@ -130,7 +130,7 @@ export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyR
 /** By the runtime's own list, which is the database's but for what only one of them takes. */
 function isTimeZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     return false
   }

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
@@ -100,11 +99,6 @@ export const OrderDetail = Type.Object({
   orderUrl: Type.String({ description: 'The page of the order, for its buyer.' }),
 })
 export type OrderDetail = Type.Static<typeof OrderDetail>
-
-export const NewEmail = Type.Object({
-  email: Type.String({ pattern: EMAIL_PATTERN, maxLength: EMAIL_LONGEST, description: 'The right one.' }),
-})
-export const PendingEmail = Type.Object({ email: Type.String() })
 
 export const Balance = Type.Object({
   items: Type.Array(

@@ -92,6 +92,14 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
     button: 'See my order',
     facts: [['Amount', money(order, news)], ...ofStatement(order)],
   }),
+  // the new address is not named: should this one be a stranger's, it is none of theirs
+  email_changed: (order) => ({
+    subject: `Your order of ${order.productName} has another address now`,
+    title: 'This order has moved to another mailbox.',
+    text: `${order.seller} was told that this address was a mistake, and whoever reads the right one has confirmed it. From now on the order, its receipt and its files open with that address only. If you are the one who bought it, and did not ask for this, answer ${order.seller} at ${order.sellerEmail}.`,
+    button: 'See the order',
+    facts: [['Product', order.productName], ...ofStatement(order)],
+  }),
 }
 
 /** What the news is about; the whole order where it does not say. */

@@ -9,6 +9,7 @@ export type BuyerMail =
   | 'disputed'
   | 'dispute_won'
   | 'dispute_lost'
+  | 'email_changed'
 export type SellerMail =
   | 'seller_paid_late'
   | 'seller_needs_review'
@@ -32,6 +33,8 @@ export interface MailNews {
   late?: boolean
   /** Asked for here, and not in the processor's dashboard. */
   byApi?: boolean
+  /** Where it goes, when that is not the order's address any more. */
+  to?: string
   /** Why a refund could not be made, where we know. */
   why?: 'amount' | 'refunded_already' | 'disputed' | 'no_answer'
 }
@@ -50,6 +53,8 @@ export interface MailOrder {
   paidAt: Date | null
   /** The files are the buyer's, now that the mail is written. */
   delivered: boolean
+  /** The last receipt was refused by the mail server. */
+  bounced: boolean
 }
 
 /** What a mail says, but for where its button leads. */

@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../kit/database.ts'
+
+// What became of a receipt, as far as the mail server tells at once. The order can have another address by then, of which this says nothing.
+
+/** The mail server refused the receipt to this address. */
+export async function noteBounced(db: Db, orderId: string, email: string): Promise<void> {
+  await sql`
+    update orders set receipt_bounced_at = now()
+    where id = ${orderId} and email = ${email} and receipt_bounced_at is null`.execute(db)
+}
+
+/** It took one after all. */
+export async function noteReceived(db: Db, orderId: string, email: string): Promise<void> {
+  await sql`
+    update orders set receipt_bounced_at = null
+    where id = ${orderId} and email = ${email} and receipt_bounced_at is not null`.execute(db)
+}
+
+/**
+ * From now on the order is that mailbox's, and what its address opened before opens nothing more. Returns the old address; none
+ * when it was there already. That other addresses were tried lately is forgotten: most likely it was this one.
+ */
+export async function moveToMailbox(tx: Tx, orderId: string, email: string): Promise<string | undefined> {
+  const { rows } = await sql<{ oldEmail: string }>`
+    update orders o set email = ${email}, email_changed_at = now(), receipt_bounced_at = null
+    from (select id, email from orders where id = ${orderId} for update) before
+    where o.id = before.id and before.email <> ${email}
+    returning before.email as "oldEmail"`.execute(tx)
+  await sql`delete from limits where key = 'wrong_email:' || ${orderId}`.execute(tx)
+  return rows[0]?.oldEmail
+}
