@@ -1,6 +1,9 @@
 import swagger from '@fastify/swagger'
 import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
+import { emailChangeRoutes } from './buyers/email-change-routes.ts'
+import { sendEmailChangeMails } from './buyers/email-change-mails.ts'
+import { sweepEmailChanges } from './buyers/email-changes.ts'
 import { mailboxCodeSender, sweepMailboxCodes } from './buyers/mailbox-codes.ts'
 import { sendMailboxMails } from './buyers/mails.ts'
 import { chargeRoutes } from './buyers/routes.ts'
@@ -51,7 +54,7 @@ import { orderRoutes } from './shop/order-routes.ts'
 
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
-const OPEN_PATHS = /^\/api\/(checkout|sandbox)(\/|\?|$)|^\/api\/products\/[^/]+\/public(\?|$)/
+const OPEN_PATHS = /^\/api\/(checkout(?!\/[^/?]*\/email(\?|$))|sandbox)(\/|\?|$)|^\/api\/products\/[^/]+\/public(\?|$)/
 
 export interface AppParts {
   config: Config
@@ -140,6 +143,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   downloadRoutes(server, { db, storage, signer: downloadSigner })
   const orderUrl = (orderId: string) => `${appUrl}/order/?order=${orderId}`
   orderRoutes(server, { ...selling, orderUrl })
+  emailChangeRoutes(server, selling)
   moneyRoutes(server, { ...selling, processors })
   chargeRoutes(server, {
     db,
@@ -188,6 +192,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await sendMails(jobs, { db, mailer, orderUrl })
   await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
   await sendMailboxMails(jobs, { db, mailer, secrets: config.secrets, appUrl })
+  await sendEmailChangeMails(jobs, { db, mailer, secrets: config.secrets, orderUrl })
   await refundReturns(jobs, asking)
   await jobs.every('47 3 * * *', 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, asking)
@@ -198,6 +203,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
   await jobs.every('*/10 * * * *', 'sweep_mailbox_codes', () => sweepMailboxCodes(db))
+  await jobs.every('*/10 * * * *', 'sweep_email_changes', () => sweepEmailChanges(db))
 
   return {
     server,

@@ -56,6 +56,7 @@ test('who is not signed in is told nothing of an order', async () => {
     ['GET', '/api/orders?format=csv'],
     ['GET', `/api/orders/${orderId}`],
     ['POST', `/api/orders/${orderId}/receipt`, {}],
+    ['POST', `/api/orders/${orderId}/email`, { email: 'bob@example.com' }],
   ] as const)
     assertProblem(await newBrowser(shop).call(method, path, body), 401, 'not_signed_in')
   assertProblem(

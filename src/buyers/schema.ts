@@ -3,7 +3,7 @@ import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Amount, Code, Currency, Time } from '../kit/schema.ts'
 import { STATES } from '../orders/states.ts'
 
-const Email = Type.String({
+export const Email = Type.String({
   pattern: EMAIL_PATTERN,
   maxLength: EMAIL_LONGEST,
   description: 'The address that bought; trimmed and lower-cased.',

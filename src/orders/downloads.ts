@@ -18,7 +18,8 @@ export function downloadToken(signer: Signer, orderId: string, fileId: string, e
 
 /**
  * The file a token is good for. The signature says that we once gave the link; whether the order still entitles to the file
- * is asked now, so a dispute ends a link at once, and a refund of all the money as soon as it is asked for. Refuses `download_link_invalid`, `download_link_expired`,
+ * is asked now, so a dispute ends a link at once, another address
+ * those that the old one had, and a refund of all the money as soon as it is asked for. Refuses `download_link_invalid`, `download_link_expired`,
  * `download_not_available`.
  */
 export async function redeemDownload(db: Db, signer: Signer, token: string) {
@@ -34,7 +35,8 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
     contentType: string
     sha256: string
   }>`
-    select o.state, ${isGoingBack} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now() as expired, f.name, f.content_type as "contentType", f.sha256
+    select o.state, ${isGoingBack} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
+        or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256
     from orders o join files f on f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at)
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
   const file = rows[0]
