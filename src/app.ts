@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { emailChangeRoutes } from './buyers/email-change-routes.ts'
 import { sendEmailChangeMails } from './buyers/email-change-mails.ts'
 import { sweepEmailChanges } from './buyers/email-changes.ts'
+import { libraryRoutes } from './buyers/library-routes.ts'
 import { mailboxCodeSender, sweepMailboxCodes } from './buyers/mailbox-codes.ts'
 import { sendMailboxMails } from './buyers/mails.ts'
 import { chargeRoutes } from './buyers/routes.ts'
@@ -145,14 +146,18 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   orderRoutes(server, { ...selling, orderUrl })
   emailChangeRoutes(server, selling)
   moneyRoutes(server, { ...selling, processors })
-  chargeRoutes(server, {
+  const downloadUrl = (orderId: string, fileId: string, expiresAt: Date) =>
+    `${baseUrl}/api/downloads/${downloadToken(downloadSigner, orderId, fileId, expiresAt)}`
+  const buying = {
     db,
     secrets: config.secrets,
     limits: config.limits,
     sendCode: mailboxCodeSender(db, jobs, config.secrets, config.limits),
     baseUrl,
     orderUrl,
-  })
+  }
+  chargeRoutes(server, buying)
+  libraryRoutes(server, { ...buying, downloadUrl, signer: newSigner(config.secrets, 'library') })
   await webhookRoutes(server, { db: reserved.db, processors, settle, log })
   checkoutRoutes(server, {
     ...asking,
@@ -167,8 +172,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     limits: config.limits,
     links: {
       statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`,
-      downloadUrl: (orderId, fileId, expiresAt) =>
-        `${baseUrl}/api/downloads/${downloadToken(downloadSigner, orderId, fileId, expiresAt)}`,
+      downloadUrl,
     },
   })
   if (processors.has('sandbox')) {

@@ -18,7 +18,7 @@ import type { Limit } from '../kit/limits.ts'
 export const { codeOf, codeHash, codeQueue } = codeKind('mailbox code', 'mailbox_code')
 
 /** What a buyer's code is to show. */
-export type Purpose = 'charge'
+export type Purpose = 'charge' | 'library'
 
 /**
  * Buyers have no account and no browser that is known, so nothing that a stranger does may hold them up: codes are counted for a

@@ -26,7 +26,9 @@ export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl
     const code = rows[0]
     // its browser has asked for a newer one, or it is used, or its time is over
     if (!code) return
-    const lines = code.hasOrders ? CODE_LINES[code.purpose](codeOf(secret, id), host) : nothingBought(host)
+    const lines = code.hasOrders
+      ? CODE_LINES[code.purpose](codeOf(secret, id), host)
+      : nothingBought(ASKED_FOR[code.purpose], host)
     try {
       await mailer(jobId, { to: code.email, subject: lines.subject, ...renderMail(lines) })
     } catch (error) {
@@ -46,12 +48,25 @@ const CODE_LINES: Record<Purpose, (digits: string, host: string) => Lines> = {
     facts: [],
     note: `You did not ask for it? Then somebody typed your address at ${host}, and sees nothing of yours without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
   }),
+  library: (digits, host) => ({
+    subject: `${digits} is your code to see what you bought at ${host}`,
+    title: 'Your code to see what you bought',
+    text: 'Type it where you asked for it, and all that you bought with this address opens there, with its files, for an hour. It is good for ten minutes, once, and in that browser only.',
+    code: digits,
+    facts: [],
+    note: `You did not ask for it? Then somebody typed your address at ${host}, and sees nothing of yours without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
+  }),
 }
 
-const nothingBought = (host: string): Lines => ({
+const ASKED_FOR: Record<Purpose, string> = {
+  charge: 'about a charge on a bank statement',
+  library: 'for what was bought with this address',
+}
+
+const nothingBought = (what: string, host: string): Lines => ({
   subject: `Nothing was bought at ${host} with this address`,
   title: 'There is no order with this address',
-  text: `Somebody, perhaps you, asked at ${host} about a charge on a bank statement. With this address nothing was ever bought there, so there is no code either. If it was you: please try again with every other address you use.`,
+  text: `Somebody, perhaps you, asked at ${host} ${what}. With this address nothing was ever bought there, so there is no code either. If it was you: please try again with every other address you use.`,
   facts: [],
   note: `It was not you? Then somebody typed your address by mistake, and there is nothing to do. Should such mails keep coming, tell whoever runs ${host}.`,
 })

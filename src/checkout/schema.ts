@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
+import { Download } from '../orders/links.ts'
 import { RAILS, STATES } from '../orders/states.ts'
 
 // The contract of the checkout: the routes' validation, their types, the API's description and the pages' types are all this.
@@ -74,16 +75,6 @@ export const StatusQuery = Type.Object({
   sync: Type.Optional(
     Type.String({ maxLength: 10, description: '1: ask the payment processor now, if it was not just asked.' }),
   ),
-})
-
-const Download = Type.Object({
-  fileId: Type.String(),
-  name: Type.String(),
-  size: Type.Integer({ description: 'Bytes.' }),
-  sha256: Type.String(),
-  contentType: Type.String(),
-  url: Type.String({ description: 'Good for one hour; ask the status again for a new one.' }),
-  expiresAt: Time,
 })
 
 export const OrderStatus = Type.Object({

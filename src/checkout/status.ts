@@ -1,12 +1,12 @@
-import { LINK_LIFE_SECONDS } from '../orders/downloads.ts'
 import type { OrderView } from '../orders/find.ts'
+import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { isDelivered } from '../orders/states.ts'
 import type { OrderStatus } from './schema.ts'
 
 /** The addresses an answer carries. */
 export interface Links {
   statusUrl(orderId: string): string
-  downloadUrl(orderId: string, fileId: string, expiresAt: Date): string
+  downloadUrl: DownloadUrl
 }
 
 /** A buyer waits in front of it: often at first, then as often as a bank deserves. */
@@ -34,15 +34,9 @@ export function statusOf(
     ...(synced !== undefined && { synced }),
   }
   if (!matches) return forAnybody
-  const expiresAt = new Date(Date.now() + LINK_LIFE_SECONDS * 1000)
   return {
     ...forAnybody,
-    downloads: order.files.map(({ id, ...file }) => ({
-      fileId: id,
-      ...file,
-      url: links.downloadUrl(order.id, id, expiresAt),
-      expiresAt: expiresAt.toISOString(),
-    })),
+    downloads: freshLinks(order.id, order.files, links.downloadUrl),
     statementDescriptor: order.statementDescriptor,
     product: { id: order.productId, name: order.productName },
     rail: order.rail,

@@ -39,3 +39,15 @@ export const Code = Type.String({
   maxLength: 40,
   description: 'The six digits.',
 })
+
+/** Of a list that is read page by page: kit/keyset.ts. */
+export const PageQuery = {
+  cursor: Type.Optional(Type.String({ maxLength: 400, description: 'The `nextCursor` of the page before.' })),
+  limit: Type.Optional(
+    Type.String({ pattern: '^(?:[1-9][0-9]?|100)$', description: 'How many: 1 to 100, 25 where it is not said.' }),
+  ),
+}
+export const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'For `cursor` of the next page; null at the end.',
+})
+export const limitOf = (limit: string | undefined): number => Number(limit ?? 25)

@@ -1,22 +1,12 @@
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
-import { Amount, Currency, Time } from '../kit/schema.ts'
+import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { RAILS, STATES } from '../orders/states.ts'
 import { Refund } from '../payments/refund-routes.ts'
 
 /** No NUL, which PostgreSQL holds in no text. */
 const TEXT = '^[^\\u0000]*$'
-export const NextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'For `cursor` of the next page; null at the end.',
-})
-const pageQuery = {
-  cursor: Type.Optional(Type.String({ maxLength: 400, description: 'The `nextCursor` of the page before.' })),
-  limit: Type.Optional(
-    Type.String({ pattern: '^(?:[1-9][0-9]?|100)$', description: 'How many: 1 to 100, 25 where it is not said.' }),
-  ),
-}
-export const limitOf = (limit: string | undefined): number => Number(limit ?? 25)
 const format = Type.Optional(
   Type.Literal('csv', { description: 'As `Accept: text/csv`, for a link: all of them, for a spreadsheet.' }),
 )
@@ -24,7 +14,7 @@ const format = Type.Optional(
 const Rail = Type.Enum([...RAILS])
 export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 export const OrdersQuery = Type.Object({
-  ...pageQuery,
+  ...PageQuery,
   ...PeriodQuery,
   format,
   status: Type.Optional(Type.Enum([...STATES])),
@@ -78,7 +68,7 @@ export const Transfer = Type.Object({
 export type Transfer = Type.Static<typeof Transfer>
 export const Transfers = Type.Object({ items: Type.Array(Transfer), nextCursor: NextCursor })
 export const TransfersQuery = Type.Object({
-  ...pageQuery,
+  ...PageQuery,
   ...PeriodQuery,
   format,
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),

@@ -1,0 +1,27 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addCookie, cookieKind, cookiesOf } from '../kit/cookies.ts'
+import type { Signer } from '../kit/signing.ts'
+
+const PASS_SECONDS = 3600
+
+/**
+ * What a browser holds that has shown whose mailbox it reads: the address and an end, signed by us. It opens the list of what was
+ * bought, for an hour, and nothing else; it goes to no other path.
+ */
+export function libraryPass(baseUrl: string, path: string, signer: Signer) {
+  const { common, domain } = cookieKind(baseUrl)
+  const cookie = { ...common, name: `${domain}till_library`, path, sameSite: 'strict' } as const
+  return {
+    give(reply: FastifyReply, email: string): void {
+      const claim = `${Buffer.from(email).toString('base64url')}.${Math.floor(Date.now() / 1000) + PASS_SECONDS}`
+      addCookie(reply, { ...cookie, value: `${claim}.${signer.sign(claim)}`, maxAge: PASS_SECONDS })
+    },
+    /** Whose mailbox it is. Undefined: there is none, or its time is over. */
+    holder(request: FastifyRequest): string | undefined {
+      const [address = '', end = '', signature = '', ...rest] = (cookiesOf(request)[cookie.name] ?? '').split('.')
+      const isOurs = rest.length === 0 && signer.verify(`${address}.${end}`, signature)
+      return isOurs && Number(end) > Date.now() / 1000 ? Buffer.from(address, 'base64url').toString() : undefined
+    },
+    takeBack: (reply: FastifyReply) => addCookie(reply, { ...cookie, value: '', maxAge: 0 }),
+  }
+}

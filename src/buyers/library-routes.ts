@@ -1,0 +1,175 @@
+import { Type } from 'typebox'
+import type { Db } from '../kit/database.ts'
+import { canonicalEmail } from '../kit/email.ts'
+import { Refusal } from '../kit/errors.ts'
+import { type Server, neverCached } from '../kit/http.ts'
+import { idPattern } from '../kit/ids.ts'
+import { type Place, pageOf, placeOf } from '../kit/keyset.ts'
+import { Amount, Code, Currency, NextCursor, PageQuery, Problem, Time, limitOf } from '../kit/schema.ts'
+import type { Signer } from '../kit/signing.ts'
+import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
+import { STATES } from '../orders/states.ts'
+import { buyerBrowser } from './browser.ts'
+import { type Bought, listBought } from './library.ts'
+import { libraryPass } from './library-pass.ts'
+import { type MailboxLimits, type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
+import { ChargeCodeSent, Email } from './schema.ts'
+
+const PATH = '/api/library'
+const TAG = ['Library']
+const refusals = { '4xx': Problem, '5xx': Problem }
+
+export const LibraryItem = Type.Object({
+  orderId: Type.String(),
+  orderUrl: Type.String({ description: 'The page of the order.' }),
+  status: Type.Enum([...STATES]),
+  product: Type.Object({ id: Type.String(), name: Type.String(), imageUrl: Type.Optional(Type.String()) }),
+  seller: Type.Object({ name: Type.String() }),
+  amount: Amount,
+  currency: Currency,
+  createdAt: Time,
+  paidAt: Time,
+  downloads: Type.Array(Download, { description: 'None where the money went back, or a bank is deciding.' }),
+})
+export type LibraryItem = Type.Static<typeof LibraryItem>
+export const Library = Type.Object({
+  email: Type.String(),
+  items: Type.Array(LibraryItem, { description: 'The newest first.' }),
+  nextCursor: NextCursor,
+})
+export type Library = Type.Static<typeof Library>
+
+export interface LibraryParts {
+  db: Db
+  secrets: readonly string[]
+  limits: MailboxLimits
+  sendCode: SendMailboxCode
+  baseUrl: string
+  orderUrl: (orderId: string) => string
+  downloadUrl: DownloadUrl
+  signer: Signer
+}
+
+/** All that was bought with an address, of whichever seller, for who shows by a code that the mailbox is theirs. */
+export function libraryRoutes(server: Server, { sendCode, baseUrl, signer, ...parts }: LibraryParts): void {
+  const browser = buyerBrowser(baseUrl, PATH)
+  const pass = libraryPass(baseUrl, PATH, signer)
+  const libraryOf = async (db: Db, email: string, limit: number, after?: Place): Promise<Library> => {
+    const rows = await listBought(db, email, { after, limit: limit + 1 })
+    return { email, ...pageOf(rows, limit, (row) => itemOf(row, parts)) }
+  }
+
+  server.post(
+    `${PATH}/code`,
+    {
+      schema: {
+        operationId: 'requestLibraryCode',
+        summary: 'Send a code to a buyer’s mailbox',
+        description:
+          'Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether anything was bought with the address or not.',
+        tags: TAG,
+        body: Type.Object({ email: Email }),
+        response: { 202: ChargeCodeSent, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { browserHash, keep } = browser.newCodeHolder()
+      const { resendAfterSeconds } = await sendCode({
+        email: canonicalEmail(request.body.email),
+        purpose: 'library',
+        browserHash,
+        previousBrowserHash: browser.codeHolder(request),
+        network: browser.networkOf(request),
+      })
+      keep(reply)
+      return reply.code(202).send({ resendAfter: resendAfterSeconds })
+    },
+  )
+
+  server.post(
+    `${PATH}/verify`,
+    {
+      schema: {
+        operationId: 'openLibrary',
+        summary: 'Open the list of all that was bought with an address',
+        description: 'The right code is used up, and a cookie keeps the list open in this browser for an hour.',
+        tags: TAG,
+        body: Type.Object({ email: Email, code: Code }),
+        response: { 200: Library, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const email = canonicalEmail(request.body.email)
+      const library = await withProvenMailbox(
+        parts,
+        {
+          email,
+          purpose: 'library',
+          code: request.body.code,
+          browserHash: browser.codeHolder(request),
+          network: browser.networkOf(request),
+        },
+        (tx) => libraryOf(tx, email, limitOf(undefined)),
+      )
+      browser.forgetCode(reply)
+      pass.give(reply, email)
+      return library
+    },
+  )
+
+  server.get(
+    PATH,
+    {
+      schema: {
+        operationId: 'getLibrary',
+        summary: 'What was bought with the address that this browser has proven',
+        description: 'With links that are new each time. 401 `not_signed_in` where a code has to be asked for first.',
+        tags: TAG,
+        querystring: Type.Object(PageQuery),
+        response: { 200: Library, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const email = pass.holder(request)
+      if (email === undefined) throw new Refusal('not_signed_in', 'Ask for a code first: the last one is used up.')
+      const after = placeOf(request.query.cursor, idPattern('ord'))
+      return libraryOf(parts.db, email, limitOf(request.query.limit), after)
+    },
+  )
+
+  server.delete(
+    PATH,
+    {
+      schema: {
+        operationId: 'closeLibrary',
+        summary: 'Close the list in this browser',
+        tags: TAG,
+        response: { 204: Type.Null(), ...refusals },
+      },
+    },
+    async (_request, reply) => {
+      neverCached(reply)
+      pass.takeBack(reply)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+const itemOf = (
+  row: Bought,
+  { orderUrl, downloadUrl }: Pick<LibraryParts, 'orderUrl' | 'downloadUrl'>,
+): LibraryItem => ({
+  orderId: row.id,
+  orderUrl: orderUrl(row.id),
+  status: row.state,
+  product: { id: row.productId, name: row.productName, ...(row.imageUrl !== null && { imageUrl: row.imageUrl }) },
+  seller: { name: row.sellerName },
+  amount: row.amountMinor,
+  currency: row.currency,
+  createdAt: row.createdAt.toISOString(),
+  paidAt: row.paidAt.toISOString(),
+  downloads: freshLinks(row.id, row.files, downloadUrl),
+})

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { Time } from '../kit/schema.ts'
+import { LINK_LIFE_SECONDS } from './downloads.ts'
+import type { OrderFile } from './find.ts'
+
+export const Download = Type.Object({
+  fileId: Type.String(),
+  name: Type.String(),
+  size: Type.Integer({ description: 'Bytes.' }),
+  sha256: Type.String(),
+  contentType: Type.String(),
+  url: Type.String({ description: 'Good for one hour; ask the status again for a new one.' }),
+  expiresAt: Time,
+})
+export type Download = Type.Static<typeof Download>
+
+export type DownloadUrl = (orderId: string, fileId: string, expiresAt: Date) => string
+
+/** The files of an order, each with a link that is new and works for an hour. */
+export function freshLinks(orderId: string, files: readonly OrderFile[], downloadUrl: DownloadUrl): Download[] {
+  const expiresAt = new Date(Date.now() + LINK_LIFE_SECONDS * 1000)
+  return files.map(({ id, ...file }) => ({
+    fileId: id,
+    ...file,
+    url: downloadUrl(orderId, id, expiresAt),
+    expiresAt: expiresAt.toISOString(),
+  }))
+}
