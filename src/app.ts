@@ -19,7 +19,7 @@ import { registerLimits, sweepLimits } from './kit/limits.ts'
 import type { Log } from './kit/log.ts'
 import { outboxMailer, smtpMailer } from './kit/mail.ts'
 import { newSigner } from './kit/signing.ts'
-import { openStorage } from './kit/storage.ts'
+import { openStorage } from './kit/storage/open.ts'
 import { forgetIdempotencyKeys, orderMaker } from './orders/create.ts'
 import { downloadToken } from './orders/downloads.ts'
 import { orderFinder } from './orders/find.ts'
@@ -41,6 +41,8 @@ import { sandboxRoutes } from './payments/sandbox/routes.ts'
 import { runSandbox, sandboxProcessor } from './payments/sandbox/sandbox.ts'
 import { settler } from './payments/settle.ts'
 import { ensureDemo } from './products/demo.ts'
+import { uploadRoutes } from './products/upload-routes.ts'
+import { sweepUploads } from './products/uploads.ts'
 import { accountRoutes } from './sellers/account-routes.ts'
 import { codeSender } from './sellers/codes.ts'
 import { sellerCookies, sessionCookieName } from './sellers/cookies.ts'
@@ -90,7 +92,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await registerLimits(server)
   await server.register(swagger, apiDescription(baseUrl, sessionCookieName(baseUrl)))
   const jobs = await startJobs(database, log)
-  const storage = await openStorage(config.storageDir)
+  const storage = await openStorage(config)
   healthRoutes(server, {
     db: reserved.db,
     isClosing: () => closing,
@@ -139,6 +141,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   providerRoutes(server, providing)
   identityRoutes(server, providing)
 
+  uploadRoutes(server, { db, storage, browsers: selling.browsers, limits: config.uploads })
   const downloadSigner = newSigner(config.secrets, 'download')
   refundRoutes(server, selling)
   downloadRoutes(server, { db, storage, signer: downloadSigner })
@@ -206,6 +209,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
+  await jobs.every('*/10 * * * *', 'sweep_uploads', () => sweepUploads(db, storage))
   await jobs.every('*/10 * * * *', 'sweep_mailbox_codes', () => sweepMailboxCodes(db))
   await jobs.every('*/10 * * * *', 'sweep_email_changes', () => sweepEmailChanges(db))
 

@@ -5,6 +5,7 @@ import { LIMITS, type Limits } from './config/limits.ts'
 import { type ProcessorsConfig, readProcessors } from './config/processors.ts'
 import { problemsOfPublic } from './config/public.ts'
 import { type Environment, newReader } from './config/reader.ts'
+import { type StorageConfig, readStorage } from './config/storage.ts'
 import { keptSecret } from './kit/kept-secret.ts'
 import {
   cookieDomain,
@@ -18,7 +19,7 @@ import {
   yesOrNo,
 } from './kit/settings.ts'
 
-export interface Config extends ProcessorsConfig {
+export interface Config extends ProcessorsConfig, StorageConfig {
   readonly port: number
   readonly host: string
   /** Where the API and the pages are reached. Absent: at the address the service comes to listen on. */
@@ -30,7 +31,8 @@ export interface Config extends ProcessorsConfig {
   readonly dataDir: string
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined
-  readonly storageDir: string
+  /** The largest file, and how much a seller may keep here in all: 0 is no limit. */
+  readonly uploads: { readonly maxBytes: number; readonly quotaBytes: number }
   /** The first signs, all verify. */
   readonly secrets: readonly string[]
   /** Closed: only who is a seller already can sign in. */
@@ -49,6 +51,9 @@ export interface Config extends ProcessorsConfig {
   /** Started by `npm start`, which passes no signals on. */
   readonly startedByNpm: boolean
 }
+
+/** As much as a store takes in the parts we make. */
+const LARGEST_FILE = 64 * 1024 ** 3
 
 /** The settings that are wrong, each with its name: the service does not start with a guess. */
 export class ConfigError extends Error {
@@ -79,12 +84,11 @@ export function readConfig(env: Environment = process.env): Config {
       (value) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined),
       'postgres://user:password@host/database',
     ),
-    storageDir: checked(
-      'STORAGE_URL',
-      path.join(dataDir, 'files'),
-      (value) => /^file:(?:\/\/)?(.+)/.exec(value)?.[1],
-      'file:/a/folder',
-    ),
+    ...readStorage(reader, dataDir),
+    uploads: {
+      maxBytes: checked('UPLOAD_MAX_BYTES', 10 * 1024 ** 3, (value) => whole(value, 1, LARGEST_FILE), 'at most 64 GB'),
+      quotaBytes: checked('STORAGE_QUOTA_BYTES', 100 * 1024 ** 3, (value) => whole(value, 0, 1e15), 'bytes, or 0'),
+    },
     secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
     signup: checked('SIGNUP', 'open', oneOf('open', 'closed'), 'open or closed'),
     idp: readIdentityProvider(reader, isPublic),

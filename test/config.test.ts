@@ -68,6 +68,8 @@ test('nothing has to be set', async (t) => {
       dataDir: '',
       databaseUrl: undefined,
       storageDir: 'files',
+      s3: undefined,
+      uploads: { maxBytes: 10 * 1024 ** 3, quotaBytes: 100 * 1024 ** 3 },
       signup: 'open',
       idp: undefined,
       smtpUrl: undefined,
@@ -220,7 +222,15 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
   ],
   LIMITS: [['off', ({ limits }) => limits, {}]],
   PROCESSORS: [['none', ({ processors }) => processors, []]],
-  STORAGE_URL: [['file:files', ({ storageDir }) => storageDir, 'files']],
+  STORAGE_URL: [
+    ['file:files', ({ storageDir }) => storageDir, 'files'],
+    [
+      's3://my.bucket?region=eu-west-1',
+      ({ s3 }) => s3,
+      { bucket: 'my.bucket', region: 'eu-west-1', endpoint: undefined, publicEndpoint: undefined, keys: undefined },
+    ],
+  ],
+  STORAGE_QUOTA_BYTES: [['0', ({ uploads }) => uploads.quotaBytes, 0]],
   STATEMENT_PREFIX: [['A.B-C 9', ({ statementPrefix }) => statementPrefix, 'A.B-C 9']],
   PUBLIC: [['no', ({ isPublic }) => isPublic, false]],
   SIGNUP: [
@@ -236,6 +246,22 @@ for (const [name, cases] of Object.entries(RIGHT)) {
   })
 }
 
+test('a bucket that is not Amazon’s needs both keys, which are never repeated', () => {
+  const STORAGE_URL = 's3://files?endpoint=http://minio:9000&public=https://files.example'
+  const [S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY] = ['an id of a key', 'a secret of a key']
+  const { s3 } = readConfig({ SECRET, STORAGE_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY })
+  assert.deepEqual(s3, {
+    bucket: 'files',
+    region: 'us-east-1',
+    endpoint: 'http://minio:9000',
+    publicEndpoint: 'https://files.example',
+    keys: { id: S3_ACCESS_KEY_ID, secret: S3_SECRET_ACCESS_KEY },
+  })
+  assert.deepEqual(wrong({ STORAGE_URL }), ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
+  assert.deepEqual(wrong({ STORAGE_URL, S3_ACCESS_KEY_ID }), ['S3_SECRET_ACCESS_KEY'])
+  assert.deepEqual(wrong({ STORAGE_URL: 's3://files?region=eu-west-1', S3_SECRET_ACCESS_KEY }), ['S3_ACCESS_KEY_ID'])
+})
+
 const WRONG: Record<string, string[]> = {
   PORT: ['x', '-1', '65536', '80.5', '1e3', '0x50', '80 81'],
   PUBLIC: ['2', 'maybe', 'on'],
@@ -243,7 +269,9 @@ const WRONG: Record<string, string[]> = {
   BASE_URL: ['shop.example', 'ftp://shop.example', 'https://shop.example/path', 'https://shop.example?x', 'https://shop.example#x', 'https://user@shop.example', 'https://', 'javascript:alert(1)', 'https://a b'],
   APP_URL: ['shop.example', '/pay', 'https://shop.example/pay/'],
   DATABASE_URL: ['mysql://db/till', 'db.example/till', 'postgres:/db'],
-  STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example'],
+  STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example', 's3://?region=eu-west-1', 's3://my_bucket?region=eu-west-1', 's3://bucket/below?region=eu-west-1', 's3://bucket?region=eu-west-1&prefix=x', 's3://bucket?region=EU', 's3://bucket?endpoint=minio:9000', 's3://bucket?endpoint=ftp://minio', 's3://id:key@bucket?region=eu-west-1', 's3://bucket?region=eu-west-1&public=https://files.example'],
+  UPLOAD_MAX_BYTES: ['0', '-1', '10GB', '1e9', '68719476737'],
+  STORAGE_QUOTA_BYTES: ['-1', '10GB', '1.5'],
   SECRET: ['short', `${SECRET},short`, `${SECRET},`, ',', 's'.repeat(31)],
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x'],
   PROCESSORS: ['sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString', 'sandbox,sandbox'],

@@ -12,7 +12,7 @@ import type { Created, OrderStatus } from '../src/checkout/schema.ts'
 import { connect } from '../src/kit/database.ts'
 import { newId } from '../src/kit/ids.ts'
 import { newSigner } from '../src/kit/signing.ts'
-import { openStorage } from '../src/kit/storage.ts'
+import { openDisk } from '../src/kit/storage/disk.ts'
 import { downloadToken } from '../src/orders/downloads.ts'
 import { addFile, createProduct } from '../src/products/products.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
@@ -316,7 +316,7 @@ test('who has bought keeps the files that were sold, whatever the seller replace
   const early = await shop.paid({ productId })
   const linked = (await shop.status(early.orderId, EMAIL)).downloads[0]
 
-  const storage = await openStorage(shop.config.storageDir)
+  const storage = await openDisk(shop.config.storageDir)
   await sql`update files set removed_at = now() where product_id = ${productId}`.execute(shop.db)
   await addFile(shop.db, storage, productId, { name: 'second edition.pdf', contentType: 'application/pdf', bytes: Readable.from([Buffer.from('2')]) }) // prettier-ignore
   await sql`update products set status = 'archived', name = 'Another name' where id = ${productId}`.execute(shop.db)
@@ -341,7 +341,7 @@ test('who has bought keeps the files that were sold, whatever the seller replace
 test('a file that cannot be read now is not a purchase that is lost', async () => {
   const shop = shared()
   const { orderId, downloads } = await bought(shop)
-  const storage = await openStorage(shop.config.storageDir)
+  const storage = await openDisk(shop.config.storageDir)
   const { root, path: below } = storage.locate(downloads[0]!.fileId)
   await fs.rename(path.join(root, below), path.join(root, `${below}.away`))
   const answer = await shop.call('GET', pathOf(downloads[0]))
@@ -387,7 +387,7 @@ test('a file of 2 GB is streamed: the service holds none of it, whoever reads it
   const dataDir = await temporaryFolder(t)
   const size = 2 * 1024 ** 3
   const { db, close } = connect({ connectionString: databaseUrl }, { connections: 2, onError: () => {} })
-  const storage = await openStorage(path.join(dataDir, 'files'))
+  const storage = await openDisk(path.join(dataDir, 'files'))
   const service = await startService(t, dataDir, { DATABASE_URL: databaseUrl })
   const sellerId = await ensureSeller(db, { name: 'Ann', email: 'ann@shop.test' })
   const productId = await createProduct(db, { sellerId, name: 'A film', description: '', priceMinor: 900, currency: 'EUR', status: 'active' }) // prettier-ignore

@@ -16,7 +16,7 @@ import { connect, migrate } from '../src/kit/database.ts'
 import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { derivedKey } from '../src/kit/signing.ts'
-import { openStorage } from '../src/kit/storage.ts'
+import { openStorage } from '../src/kit/storage/open.ts'
 import type { PaymentSnapshot } from '../src/payments/processor.ts'
 import { signature } from '../src/payments/sandbox/notify.ts'
 import { addFile, createProduct, type NewProduct } from '../src/products/products.ts'
@@ -79,7 +79,7 @@ export async function startTestShop(
   }
   t.after(close)
 
-  const storage = await openStorage(config.storageDir)
+  const storage = await openStorage(config)
   const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test' })
 
   async function call<Body = any>(

@@ -15,6 +15,8 @@ export function problemsOfPublic(config: Config, { text }: Reader): string[] {
   if (!text('MAIL_FROM')) problems.push('MAIL_FROM: required where PUBLIC=1')
   if (!text('PROCESSORS') && config.processors.includes('sandbox'))
     problems.push('PROCESSORS: a processor’s keys are required where PUBLIC=1 (the sandbox only if named)')
+  if (config.s3?.endpoint && !(config.s3.publicEndpoint ?? config.s3.endpoint).startsWith('https://'))
+    problems.push('STORAGE_URL: where PUBLIC=1 browsers fetch files by https: name that address as public=https://…')
   if (text('LIMITS') === 'off') problems.push('LIMITS: off is refused where PUBLIC=1')
   return problems
 }

@@ -7,6 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Socket } from 'node:net'
+import { limitBody } from './bodies.ts'
 import { headHoldsCardNumber, jsonHoldsCardNumber, refusalOfBody, refusalOfHead } from './card-numbers.ts'
 import { isDatabaseOutage } from './database.ts'
 import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
@@ -17,7 +18,6 @@ import { type Log, errorForLog } from './log.ts'
 const BODY_LIMIT_BYTES = 64 * 1024
 /** Who sends slower than this is holding a connection, not making a request. */
 const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 60_000
 /** Longer than a proxy in front keeps its connections, so that it never reuses one we are closing. */
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
@@ -34,11 +34,13 @@ const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
-const EXPOSED_HEADERS = 'location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
+const EXPOSED_HEADERS =
+  'tus-resumable, upload-offset, upload-length, upload-expires, till-file, location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
 /** OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers': 'content-type, idempotency-key',
+  'access-control-allow-headers':
+    'content-type, idempotency-key, tus-resumable, upload-length, upload-offset, upload-metadata',
   'access-control-max-age': '600',
   'content-length': '0',
 }
@@ -68,7 +70,8 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
     // a number is that many proxies in front of us, counted from here
     trustProxy: typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // bodies.ts: the platform's own knows no exception, and large files are one
+    requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
@@ -120,6 +123,7 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
   }
   // these hooks run for every request, so they are of the cheap kind that makes no promise
   server.addHook('onRequest', (request, reply, done) => {
+    limitBody(request, () => refuseConnection(TOO_SLOW, request.raw.socket))
     const isOpen = openPaths.test(request.url)
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
@@ -227,6 +231,8 @@ function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Fu
     throw new Refusal('method_not_allowed', `Only ${allowed.join(', ')} is answered here.`)
   })
 }
+
+const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
 /** What is not even HTTP, or too large or slow to be read: answered on the bare connection, and closed. */
 function refuseConnection(error: Error & { code?: string }, socket: Socket): void {

@@ -4,8 +4,10 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
+import { errorForLog } from '../kit/log.ts'
 import type { Signer } from '../kit/signing.ts'
-import type { Storage } from '../kit/storage.ts'
+import { refusalOfStorage, unreadable } from '../kit/storage/refusals.ts'
+import type { Storage } from '../kit/storage/storage.ts'
 import { attachment, redeemDownload } from './downloads.ts'
 
 /** The files themselves. Range, HEAD and resume are the file server's; whether one may have them is ours. */
@@ -25,6 +27,7 @@ export function downloadRoutes(
         response: {
           200: Type.Any({ description: 'The bytes.' }),
           206: Type.Any({ description: 'The part that was asked for.' }),
+          302: Type.Any({ description: 'The file is in another place, at an address that is good for minutes.' }),
           ...refusing(
             'download_link_invalid',
             'download_link_expired',
@@ -39,7 +42,19 @@ export function downloadRoutes(
     async (request, reply) => {
       neverCached(reply)
       const file = await redeemDownload(db, signer, request.params.token)
-      const { root, path } = storage.locate(file.fileId)
+      const place = await storage
+        .serve(file.fileId, {
+          disposition: attachment(file.name),
+          contentType: file.contentType,
+          method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+        })
+        .catch((error: unknown) => {
+          request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the storage failed')
+          throw refusalOfStorage(error)
+        })
+      if (!place) throw unreadable()
+      if ('url' in place) return reply.redirect(place.url, 302)
+      const { root, path } = place
       // the bytes of a file id never change, so the time of their making is all a resumed download has to compare
       const sent = await send(request.raw, `/${path.replaceAll('\\', '/')}`, {
         root,
@@ -71,9 +86,5 @@ export function downloadRoutes(
 function refusalForMissing(status: number): Refusal {
   if (status === 416) return new Refusal('range_not_satisfiable', 'The file has no such part.')
   if (status === 412) return new Refusal('precondition_failed', 'The file is not the one you began with.')
-  return new Refusal(
-    'storage_unavailable',
-    'The file cannot be read right now. Your purchase is safe: please try again later.',
-    { retryAfterSeconds: 30 },
-  )
+  return unreadable()
 }

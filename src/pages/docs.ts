@@ -30,6 +30,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       { name: 'Checkout', description: 'What buyers, and sites that sell to them, call.' },
       { name: 'Charges', description: 'What the page calls that says which order a charge was.' },
       { name: 'Library', description: 'What the page calls that shows a buyer all that was bought.' },
+      { name: 'Products', description: 'What sellers sell, and its files, with the session’s cookie.' },
       { name: 'Orders', description: 'What sellers do with what was bought, with the session’s cookie.' },
       { name: 'Money', description: 'What a shop brings, with the session’s cookie.' },
       { name: 'Sign-in', description: 'What sellers’ pages call, with the session’s cookie.' },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { Readable } from 'node:stream'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
-import type { Storage } from '../kit/storage.ts'
+import type { Storage } from '../kit/storage/storage.ts'
 import { ensureSeller } from '../sellers/sellers.ts'
 import { pdf } from './demo-pdf.ts'
 import { addFile, createProduct } from './products.ts'

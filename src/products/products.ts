@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Readable } from 'node:stream'
 import type { Db } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
-import type { Storage } from '../kit/storage.ts'
+import type { Storage } from '../kit/storage/storage.ts'
 
 export interface NewProduct {
   sellerId: string

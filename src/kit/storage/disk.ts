@@ -1,27 +1,28 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Resumable, Storage } from './storage.ts'
 
-/** Files by keys of our own making. A key is written once and its bytes never change. */
-export interface Storage {
-  put(key: string, bytes: Readable): Promise<{ size: number; sha256: string }>
+/** A folder on this machine, or one that several share. */
+export interface Disk extends Storage {
   /** Where on this machine the bytes lie: a folder, and the path below it. */
   locate(key: string): { root: string; path: string }
 }
 
-export async function openStorage(folder: string): Promise<Storage> {
+export async function openDisk(folder: string): Promise<Disk> {
   const root = path.resolve(folder)
   await fs.mkdir(root, { recursive: true, mode: 0o700 })
   // the last characters of an id are random: they spread the files over 1,024 folders
   const below = (key: string) => path.join(key.slice(-2), key)
+  const fileOf = (key: string) => path.join(root, below(key))
+  let resumable: Promise<Resumable> | undefined
 
-  return {
+  const disk: Disk = {
     async put(key, bytes) {
-      const target = path.join(root, below(key))
-      const unfinished = `${target}.${randomBytes(6).toString('hex')}.part`
+      const target = fileOf(key)
+      const unfinished = `${target}.part`
       await fs.mkdir(path.dirname(target), { recursive: true, mode: 0o700 })
       const hash = createHash('sha256')
       let size = 0
@@ -36,7 +37,7 @@ export async function openStorage(folder: string): Promise<Storage> {
             }
           },
           // flushed to the disk before it counts: a row in the database must not outlive its bytes
-          createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true }),
+          createWriteStream(unfinished, { mode: 0o600, flush: true }),
         )
         await fs.rename(unfinished, target)
         // and so is its name
@@ -48,11 +49,33 @@ export async function openStorage(folder: string): Promise<Storage> {
       }
       return { size, sha256: hash.digest('hex') }
     },
+    async read(key, part) {
+      const handle = await fs.open(fileOf(key))
+      return createReadStream('', { fd: handle, ...(part && { start: part.from, end: part.to - 1 }) })
+    },
+    // whether it is there, whoever sends it sees
+    serve: async (key) => disk.locate(key),
+    async stat(key) {
+      try {
+        return { size: (await fs.stat(fileOf(key))).size }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw error
+      }
+    },
+    async remove(key) {
+      const all = ['', '.part', '.json'].map((ending) => fs.rm(fileOf(key) + ending, { force: true }))
+      await Promise.all(all)
+    },
+    resumable: () =>
+      (resumable ??= import('./disk-uploads.ts').then(({ resumableDisk }) => resumableDisk(disk, root, below))),
     locate: (key) => ({ root, path: below(key) }),
   }
+  return disk
 }
 
-async function flushFolder(folder: string): Promise<void> {
+/** Makes the names in a folder last. */
+export async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return // keeps folders by itself, and opens none
   const handle = await fs.open(folder)
   try {

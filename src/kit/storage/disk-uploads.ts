@@ -1,0 +1,95 @@
+import { FileStore } from '@tus/file-store'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { type Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Disk, flushFolder } from './disk.ts'
+import { type RunningHashes, runningHashes } from './running-hashes.ts'
+import { hashOfStream } from './hash-of-stream.ts'
+import type { Resumable } from './storage.ts'
+
+/** Pieces are written where the whole will lie. */
+export function resumableDisk(disk: Disk, root: string, below: (key: string) => string): Resumable {
+  const hashes = runningHashes()
+  const store = new PieceStore(root, hashes)
+  const keyOf = (name: string) => path.basename(name)
+  return {
+    store,
+    nameOf: below,
+    keyOf,
+    async finish(key, size) {
+      const file = path.join(root, below(key))
+      const handle = await fs.open(file, 'r+')
+      try {
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await flushFolder(path.dirname(file))
+      await flushFolder(root)
+      const known = hashes.digest(key, size)
+      const stored = known ? { size, sha256: known } : await hashOfStream(await disk.read(key))
+      await fs.rm(`${file}.json`, { force: true })
+      hashes.forget(key)
+      return stored
+    },
+  }
+}
+
+class PieceStore extends FileStore {
+  readonly #hashes: RunningHashes
+
+  constructor(root: string, hashes: RunningHashes) {
+    super({ directory: root })
+    this.#hashes = hashes
+  }
+
+  /** As the library's, but hashed on the way, and with the error that it was: a full disk is none of ours. */
+  override async write(bytes: Readable, name: string, offset: number): Promise<number> {
+    const hash = this.#hashes.goOn(path.basename(name), offset)
+    const handle = await fs.open(path.join(this.directory, name), 'r+')
+    let at = offset
+    const writeAt = async (chunk: Buffer) => {
+      const writing = handle.write(chunk, 0, chunk.length, at)
+      // while the disk writes
+      hash?.update(chunk)
+      const { bytesWritten } = await writing
+      at += bytesWritten
+      for (let done = bytesWritten; done < chunk.length;) {
+        const more = await handle.write(chunk, done, chunk.length - done, at)
+        done += more.bytesWritten
+        at += more.bytesWritten
+      }
+    }
+    let last: Promise<void> = Promise.resolve()
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        last = writeAt(chunk)
+        void settle(last, done)
+      },
+    })
+    try {
+      await pipeline(bytes, sink)
+      return at
+    } catch (error) {
+      if (hash && hash.offset !== at) this.#hashes.forget(path.basename(name))
+      throw error
+    } finally {
+      // what was begun is written before anybody else looks how far we came
+      await last.catch(() => {})
+      await handle.close()
+    }
+  }
+
+  override async remove(name: string): Promise<void> {
+    this.#hashes.forget(path.basename(name))
+    for (const ending of ['', '.json']) await fs.rm(path.join(this.directory, name) + ending, { force: true })
+  }
+}
+
+/** What a promise comes to, as a stream is told it. */
+async function settle(work: Promise<void>, done: (error?: Error) => void): Promise<void> {
+  let failure: Error | undefined
+  await work.catch((error: Error) => (failure = error))
+  done(failure)
+}

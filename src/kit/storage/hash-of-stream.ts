@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Stored } from './storage.ts'
+
+/** Reads it to its end, and keeps nothing of it. */
+export async function hashOfStream(bytes: Readable): Promise<Stored> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { size, sha256: hash.digest('hex') }
+}

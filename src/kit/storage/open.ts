@@ -1,0 +1,13 @@
+import { openDisk } from './disk.ts'
+import type { S3Settings } from './s3-client.ts'
+import type { Storage } from './storage.ts'
+
+export async function openStorage({
+  storageDir,
+  s3,
+}: {
+  storageDir: string
+  s3?: S3Settings | undefined
+}): Promise<Storage> {
+  return s3 ? (await import('./s3.ts')).openS3(s3) : openDisk(storageDir)
+}

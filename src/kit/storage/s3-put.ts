@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { PART_BYTES, type S3 } from './s3-client.ts'
+import type { Stored } from './storage.ts'
+
+/** So many parts are in memory on their way, and one that is being filled. */
+const AT_ONCE = 3
+
+interface Target {
+  Bucket: string
+  Key: string
+}
+
+/** Writes what fits into one part at once, and the rest in parts, of which nothing is left when it fails. */
+export async function putStream({ sdk, client }: S3, target: Target, bytes: Readable): Promise<Stored> {
+  const hash = createHash('sha256')
+  let size = 0
+  const parts = inParts(bytes, (chunk) => {
+    hash.update(chunk)
+    size += chunk.length
+  })
+  const first = (await parts.next()).value ?? Buffer.alloc(0)
+  if (first.length < PART_BYTES) await client.send(new sdk.PutObjectCommand({ ...target, Body: first }))
+  else await putParts({ sdk, client }, target, first, parts)
+  return { size, sha256: hash.digest('hex') }
+}
+
+async function putParts(
+  { sdk, client }: S3,
+  target: Target,
+  first: Buffer,
+  rest: AsyncGenerator<Buffer>,
+): Promise<void> {
+  const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(target))
+  const whole = { ...target, UploadId }
+  const done: { PartNumber: number; ETag: string | undefined }[] = []
+  const underWay = new Set<Promise<void>>()
+  let failed: { error: unknown } | undefined
+  const send = (Body: Buffer, PartNumber: number) => {
+    const part: Promise<void> = client
+      .send(new sdk.UploadPartCommand({ ...whole, PartNumber, Body }))
+      .then(
+        ({ ETag }) => void done.push({ PartNumber, ETag }),
+        (error: unknown) => void (failed ??= { error }),
+      )
+      .finally(() => underWay.delete(part))
+    underWay.add(part)
+  }
+  try {
+    let number = 1
+    send(first, number)
+    for await (const part of rest) {
+      if (underWay.size >= AT_ONCE) await Promise.race(underWay)
+      if (failed) throw failed.error
+      send(part, ++number)
+    }
+    await Promise.all(underWay)
+    if (failed) throw failed.error
+    const Parts = done.sort((a, b) => a.PartNumber - b.PartNumber)
+    await client.send(new sdk.CompleteMultipartUploadCommand({ ...whole, MultipartUpload: { Parts } }))
+  } catch (error) {
+    // a part that arrives after the end of the whole would stay
+    await Promise.all(underWay)
+    await client.send(new sdk.AbortMultipartUploadCommand(whole)).catch(() => {})
+    throw error
+  }
+}
+
+/** Pieces of one size, and a last one of what is left. */
+async function* inParts(bytes: Readable, see: (chunk: Buffer) => void): AsyncGenerator<Buffer, undefined> {
+  let chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    see(chunk)
+    for (let rest = chunk; rest.length > 0;) {
+      const piece = rest.subarray(0, PART_BYTES - length)
+      chunks.push(piece)
+      length += piece.length
+      rest = rest.subarray(piece.length)
+      if (length < PART_BYTES) continue
+      yield Buffer.concat(chunks)
+      chunks = []
+      length = 0
+    }
+  }
+  if (length > 0) yield Buffer.concat(chunks)
+}

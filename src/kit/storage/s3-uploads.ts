@@ -1,0 +1,88 @@
+import { type MetadataValue, S3Store } from '@tus/s3-store'
+import { type Readable, Transform, pipeline } from 'node:stream'
+import { hashOfStream } from './hash-of-stream.ts'
+import { type RunningHashes, runningHashes } from './running-hashes.ts'
+import { PART_BYTES, type S3Settings, clientConfig } from './s3-client.ts'
+import type { Resumable, Storage } from './storage.ts'
+
+/** The library keeps a part on the local disk until the store has it: so many of all uploads together. */
+const PARTS_AT_ONCE = 8
+const MOST_REMEMBERED = 1000
+
+export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
+  const hashes = runningHashes()
+  const store = new PartStore(storage, settings, hashes)
+  return {
+    store,
+    nameOf: (key) => key,
+    keyOf: (name) => name,
+    async finish(key, size) {
+      // nothing came, so no part did, and a whole of no parts is none
+      if (size === 0) await store.putNothing(key)
+      const known = hashes.digest(key, size)
+      const stored = known ? { size, sha256: known } : await hashOfStream(await storage.read(key))
+      await store.dropNotes(key)
+      hashes.forget(key)
+      return stored
+    },
+  }
+}
+
+class PartStore extends S3Store {
+  readonly #hashes: RunningHashes
+  readonly #storage: Storage
+
+  constructor(storage: Storage, settings: S3Settings, hashes: RunningHashes) {
+    super({
+      partSize: PART_BYTES,
+      useTags: false,
+      maxConcurrentPartUploads: PARTS_AT_ONCE,
+      cache: newest(),
+      s3ClientConfig: { ...clientConfig(settings), bucket: settings.bucket },
+    })
+    this.#hashes = hashes
+    this.#storage = storage
+  }
+
+  override async write(bytes: Readable, key: string, offset: number): Promise<number> {
+    const hash = this.#hashes.goOn(key, offset)
+    const hashed = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        hash?.update(chunk)
+        done(null, chunk)
+      },
+    })
+    pipeline(bytes, hashed, () => {})
+    return super.write(hashed, key, offset)
+  }
+
+  override async remove(key: string): Promise<void> {
+    this.#hashes.forget(key)
+    await this.clearCache(key)
+    await this.#storage.remove(key)
+  }
+
+  async putNothing(key: string): Promise<void> {
+    await this.#storage.remove(key)
+    await this.client.putObject({ Bucket: this.bucket, Key: key, Body: Buffer.alloc(0) })
+  }
+
+  async dropNotes(key: string): Promise<void> {
+    await this.clearCache(key)
+    for (const Key of [this.infoKey(key), this.partKey(key, true)])
+      await this.client.deleteObject({ Bucket: this.bucket, Key })
+  }
+}
+
+/** The library's notes about uploads under way: the newest, since of one that was given up nobody tells. */
+function newest() {
+  const kept = new Map<string, MetadataValue>()
+  return {
+    get: async (key: string) => kept.get(key),
+    async set(key: string, notes: MetadataValue) {
+      if (kept.size >= MOST_REMEMBERED) kept.delete(kept.keys().next().value!)
+      kept.set(key, notes)
+    },
+    delete: async (key: string) => void kept.delete(key),
+  }
+}

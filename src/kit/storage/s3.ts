@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream'
+import { isMissing, type S3, type S3Settings, connectS3, soon } from './s3-client.ts'
+import { putStream } from './s3-put.ts'
+import type { Resumable, Storage } from './storage.ts'
+
+/** How long an address may be begun to be used: a download that has begun goes on, and one that is resumed gets another. */
+const ADDRESS_SECONDS = 300
+
+/** A bucket. Browsers fetch from it by addresses that are made for one file each, and nobody else reads it. */
+export function openS3(settings: S3Settings): Storage {
+  const { bucket: Bucket } = settings
+  let connecting: Promise<S3> | undefined
+  const connected = () => (connecting ??= connectS3(settings))
+  let signing: Promise<S3> | undefined
+  const signer = () =>
+    (signing ??= settings.publicEndpoint ? connectS3({ ...settings, endpoint: settings.publicEndpoint }) : connected())
+  let resumable: Promise<Resumable> | undefined
+
+  const storage: Storage = {
+    put: async (key, bytes) => putStream(await connected(), { Bucket, Key: key }, bytes),
+    async read(key, part) {
+      const { sdk, client } = await connected()
+      const Range = part && `bytes=${part.from}-${part.to - 1}`
+      const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, Range }))
+      return Body as Readable
+    },
+    async serve(key, { disposition, contentType, method }) {
+      // an address can be made without asking, and would then lead somebody who has paid to a store that is down
+      if (!(await storage.stat(key))) return undefined
+      const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
+      const { sdk, client } = await signer()
+      const object = {
+        Bucket,
+        Key: key,
+        ResponseContentDisposition: disposition,
+        ResponseContentType: contentType,
+        ResponseCacheControl: 'no-store',
+      }
+      const command = method === 'HEAD' ? new sdk.HeadObjectCommand(object) : new sdk.GetObjectCommand(object)
+      return { url: await getSignedUrl(client, command, { expiresIn: ADDRESS_SECONDS }) }
+    },
+    async stat(key) {
+      const { sdk, client } = await connected()
+      try {
+        const { ContentLength = 0 } = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: key }), soon())
+        return { size: ContentLength }
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw error
+      }
+    },
+    async remove(key) {
+      const { sdk, client } = await connected()
+      const { Uploads = [] } = await client.send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: key }), soon())
+      for (const { Key, UploadId } of Uploads.filter((one) => one.Key === key)) {
+        const aborted = client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), soon())
+        await aborted.catch((error) => {
+          if (!isMissing(error)) throw error
+        })
+      }
+      for (const ending of ['', '.info', '.part'])
+        await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key + ending }), soon())
+    },
+    resumable: () =>
+      (resumable ??= import('./s3-uploads.ts').then(({ resumableS3 }) => resumableS3(storage, settings))),
+  }
+  return storage
+}

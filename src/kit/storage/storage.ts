@@ -1,0 +1,44 @@
+import type { DataStore } from '@tus/server'
+import type { Readable } from 'node:stream'
+
+/** Files by keys of our own making. A key is written once and its bytes never change. */
+export interface Storage {
+  /** Writes all of `bytes` under the key, or nothing. Safe against a loss of power when it returns. */
+  put(key: string, bytes: Readable): Promise<Stored>
+  /** All of it, or the bytes from `from` up to and without `to`. */
+  read(key: string, part?: { from: number; to: number }): Promise<Readable>
+  /** From where a browser can be given the file, looked at just now. Undefined: it is not there. */
+  serve(key: string, as: Served): Promise<Place | undefined>
+  stat(key: string): Promise<{ size: number } | undefined>
+  /** Also what was begun under the key and never finished. Removing nothing is no error. */
+  remove(key: string): Promise<void>
+  /** For files that come in pieces. */
+  resumable(): Promise<Resumable>
+}
+
+export interface Stored {
+  size: number
+  /** Hex. */
+  sha256: string
+}
+
+export interface Served {
+  /** A Content-Disposition. */
+  disposition: string
+  contentType: string
+  /** An address is good for one of them only. */
+  method: 'GET' | 'HEAD'
+}
+
+/** A file on this machine: a folder, and the path below it; or an address that is good for minutes. */
+export type Place = { root: string; path: string } | { url: string }
+
+/** The library's store for the pieces. What is whole lies under its key, with nothing left to move. */
+export interface Resumable {
+  store: DataStore
+  /** The store's own name for a key. */
+  nameOf(key: string): string
+  keyOf(name: string): string
+  /** Makes what is whole last, drops the store's notes about it, and says what it hashes to. */
+  finish(key: string, size: number): Promise<Stored>
+}

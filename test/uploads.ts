@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { type Browser, newBrowser } from './seller.ts'
+import type { Answer, TestShop } from './shop.ts'
+
+// What somebody who sells does with files, in the words of the API and of the tus protocol.
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+const encoded = (text: string): string => Buffer.from(text).toString('base64')
+
+export interface Uploader {
+  browser: Browser
+  sellerId: string
+  productId: string
+  send(method: string, address: string, body?: Buffer, headers?: Record<string, string | undefined>): Promise<Answer>
+  begin(size: number, metadata?: Record<string, string>): Promise<Answer>
+  patch(address: string, offset: number, bytes: Buffer): Promise<Answer>
+  head(address: string): Promise<Answer>
+}
+
+/** Somebody new who is signed in and has a product without files. */
+export async function newUploader(shop: TestShop, browser = newBrowser(shop)): Promise<Uploader> {
+  const { body } = await browser.signInByCode()
+  const sellerId: string = body.seller?.id ?? body.id
+  const productId = await shop.product({ sellerId, files: [] })
+  const origin = 'http://shop.test'
+  const cookie = () => browser.jar.header(new URL(origin))
+  const uploader: Uploader = {
+    browser,
+    sellerId,
+    productId,
+    async send(method, address, bytes, headers = {}) {
+      const all = { cookie: cookie(), origin, ...headers }
+      const named = Object.entries(all).filter((one): one is [string, string] => one[1] !== undefined)
+      const response = await fetch(new URL(address, shop.url), {
+        method,
+        headers: Object.fromEntries(named),
+        ...(bytes && { body: bytes }),
+      })
+      const text = await response.text()
+      const isJson = /json/.test(response.headers.get('content-type') ?? '')
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    },
+    begin: (size, metadata = {}) =>
+      uploader.send('POST', '/api/uploads', undefined, {
+        'tus-resumable': '1.0.0',
+        'upload-length': String(size),
+        'upload-metadata': Object.entries({ productId, filename: 'book.pdf', ...metadata })
+          .map(([name, value]) => `${name} ${encoded(value)}`)
+          .join(','),
+      }),
+    patch: (address, offset, bytes) =>
+      uploader.send('PATCH', address, bytes, {
+        'tus-resumable': '1.0.0',
+        'upload-offset': String(offset),
+        'content-type': 'application/offset+octet-stream',
+      }),
+    head: (address) => uploader.send('HEAD', address, undefined, { 'tus-resumable': '1.0.0' }),
+  }
+  return uploader
+}
