@@ -17,6 +17,7 @@ import { startIdentityProvider } from './identity-provider.ts'
 import { startRazorpayServer } from './razorpay-server.ts'
 import { ACCOUNT } from './razorpay-setup.ts'
 import { razorpaySettings } from './razorpay-shop.ts'
+import { startS3Server } from './s3-server.ts'
 import { embeddedOf, serviceFolder, startService } from './service.ts'
 import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporaryFolder } from './shop.ts'
 import { startStripeServer } from './stripe-server.ts'
@@ -334,6 +335,18 @@ test('a folder that cannot be written to is found, and one that is not there is 
   const missing = path.join(folder, 'a', 'b')
   assertSays(await examine({ ...env, STORAGE_URL: `file:${missing}` }), 'storage', 'fine', /the first start makes/)
   assert.deepEqual(await fs.readdir(folder), ['file'])
+})
+
+test('a bucket is written to, read and left as it was, or it is said what it refuses', async (t) => {
+  const s3 = await startS3Server(t)
+  const env = await settingsOf(t, s3.env)
+  assertSays(await examine(env), 'storage', 'fine', /till-files at .*fetched by a signed address and removed/)
+  assert.deepEqual([...s3.objects.keys()], [])
+  const wrong = await examine({ ...env, S3_SECRET_ACCESS_KEY: 'another secret of somebody' })
+  assertSays(wrong, 'storage', 'failure', /cannot be written to: SignatureDoesNotMatch \(403\)/)
+  assertSays(await examine({ ...env, STORAGE_URL: env.STORAGE_URL!.replace('till-files', 'other') }), 'storage', 'failure', /NoSuchBucket/) // prettier-ignore
+  s3.weather.full = true
+  assertSays(await examine(env), 'storage', 'failure', /cannot be written to: XMinioStorageFull \(507\)/)
 })
 
 test('a database that lacks migrations, or has those of a newer version, is told from one that is right', async (t) => {

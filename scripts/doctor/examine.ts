@@ -9,7 +9,7 @@ import { checkProcessor } from './processors.ts'
 import { checkProvider } from './provider.ts'
 import { checkService } from './service.ts'
 import { checkCookies, checkKeys, checkSettings } from './settings.ts'
-import { checkStorage } from './storage.ts'
+import { checkBucket, checkStorage } from './storage.ts'
 
 /** All there is to say about a service with these settings. Nothing is left behind by it, and no secret is in it. */
 export async function examine(env: Environment): Promise<Finding[]> {
@@ -28,7 +28,9 @@ export async function examineConfig(config: Config): Promise<Finding[]> {
 
   const found = await Promise.all([
     examined('database', 'see DATABASE_URL', async () => checkDatabase(patient, await opening)),
-    examined('storage', 'see STORAGE_URL', () => checkStorage(config.storageDir)),
+    examined('storage', 'see STORAGE_URL', () =>
+      config.s3 ? checkBucket(config.s3) : checkStorage(config.storageDir),
+    ),
     examined('mail', 'see SMTP_URL', () => checkMail(patient)),
     examined('sign-in', 'see IDP_ISSUER', () => checkProvider(patient)),
     ...config.processors.flatMap((name) =>
@@ -53,7 +55,7 @@ function ownUrl({ host, port }: Config): string {
 /** Nothing here should say one; should a text that came from elsewhere do so, it goes no further. */
 function withoutSecrets(
   findings: Finding[],
-  { secrets, stripe, razorpay, idp, databaseUrl, smtpUrl }: Config,
+  { secrets, stripe, razorpay, idp, databaseUrl, smtpUrl, s3 }: Config,
 ): Finding[] {
   const passwords = [databaseUrl, smtpUrl].flatMap((url) => /:\/\/[^:@/]*:([^@/]+)@/.exec(url ?? '')?.[1] ?? [])
   const all = [
@@ -65,6 +67,7 @@ function withoutSecrets(
     razorpay?.keySecret,
     ...(razorpay?.webhookSecrets ?? []),
     idp?.clientSecret,
+    s3?.keys?.secret,
   ].filter((secret): secret is string => secret !== undefined && secret.length > 3)
   const clean = (text: string) => all.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
   return findings.map(({ says, advice, ...rest }) => ({

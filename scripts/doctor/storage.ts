@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { S3Settings } from '../../src/kit/storage/s3-client.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 import { inWords } from './in-words.ts'
 
@@ -39,6 +42,43 @@ export async function checkStorage(folder: string): Promise<Finding> {
     about,
     isThere ? `${folder}: written, read and removed; ${room}` : `the first start makes ${folder}; ${room}`,
   )
+}
+
+/** Writes an object into the bucket, fetches it by an address as browsers do, and removes it. */
+export async function checkBucket(settings: S3Settings): Promise<Finding> {
+  const about = 'storage'
+  const { bucket, endpoint = 'Amazon S3', publicEndpoint } = settings
+  const where = `${bucket} at ${endpoint}`
+  const { openS3 } = await import('../../src/kit/storage/s3.ts')
+  const storage = openS3(settings)
+  const key = `doctor-${randomBytes(12).toString('hex')}`
+  const bytes = randomBytes(4096)
+  const step = { name: 'be written to' }
+  try {
+    await storage.put(key, Readable.from([bytes]))
+    step.name = 'be read'
+    if (!bytes.equals(await buffer(await storage.read(key)))) throw new Error('other bytes came back than were written')
+    step.name = `be fetched from, as browsers do${publicEndpoint ? ` (${publicEndpoint})` : ''}`
+    const place = await storage.serve(key, { disposition: 'attachment', contentType: 'text/plain', method: 'GET' })
+    const response = await fetch(place && 'url' in place ? place.url : '')
+    if (!bytes.equals(Buffer.from(await response.arrayBuffer()))) throw new Error(`it answered ${response.status}`)
+    step.name = 'have a file removed'
+    await storage.remove(key)
+  } catch (error) {
+    await storage.remove(key).catch(() => {})
+    return failure(
+      about,
+      `${where} cannot ${step.name}: ${bucketInWords(error)}`,
+      'see docs/storage.md: the bucket, STORAGE_URL, and what the keys may do',
+    )
+  }
+  return fine(about, `${where}: written, read, fetched by a signed address and removed`)
+}
+
+/** The store's own word for it, where it has one. */
+function bucketInWords(error: unknown): string {
+  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
+  return $metadata?.httpStatusCode ? `${name} (${$metadata.httpStatusCode})` : inWords(error)
 }
 
 async function tryFile(folder: string): Promise<void> {
