@@ -43,6 +43,7 @@ import { settler } from './payments/settle.ts'
 import { ensureDemo } from './products/demo.ts'
 import { uploadRoutes } from './products/upload-routes.ts'
 import { sweepUploads } from './products/uploads.ts'
+import { productRoutes } from './products/routes.ts'
 import { accountRoutes } from './sellers/account-routes.ts'
 import { codeSender } from './sellers/codes.ts'
 import { sellerCookies, sessionCookieName } from './sellers/cookies.ts'
@@ -142,6 +143,9 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   identityRoutes(server, providing)
 
   uploadRoutes(server, { db, storage, browsers: selling.browsers, limits: config.uploads })
+  const own = { db, browsers: selling.browsers, baseUrl, appUrl }
+  productRoutes(server, own)
+
   const downloadSigner = newSigner(config.secrets, 'download')
   refundRoutes(server, selling)
   downloadRoutes(server, { db, storage, signer: downloadSigner })

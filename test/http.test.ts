@@ -210,7 +210,7 @@ test('any site may take orders and ask how they stand, and never with somebodyâ€
       })
       assert.equal(preflight.status, 204)
       assert.match(preflight.headers.get('access-control-allow-methods')!, new RegExp(method))
-      assert.match(preflight.headers.get('access-control-allow-headers')!, /^content-type, idempotency-key, tus-/)
+      assert.match(preflight.headers.get('access-control-allow-headers')!, /^content-type, idempotency-key, if-match, tus-/)
       const answer = await shop.call(method, path, method === 'POST' ? {} : undefined, { origin })
       for (const { headers } of [preflight, answer]) {
         assert.equal(headers.get('access-control-allow-origin'), '*')
@@ -430,10 +430,15 @@ test('a route is told anything at all in its body and fails at nothing', async (
     { toString: 'x' },
     [[[]]],
   ]
+  const productMembers = 'name description amount currency status payWhatYouWant suggestedAmount statementSuffix'.split(
+    ' ',
+  )
   const members: Record<string, string[]> = {
     'POST /api/checkout': ['productId', 'email'],
     [`POST /api/checkout/${orderId}/receipt`]: ['email'],
     [`POST /api/orders/${orderId}/refunds`]: ['amount', 'reason'],
+    'POST /api/products': productMembers,
+    [`PATCH /api/products/${valid.productId}`]: productMembers,
     'POST /api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
     'POST /api/sandbox/refund': ['clientSecret', 'amount'],
     'POST /api/sandbox/dispute': ['clientSecret', 'outcome'],
@@ -454,12 +459,13 @@ test('a route is told anything at all in its body and fails at nothing', async (
   assert.equal(reading.length, Object.keys(members).length + 4, 'and those of webhooks and files, which read bytes')
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
-    const optional = path === '/api/auth/identities' || path.endsWith('/refunds')
+    const more = path === '/api/products' && { amount: 1900, currency: 'USD' }
+    const optional = path === '/api/auth/identities' || path.endsWith('/refunds') || path.startsWith('/api/products/')
     for (const value of wrong) {
       const whole = await shop.call(method, path, JSON.stringify(value))
       if (!isObject(value) || !optional) assertProblem(whole, 400, 'validation_failed')
       for (const name of names) {
-        const answer = await shop.call(method, path, { ...valid, [name]: value })
+        const answer = await shop.call(method, path, { ...valid, ...more, [name]: value })
         assert(
           answer.status >= 400 && answer.status < 500,
           `${route} ${name} ${JSON.stringify(value)}: ${answer.status}`,

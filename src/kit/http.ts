@@ -35,12 +35,12 @@ const SAFE_HEADERS = {
   'x-frame-options': 'DENY',
 }
 const EXPOSED_HEADERS =
-  'tus-resumable, upload-offset, upload-length, upload-expires, till-file, location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
+  'etag, tus-resumable, upload-offset, upload-length, upload-expires, till-file, location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
 /** OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'content-type, idempotency-key, tus-resumable, upload-length, upload-offset, upload-metadata',
+    'content-type, idempotency-key, if-match, tus-resumable, upload-length, upload-offset, upload-metadata',
   'access-control-max-age': '600',
   'content-length': '0',
 }

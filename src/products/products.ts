@@ -11,15 +11,21 @@ export interface NewProduct {
   priceMinor: number
   currency: string
   status: 'draft' | 'active'
+  payWhatYouWant?: boolean | undefined
+  suggestedMinor?: number | undefined
+  /** Made of the name unless it is given. */
+  statementSuffix?: string | undefined
   imageUrl?: string | undefined
 }
 
 export async function createProduct(db: Db, product: NewProduct): Promise<string> {
   const id = newId('prod')
   await sql`
-    insert into products (id, seller_id, name, description, status, price_minor, currency, statement_suffix, image_url)
+    insert into products (id, seller_id, name, description, status, price_minor, currency, pay_what_you_want,
+      suggested_minor, statement_suffix, image_url)
     values (${id}, ${product.sellerId}, ${product.name}, ${product.description}, ${product.status}, ${product.priceMinor},
-      ${product.currency}, ${statementSuffix(product.name)}, ${product.imageUrl ?? null})`.execute(db)
+      ${product.currency}, ${product.payWhatYouWant ?? false}, ${product.suggestedMinor ?? null},
+      ${product.statementSuffix ?? statementSuffix(product.name)}, ${product.imageUrl ?? null})`.execute(db)
   return id
 }
 

@@ -1,0 +1,63 @@
+import { type FieldProblem, Refusal } from '../kit/errors.ts'
+import { CURRENCIES } from '../kit/money.ts'
+import type { ProductChange } from './schema.ts'
+
+const LONGEST_NAME = 200
+const LONGEST_DESCRIPTION = 5000
+/** No control characters, and none that turn the direction of what follows. */
+const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+const NOT_IN_TEXT = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
+/** As the schema has it. */
+const SUFFIX = /^[A-Z0-9][A-Z0-9 .-]{0,20}$/
+
+/** What was sent, as it is kept. Refuses `validation_failed`, naming every member that is not right. */
+export function checkedFields<Fields extends ProductChange>(sent: Fields): Fields {
+  const fields = { ...sent }
+  const problems: FieldProblem[] = []
+  const must = (isRight: boolean, path: keyof ProductChange, message: string) => {
+    if (!isRight) problems.push({ path, message })
+  }
+
+  if (sent.name !== undefined) {
+    const name = sent.name.toWellFormed().trim()
+    must(name !== '' && lengthOf(name) <= LONGEST_NAME, 'name', `must have 1 to ${LONGEST_NAME} characters`)
+    must(!NOT_IN_A_LINE.test(name), 'name', 'must be one line without control characters')
+    fields.name = name
+  }
+  if (sent.description !== undefined) {
+    const text = sent.description.toWellFormed().replaceAll(/\r\n?/g, '\n')
+    must(lengthOf(text) <= LONGEST_DESCRIPTION, 'description', `must have at most ${LONGEST_DESCRIPTION} characters`)
+    must(!NOT_IN_TEXT.test(text), 'description', 'must not contain control characters')
+    fields.description = text
+  }
+  if (sent.currency !== undefined)
+    must(CURRENCIES.has(sent.currency), 'currency', 'must be a currency of ISO 4217 in upper case, such as USD')
+  if (sent.statementSuffix !== undefined) {
+    const suffix = sent.statementSuffix.trim().toUpperCase()
+    must(
+      SUFFIX.test(suffix),
+      'statementSuffix',
+      'must be 1 to 21 letters A-Z, digits, spaces, points and hyphens, and begin with a letter or a digit',
+    )
+    fields.statementSuffix = suffix
+  }
+
+  if (problems.length > 0) throw notValid(problems)
+  return fields
+}
+
+/**
+ * What the schema itself refuses, since a change of one member is checked against the others as they are then: the rule of
+ * the suggestion. Any other failure is thrown on.
+ */
+export function refuseSuggestion(error: unknown): never {
+  const { constraint } = error as { constraint?: string }
+  if (constraint !== 'products_suggested_minor_check') throw error
+  const message = 'goes with payWhatYouWant only, and must not be below the amount'
+  throw notValid([{ path: 'suggestedAmount', message }])
+}
+
+const notValid = (fields: FieldProblem[]) => new Refusal('validation_failed', 'The body is not valid.', { fields })
+
+/** In characters as PostgreSQL counts them. */
+const lengthOf = (text: string): number => [...text].length

@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { asPage } from '../kit/paging.ts'
+import { imagesOf } from './image-urls.ts'
+import type { PRODUCT_STATES, Product } from './schema.ts'
+
+export interface ProductRow {
+  id: string
+  sellerId: string
+  name: string
+  description: string
+  status: (typeof PRODUCT_STATES)[number]
+  amount: number
+  currency: string
+  payWhatYouWant: boolean
+  suggestedMinor: number | null
+  statementSuffix: string
+  imageId: string | null
+  imageUrl: string | null
+  createdAt: Date
+  updatedAt: Date
+  version: number
+  files: { id: string; name: string; size: number; sha256: string; contentType: string; createdAt: string }[]
+}
+
+/** All that a seller sees of a product, of a row that the statement calls `p`. */
+export const PRODUCT_COLUMNS = sql`
+  p.id, p.seller_id as "sellerId", p.name, p.description, p.status, p.price_minor as amount, p.currency,
+  p.pay_what_you_want as "payWhatYouWant", p.suggested_minor as "suggestedMinor", p.statement_suffix as "statementSuffix",
+  p.image_id as "imageId", p.image_url as "imageUrl", p.created_at as "createdAt", p.updated_at as "updatedAt", p.version,
+  (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
+      'contentType', f.content_type, 'createdAt', f.created_at) order by f.id), '[]')
+    from files f where f.product_id = p.id and f.removed_at is null) as files`
+
+/** Above every id there is. */
+const BEFORE_THE_FIRST = 'prod_~'
+
+/** A page of a seller's products, the newest first. */
+export async function listProducts(
+  db: Db,
+  {
+    sellerId,
+    after = BEFORE_THE_FIRST,
+    limit,
+    status,
+    q,
+  }: { sellerId: string; after: string | undefined; limit: number; status: string | undefined; q: string | undefined },
+): Promise<{ items: ProductRow[]; nextCursor: string | null }> {
+  const { rows } = await sql<ProductRow>`
+    select ${PRODUCT_COLUMNS} from products p
+    where p.seller_id = ${sellerId} and p.id < ${after}
+      and (${status ?? null}::text is null or p.status = ${status ?? null})
+      and (${q || null}::text is null or position(lower(${q || null}) in lower(p.name)) > 0)
+    order by p.id desc limit ${limit + 1}`.execute(db)
+  return asPage(rows, limit)
+}
+
+/** One of the seller's own. Refuses `product_not_found`, for others' too. */
+export async function findProduct(db: Db, sellerId: string, productId: string): Promise<ProductRow> {
+  const { rows } = await sql<ProductRow>`
+    select ${PRODUCT_COLUMNS} from products p where p.id = ${productId} and p.seller_id = ${sellerId}`.execute(db)
+  return rows[0] ?? refuseUnknown()
+}
+
+export function refuseUnknown(): never {
+  throw new Refusal('product_not_found', 'There is no such product of yours.')
+}
+
+/** As it is answered. */
+export function productOf(row: ProductRow, { baseUrl, appUrl }: { baseUrl: string; appUrl: string }): Product {
+  const { imageId, imageUrl, suggestedMinor, version: _version, files, ...product } = row
+  return {
+    ...product,
+    ...(suggestedMinor !== null && { suggestedAmount: suggestedMinor }),
+    ...imagesOf(baseUrl, { imageId, imageUrl }),
+    files: files.map((file) => ({ ...file, createdAt: new Date(file.createdAt).toISOString() })),
+    payUrl: `${appUrl}/pay/?product=${row.id}`,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  }
+}

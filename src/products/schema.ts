@@ -1,0 +1,160 @@
+import { Type } from 'typebox'
+import { idPattern } from '../kit/ids.ts'
+import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+
+// The sellers' side of a product. What a member may hold is said here for who reads, and checked in fields.ts, in plain words.
+
+export const PRODUCT_STATES = ['draft', 'active', 'archived'] as const
+export const LARGEST_AMOUNT = 999_999_999_999
+
+const Status = Type.Enum([...PRODUCT_STATES], {
+  description: 'Only what is active is for sale. Who bought what is archived keeps the files.',
+})
+const MinorUnits = (description: string) => Type.Integer({ minimum: 0, maximum: LARGEST_AMOUNT, description })
+const Name = Type.String({ description: 'One line of 1 to 200 characters; spaces around it are dropped.' })
+const Description = Type.String({ description: 'Plain text of up to 5,000 characters; line breaks are kept.' })
+const Price = MinorUnits('Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give.')
+const NewCurrency = Type.String({
+  description: 'ISO 4217, upper case. Orders keep the one they were made in.',
+})
+const PayWhatYouWant = Type.Boolean({ description: 'The buyer says how much, from `amount` up.' })
+const SuggestedAmount = Type.Union([Type.Integer({ minimum: 1, maximum: LARGEST_AMOUNT }), Type.Null()], {
+  description: 'What the page proposes, with payWhatYouWant: not below `amount`. null removes it.',
+})
+const StatementSuffix = Type.String({
+  description:
+    'What bank statements say after the shop’s own prefix: 1 to 21 of A-Z, 0-9, space, point and hyphen, the first a letter or a digit. Made of the name once, when it is not given.',
+})
+
+export const NewProductBody = Type.Object(
+  {
+    name: Name,
+    description: Type.Optional(Description),
+    amount: Price,
+    currency: NewCurrency,
+    status: Type.Optional(Type.Enum(['draft', 'active'], { description: 'draft when it is not given.' })),
+    payWhatYouWant: Type.Optional(PayWhatYouWant),
+    suggestedAmount: Type.Optional(SuggestedAmount),
+    statementSuffix: Type.Optional(StatementSuffix),
+  },
+  {
+    examples: [
+      { name: 'The Quiet Shop', description: 'A short field guide.', amount: 1900, currency: 'USD', status: 'active' },
+    ],
+  },
+)
+export type NewProductBody = Type.Static<typeof NewProductBody>
+
+export const ProductChange = Type.Object(
+  {
+    name: Type.Optional(Name),
+    description: Type.Optional(Description),
+    amount: Type.Optional(Price),
+    currency: Type.Optional(NewCurrency),
+    status: Type.Optional(Status),
+    payWhatYouWant: Type.Optional(PayWhatYouWant),
+    suggestedAmount: Type.Optional(SuggestedAmount),
+    statementSuffix: Type.Optional(StatementSuffix),
+  },
+  { examples: [{ amount: 2400 }, { status: 'active' }, { amount: 500, payWhatYouWant: true, suggestedAmount: 1500 }] },
+)
+export type ProductChange = Type.Static<typeof ProductChange>
+
+export const ProductFile = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  size: Type.Integer({ description: 'Bytes.' }),
+  sha256: Type.String({ description: 'Hex.' }),
+  contentType: Type.String(),
+  createdAt: Time,
+})
+
+/** Where a product's picture is, in the sizes there are. */
+export const ImageUrls = Type.Object(
+  {
+    '320': Type.String(),
+    '640': Type.String(),
+    '1280': Type.String(),
+    preview: Type.String({ description: 'A JPEG of 1200 by 630, for link previews and mails.' }),
+  },
+  { description: 'WebP of at most that width. An address always means the same picture.' },
+)
+export const ImageUrl = Type.String({ description: 'The largest of `images`, or where the picture lies elsewhere.' })
+
+export const Product = Type.Object(
+  {
+    id: Type.String(),
+    sellerId: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    status: Status,
+    amount: Amount,
+    currency: Currency,
+    payWhatYouWant: PayWhatYouWant,
+    suggestedAmount: Type.Optional(Amount),
+    statementSuffix: Type.String(),
+    files: Type.Array(ProductFile, { description: 'In the order they were added.' }),
+    imageUrl: Type.Optional(ImageUrl),
+    images: Type.Optional(ImageUrls),
+    payUrl: Type.String({ description: 'The hosted page, where it can be bought once it is active.' }),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  {
+    examples: [
+      {
+        id: 'prod_01kakd3v5xq4m8s2t6w0y9r7bn',
+        sellerId: 'sel_01kakd1c0g3h5j7k9m2n4p6q8r',
+        name: 'The Quiet Shop',
+        description: 'A short field guide.',
+        status: 'active',
+        amount: 1900,
+        currency: 'USD',
+        payWhatYouWant: false,
+        statementSuffix: 'THE QUIET SHOP',
+        files: [
+          {
+            id: 'file_01kakd4m2n5p8q1r3s6t9v0w2x',
+            name: 'The Quiet Shop.pdf',
+            size: 1_048_576,
+            sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+            contentType: 'application/pdf',
+            createdAt: '2026-11-21T09:30:12.000Z',
+          },
+        ],
+        payUrl: 'https://pay.example.com/pay/?product=prod_01kakd3v5xq4m8s2t6w0y9r7bn',
+        createdAt: '2026-11-21T09:30:00.000Z',
+        updatedAt: '2026-11-21T09:30:00.000Z',
+      },
+    ],
+  },
+)
+export type Product = Type.Static<typeof Product>
+
+export const ProductList = Type.Object({ items: Type.Array(Product), nextCursor: NextCursor })
+export const ProductQuery = Type.Object({
+  ...PageQuery,
+  status: Type.Optional(Status),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      pattern: '^[^\\u0000]*$',
+      description: 'A part of the name, in upper or lower case.',
+    }),
+  ),
+})
+
+export const OwnProductParams = Type.Object({ productId: Type.String({ pattern: idPattern('prod') }) })
+export const OwnFileParams = Type.Object({
+  productId: Type.String({ pattern: idPattern('prod') }),
+  fileId: Type.String({ pattern: idPattern('file') }),
+})
+export const IfMatch = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        'The ETag of what was read: when somebody has changed it since, the answer is 412 and nothing changes.',
+    }),
+  ),
+})
