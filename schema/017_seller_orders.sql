@@ -6,8 +6,6 @@ create index orders_seller on orders (seller_id, created_at, id) include (state,
 create index orders_sold on orders (seller_id, paid_at)
   include (currency, amount_minor, fee_minor, refunded_minor, state, rail, product_id)
   where paid_at is not null;
--- The products of a seller, by whose names orders are found.
-create index products_seller on products (seller_id, id);
 
 alter table orders
   -- The mail server refused the address when the receipt was sent, and has not taken one since.

@@ -29,7 +29,6 @@ const PROBLEMS = {
   session_not_found: [404, 'The session was not found'],
   identity_not_found: [404, 'The linked account was not found'],
   idp_not_configured: [404, 'There is no identity provider here'],
-  file_not_found: [404, 'The file was not found'],
   upload_not_found: [404, 'The upload was not found'],
   method_not_allowed: [405, 'The method is not allowed here'],
   email_taken: [409, 'The mailbox belongs to another account'],
