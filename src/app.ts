@@ -21,6 +21,7 @@ import { outboxMailer, smtpMailer } from './kit/mail.ts'
 import { newSigner } from './kit/signing.ts'
 import { openStorage } from './kit/storage/open.ts'
 import { forgetIdempotencyKeys, orderMaker } from './orders/create.ts'
+import { discountRoutes } from './orders/discount-routes.ts'
 import { downloadToken } from './orders/downloads.ts'
 import { orderFinder } from './orders/find.ts'
 import { sendMails } from './orders/mails.ts'
@@ -147,6 +148,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   productRoutes(server, own)
 
   const downloadSigner = newSigner(config.secrets, 'download')
+  discountRoutes(server, selling)
   refundRoutes(server, selling)
   downloadRoutes(server, { db, storage, signer: downloadSigner })
   const orderUrl = (orderId: string) => `${appUrl}/order/?order=${orderId}`
@@ -170,10 +172,11 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     ...asking,
     attempts,
     jobs,
-    createOrder: orderMaker(db, {
+    createOrder: orderMaker(db, jobs, {
       statementPrefix,
       ttlHours: config.orderTtlHours.instant,
       paymentsLive: processors.size > 0,
+      freeMail: config.limits.free_mail,
     }),
     findOrder: orderFinder(db),
     limits: config.limits,

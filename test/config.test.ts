@@ -84,6 +84,8 @@ test('nothing has to be set', async (t) => {
         checkout_product: { count: 1000, seconds: 60 },
         status: { count: 60, seconds: 60 },
         wrong_email: { count: 10, seconds: 3600 },
+        discount: { count: 100, seconds: 3600 },
+        free_mail: { count: 10, seconds: 3600 },
         receipt: { count: 5, seconds: 3600 },
         sandbox: { count: 60, seconds: 60 },
         code: { count: 3, seconds: 900 },

@@ -439,6 +439,8 @@ test('a route is told anything at all in its body and fails at nothing', async (
     [`POST /api/orders/${orderId}/refunds`]: ['amount', 'reason'],
     'POST /api/products': productMembers,
     [`PATCH /api/products/${valid.productId}`]: productMembers,
+    'POST /api/discounts': ['code', 'percentOff', 'limit', 'startsAt'],
+    'PATCH /api/discounts/dsc_00000000000000000000000000': ['active', 'limit', 'expiresAt'],
     'POST /api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
     'POST /api/sandbox/refund': ['clientSecret', 'amount'],
     'POST /api/sandbox/dispute': ['clientSecret', 'outcome'],
@@ -460,7 +462,8 @@ test('a route is told anything at all in its body and fails at nothing', async (
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
     const more = path === '/api/products' && { amount: 1900, currency: 'USD' }
-    const optional = path === '/api/auth/identities' || path.endsWith('/refunds') || path.startsWith('/api/products/')
+    const optional =
+      path === '/api/auth/identities' || path.endsWith('/refunds') || /^\/api\/(products|discounts)\//.test(path)
     for (const value of wrong) {
       const whole = await shop.call(method, path, JSON.stringify(value))
       if (!isObject(value) || !optional) assertProblem(whole, 400, 'validation_failed')

@@ -30,7 +30,7 @@ const CUT_AT_LEAST = 12
 
 /**
  * The orders of a mailbox that a line of a statement can be: those by text and by amount and date before those by one of them,
- * those where money moved before those where none did. When none fits, the mailbox's recent ones. For its owner only.
+ * those where money moved before those where none did. When none fits, the mailbox's recent ones; what cost nothing is on no statement. For its owner only.
  */
 export async function findCharges(db: Db, email: string, line: StatementLine): Promise<FoundOrders> {
   const matching = await readOrders(db, email, line)
@@ -66,7 +66,7 @@ async function readOrders(db: Db, email: string, line?: StatementLine): Promise<
           and ((o.created_at >= ${sale?.from ?? null} and o.created_at < ${sale?.until ?? null})
             or coalesce(o.paid_at >= ${sale?.from ?? null} and o.paid_at < ${sale?.until ?? null}, false)) as sale
     ) fits
-    where o.email = ${email} and (${line === undefined}::boolean or fits.text or fits.sale)
+    where o.email = ${email} and o.amount_minor > 0 and (${line === undefined}::boolean or fits.text or fits.sale)
     order by fits.text::int + fits.sale::int desc,
       o.paid_at is not null or o.state in ('processing', 'needs_review') desc,
       coalesce(o.paid_at, o.created_at) desc, o.id desc

@@ -2,19 +2,36 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
+import { findDiscount } from '../orders/discounts.ts'
+import { isOpenDiscount } from '../orders/discount-uses.ts'
 import type { Processor } from '../payments/processor.ts'
 import { processorFor } from '../payments/routing.ts'
 import type { ProductView } from './schema.ts'
 
-/** What anybody may know of a product that is for sale: what the hosted page shows. Refuses `product_not_found`. */
+/**
+ * What anybody may know of a product that is for sale: what the hosted page shows, with a code also what it takes off. Refuses
+ * `product_not_found`, `discount_not_valid`.
+ */
 export async function productView(
   db: Db,
   processors: ReadonlyMap<string, Processor>,
   productId: string,
+  discountCode?: string,
 ): Promise<ProductView> {
   const view = isId('prod', productId) ? (await productViews(db, processors, [productId]))[0] : undefined
   if (!view) throw new Refusal('product_not_found', 'This product is not for sale.')
-  return view
+  return discountCode?.trim() ? { ...view, discount: await discountView(db, view, discountCode) } : view
+}
+
+async function discountView(db: Db, { id, amount, payWhatYouWant }: ProductView, typed: string) {
+  const { code, percentOff, amountOffMinor, discountMinor } = await findDiscount(db, id, typed)
+  return {
+    code,
+    ...(percentOff !== null && { percentOff }),
+    // of what a buyer chooses to give, all of it may come off
+    amountOff: payWhatYouWant && amountOffMinor !== null ? amountOffMinor : discountMinor,
+    amount: amount - discountMinor,
+  }
 }
 
 /** The same for several; those that are not for sale are left out. */
@@ -24,16 +41,26 @@ export async function productViews(
   productIds: readonly string[],
 ): Promise<ProductView[]> {
   const { rows } = await sql<
-    Omit<ProductView, 'seller' | 'rails' | 'payments' | 'imageUrl'> & { seller: string; imageUrl: string | null }
+    Omit<ProductView, 'seller' | 'rails' | 'payments' | 'imageUrl' | 'suggestedAmount'> & {
+      seller: string
+      imageUrl: string | null
+      suggestedAmount: number | null
+    }
   >`
-    select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_url as "imageUrl", s.name as seller
+    select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_url as "imageUrl", s.name as seller,
+      p.price_minor = 0 and not p.pay_what_you_want as free, p.pay_what_you_want as "payWhatYouWant",
+      p.suggested_minor as "suggestedAmount",
+      exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
+        and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode"
     from products p join sellers s on s.id = p.seller_id
     where p.id = any(${productIds}) and p.status = 'active'
     order by p.id`.execute(db)
-  return rows.map(({ seller, imageUrl, ...product }) => {
+  return rows.map(({ seller, imageUrl, suggestedAmount, takesCode, ...product }) => {
     const processor = processorFor(processors, product.currency)
     return {
       ...product,
+      ...(suggestedAmount !== null && { suggestedAmount }),
+      ...(takesCode && { takesCode }),
       ...(imageUrl !== null && { imageUrl }),
       seller: { name: seller },
       rails: processor?.rails(product.currency) ?? [],

@@ -14,6 +14,8 @@ import { type Asking, syncOrder } from '../payments/ask.ts'
 import type { Attempts } from '../payments/attempts.ts'
 import { processorFor } from '../payments/routing.ts'
 import { startPayment } from '../payments/start.ts'
+import { freeMailUse } from '../orders/offers.ts'
+import { guessing } from './guesses.ts'
 import { productView } from './products.ts'
 import {
   Checkout,
@@ -21,6 +23,7 @@ import {
   Created,
   OrderStatus,
   ProductParams,
+  ProductQuery,
   ProductView,
   ReceiptRequest,
   StatusParams,
@@ -34,8 +37,10 @@ export interface CheckoutParts extends Asking {
   findOrder: FindOrder
   jobs: Jobs
   links: Links
-  limits: Partial<Record<'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt', Limit>>
+  limits: Partial<Record<CheckoutLimit, Limit>>
 }
+
+type CheckoutLimit = 'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt' | 'discount' | 'free_mail'
 
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
 export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
@@ -76,10 +81,16 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         summary: 'A product that is for sale',
         tags: ['Checkout'],
         params: ProductParams,
-        response: { 200: ProductView, ...refusing('product_not_found') },
+        querystring: ProductQuery,
+        response: { 200: ProductView, ...refusing('product_not_found', 'discount_not_valid') },
       },
     },
-    async (request) => productView(db, processors, request.params.productId),
+    async (request) => {
+      const { discountCode: code } = request.query
+      return guessing(db, limits.discount, { request, code }, () =>
+        productView(db, processors, request.params.productId, code),
+      )
+    },
   )
 
   server.post(
@@ -89,7 +100,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       schema: {
         operationId: 'createOrder',
         summary: 'Create an order',
-        description: 'The price is the server’s: whatever else the body says is ignored.',
+        description:
+          'The price is the server’s: whatever else the body says is ignored. What comes to nothing is paid at once: its status is `paid`, and nothing is to be done.',
         tags: ['Checkout'],
         headers: CheckoutHeaders,
         body: Checkout,
@@ -108,12 +120,17 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
     },
     async (request, reply) => {
       await refuseBots(request)
-      const order = await createOrder({
-        productId: request.body.productId,
-        email: canonicalEmail(request.body.email),
-        idempotencyKey: request.headers['idempotency-key'],
-      })
-      const processor = processorFor(processors, order.currency)
+      const { productId, email, chosenAmount, discountCode } = request.body
+      const order = await guessing(db, limits.discount, { request, code: discountCode }, () =>
+        createOrder({
+          productId,
+          email: canonicalEmail(email),
+          chosenMinor: chosenAmount,
+          discountCode,
+          idempotencyKey: request.headers['idempotency-key'],
+        }),
+      )
+      const processor = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
       const started = processor && (await startPayment(parts, processor, order))
       if (processor && !started && (order.state === 'pending' || order.state === 'processing'))
         throw new Refusal('payment_closed', 'This order takes no payment any more.')
@@ -122,6 +139,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       return {
         orderId: order.id,
         amount: order.amountMinor,
+        ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
         currency: order.currency,
         statementDescriptor: order.statementDescriptor,
         status: order.state,
@@ -185,6 +203,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       if (!order) return refuseUnknown(request)
       const hasFiles = isDelivered(order.state) && !order.goingBack
       if ((await emailMatches(parts, order, request.body.email)) && hasFiles) {
+        const limit = order.amountMinor === 0 && limits.free_mail
+        if (limit) refuseBeyond(await countUses(db, [freeMailUse(order.email, limit)]), TOO_MANY_MAILS)
         await inTransaction(db, (tx) => parts.jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
       }
       return reply.code(202).send({})
@@ -192,6 +212,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   )
 }
 
+const TOO_MANY_MAILS = 'This address was sent many receipts of free orders. Please try again later.'
 const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
 /** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
 const underWay = new Map<string, number>()

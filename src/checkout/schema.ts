@@ -17,13 +17,30 @@ export const Email = Type.String({
 const OrderId = Type.String({ pattern: idPattern('ord') })
 
 export const ProductParams = Type.Object({ productId: Type.String({ maxLength: 100 }) })
+const DiscountCode = Type.String({ maxLength: 100, description: 'A seller’s code; case does not matter.' })
+export const ProductQuery = Type.Object({ discountCode: Type.Optional(DiscountCode) })
 
 export const ProductView = Type.Object({
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  amount: Amount,
+  amount: Type.Integer({ description: 'The price in minor units; where payWhatYouWant, the least that may be given.' }),
   currency: Currency,
+  free: Type.Boolean({ description: 'It costs nothing: its order is paid at once.' }),
+  payWhatYouWant: Type.Boolean({ description: 'The buyer says how much, by the order’s chosenAmount.' }),
+  suggestedAmount: Type.Optional(Amount),
+  takesCode: Type.Optional(Type.Boolean({ description: 'There are discount codes that are good for it.' })),
+  discount: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String(),
+        percentOff: Type.Optional(Type.Integer({ description: 'Rounded down to the minor unit.' })),
+        amountOff: Amount,
+        amount: Type.Integer({ description: 'What is left of the price.' }),
+      },
+      { description: 'With a valid discountCode.' },
+    ),
+  ),
   imageUrl: Type.Optional(Type.String()),
   seller: Type.Object({ name: Type.String() }),
   rails: Type.Array(Rail, { description: 'The ways to pay that are offered for this product.' }),
@@ -51,11 +68,22 @@ export const Checkout = Type.Object({
     description: 'Which product is bought. Its price is ours to say.',
   }),
   email: Email,
+  chosenAmount: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 999_999_999_999,
+      description: 'Read only where the product is pay-what-you-want; the least that it may be had for when not there.',
+    }),
+  ),
+  discountCode: Type.Optional(DiscountCode),
 })
 
 export const Created = Type.Object({
   orderId: Type.String(),
   amount: Amount,
+  discountAmount: Type.Optional(
+    Type.Integer({ description: 'What the code has taken off: the price was this and the amount together.' }),
+  ),
   currency: Currency,
   statementDescriptor: Type.String({ description: 'What the bank statement will say.' }),
   status: Status,
@@ -102,6 +130,7 @@ export const OrderStatus = Type.Object({
   receiptBounced: Type.Optional(
     Type.Boolean({ description: 'There when the mail server refused the receipt: the address may be mistyped.' }),
   ),
+  discountAmount: Type.Optional(Amount),
   timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
 })
 export type OrderStatus = Type.Static<typeof OrderStatus>

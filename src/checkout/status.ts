@@ -44,6 +44,7 @@ export function statusOf(
     paidAt: order.paidAt?.toISOString() ?? null,
     refundedAmount: order.refundedMinor,
     ...(order.receiptBounced && { receiptBounced: true }),
+    ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
     timeline: [
       { at: order.createdAt.toISOString(), what: 'created' },
       ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),

@@ -6,6 +6,10 @@ export const LIMITS = {
   checkout_product: { count: 1000, seconds: 60 },
   status: { count: 60, seconds: 60 },
   wrong_email: { count: 10, seconds: 3600 },
+  // of each network, and given back where the code was right
+  discount: { count: 100, seconds: 3600 },
+  // of each mailbox: whoever likes can order what is free, for whomever
+  free_mail: { count: 10, seconds: 3600 },
   receipt: { count: 5, seconds: 3600 },
   sandbox: { count: 60, seconds: 60 },
   code: { count: 3, seconds: 900 },

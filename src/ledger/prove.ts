@@ -125,13 +125,14 @@ const ODD_ORDERS = sql`
       coalesce(b.held, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost,
       coalesce(b.fee, 0) * least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::numeric as shares
     from orders o left join booked b on b.order_id = o.id left join lost l on l.order_id = o.id
-    -- an order that nobody paid has no entries, and that is most of them
-    where o.paid_at is not null or b.order_id is not null)
+    -- an order that nobody paid, or that cost nothing, has no entries, and that is most of them
+    where (o.paid_at is not null and o.amount_minor > 0) or b.order_id is not null)
   select v.what, s.id, s.id, s.currency, v.expected, v.found from sums s
-  cross join lateral (select div(s.shares, s.amount_minor) + case
+  -- entries of an order that cost nothing are as wrong as can be, and no reason to divide by it
+  cross join lateral (select case when s.amount_minor = 0 then 0 else div(s.shares, s.amount_minor) + case
       when 2 * mod(s.shares, s.amount_minor) > s.amount_minor then 1
       when 2 * mod(s.shares, s.amount_minor) = s.amount_minor then mod(div(s.shares, s.amount_minor), 2)
-      else 0 end as fee_back) as due
+      else 0 end end as fee_back) as due
   cross join lateral (values
     ('sale_differs', case when s.paid then s.amount_minor else 0 end, s.sale),
     ('fee_differs', case when s.paid then s.fee_minor else 0 end, s.fee),

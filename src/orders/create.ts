@@ -1,15 +1,23 @@
 import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
-import { type Db, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
+import { type Db, inTransaction, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
+import { DISCOUNT_NOT_VALID, normalCode } from './discount-uses.ts'
+import { insertOffers, type NoOrder } from './offers.ts'
 import type { State } from './states.ts'
 
 export interface NewOrder {
   productId: string
   /** The buyer's address, already trimmed and lower-cased. */
   email: string
+  /** What the buyer gives, in minor units: read only where the buyer may say. */
+  chosenMinor?: number | undefined
+  /** As it was typed. */
+  discountCode?: string | undefined
   /** The client's own name for this request: the same one never makes two orders. */
   idempotencyKey?: string | undefined
 }
@@ -17,6 +25,8 @@ export interface NewOrder {
 export interface CreatedOrder {
   id: string
   amountMinor: number
+  /** What a code took off; the price without it was both together. */
+  discountMinor: number
   currency: string
   statementDescriptor: string
   state: State
@@ -28,6 +38,8 @@ export interface OrderSettings {
   ttlHours: number
   /** Whether each order has a payment at a processor, who is asked about those that nobody hears of again. */
   paymentsLive: boolean
+  /** How many receipts of free orders a mailbox gets. */
+  freeMail?: Limit | undefined
 }
 
 export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
@@ -39,75 +51,105 @@ const FIRST_LOOK_SECONDS = 60
 /** Few enough that one statement ends well within its time. */
 const FORGET_AT_ONCE = 2000
 
-interface Row extends NewOrder {
+export interface OrderRow extends NewOrder {
   id: string
   keyHash: Buffer | null
   requestHash: Buffer | null
 }
 
+const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
+  discount_not_valid: DISCOUNT_NOT_VALID,
+  amount_too_small: 'This is less than the least that this product may be had for.',
+}
+
 /**
  * Makes orders. The price is read from the product row inside the insert, so no request can name it, and what was agreed is
- * pinned in the order. With an Idempotency-Key the same request answers with the same order, however often and however
- * many at once; another request with that key is refused. Refuses `product_not_found`, `idempotency_key_reused`.
+ * pinned in the order; where the buyer may say how much, the product's row says from how much on. With an Idempotency-Key the same
+ * request answers with the same order, however often and however many at once; another request with that key is refused.
+ * Refuses `product_not_found`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`.
  */
-export function orderMaker(db: Db, settings: OrderSettings): CreateOrder {
-  const insert = batched((rows: readonly Row[]) => retryConflicts(() => insertOrders(db, settings, rows)), {
-    most: MOST_AT_ONCE,
-    atOnce: 2,
-    isOutage: isDatabaseOutage,
-  })
+export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
+  const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }
+  const times = {
+    ...settings,
+    firstLookSeconds: settings.paymentsLive ? FIRST_LOOK_SECONDS : settings.ttlHours * 3600,
+    freeMail: settings.freeMail,
+  }
+  const insert = batched((rows: readonly OrderRow[]) => retryConflicts(() => insertOrders(db, times, rows)), options)
+  const insertOffer = batched(
+    (rows: readonly OrderRow[]) => inTransaction(db, (tx) => insertOffers(tx, jobs, times, rows)),
+    options,
+  )
 
-  return async (order) => {
+  async function make(row: OrderRow): Promise<CreatedOrder> {
+    const isPlain = row.chosenMinor === undefined && row.discountCode === undefined
+    const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
+    // what costs nothing is no plain order either, and only its product says so
+    const made = plain ?? (await insertOffer(row))
+    if (typeof made === 'object') return made
+    const earlier = await findEarlier(db, row)
+    if (earlier) return earlier
+    if (made === 'again') return make(row)
+    if (made) throw new Refusal(made, WHY_NOT[made])
+    throw new Refusal('product_not_found', 'This product is not for sale.')
+  }
+
+  return async ({ discountCode, ...order }) => {
     if (!isId('prod', order.productId)) throw new Refusal('product_not_found', 'This product is not for sale.')
-    const keyed = order.idempotencyKey !== undefined
-    const row: Row = {
+    const { productId, email, chosenMinor, idempotencyKey } = order
+    const code = normalCode(discountCode)
+    const isKeyed = idempotencyKey !== undefined
+    const asked = [
+      productId,
+      email,
+      ...(chosenMinor !== undefined || code !== undefined ? [chosenMinor ?? null, code ?? null] : []),
+    ]
+    return make({
       ...order,
+      discountCode: code,
       id: newId('ord'),
-      keyHash: keyed ? digest(order.idempotencyKey!) : null,
-      requestHash: keyed ? digest(JSON.stringify([order.productId, order.email])) : null,
-    }
-    const made = await insert(row)
-    if (made) return made
-    const earlier = row.keyHash && (await findByKey(db, row.keyHash))
-    if (!earlier) throw new Refusal('product_not_found', 'This product is not for sale.')
-    if (!earlier.requestHash.equals(row.requestHash!)) {
-      throw new Refusal('idempotency_key_reused', 'This Idempotency-Key belongs to another request.')
-    }
-    return earlier
+      keyHash: isKeyed ? digest(idempotencyKey) : null,
+      requestHash: isKeyed ? digest(JSON.stringify(asked)) : null,
+    })
   }
 }
 
-/** The orders that were made, in the order of `rows`: undefined where the product is not for sale or the key was used before. */
+/**
+ * The orders that were made, in the order of `rows`: undefined where the product is not for sale, costs nothing, or the key was
+ * used before.
+ */
 async function insertOrders(
   db: Db,
-  settings: OrderSettings,
-  rows: readonly Row[],
+  settings: OrderSettings & { firstLookSeconds: number },
+  rows: readonly OrderRow[],
 ): Promise<(CreatedOrder | undefined)[]> {
-  const column = <K extends keyof Row>(name: K) => rows.map((row) => row[name])
-  const firstLookSeconds = settings.paymentsLive ? FIRST_LOOK_SECONDS : settings.ttlHours * 3600
+  const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name])
   const made = await sql<CreatedOrder>`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
       expires_at, due_at, idempotency_key, request_hash)
     select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
       rtrim(left(${settings.statementPrefix} || ' ' || p.statement_suffix, 22), ' .-'),
-      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${firstLookSeconds}), i.key, i.hash
+      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash
     from unnest(
       ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
       ${column('requestHash')}::bytea[]) as i(id, product_id, email, key, hash)
-    join products p on p.id = i.product_id and p.status = 'active'
+    join products p on p.id = i.product_id and p.status = 'active' and p.price_minor > 0
     on conflict (idempotency_key) where idempotency_key is not null do nothing
-    returning id, amount_minor as "amountMinor", currency, statement_descriptor as "statementDescriptor", state`.execute(
-    db,
-  )
+    returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
+      statement_descriptor as "statementDescriptor", state`.execute(db)
   const byId = new Map(made.rows.map((order) => [order.id, order]))
   return rows.map((row) => byId.get(row.id))
 }
 
-async function findByKey(db: Db, keyHash: Buffer): Promise<(CreatedOrder & { requestHash: Buffer }) | undefined> {
+/** The order that was made with the row's key before. Refuses `idempotency_key_reused`. */
+async function findEarlier(db: Db, { keyHash, requestHash }: OrderRow): Promise<CreatedOrder | undefined> {
+  if (!keyHash) return undefined
   const { rows } = await sql<CreatedOrder & { requestHash: Buffer }>`
-    select id, amount_minor as "amountMinor", currency, statement_descriptor as "statementDescriptor", state,
-      request_hash as "requestHash"
+    select id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
+      statement_descriptor as "statementDescriptor", state, request_hash as "requestHash"
     from orders where idempotency_key = ${keyHash}`.execute(db)
+  if (rows[0] && !rows[0].requestHash.equals(requestHash!))
+    throw new Refusal('idempotency_key_reused', 'This Idempotency-Key belongs to another request.')
   return rows[0]
 }
 

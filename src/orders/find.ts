@@ -18,6 +18,8 @@ export interface OrderView {
   email: string
   state: State
   amountMinor: number
+  /** What a code took off. */
+  discountMinor: number
   currency: string
   refundedMinor: number
   statementDescriptor: string
@@ -46,7 +48,7 @@ export function orderFinder(db: Db): FindOrder {
   return batched(
     async (ids: readonly string[]) => {
       const { rows } = await sql<OrderView>`
-      select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.currency, o.refunded_minor as "refundedMinor",
+      select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, o.refunded_minor as "refundedMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
         o.created_at as "createdAt", o.paid_at as "paidAt",
         case when o.state = 'processing' then

@@ -20,7 +20,7 @@ export async function sendMails(
   await jobs.on<MailNews & { orderId: string }>('mail', DELIVERY, async ({ orderId, ...news }, jobId) => {
     const { rows } = await sql<MailOrder>`
       select o.id, o.email, o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
-        o.amount_minor as "amountMinor", o.refunded_minor as "refundedMinor", o.currency,
+        o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
         o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt",
         o.state in ('paid', 'partially_refunded') and not ${isGoingBack} as delivered,
         o.receipt_bounced_at is not null as bounced

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import type { Db, Tx } from '../kit/database.ts'
+import { countHeldDiscounts } from './discount-uses.ts'
 import type { Rail, State } from './states.ts'
 import { MOVES, type Move } from './states.ts'
 
@@ -19,29 +20,32 @@ const LOOK_AFTER_MONEY_SECONDS = 3600
 
 /**
  * Moves locked orders, each by one guarded UPDATE of the table of moves. The caller has locked them and decided, so a move
- * that finds another state is an impossible one. Orders that are done are not looked at any more.
+ * that finds another state is an impossible one. Orders that are done, or free, are not looked at any more.
  */
 export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
   // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
   for (const round of rounds(moves)) {
-    const { rows } = await sql<{ id: string }>`
+    const { rows } = await sql<{ id: string; hasDiscount: boolean }>`
       update orders o set
         state = m.to,
         rail = coalesce(m.rail, o.rail),
         paid_at = coalesce(o.paid_at, m.paid_at),
-        due_at = case m.to
-          when 'processing' then o.due_at
-          when 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
-          when 'refunded' then null
-          when 'charged_back' then null
+        due_at = case
+          when m.to = 'processing' then o.due_at
+          when m.to = 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
+          when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
           else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
       from unnest(
         ${round.map((one) => one.orderId)}::text[], ${round.map((one) => MOVES[one.move].from.join(','))}::text[],
         ${round.map((one) => MOVES[one.move].to)}::text[], ${round.map((one) => one.rail ?? null)}::text[],
         ${round.map((one) => one.paidAt ?? null)}::timestamptz[]) as m(id, "from", "to", rail, paid_at)
       where o.id = m.id and o.state = any(string_to_array(m."from", ','))
-      returning o.id`.execute(tx)
+      returning o.id, o.discount_id is not null as "hasDiscount"`.execute(tx)
     assert.equal(rows.length, round.length, 'an order was not where its move begins')
+    await countHeldDiscounts(
+      tx,
+      rows.flatMap(({ id, hasDiscount }) => (hasDiscount ? [id] : [])),
+    )
   }
 }
 

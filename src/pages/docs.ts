@@ -33,6 +33,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       { name: 'Products', description: 'What sellers sell, and its files, with the session’s cookie.' },
       { name: 'Orders', description: 'What sellers do with what was bought, with the session’s cookie.' },
       { name: 'Money', description: 'What a shop brings, with the session’s cookie.' },
+      { name: 'Discounts', description: 'Codes that sellers make, with the session’s cookie.' },
       { name: 'Sign-in', description: 'What sellers’ pages call, with the session’s cookie.' },
       { name: 'Sandbox', description: 'What plays the bank where no real money moves.' },
       { name: 'Operation', description: 'For those who run the service.' },

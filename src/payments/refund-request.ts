@@ -63,7 +63,7 @@ export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): P
     if (earlier) return sameRequest(earlier, requestHash!)
 
     if (!isDelivered(order.state) || !order.captureId)
-      throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'This order was not paid.')
+      throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'No money came for this order.')
     const amount = amountMinor ?? order.leftMinor
     if (amount < 1 || amount > order.leftMinor) throw new Refusal('refund_too_large', whatIsLeft(order))
 

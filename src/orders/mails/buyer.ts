@@ -9,14 +9,19 @@ type Told = Said & { button: string }
 export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) => Told> = {
   receipt: (order, { late }) => ({
     subject: `Your receipt for ${order.productName}`,
-    title: order.delivered ? 'Thank you. Your files are ready.' : 'Thank you for your payment.',
-    text: `${late ? 'Your payment arrived after the order’s time was over, and it counts all the same. ' : ''}You bought ${order.productName} from ${order.seller}. ${order.delivered ? 'This address opens your files whenever you need them: you only have to say which address you bought with.' : 'Its files cannot be downloaded now: the page of your order says why.'}`,
+    title: order.delivered
+      ? 'Thank you. Your files are ready.'
+      : isFree(order)
+        ? 'Thank you.'
+        : 'Thank you for your payment.',
+    text: `${late ? 'Your payment arrived after the order’s time was over, and it counts all the same. ' : ''}You ${isFree(order) ? 'got' : 'bought'} ${order.productName} from ${order.seller}. ${order.delivered ? `This address opens your files whenever you need them: you only have to say which address you ${isFree(order) ? 'gave' : 'bought with'}.` : 'Its files cannot be downloaded now: the page of your order says why.'}`,
     button: order.delivered ? 'Open my files' : 'See my order',
     facts: [
       ['Product', order.productName],
-      ['Amount', formatMoney(order.amountMinor, order.currency)],
-      ['On your statement', order.statementDescriptor],
-      ['Paid', dateTime(order.paidAt)],
+      ...discountOf(order),
+      ['Amount', isFree(order) ? 'Free' : formatMoney(order.amountMinor, order.currency)],
+      ...(isFree(order) ? [] : ofLine(order)),
+      [isFree(order) ? 'Ordered' : 'Paid', dateTime(order.paidAt)],
       ['Order', order.id],
     ],
   }),
@@ -106,7 +111,15 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
 export const money = (order: MailOrder, news: MailNews): string =>
   formatMoney(news.amountMinor ?? order.amountMinor, news.currency ?? order.currency)
 
-const ofStatement = (order: MailOrder): Said['facts'] => [
-  ['On your statement', order.statementDescriptor],
-  ['Order', order.id],
-]
+const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
+const ofLine = (order: MailOrder): Said['facts'] => [['On your statement', order.statementDescriptor]]
+const ofStatement = (order: MailOrder): Said['facts'] => [...ofLine(order), ['Order', order.id]]
+
+/** What the price was, and what came off it. */
+const discountOf = ({ amountMinor, discountMinor, currency }: MailOrder): Said['facts'] =>
+  discountMinor > 0
+    ? [
+        ['Price', formatMoney(amountMinor + discountMinor, currency)],
+        ['Discount', formatMoney(-discountMinor, currency)],
+      ]
+    : []

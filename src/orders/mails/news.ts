@@ -47,6 +47,7 @@ export interface MailOrder {
   seller: string
   sellerEmail: string
   amountMinor: number
+  discountMinor: number
   refundedMinor: number
   currency: string
   statementDescriptor: string

@@ -4,7 +4,11 @@ import { type Difference, differences } from '../../ledger/prove.ts'
 
 /** What this slice knows of money that moved, against the books: each capture, refund and dispute with its entry, and the other way. */
 export async function proveRows(tx: Tx): Promise<Difference[]> {
-  return [...(await differences(tx, ODD_ROWS)), ...(await differences(tx, ODD_SALES))]
+  return [
+    ...(await differences(tx, ODD_ROWS)),
+    ...(await differences(tx, ODD_SALES)),
+    ...(await differences(tx, ODD_DISCOUNTS)),
+  ]
 }
 
 const ODD_ROWS = sql`
@@ -34,7 +38,7 @@ const ODD_ROWS = sql`
   where b.cause is null or k.cause is null
     or (k.order_id, k.amount_minor, k.currency) is distinct from (b.order_id, b.amount_minor, b.currency)`
 
-/** Paid orders are those with a captured payment of their own, and no others. */
+/** Paid orders are those with a captured payment of their own, and no others; but what cost nothing has none. */
 const ODD_SALES = sql`
   select case when c.order_id is null then 'paid_without_capture' when o.paid_at is null then 'captured_and_not_paid'
       else 'captured_by_another_payment' end,
@@ -42,5 +46,14 @@ const ODD_SALES = sql`
   from orders o
   left join captures c on c.order_id = o.id and c.purpose = 'sale'
   left join payments p on p.id = c.payment_id
-  where (o.paid_at is null) <> (c.order_id is null)
+  where (o.paid_at is not null and o.amount_minor > 0) <> (c.order_id is not null)
     or p.state <> 'captured' or p.order_id <> o.id or p.processor <> c.processor`
+
+/** A code was used as often as there are orders that were made with it and have not expired. */
+const ODD_DISCOUNTS = sql`
+  with held as (
+    select discount_id, count(*) filter (where state <> 'expired') as uses, bool_or(holds_discount <> (state <> 'expired')) as odd
+    from orders where discount_id is not null group by discount_id)
+  select 'discount_uses_differ', d.id, null, d.currency, coalesce(h.uses, 0), d.uses
+  from discounts d left join held h on h.discount_id = d.id
+  where d.uses <> coalesce(h.uses, 0) or h.odd`
