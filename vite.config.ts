@@ -29,6 +29,7 @@ export default defineConfig({
         'pricing/index.html',
         'sign-in/index.html',
         'account/index.html',
+        'shop/index.html',
         'outbox/index.html',
         '404.html',
       ].map((file) => path.join(root, file)),

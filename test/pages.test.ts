@@ -141,6 +141,7 @@ test('each page runs its own script and style, and no other', async () => {
     '/pricing/',
     '/sign-in/',
     '/account/',
+    '/shop/',
     '/outbox/',
     '/nowhere',
   ]) {
@@ -220,7 +221,7 @@ test('an address without its last slash leads to the page, with its question', a
 
 test('the pages for sellers know whether new accounts are opened, and what the identity provider is called', async (t) => {
   const plain = shared()
-  for (const path of ['/sign-in/', '/account/']) {
+  for (const path of ['/sign-in/', '/account/', '/shop/']) {
     const { status, body } = await page(plain, path)
     assert.equal(status, 200)
     assert.deepEqual(dataOf(body), { baseUrl: BASE_URL, mode: { demo: true, outbox: true }, signup: 'open' })

@@ -35,8 +35,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
   const read = async (file: string, more?: string) =>
     readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
-  const [home, pay, order, charge, pricing, signIn, account, missing] = await Promise.all(
-    ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/']
+  const [home, pay, order, charge, pricing, signIn, account, shop, missing] = await Promise.all(
+    ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/', 'shop/']
       .map((folder) => read(`${folder}index.html`))
       .concat(read('404.html')),
   )
@@ -89,6 +89,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     for (const [url, shown, filled] of [
       ['/sign-in/', signIn!, sellerData],
       ['/account/', account!, sellerData],
+      ['/shop/', shop!, sellerData],
       ['/charge/', charge!, data],
     ] as const) {
       page(

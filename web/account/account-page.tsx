@@ -31,7 +31,12 @@ export function AccountPage() {
             Signed in as <span class="address">{seller.email}</span>
           </p>
         </div>
-        <SignOut account={account} />
+        <div class="row">
+          <a class="button" href="/shop/">
+            Your shop
+          </a>
+          <SignOut account={account} />
+        </div>
       </header>
       {error && (
         <Notice tone="alarm" role="alert" title={explainCode(error, 'Linking').title}>

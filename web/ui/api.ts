@@ -68,12 +68,16 @@ export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: str
 export const getMails = (to: string) => call<Mail[]>(`/api/outbox${to && `?${new URLSearchParams({ to })}`}`)
 
 /** One request and its answer; `more` changes what is sent, for calls that carry a session or another method. */
-export async function call<Answer>(
+export const call = async <Answer>(...request: Parameters<typeof ask>): Promise<Answer> =>
+  (await ask<Answer>(...request)).answer
+
+/** The same, with the headers of the answer. */
+export async function ask<Answer>(
   address: string,
   body?: object,
   headers: Record<string, string> = {},
   more?: RequestInit,
-): Promise<Answer> {
+): Promise<{ answer: Answer; headers: Headers }> {
   let response: Response
   try {
     response = await fetch(apiBase + address, {
@@ -87,7 +91,10 @@ export async function call<Answer>(
       ...more,
     })
     // 204 has no body to read.
-    if (response.ok) return (response.status === 204 || (await response.json())) as Answer
+    if (response.ok) {
+      const answer = (response.status === 204 || (await response.json())) as Answer
+      return { answer, headers: response.headers }
+    }
   } catch {
     throw new Trouble({ code: 'unreachable' })
   }

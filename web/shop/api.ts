@@ -1,0 +1,169 @@
+import type { ProblemCode } from '../../src/kit/errors.ts'
+import { ask, Trouble, type Rail, type Status } from '../ui/api.ts'
+import { asSeller } from './session.ts'
+
+// The sellers' API as these pages use it: its answers, and one function for each call.
+
+export interface List<Item> {
+  items: Item[]
+  nextCursor: string | null
+}
+
+export interface ProductFile {
+  id: string
+  name: string
+  size: number
+  sha256: string
+  contentType: string
+  createdAt: string
+}
+
+export interface Product {
+  id: string
+  sellerId: string
+  name: string
+  description: string
+  status: 'draft' | 'active' | 'archived'
+  amount: number
+  currency: string
+  payWhatYouWant: boolean
+  suggestedAmount?: number
+  statementSuffix: string
+  files: ProductFile[]
+  imageUrl?: string
+  images?: Record<string, string>
+  payUrl: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** What of a product its seller says. */
+export interface ProductInput {
+  name: string
+  description: string
+  amount: number
+  currency: string
+  status: Product['status']
+  payWhatYouWant: boolean
+  /** null removes it. */
+  suggestedAmount: number | null
+  statementSuffix: string
+}
+
+/** A product, and which version of it this is: a change can be bound to it. */
+export interface Versioned {
+  product: Product
+  version: string
+}
+
+export interface Discount {
+  id: string
+  code: string
+  productId?: string
+  percentOff?: number
+  amountOff?: number
+  currency?: string
+  limit?: number
+  uses: number
+  startsAt?: string
+  expiresAt?: string
+  active: boolean
+  createdAt: string
+}
+
+export interface Order {
+  orderId: string
+  status: Status
+  email: string
+  amount: number
+  currency: string
+  fee: number
+  refundedAmount: number
+  discountAmount?: number
+  discountCode?: string
+  rail: Rail | null
+  product: { id: string; name: string }
+  createdAt: string
+  paidAt: string | null
+  receipt: 'sent' | 'bounced' | 'none'
+}
+
+export interface Bucket {
+  at: string
+  orders: number
+  amount: number
+}
+
+export interface Stats {
+  from: string
+  to: string
+  interval: 'hour' | 'day' | 'week' | 'month'
+  timeZone: string
+  items: {
+    currency: string
+    orders: number
+    amount: number
+    fees: number
+    refunded: number
+    net: number
+    buckets: Bucket[]
+    rails: { rail: Rail | null; orders: number; amount: number }[]
+    products: { id: string; name: string; orders: number; amount: number }[]
+  }[]
+}
+
+export interface Attention {
+  what: 'needs_review' | 'disputed' | 'refund_failed' | 'receipt_bounced' | 'no_files' | 'no_payments'
+  orderId?: string
+  productId?: string
+  name?: string
+  email?: string
+  at: string
+}
+
+type Query = Record<string, string | number | undefined>
+
+/** One call with the session. Where there is none, the page leads to the sign-in page and back. */
+export const request = <Answer>(method: string, path: string, body?: object, headers?: Record<string, string>) =>
+  asSeller(() => ask<Answer>(`/api/${path}`, body, headers, { credentials: 'include', method }))
+
+export const get = async <Answer>(path: string, query: Query = {}): Promise<Answer> => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return (await request<Answer>('GET', `${path}${text && `?${text}`}`)).answer
+}
+
+const path = encodeURIComponent
+const versioned = ({ answer, headers }: { answer: Product; headers: Headers }): Versioned => ({
+  product: answer,
+  version: headers.get('etag') ?? '',
+})
+
+export const getProducts = (query: { cursor?: string | undefined; status?: string; q?: string; limit?: number }) =>
+  get<List<Product>>('products', query)
+export const getProduct = async (id: string) => versioned(await request<Product>('GET', `products/${path(id)}`))
+export const createProduct = async (input: Partial<ProductInput>) =>
+  versioned(await request<Product>('POST', 'products', input))
+/** With a version, only if it is still that one: otherwise `changed_meanwhile`. */
+export const changeProduct = async (id: string, input: Partial<ProductInput>, version?: string) =>
+  versioned(await request<Product>('PATCH', `products/${path(id)}`, input, version ? { 'if-match': version } : {}))
+export const archiveProduct = (id: string) => request('DELETE', `products/${path(id)}`)
+export const removeFile = (id: string, fileId: string) =>
+  request('DELETE', `products/${path(id)}/files/${path(fileId)}`)
+export const removeImage = (id: string) => request('DELETE', `products/${path(id)}/image`)
+
+export const getDiscounts = (query: { productId?: string; cursor?: string | undefined }) =>
+  get<List<Discount>>('discounts', query)
+export const createDiscount = async (
+  input: Pick<Discount, 'code'> &
+    Partial<Pick<Discount, 'productId' | 'percentOff' | 'amountOff' | 'currency' | 'limit' | 'expiresAt'>>,
+) => (await request<Discount>('POST', 'discounts', input)).answer
+export const endDiscount = (id: string) => request('DELETE', `discounts/${path(id)}`)
+
+export const getStats = (query: { from: string; to: string; interval: Stats['interval']; timeZone: string }) =>
+  get<Stats>('stats', query)
+export const getAttention = () => get<{ items: Attention[] }>('attention')
+
+/** Whether it was refused with this code. The codes of routes that are still being made are plain texts. */
+export const isRefusal = (trouble: unknown, code: ProblemCode | (string & {})): trouble is Trouble =>
+  trouble instanceof Trouble && trouble.code === code

@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { List } from './api.ts'
+
+/** Something that is asked for. While it is asked for again, the last answer stays. */
+export interface Loaded<Value> {
+  value: Value | undefined
+  trouble: unknown
+  busy: boolean
+  again: () => void
+  /** Puts a newer answer in its place, one that another request gave. */
+  put: (value: Value) => void
+}
+
+/** Asks when the view appears and whenever `key` changes; an answer that came too late for its key is dropped. */
+export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<Value> {
+  const [state, setState] = useState<Pick<Loaded<Value>, 'value' | 'trouble' | 'busy'> & { key: string }>()
+  const [tries, setTries] = useState(0)
+  useEffect(() => {
+    let current = true
+    setState((before) => ({
+      value: before?.key === key ? before.value : undefined,
+      trouble: undefined,
+      busy: true,
+      key,
+    }))
+    ask().then(
+      (value) => current && setState({ value, trouble: undefined, busy: false, key }),
+      (trouble: unknown) => current && setState((before) => ({ value: before?.value, trouble, busy: false, key })),
+    )
+    return () => {
+      current = false
+    }
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; what it asks for is what `key` says
+  }, [key, tries])
+  const present = state?.key === key ? state : undefined
+  return {
+    value: present?.value,
+    trouble: present?.trouble,
+    busy: present?.busy ?? true,
+    again: useCallback(() => setTries((count) => count + 1), []),
+    put: useCallback(
+      (value: Value) =>
+        setState((before) => (before?.key === key ? { value, trouble: undefined, busy: false, key } : before)),
+      [key],
+    ),
+  }
+}
+
+/** A list that comes in pages, which are put behind one another. */
+export interface Listed<Item> extends Omit<Loaded<Item[]>, 'put'> {
+  /** Asks for the next page; absent at the end. */
+  more: (() => void) | undefined
+  /** Replaces one entry after it was changed here. */
+  change: (turn: (items: Item[]) => Item[]) => void
+}
+
+export function useList<Item>(key: string, ask: (cursor: string | undefined) => Promise<List<Item>>): Listed<Item> {
+  const first = useLoad(key, () => ask(undefined))
+  const [rest, setRest] = useState<{ busy: boolean; trouble: unknown }>({ busy: false, trouble: undefined })
+  const { value, put } = first
+  const cursor = value?.nextCursor
+  const next = async () => {
+    if (!value || !cursor || rest.busy) return
+    setRest({ busy: true, trouble: undefined })
+    try {
+      const page = await ask(cursor)
+      put({ items: [...value.items, ...page.items], nextCursor: page.nextCursor })
+      setRest({ busy: false, trouble: undefined })
+    } catch (trouble) {
+      setRest({ busy: false, trouble })
+    }
+  }
+  return {
+    value: value?.items,
+    trouble: first.trouble ?? rest.trouble,
+    busy: first.busy || rest.busy,
+    again: first.trouble ? first.again : () => void next(),
+    more: cursor ? () => void next() : undefined,
+    change: (turn) => value && put({ ...value, items: turn(value.items) }),
+  }
+}

@@ -1,0 +1,5 @@
+import { Head } from '../parts.tsx'
+
+export default function MoneyView() {
+  return <Head title="Money" />
+}

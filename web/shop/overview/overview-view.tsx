@@ -1,0 +1,5 @@
+import { Head } from '../parts.tsx'
+
+export default function OverviewView() {
+  return <Head title="Overview" />
+}

@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Notice } from '../ui/notice.tsx'
+import { OneMoment } from '../ui/one-moment.tsx'
+import type { Listed, Loaded } from './load.ts'
+import { explain } from './words.ts'
+
+interface HeadProps {
+  title: string
+  /** A line above the title: where this belongs to. */
+  above?: ComponentChildren
+  /** What can be done here. */
+  children?: ComponentChildren
+}
+
+/** The head of a view. It takes the focus when the view appears, so that who listens knows where they are. */
+export function Head({ title, above, children }: HeadProps) {
+  const place = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Till`
+  }, [title])
+  useEffect(() => {
+    // at the very first view the browser begins at the top of the page, as everywhere
+    if (document.activeElement !== document.body || moved) place.current?.focus({ preventScroll: true })
+    moved = true
+  }, [])
+  return (
+    <header class="head">
+      <div>
+        {above && <p class="small above">{above}</p>}
+        <h1 ref={place} tabIndex={-1}>
+          {title}
+        </h1>
+      </div>
+      {children && <div class="row">{children}</div>}
+    </header>
+  )
+}
+
+/** Whether a view was shown before this one. */
+let moved = false
+
+/** What was asked for, once it is there; until then that it comes, or why it does not. */
+export function Shown<Value>({
+  of: { value, trouble, again },
+  children,
+}: {
+  of: Pick<Loaded<Value>, 'value' | 'trouble' | 'again'>
+  children: (value: Value) => ComponentChildren
+}) {
+  return (
+    <>
+      {trouble ? <Failed trouble={trouble} again={again} /> : null}
+      {value === undefined ? !trouble && <OneMoment /> : children(value)}
+    </>
+  )
+}
+
+export function Failed({ trouble, again }: { trouble: unknown; again?: () => void }) {
+  const { title, text } = explain(trouble)
+  return (
+    <Notice tone="alarm" role="alert" title={title}>
+      {text && <p>{text}</p>}
+      {again && (
+        <button type="button" class="link" onClick={again}>
+          Try again
+        </button>
+      )}
+    </Notice>
+  )
+}
+
+/** Nothing is there yet, and what to do about it. */
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty stack">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+/** The next page of a list, on request. */
+export const More = <Item,>({ list }: { list: Listed<Item> }) =>
+  list.more ? (
+    <p class="more">
+      <button type="button" class="button" aria-disabled={list.busy ? 'true' : undefined} onClick={list.more}>
+        {list.busy && <span class="spinner" aria-hidden="true" />}
+        Show more
+      </button>
+    </p>
+  ) : null

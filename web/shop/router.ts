@@ -1,0 +1,57 @@
+import { useEffect, useState } from 'preact/hooks'
+import { VIEWS, type ViewName } from './views.ts'
+
+export interface Place {
+  /** Absent: there is no view at this address. */
+  view: ViewName | undefined
+  id: string
+  query: URLSearchParams
+}
+
+/** The views are told apart behind the `#`, so that the page works on any static host. */
+export function placeOf(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
+  const parts = path.split('/').filter(Boolean)
+  const view = (Object.keys(VIEWS) as ViewName[]).find((name) => {
+    const pattern = VIEWS[name].at.split('/').filter(Boolean)
+    return pattern.length === parts.length && pattern.every((part, at) => part === ':id' || part === parts[at])
+  })
+  const at = view ? VIEWS[view].at.split('/').indexOf(':id') : -1
+  return { view, id: at < 0 ? '' : decoded(parts[at]!), query: new URLSearchParams(query) }
+}
+
+/** `address('product', 'prod_1')` → `#/products/prod_1` */
+export function address(view: ViewName, id = '', query: Record<string, string> = {}): string {
+  const text = new URLSearchParams(query).toString()
+  return `#/${VIEWS[view].at.replace(':id', encodeURIComponent(id))}${text && `?${text}`}`
+}
+
+/** Leads to a view; `replace` leaves no step back to the present one. */
+export function go(view: ViewName, id = '', query: Record<string, string> = {}, replace = false): void {
+  const hash = address(view, id, query)
+  if (replace) location.replace(hash)
+  else location.hash = hash
+}
+
+/** Puts what a view shows (a search, a filter) into its address without telling anybody: a reload then shows the same. */
+export function rewrite(view: ViewName, id = '', query: Record<string, string> = {}): void {
+  history.replaceState(history.state, '', address(view, id, query))
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(() => placeOf(location.hash))
+  useEffect(() => {
+    const follow = () => setPlace(placeOf(location.hash))
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return place
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

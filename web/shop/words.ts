@@ -1,0 +1,33 @@
+import { Trouble } from '../ui/api.ts'
+import { explain as explainSignIn, type Said } from '../ui/auth-words.ts'
+
+export type { Said }
+
+/** What the service refuses to who runs a shop, each with the way on. */
+const REFUSALS: Record<string, Said> = {
+  product_not_found: { title: 'There is no such product in your shop.', text: 'The link may be mistyped.' },
+  order_not_found: { title: 'There is no such order in your shop.', text: 'The link may be mistyped.' },
+  file_not_found: { title: 'This file is gone already.' },
+  discount_not_found: { title: 'This code is gone already.' },
+  changed_meanwhile: { title: 'Somebody changed it meanwhile.', text: 'Nothing of yours was saved yet.' },
+  storage_unavailable: {
+    title: 'The place where files are kept does not answer.',
+    text: 'Nothing was lost. Please try again in a moment.',
+  },
+  storage_full: {
+    title: 'There is no room left for files.',
+    text: 'The person who runs this service has to make room.',
+  },
+}
+
+/** What a refused or lost request means, and what helps. */
+export function explain(trouble: unknown): Said {
+  const known = trouble instanceof Trouble ? REFUSALS[trouble.code] : undefined
+  if (known) return known
+  if (trouble instanceof Trouble && !trouble.unknown && isSaidByService(trouble)) return { title: trouble.message }
+  return explainSignIn(trouble)
+}
+
+/** Refusals of the shop's own routes are written for people. */
+const isSaidByService = ({ code, message, fields }: Trouble): boolean =>
+  message !== code && !['validation_failed', 'rate_limited', 'not_found', 'unexpected'].includes(code) && !fields.length
