@@ -4,10 +4,8 @@ import { Notice } from '../ui/notice.tsx'
 import { TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
 import { useDeed } from './deed.ts'
+import { UNNAMED } from '../ui/seller-name.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
-
-/** What a seller is called until they say otherwise. */
-const UNNAMED = 'New seller'
 
 export function NamePart({ account, seller }: { account: Account; seller: Seller }) {
   const unnamed = seller.name === UNNAMED

@@ -150,6 +150,17 @@ export const changeProduct = async (id: string, input: Partial<ProductInput>, ve
 export const archiveProduct = (id: string) => request('DELETE', `products/${path(id)}`)
 export const removeFile = (id: string, fileId: string) =>
   request('DELETE', `products/${path(id)}/files/${path(fileId)}`)
+/** A picture may be 10 MB, and a phone's network slow. */
+const PICTURE_PATIENCE_MS = 5 * 60_000
+export const putImage = (id: string, file: File) =>
+  asSeller(() =>
+    ask<Product>(
+      `/api/products/${path(id)}/image`,
+      undefined,
+      { 'content-type': file.type },
+      { method: 'PUT', credentials: 'include', body: file, signal: AbortSignal.timeout(PICTURE_PATIENCE_MS) },
+    ),
+  )
 export const removeImage = (id: string) => request('DELETE', `products/${path(id)}/image`)
 
 export const getDiscounts = (query: { productId?: string; cursor?: string | undefined }) =>

@@ -1,11 +1,10 @@
 import { Trouble } from '../ui/api.ts'
 import { signOut } from '../ui/auth-api.ts'
+import { forgetDrafts, keep, recall } from './kept.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
 /** Which view somebody was at who had to sign in first: the address behind the `#` does not travel. */
 const WAY_BACK = 'till:shop-way-back'
-/** What was typed and not yet saved begins so; who signs out takes it along. */
-export const DRAFTS = 'till:shop-draft:'
 
 /** Does something as the seller. Where nobody is signed in (any more), leads to the sign-in page and back to this view. */
 export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Answer> {
@@ -34,29 +33,7 @@ export function returnToView(): void {
 
 export async function leave(): Promise<void> {
   await signOut()
-  try {
-    for (const name of Object.keys(sessionStorage)) if (name.startsWith(DRAFTS)) sessionStorage.removeItem(name)
-  } catch {
-    // Nothing was kept either.
-  }
+  forgetDrafts()
   location.replace('/sign-in/?out=1')
   await new Promise(() => {})
-}
-
-/** What only this tab remembers; nothing where the browser forbids it. */
-export function recall(name: string): string | undefined {
-  try {
-    return sessionStorage.getItem(name) ?? undefined
-  } catch {
-    return undefined
-  }
-}
-
-export function keep(name: string, text: string | undefined): void {
-  try {
-    if (text === undefined) sessionStorage.removeItem(name)
-    else sessionStorage.setItem(name, text)
-  } catch {
-    // Without a place to keep it, only a reload loses it.
-  }
 }

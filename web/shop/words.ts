@@ -14,6 +14,25 @@ const REFUSALS: Record<string, Said> = {
     title: 'The place where files are kept does not answer.',
     text: 'Nothing was lost. Please try again in a moment.',
   },
+  file_too_large: { title: 'This file is larger than what is taken here.' },
+  quota_exceeded: { title: 'Your shop has no room left for this file.', text: 'Remove files that nobody needs.' },
+  checksum_mismatch: {
+    title: 'The file did not arrive as it was read.',
+    text: 'Nothing of it was kept. Continue to send it again.',
+  },
+  image_not_readable: {
+    title: 'This picture cannot be read.',
+    text: 'Please take a JPEG, PNG, WebP, AVIF or GIF that other programs open.',
+  },
+  image_too_large: {
+    title: 'This picture is too large.',
+    text: 'At most 10 MB and 50 megapixels are taken. Please make it smaller.',
+  },
+  not_signed_in: {
+    title: 'You have been signed out.',
+    text: 'Sign in once more in another tab, then continue here.',
+  },
+  discount_code_taken: { title: 'You have a code like this already.' },
   storage_full: {
     title: 'There is no room left for files.',
     text: 'The person who runs this service has to make room.',

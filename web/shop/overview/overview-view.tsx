@@ -1,5 +1,55 @@
-import { Head } from '../parts.tsx'
+import './overview.css'
+import { useState } from 'preact/hooks'
+import { getAttention, getProducts, type Product } from '../api.ts'
+import { useLoad } from '../load.ts'
+import { Failed, Head, Shown } from '../parts.tsx'
+import { address } from '../router.ts'
+import type { ViewProps } from '../views.ts'
+import { AttentionList } from './attention-list.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { Sold } from './sold.tsx'
 
-export default function OverviewView() {
-  return <Head title="Overview" />
+/** Where a shop is at: its first steps until there is a link to share, from then on what was sold. */
+export default function OverviewView({ seller }: ViewProps) {
+  const products = useLoad('products', () => getProducts({ limit: 25 }))
+  const [begun, setBegun] = useState<boolean>()
+  return (
+    <>
+      {!products.value && <Head title="Overview" />}
+      <Shown of={products}>
+        {({ items }) =>
+          (begun ?? !items.some(canBeShared)) ? (
+            <FirstSteps
+              seller={seller}
+              first={items.find(({ status }) => status !== 'archived')}
+              onBegun={() => setBegun(true)}
+              onDone={() => setBegun(false)}
+            />
+          ) : (
+            <Running />
+          )
+        }
+      </Shown>
+    </>
+  )
+}
+
+/** Archived ones were shared once: who runs a shop for a year is not shown the first steps. */
+const canBeShared = ({ status, files }: Product): boolean =>
+  status === 'archived' || (status === 'active' && files.length > 0)
+
+function Running() {
+  const attention = useLoad('attention', getAttention)
+  return (
+    <>
+      <Head title="Overview">
+        <a class="button main short" href={address('product', 'new')}>
+          New product
+        </a>
+      </Head>
+      {attention.trouble ? <Failed trouble={attention.trouble} again={attention.again} /> : null}
+      {attention.value && attention.value.items.length > 0 && <AttentionList items={attention.value.items} />}
+      <Sold />
+    </>
+  )
 }

@@ -1,5 +1,133 @@
-import { Head } from '../parts.tsx'
+import './products.css'
+import { useState } from 'preact/hooks'
+import { Notice } from '../../ui/notice.tsx'
+import { useDeed } from '../../account/deed.ts'
+import { archiveProduct, getProduct, type Versioned } from '../api.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { Ask } from '../dialog.tsx'
+import { useLoad } from '../load.ts'
+import { Head, Shown } from '../parts.tsx'
+import { address, go } from '../router.ts'
+import type { ViewProps } from '../views.ts'
+import { DetailsPart } from './details-part.tsx'
+import { DiscountsPart } from './discounts-part.tsx'
+import { FilesPart } from './files-part.tsx'
+import { NEW, useProductForm, type ProductForm } from './form.ts'
+import { ImagePart } from './image-part.tsx'
+import { Part } from './part.tsx'
+import { Preview } from './preview.tsx'
+import { SharePart } from './share-part.tsx'
+import { StatusTag } from './status-tag.tsx'
 
-export default function ProductView() {
-  return <Head title="Product" />
+const above = <a href={address('products')}>Products</a>
+
+export default function ProductView({ seller, id }: ViewProps) {
+  return id === NEW ? <NewProduct seller={seller} /> : <Existing seller={seller} id={id} />
+}
+
+function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
+  const form = useProductForm(seller, undefined)
+  return (
+    <>
+      <Head title="New product" above={above} />
+      <div class="editor">
+        <div class="editor-parts">
+          <DetailsPart form={form} onCreated={({ id }) => go('product', id, {}, true)} />
+        </div>
+        <Preview seller={seller} draft={form.draft} />
+      </div>
+    </>
+  )
+}
+
+function Existing({ seller, id }: Pick<ViewProps, 'seller' | 'id'>) {
+  const loaded = useLoad(id, () => getProduct(id))
+  return (
+    <>
+      {!loaded.value && <Head title="Product" above={above} />}
+      <Shown of={loaded}>{(first) => <Editor seller={seller} first={first} />}</Shown>
+    </>
+  )
+}
+
+function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versioned }) {
+  const form = useProductForm(seller, first)
+  const product = form.product!
+  const isOnSale = product.status === 'active'
+  return (
+    <>
+      <Head title={product.name} above={above}>
+        <StatusTag status={product.status} />
+        {isOnSale && (
+          <>
+            <CopyButton text={product.payUrl} name="the link">
+              Copy the link
+            </CopyButton>
+            <a class="button" href={product.payUrl} target="_blank" rel="noopener">
+              Open the page
+            </a>
+          </>
+        )}
+      </Head>
+      {isOnSale && product.files.length === 0 && (
+        <Notice title="There is nothing to download yet." tone="trial" icon="alert">
+          <p>It is on sale, and buyers would get nothing. Add a file below.</p>
+        </Notice>
+      )}
+      <div class="editor">
+        <div class="editor-parts">
+          <DetailsPart form={form} />
+          <FilesPart product={product} onChanged={form.refresh} />
+          <ImagePart product={product} onChanged={form.refresh} />
+          <DiscountsPart product={product} />
+          {isOnSale && <SharePart product={product} />}
+          {product.status !== 'archived' && <ArchivePart form={form} />}
+        </div>
+        <Preview seller={seller} draft={form.draft} product={product} />
+      </div>
+    </>
+  )
+}
+
+function ArchivePart({ form }: { form: ProductForm }) {
+  const [asking, setAsking] = useState(false)
+  const deed = useDeed()
+  const product = form.product!
+  return (
+    <Part id="archive" title="Archive">
+      <p class="soft">It leaves your shop and its link stops selling. Who bought it keeps the files.</p>
+      <div class="row">
+        <button type="button" class="button" onClick={() => setAsking(true)}>
+          Archive this product…
+        </button>
+      </div>
+      {asking && (
+        <Ask
+          title="Archive this product?"
+          action="Archive it"
+          grave
+          busy={deed.busy}
+          trouble={deed.trouble}
+          onNo={() => setAsking(false)}
+          onYes={() =>
+            void deed.run(async () => {
+              await archiveProduct(product.id)
+              await form.refresh()
+              setAsking(false)
+              scrollTo(0, 0)
+              return ''
+            })
+          }
+        >
+          <p class="cut">
+            <b>{product.name}</b>
+          </p>
+          <p>
+            Its link says from then on that the product is not for sale. Orders stay as they are, and buyers keep their
+            files. You can bring it back at any time.
+          </p>
+        </Ask>
+      )}
+    </Part>
+  )
 }

@@ -1,0 +1,36 @@
+import { moment } from '../../ui/format.ts'
+import { Icon } from '../../ui/icon.tsx'
+import type { Attention } from '../api.ts'
+import { address } from '../router.ts'
+
+const WORDS: Record<Attention['what'], string> = {
+  needs_review: 'A payment does not match its order. Please look at it.',
+  disputed: 'A buyer disputes a payment at the bank.',
+  refund_failed: 'A refund did not go through.',
+  receipt_bounced: 'A receipt could not be delivered.',
+  no_files: 'On sale, and there is nothing to download.',
+  no_payments: 'On sale, and nobody can pay for it here: no way of paying takes its currency.',
+}
+
+/** What a person has to look at, newest first. */
+export const AttentionList = ({ items }: { items: Attention[] }) => (
+  <section class="stack" aria-labelledby="attention">
+    <h2 id="attention">Needs a look</h2>
+    <ul class="rows attention">
+      {items.map((one) => (
+        <li key={`${one.what} ${one.orderId ?? one.productId} ${one.at}`}>
+          <Icon name="alert" />
+          <div>
+            <a class="name" href={hrefOf(one)}>
+              {WORDS[one.what] ?? 'Something needs a look.'}
+            </a>
+            <p class="small soft cut">{[one.name, one.email, moment(one.at)].filter(Boolean).join(' · ')}</p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+const hrefOf = ({ orderId, productId }: Attention): string =>
+  orderId ? address('order', orderId) : productId ? address('product', productId) : address('overview')

@@ -1,0 +1,139 @@
+import { useState } from 'preact/hooks'
+import { useDeed } from '../../account/deed.ts'
+import { money, moment } from '../../ui/format.ts'
+import { endDiscount, getDiscounts, isRefusal, type Discount, type Product } from '../api.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { Ask } from '../dialog.tsx'
+import { useList } from '../load.ts'
+import { More, Shown } from '../parts.tsx'
+import { DiscountForm } from './discount-form.tsx'
+import { Part } from './part.tsx'
+
+/** The codes that make this product cheaper. */
+export function DiscountsPart({ product }: { product: Product }) {
+  const list = useList(product.id, (cursor) => getDiscounts({ productId: product.id, cursor }))
+  const [adding, setAdding] = useState(false)
+  const [ending, setEnding] = useState<Discount>()
+  const [said, setSaid] = useState('')
+  const close = () => {
+    setAdding(false)
+    setEnding(undefined)
+    requestAnimationFrame(() => document.getElementById('discounts-title')?.focus())
+  }
+  if (product.amount === 0 && !product.payWhatYouWant) return null
+  return (
+    <Part id="discounts" title="Discount codes">
+      <Shown of={list}>
+        {(items) =>
+          items.length > 0 ? (
+            <>
+              <ul class="rows discounts" aria-label="Discount codes">
+                {items.map((one) => (
+                  <li key={one.id}>
+                    <div>
+                      <p class="name mono">{one.code}</p>
+                      <p class="small soft">{wordsOf(one)}</p>
+                    </div>
+                    {one.active ? (
+                      <div class="row">
+                        <CopyButton text={linkWith(product, one)} name={`the link with ${one.code}`} />
+                        <button type="button" class="link small" onClick={() => setEnding(one)}>
+                          End<span class="unseen"> {one.code}</span>
+                        </button>
+                      </div>
+                    ) : (
+                      <span class="tag quiet">Ended</span>
+                    )}
+                  </li>
+                ))}
+              </ul>
+              <More list={list} />
+            </>
+          ) : (
+            !adding && (
+              <p class="soft">None yet. Buyers type a code on the payment page, or follow a link that has it.</p>
+            )
+          )
+        }
+      </Shown>
+      {adding ? (
+        <DiscountForm
+          product={product}
+          onCancel={close}
+          onCreated={(made) => {
+            list.change((items) => [made, ...items])
+            setSaid(`${made.code} works from now on.`)
+            close()
+          }}
+        />
+      ) : (
+        <div class="row">
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              setSaid('')
+              setAdding(true)
+            }}
+          >
+            New code
+          </button>
+          <output class="small saved">{said}</output>
+        </div>
+      )}
+      {ending && (
+        <Ending
+          discount={ending}
+          onNo={close}
+          onEnded={() => {
+            list.change((items) => items.map((one) => (one.id === ending.id ? { ...one, active: false } : one)))
+            setSaid(`${ending.code} has ended.`)
+            close()
+          }}
+        />
+      )}
+    </Part>
+  )
+}
+
+function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => void; onEnded: () => void }) {
+  const deed = useDeed()
+  const end = async () => {
+    await endDiscount(discount.id).catch((trouble: unknown) => {
+      if (!isRefusal(trouble, 'discount_not_found')) throw trouble
+    })
+    onEnded()
+    return ''
+  }
+  return (
+    <Ask
+      title={`End ${discount.code}?`}
+      action="End it"
+      grave
+      busy={deed.busy}
+      trouble={deed.trouble}
+      onNo={onNo}
+      onYes={() => void deed.run(end)}
+    >
+      <p>From then on nobody can use it. Orders that were made with it keep their price.</p>
+    </Ask>
+  )
+}
+
+function wordsOf({ percentOff, amountOff, currency, uses, limit, expiresAt, productId }: Discount): string {
+  const off = percentOff ? `${percentOff} % off` : `${money(amountOff ?? 0, currency ?? 'USD')} off`
+  return [
+    off,
+    limit ? `used ${uses} of ${limit} times` : uses === 1 ? 'used once' : `used ${uses} times`,
+    expiresAt && `${Date.parse(expiresAt) < Date.now() ? 'ended' : 'until'} ${moment(expiresAt)}`,
+    !productId && 'for all your products',
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+function linkWith({ payUrl }: Product, { code }: Discount): string {
+  const url = new URL(payUrl)
+  url.searchParams.set('discount', code)
+  return url.href
+}

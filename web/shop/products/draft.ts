@@ -1,0 +1,153 @@
+import { decimalsOf, decimalText } from '../../../src/kit/money.ts'
+import { minorUnits } from '../../pricing/minor-units.ts'
+import type { Product, ProductInput } from '../api.ts'
+import { read, write } from '../../ui/storage.ts'
+import { DRAFTS, keep, recall } from '../kept.ts'
+
+/** How a price is set: by the seller, by the buyer, or there is none. */
+export type Pricing = 'fixed' | 'chosen' | 'free'
+
+/** What stands in the form, as it was typed. */
+export interface Draft {
+  name: string
+  description: string
+  pricing: Pricing
+  price: string
+  suggested: string
+  currency: string
+  statementSuffix: string
+}
+
+export type Field = keyof Draft
+export type Faults = Partial<Record<Field, string>>
+
+const PLACE = 'till:shop-currency'
+export const LONGEST_NAME = 200
+export const LONGEST_DESCRIPTION = 5000
+export const LONGEST_SUFFIX = 21
+/** What every card network puts on a statement. */
+const SUFFIX = /^[A-Z0-9][A-Z0-9 .-]*$/
+
+export const newDraft = (): Draft => ({
+  name: '',
+  description: '',
+  pricing: 'fixed',
+  price: '',
+  suggested: '',
+  currency: read<string>(PLACE) ?? 'USD',
+  statementSuffix: '',
+})
+
+export const rememberCurrency = (currency: string): void => write(PLACE, currency)
+
+export function draftOf(product: Product): Draft {
+  const { name, description, amount, currency, payWhatYouWant, suggestedAmount, statementSuffix } = product
+  const isFree = amount === 0 && !payWhatYouWant
+  return {
+    name,
+    description,
+    pricing: isFree ? 'free' : payWhatYouWant ? 'chosen' : 'fixed',
+    price: isFree ? '' : decimalText(amount, currency),
+    suggested: suggestedAmount === undefined ? '' : decimalText(suggestedAmount, currency),
+    currency,
+    statementSuffix,
+  }
+}
+
+/** The price in minor units: what a buyer pays, or at least pays. Undefined where it cannot be read. */
+export function amountOf({ pricing, price, currency }: Draft): number | undefined {
+  if (pricing === 'free') return 0
+  if (pricing === 'chosen' && price.trim() === '') return 0
+  return minorUnits(price, currency)
+}
+
+export const suggestedOf = ({ pricing, suggested, currency }: Draft): number | undefined =>
+  pricing === 'chosen' && suggested.trim() !== '' ? minorUnits(suggested, currency) : undefined
+
+/** What cannot be saved like this, told at the field. */
+export function faultsOf(draft: Draft): Faults {
+  const faults: Faults = {}
+  if (!draft.name.trim()) faults.name = 'Please give it a name.'
+  const amount = amountOf(draft)
+  if (amount === undefined) faults.price = draft.price.trim() ? unreadable(draft.currency) : 'Please enter a price.'
+  else if (draft.pricing === 'fixed' && amount === 0) faults.price = 'A price of nothing? Choose “Free” above.'
+  if (draft.pricing === 'chosen' && draft.suggested.trim()) {
+    const suggested = minorUnits(draft.suggested, draft.currency)
+    if (suggested === undefined) faults.suggested = unreadable(draft.currency)
+    else if (suggested < Math.max(amount ?? 0, 1)) faults.suggested = 'Please suggest no less than the least price.'
+  }
+  const suffix = suffixOf(draft)
+  if (suffix && !SUFFIX.test(suffix))
+    faults.statementSuffix = 'Banks print letters without accents, digits, “.” and “-”.'
+  return faults
+}
+
+const suffixOf = ({ statementSuffix }: Draft): string => statementSuffix.trim().toUpperCase()
+
+function unreadable(currency: string): string {
+  const places = decimalsOf(currency)
+  return places === 0
+    ? `Amounts in ${currency} are whole numbers, such as 1500.`
+    : `Please enter an amount in ${currency}, such as ${decimalText(1500, currency)}.`
+}
+
+/** The members of the API that a draft stands for. */
+export const inputOf = (draft: Draft): Omit<ProductInput, 'status' | 'statementSuffix'> & Partial<ProductInput> => ({
+  name: draft.name.trim(),
+  description: draft.description.trim(),
+  amount: amountOf(draft) ?? 0,
+  currency: draft.currency,
+  payWhatYouWant: draft.pricing === 'chosen',
+  suggestedAmount: suggestedOf(draft) ?? null,
+  // left empty, the service makes it from the name
+  ...(suffixOf(draft) && { statementSuffix: suffixOf(draft) }),
+})
+
+/** Only what differs: what somebody else changed meanwhile in another field stays theirs. */
+export function changesOf(draft: Draft, base: Draft): Partial<ProductInput> {
+  const [now, before] = [inputOf(draft), inputOf(base)]
+  return Object.fromEntries(
+    Object.entries(now).filter(([name, value]) => value !== before[name as keyof typeof before]),
+  ) as Partial<ProductInput>
+}
+
+export const FIELDS = [
+  'name',
+  'description',
+  'pricing',
+  'price',
+  'suggested',
+  'currency',
+  'statementSuffix',
+] as const satisfies Field[]
+
+export const differs = (a: Draft, b: Draft): boolean => FIELDS.some((field) => a[field] !== b[field])
+
+/** What was typed on the ground of `base`, put on a newer ground; and where both have changed the same. */
+export function rebase(draft: Draft, base: Draft, newer: Draft): { draft: Draft; both: Field[] } {
+  const mine = FIELDS.filter((field) => draft[field] !== base[field])
+  return {
+    draft: { ...newer, ...Object.fromEntries(mine.map((field) => [field, draft[field]])) },
+    both: mine.filter((field) => newer[field] !== base[field] && newer[field] !== draft[field]),
+  }
+}
+
+/** What this tab keeps of a form that is not saved: a reload, another view or a new sign-in does not lose it. */
+export interface Kept {
+  draft: Draft
+  base: Draft
+  version: string
+}
+
+const placeOf = (sellerId: string, productId: string) => `${DRAFTS}${sellerId}:${productId}`
+
+export function recallDraft(sellerId: string, productId: string): Kept | undefined {
+  try {
+    return JSON.parse(recall(placeOf(sellerId, productId)) ?? 'null') ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const keepDraft = (sellerId: string, productId: string, kept: Kept | undefined): void =>
+  keep(placeOf(sellerId, productId), kept && JSON.stringify(kept))

@@ -1,0 +1,153 @@
+import { useState } from 'preact/hooks'
+import { Trouble } from '../../ui/api.ts'
+import type { Seller } from '../../ui/auth-api.ts'
+import { changeProduct, createProduct, getProduct, isRefusal, type Product, type Versioned } from '../api.ts'
+import {
+  changesOf,
+  differs,
+  draftOf,
+  faultsOf,
+  inputOf,
+  keepDraft,
+  newDraft,
+  rebase,
+  recallDraft,
+  rememberCurrency,
+  type Draft,
+  type Faults,
+  type Field,
+} from './draft.ts'
+
+/** In the place of an id: a product that is being made. */
+export const NEW = 'new'
+
+interface State {
+  product: Product | undefined
+  /** The version that `base` is. */
+  version: string
+  /** What the form began with. */
+  base: Draft
+  draft: Draft
+  faults: Faults
+  tries: number
+  /** Somebody else has saved another version meanwhile. */
+  newest?: Versioned | undefined
+  /** What both have changed, as the other has it. */
+  theirs?: { draft: Draft; fields: Field[] } | undefined
+  /** What was typed at an earlier visit is back. */
+  restored: boolean
+}
+
+/** A product's form: what was typed, what is saved, and what somebody else has saved meanwhile. */
+export function useProductForm(seller: Seller, first: Versioned | undefined) {
+  const [state, setState] = useState<State>(() => begin(seller, first))
+  const { product, version, base, draft } = state
+  const id = product?.id ?? NEW
+  const set = (to: Partial<State>) => {
+    const next = { ...state, ...to }
+    const dirty = differs(next.draft, next.base)
+    const kept = { draft: next.draft, base: next.base, version: next.version }
+    keepDraft(seller.id, next.product?.id ?? NEW, dirty ? kept : undefined)
+    setState(next)
+  }
+
+  /** Saves what was changed; `status` too, where one is given. The product, or undefined where it was not saved. */
+  async function save(status?: Product['status']): Promise<Product | undefined> {
+    const faults = faultsOf(draft)
+    const tries = state.tries + 1
+    set({ faults, tries })
+    if (Object.keys(faults).length > 0) return undefined
+    try {
+      const saved = product
+        ? await changeProduct(id, { ...changesOf(draft, base), ...(status && { status }) }, version)
+        : await createProduct({ ...inputOf(draft), status: status ?? 'draft' })
+      rememberCurrency(saved.product.currency)
+      if (!product) keepDraft(seller.id, NEW, undefined)
+      set({ ...settled(saved), tries })
+      return saved.product
+    } catch (trouble) {
+      if (isRefusal(trouble, 'changed_meanwhile')) {
+        set({ newest: await getProduct(id), tries })
+        return undefined
+      }
+      const told = trouble instanceof Trouble ? faultsIn(trouble) : {}
+      set({ faults: told, tries })
+      if (Object.keys(told).length === 0) throw trouble
+      return undefined
+    }
+  }
+
+  return {
+    ...state,
+    dirty: differs(draft, base),
+    save,
+    change: (to: Partial<Draft>) =>
+      set({
+        draft: { ...draft, ...to },
+        faults: Object.fromEntries(Object.entries(state.faults).filter(([field]) => !(field in to))),
+      }),
+    discard: () => set({ draft: base, faults: {}, restored: false, theirs: undefined }),
+    /** Shows the newest version; what was typed stays, unless it is to be dropped. */
+    takeNewest: (keepMine: boolean) => {
+      const { newest } = state
+      if (!newest) return
+      const newer = draftOf(newest.product)
+      const merged = rebase(draft, base, newer)
+      set({
+        ...settled(newest),
+        ...(keepMine && { draft: merged.draft }),
+        ...(keepMine && merged.both.length > 0 && { theirs: { draft: newer, fields: merged.both } }),
+      })
+    },
+    /** After files or the picture have changed: what is typed stays, and is still held to the version it began with. */
+    refresh: async () => {
+      const newest = await getProduct(id)
+      setState((present) => {
+        const newer = draftOf(newest.product)
+        if (!differs(newer, present.base)) return { ...present, product: newest.product, version: newest.version }
+        if (!differs(present.draft, present.base)) return { ...present, ...settled(newest) }
+        return { ...present, product: newest.product }
+      })
+    },
+  }
+}
+
+export type ProductForm = ReturnType<typeof useProductForm>
+
+const settled = ({ product, version }: Versioned) => ({
+  product,
+  version,
+  base: draftOf(product),
+  draft: draftOf(product),
+  faults: {},
+  newest: undefined,
+  theirs: undefined,
+  restored: false,
+})
+
+function begin(seller: Seller, first: Versioned | undefined): State {
+  const kept = recallDraft(seller.id, first?.product.id ?? NEW)
+  const empty = newDraft()
+  const fresh: State = first
+    ? { ...settled(first), tries: 0 }
+    : { product: undefined, version: '', base: empty, draft: empty, faults: {}, tries: 0, restored: false }
+  return kept ? { ...fresh, draft: kept.draft, base: kept.base, version: kept.version, restored: true } : fresh
+}
+
+/** The members of the API under the names of the form's fields. */
+const FIELD_OF: Record<string, Field> = {
+  name: 'name',
+  description: 'description',
+  amount: 'price',
+  suggestedAmount: 'suggested',
+  currency: 'price',
+  statementSuffix: 'statementSuffix',
+}
+
+const faultsIn = ({ fields }: Trouble): Faults =>
+  Object.fromEntries(
+    fields.flatMap(({ path, message }) => {
+      const field = FIELD_OF[path.replace(/^.*[./]/, '')]
+      return field ? [[field, message]] : []
+    }),
+  )

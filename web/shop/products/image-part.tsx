@@ -1,0 +1,83 @@
+import { useRef, useState } from 'preact/hooks'
+import { useDeed } from '../../account/deed.ts'
+import { Trouble } from '../../ui/api.ts'
+import { fromApi } from '../../ui/page-data.ts'
+import { putImage, removeImage, type Product } from '../api.ts'
+import { Failed } from '../parts.tsx'
+import { Part } from './part.tsx'
+
+/** What the service takes; said before ten megabytes are sent in vain. */
+const MOST_BYTES = 10_000_000
+const KINDS = 'image/jpeg,image/png,image/webp,image/avif,image/gif'
+
+/** The picture on the payment page, in link previews and in mails. */
+export function ImagePart({ product, onChanged }: { product: Product; onChanged: () => Promise<void> }) {
+  const deed = useDeed()
+  const picker = useRef<HTMLInputElement>(null)
+  const [chosen, setChosen] = useState<string>()
+  const shown = chosen ?? (product.imageUrl && fromApi(product.imageUrl))
+  const upload = (file: File) =>
+    void deed
+      .run(async () => {
+        if (file.size > MOST_BYTES) throw new Trouble({ code: 'image_too_large', status: 413 })
+        if (!file.type.startsWith('image/')) throw new Trouble({ code: 'image_not_readable', status: 422 })
+        setChosen(await dataUrl(file))
+        await putImage(product.id, file)
+        await onChanged()
+        return 'Saved.'
+      }, 'put')
+      .finally(() => setChosen(undefined))
+  const remove = () =>
+    void deed.run(async () => {
+      await removeImage(product.id)
+      await onChanged()
+      return 'Removed.'
+    }, 'remove')
+  return (
+    <Part id="picture" title="Picture">
+      <p class="soft">It stands above the name, and goes along where the link is shared. Best is 1200 × 630.</p>
+      {shown && (
+        <img class={`picture ${deed.busy ? 'busy' : ''}`} src={shown} alt="The product’s" width="1200" height="630" />
+      )}
+      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
+      <div class="row">
+        <button
+          type="button"
+          class="button"
+          aria-disabled={deed.busy ? 'true' : undefined}
+          onClick={() => deed.busy || picker.current!.click()}
+        >
+          {deed.doing === 'put' && <span class="spinner" aria-hidden="true" />}
+          {product.imageUrl ? 'Choose another picture' : 'Choose a picture'}
+        </button>
+        {product.imageUrl && (
+          <button type="button" class="link" aria-disabled={deed.busy ? 'true' : undefined} onClick={remove}>
+            Remove the picture
+          </button>
+        )}
+        <output class="small saved">{deed.said}</output>
+      </div>
+      <input
+        ref={picker}
+        type="file"
+        accept={KINDS}
+        hidden
+        aria-label="Picture to upload"
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? []
+          event.currentTarget.value = ''
+          if (file) upload(file)
+        }}
+      />
+    </Part>
+  )
+}
+
+/** The page's policy shows pictures from here and in addresses that hold them, not from the browser's memory. */
+const dataUrl = (file: File): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const reader = new FileReader()
+    reader.addEventListener('load', () => resolve(String(reader.result)))
+    reader.addEventListener('error', () => resolve(undefined))
+    reader.readAsDataURL(file)
+  })

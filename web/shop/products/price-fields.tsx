@@ -1,0 +1,120 @@
+import { CURRENCIES, feeOf } from '../../../src/kit/money.ts'
+import { money } from '../../ui/format.ts'
+import { TextField } from '../../ui/text-field.tsx'
+import { amountOf, type Draft, type Faults, type Pricing, suggestedOf } from './draft.ts'
+
+/** Those that most shops ask for stand first. */
+const COMMON = ['USD', 'EUR', 'GBP', 'INR', 'JPY', 'AUD', 'CAD']
+const OTHERS = [...CURRENCIES].filter((code) => !COMMON.includes(code))
+
+const PRICINGS: [Pricing, string][] = [
+  ['fixed', 'One price'],
+  ['chosen', 'Pay what you want'],
+  ['free', 'Free'],
+]
+
+interface PriceFieldsProps {
+  draft: Draft
+  faults: Faults
+  tries: number
+  onChange: (change: Partial<Draft>) => void
+  /** Only one price, as the first steps ask for it. */
+  plain?: boolean
+}
+
+export function PriceFields({ draft, faults, tries, onChange, plain }: PriceFieldsProps) {
+  const { pricing, currency } = draft
+  return (
+    <>
+      {!plain && (
+        <fieldset class="choices">
+          <legend>Price</legend>
+          <div class="row">
+            {PRICINGS.map(([value, name]) => (
+              <label key={value}>
+                <input
+                  type="radio"
+                  name="pricing"
+                  value={value}
+                  checked={pricing === value}
+                  onChange={() => onChange({ pricing: value })}
+                />
+                {name}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+      {pricing !== 'free' && (
+        <div class="price-pair">
+          <TextField
+            id="price"
+            label={pricing === 'chosen' ? 'At least' : plain ? 'Price' : 'What buyers pay'}
+            value={draft.price}
+            onValue={(price) => onChange({ price })}
+            fault={faults.price}
+            tries={tries}
+            input={{
+              inputMode: 'decimal',
+              autoComplete: 'off',
+              maxLength: 20,
+              ...(pricing === 'chosen' && { placeholder: '0' }),
+            }}
+          />
+          <div class="field">
+            <label for="currency">Currency</label>
+            <select
+              id="currency"
+              value={currency}
+              onChange={(event) => onChange({ currency: event.currentTarget.value })}
+            >
+              <optgroup label="Common">
+                {(COMMON.includes(currency) ? COMMON : [currency, ...COMMON]).map((code) => (
+                  <option key={code}>{code}</option>
+                ))}
+              </optgroup>
+              <optgroup label="All">
+                {OTHERS.filter((code) => code !== currency).map((code) => (
+                  <option key={code}>{code}</option>
+                ))}
+              </optgroup>
+            </select>
+          </div>
+        </div>
+      )}
+      {pricing === 'chosen' && (
+        <TextField
+          id="suggested"
+          label="Suggestion"
+          hint="Stands in the field when the page opens. Leave it empty for none."
+          value={draft.suggested}
+          onValue={(suggested) => onChange({ suggested })}
+          fault={faults.suggested}
+          tries={tries}
+          input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 20 }}
+        />
+      )}
+      <Outcome draft={draft} />
+    </>
+  )
+}
+
+/** What a sale brings, and which way of paying the currency shuts out. */
+function Outcome({ draft }: { draft: Draft }) {
+  const { pricing, currency } = draft
+  const shown = suggestedOf(draft) || amountOf(draft)
+  return (
+    <div class="small soft outcome">
+      <output for="price currency">
+        {pricing === 'free'
+          ? 'Buyers leave their e-mail address and have the files at once. There is no payment and no fee.'
+          : shown
+            ? `Buyers pay ${money(shown, currency)}${suggestedOf(draft) ? ' when they follow your suggestion' : ''}. You get ${money(shown - feeOf(shown), currency)}; the fee is ${money(feeOf(shown), currency)}, 2 %.`
+            : 'The fee is 2 % of what a buyer pays.'}
+      </output>
+      {pricing !== 'free' && currency !== 'INR' && (
+        <p>UPI needs an INR price. Many buyers in India have no other way to pay: for them, price it in INR.</p>
+      )}
+    </div>
+  )
+}

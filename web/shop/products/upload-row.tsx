@@ -1,0 +1,66 @@
+import { fileSize } from '../../ui/format.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Unreadable } from '../uploads/hash.ts'
+import { cancel, goOn, pause, type Upload } from '../uploads/uploads.ts'
+import { explain, type Said } from '../words.ts'
+
+/** How far one file is, and what can be done about it. */
+export function UploadRow({ upload }: { upload: Upload }) {
+  const { key, file, stage, share, trouble } = upload
+  const percent = Math.floor(share * 100)
+  const isMoving = stage === 'reading' || stage === 'sending'
+  const waits = stage === 'paused' || stage === 'stopped'
+  const said = stage === 'stopped' ? whyStopped(trouble) : undefined
+  return (
+    <li>
+      <Icon name={stage === 'done' ? 'check' : said ? 'alert' : 'file'} />
+      <div>
+        <p class="name">{file.name}</p>
+        <p class="small soft">
+          {WORDS[stage]}
+          {isMoving && ` ${percent} %`}
+          {stage === 'sending' && ` of ${fileSize(file.size)}`}
+        </p>
+        {isMoving && <progress max={100} value={percent} aria-label={`${WORDS[stage]} ${file.name}`} />}
+        {said && (
+          <p class="small refused" role="alert">
+            <b>{said.title}</b> {said.text}
+          </p>
+        )}
+      </div>
+      <div class="row">
+        {(isMoving || stage === 'lost') && (
+          <button type="button" class="link small" onClick={() => pause(key)}>
+            Pause<span class="unseen"> {file.name}</span>
+          </button>
+        )}
+        {waits && (
+          <button type="button" class="link small" onClick={() => goOn(key)}>
+            Continue<span class="unseen"> {file.name}</span>
+          </button>
+        )}
+        {stage !== 'done' && (
+          <button type="button" class="link small" onClick={() => cancel(key)}>
+            Cancel<span class="unseen"> {file.name}</span>
+          </button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+const WORDS: Record<Upload['stage'], string> = {
+  waiting: 'Waits its turn',
+  reading: 'Reading…',
+  sending: 'Uploading…',
+  lost: 'The connection is gone. Trying again…',
+  paused: 'Paused',
+  stopped: 'Stopped',
+  done: 'Done',
+}
+
+function whyStopped(trouble: unknown): Said {
+  if (trouble instanceof Unreadable)
+    return { title: 'The file cannot be read.', text: 'It was moved or changed since. Please choose it again.' }
+  return explain(trouble)
+}

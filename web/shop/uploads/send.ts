@@ -1,0 +1,88 @@
+import type { DetailedError, Upload } from 'tus-js-client'
+import { Trouble, type Problem } from '../../ui/api.ts'
+import { apiBase } from '../../ui/page-data.ts'
+import { uploadPlaces } from './unfinished.ts'
+
+/** Short requests: a proxy in front of the service may hold back or cut off long ones. */
+const CHUNK_BYTES = 32 * 1024 * 1024
+/** A minute and a half of trying by itself; progress begins it anew. After that a person says when. */
+const RETRY_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000, 30_000]
+
+interface Sending {
+  file: File
+  productId: string
+  sha256: string
+  replaces?: string | undefined
+  onShare: (share: number) => void
+  /** The connection is gone, and it is being tried again. */
+  onLost: () => void
+}
+
+/** Sends a file by the tus protocol, from where an earlier try of this browser has stopped. The promise ends with the file. */
+export async function send(sending: Sending): Promise<{ upload: Upload; done: Promise<void> }> {
+  const { Upload } = await import('tus-js-client')
+  const { file, productId, sha256, replaces } = sending
+  let resolve: () => void
+  let reject: (trouble: unknown) => void
+  const done = new Promise<void>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  const upload = new Upload(file, {
+    endpoint: `${apiBase || location.origin}/api/uploads`,
+    metadata: { productId, filename: file.name, sha256, ...(replaces && { replaces }) },
+    fingerprint: () => Promise.resolve(`${productId}:${sha256}`),
+    urlStorage: uploadPlaces,
+    removeFingerprintOnSuccess: true,
+    chunkSize: CHUNK_BYTES,
+    retryDelays: RETRY_MS,
+    onBeforeRequest: (request) => {
+      // the API may be on another host of our domain
+      ;(request.getUnderlyingObject() as XMLHttpRequest).withCredentials = true
+    },
+    onShouldRetry: (error) => {
+      const status = error.originalResponse?.getStatus() ?? 0
+      const retry =
+        status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
+      if (retry) sending.onLost()
+      return retry && navigator.onLine
+    },
+    onProgress: (sent, total) => sending.onShare(total ? sent / total : 1),
+    onSuccess: () => resolve(),
+    onError: (error) => reject(troubleOf(error)),
+  })
+  const [earlier] = await upload.findPreviousUploads()
+  if (earlier) upload.resumeFromPreviousUpload(earlier)
+  upload.start()
+  return { upload, done }
+}
+
+/** Ends an upload on the service's side. That it is gone already is as good. */
+export async function end(url: string): Promise<void> {
+  await fetch(url, {
+    method: 'DELETE',
+    credentials: 'include',
+    referrerPolicy: 'no-referrer',
+    headers: { 'tus-resumable': '1.0.0' },
+  }).catch(() => {
+    // Nobody hears us: the service gives it up by itself after a day.
+  })
+}
+
+function troubleOf(error: Error | DetailedError): unknown {
+  const response = 'originalResponse' in error ? error.originalResponse : undefined
+  if (!response?.getStatus()) return 'originalRequest' in error ? new Trouble({ code: 'unreachable' }) : error
+  const wait = Number(response.getHeader('Retry-After'))
+  return new Trouble(
+    { code: 'unexpected', ...problemIn(response.getBody()), status: response.getStatus() },
+    wait > 0 ? wait : undefined,
+  )
+}
+
+function problemIn(body: string): Partial<Problem> {
+  try {
+    return JSON.parse(body) as Partial<Problem>
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,45 @@
+import type { PreviousUpload, UrlStorage } from 'tus-js-client'
+import { names, read, write } from '../../ui/storage.ts'
+
+const PLACE = 'till:upload:'
+/** The service gives up what nothing is heard of for a day. */
+const LIFE_MS = 24 * 60 * 60_000
+
+/** An upload that this browser has begun and not ended. */
+export interface Unfinished {
+  /** The name under which it is kept. */
+  place: string
+  url: string
+  productId: string
+  name: string
+  size: number
+}
+
+/** What the uploads' library remembers, by product and content, so that a chosen file finds its place whatever its name. */
+export const uploadPlaces: UrlStorage = {
+  findAllUploads: () => Promise.resolve(kept(PLACE)),
+  findUploadsByFingerprint: (fingerprint) => Promise.resolve(kept(`${PLACE}${fingerprint}`)),
+  removeUpload: (place) => Promise.resolve(write(place, undefined)),
+  addUpload: (fingerprint, upload) => {
+    write(`${PLACE}${fingerprint}`, upload)
+    return Promise.resolve(`${PLACE}${fingerprint}`)
+  },
+}
+
+export const unfinishedOf = (productId: string): Unfinished[] =>
+  kept(`${PLACE}${productId}:`).flatMap(({ urlStorageKey, uploadUrl, metadata, size }) =>
+    uploadUrl
+      ? [{ place: urlStorageKey, url: uploadUrl, productId, name: metadata.filename ?? '', size: size ?? 0 }]
+      : [],
+  )
+
+export const forget = (place: string): void => write(place, undefined)
+
+function kept(start: string): PreviousUpload[] {
+  return names(start).flatMap((place) => {
+    const upload = read<PreviousUpload>(place)
+    if (upload && Date.now() - Date.parse(upload.creationTime) < LIFE_MS) return [{ ...upload, urlStorageKey: place }]
+    write(place, undefined)
+    return []
+  })
+}

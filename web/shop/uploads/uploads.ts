@@ -1,0 +1,133 @@
+import type { Upload as Transfer } from 'tus-js-client'
+import { isRefusal } from '../api.ts'
+import { newStore } from '../../ui/store.ts'
+import { hashOf } from './hash.ts'
+import { end, send } from './send.ts'
+import { forget, unfinishedOf, type Unfinished } from './unfinished.ts'
+
+/** How many files are read and sent at a time: more would only make each of them slower. */
+const AT_ONCE = 2
+
+export interface Upload {
+  key: number
+  productId: string
+  file: File
+  /** The file in whose place it comes. */
+  replaces: string | undefined
+  /** `lost`: the service cannot be reached, and it is tried again. `stopped`: a person has to say how it goes on. */
+  stage: 'waiting' | 'reading' | 'sending' | 'lost' | 'paused' | 'stopped' | 'done'
+  /** How much of this stage is done, 0 to 1. */
+  share: number
+  trouble?: unknown
+}
+
+interface Run {
+  abort: AbortController
+  transfer?: Transfer
+  sha256?: string
+}
+
+/** The uploads of this page. They go on while another view is looked at. */
+export const uploads = newStore<{ items: Upload[] }>({ items: [] })
+const runs = new Map<number, Run>()
+let lastKey = 0
+
+const isUnderWay = ({ stage }: Upload): boolean => stage === 'reading' || stage === 'sending' || stage === 'lost'
+const find = (key: number): Upload | undefined => uploads.get().items.find((one) => one.key === key)
+const change = (key: number, to: Partial<Upload>): void =>
+  uploads.set({ items: uploads.get().items.map((one) => (one.key === key ? { ...one, ...to } : one)) })
+
+export function addFiles(productId: string, files: Iterable<File>, replaces?: string): void {
+  const added = [...files].map((file): Upload => {
+    lastKey += 1
+    return { key: lastKey, productId, file, replaces, stage: 'waiting', share: 0 }
+  })
+  uploads.set({ items: [...uploads.get().items, ...added] })
+  startNext()
+}
+
+export function pause(key: number): void {
+  void stop(key)
+  change(key, { stage: 'paused', trouble: undefined })
+  startNext()
+}
+
+export function goOn(key: number): void {
+  change(key, { stage: 'waiting', share: 0, trouble: undefined })
+  startNext()
+}
+
+/** Takes it back: nothing of it stays on the service. */
+export function cancel(key: number): void {
+  const upload = find(key)
+  void stop(key)
+  const sha256 = runs.get(key)?.sha256
+  runs.delete(key)
+  uploads.set({ items: uploads.get().items.filter((one) => one.key !== key) })
+  if (upload && sha256)
+    for (const one of unfinishedOf(upload.productId)) if (one.place.endsWith(sha256)) void giveUp(one)
+  startNext()
+}
+
+/** Of an earlier visit: to be chosen again, or given up. */
+export async function giveUp({ url, place }: Unfinished): Promise<void> {
+  forget(place)
+  await end(url)
+}
+
+/** What was finished is in the product's list by now. */
+export const forgetDone = (productId: string): void =>
+  uploads.set({ items: uploads.get().items.filter((one) => one.productId !== productId || one.stage !== 'done') })
+
+async function stop(key: number): Promise<void> {
+  const run = runs.get(key)
+  run?.abort.abort()
+  await run?.transfer?.abort()
+}
+
+function startNext(): void {
+  const { items } = uploads.get()
+  const free = AT_ONCE - items.filter(isUnderWay).length
+  for (const { key } of items.filter(({ stage }) => stage === 'waiting').slice(0, Math.max(0, free))) void run(key)
+}
+
+async function run(key: number): Promise<void> {
+  const { file, productId, replaces } = find(key)!
+  const abort = new AbortController()
+  const present: Run = { abort, ...(runs.get(key)?.sha256 && { sha256: runs.get(key)!.sha256! }) }
+  runs.set(key, present)
+  /** Whether this is still what is being done for the file: it may be paused, and begun again. */
+  const isCurrent = () => !abort.signal.aborted && runs.get(key) === present
+  const tell = (to: Partial<Upload>) => isCurrent() && change(key, to)
+  try {
+    change(key, { stage: 'reading', share: 0, trouble: undefined })
+    present.sha256 ??= await hashOf(file, (share) => tell({ share }), abort.signal)
+    if (!isCurrent()) return
+    change(key, { stage: 'sending', share: 0 })
+    const { upload, done } = await send({
+      file,
+      productId,
+      replaces,
+      sha256: present.sha256,
+      onShare: (share) => tell({ stage: 'sending', share }),
+      onLost: () => tell({ stage: 'lost' }),
+    })
+    present.transfer = upload
+    if (!isCurrent()) return void upload.abort()
+    await done
+    tell({ stage: 'done', share: 1 })
+  } catch (trouble) {
+    if (isRefusal(trouble, 'checksum_mismatch')) delete present.sha256
+    tell({ stage: 'stopped', trouble })
+  }
+  startNext()
+}
+
+addEventListener('beforeunload', (event) => {
+  if (uploads.get().items.some((one) => isUnderWay(one) || one.stage === 'waiting')) event.preventDefault()
+})
+// What stopped because nobody could be reached goes on as soon as the browser is back.
+addEventListener('online', () => {
+  for (const { key, stage, trouble } of uploads.get().items)
+    if (stage === 'stopped' && isRefusal(trouble, 'unreachable')) goOn(key)
+})
