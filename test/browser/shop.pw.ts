@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto'
+import type { BrowserContext, Locator, Page } from '@playwright/test'
+import { newEmail, statusOf, type Status } from './buyer.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { signUp } from './seller.ts'
+
+const SLOW = { timeout: 15_000 }
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+/** Goes on by the Tab key until `goal` has the focus. */
+async function tabTo(page: Page, goal: Locator): Promise<void> {
+  await expect(goal).toBeVisible()
+  for (let count = 0; count < 40; count++) {
+    if (await goal.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  await expect(goal).toBeFocused()
+}
+
+async function choose(
+  page: Page,
+  press: () => Promise<void>,
+  ...files: [name: string, bytes: Buffer][]
+): Promise<void> {
+  const asked = page.waitForEvent('filechooser')
+  await press()
+  await (await asked).setFiles(files.map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer })))
+}
+
+/** A seller's request beside the page, as another tab would send it. */
+async function ask<Answer>(context: BrowserContext, method: string, path: string, data?: object): Promise<Answer> {
+  const answer = await context.request.fetch(`/api/${path}`, { method, data, headers: { origin: BASE_URL } })
+  expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true)
+  return (await answer.json()) as Answer
+}
+
+interface Product {
+  id: string
+  payUrl: string
+  amount: number
+  name: string
+  files: { name: string; sha256: string }[]
+}
+const product = (context: BrowserContext, data: object = {}) =>
+  ask<Product>(context, 'POST', 'products', { name: 'The Quiet Shop', amount: 1900, currency: 'USD', ...data })
+
+/** A sale as the hosted page makes it, by its requests. */
+async function buy(page: Page, productId: string): Promise<Status> {
+  const email = newEmail()
+  const created = await page.request.post('/api/checkout', { data: { productId, email } })
+  const { orderId, clientSecret } = (await created.json()) as { orderId: string; clientSecret: string }
+  await page.request.post('/api/sandbox/confirm', { data: { clientSecret, rail: 'card', scenario: 'success' } })
+  await expect.poll(async () => (await statusOf(page, orderId, email)).status, SLOW).toBe('paid')
+  return statusOf(page, orderId, email)
+}
+
+test('from nothing to a link that sells in three steps, by keyboard alone', async ({ page }) => {
+  await signUp(page)
+  await page.goto('/shop/')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Three steps to your first sale')
+  await tabTo(page, field(page, 'Name'))
+  await page.keyboard.type('Field <b>guide')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Please enter a price.')).toBeVisible()
+  await expect(field(page, 'Price')).toBeFocused()
+  await page.keyboard.type('19')
+  await expect(page.getByText('Buyers pay $19.00. You get $18.62; the fee is $0.38, 2 %.')).toBeVisible()
+  await page.keyboard.press('Enter')
+
+  await expect(page.getByRole('heading', { name: 'The file that buyers get' })).toBeFocused()
+  const chooser = button(page, 'Choose files')
+  await tabTo(page, chooser)
+  await choose(page, () => page.keyboard.press('Enter'), ['guide.txt', Buffer.from('chapter one')])
+  await expect(page.getByRole('heading', { name: 'Publish it, and share the link' })).toBeFocused(SLOW)
+  await tabTo(page, button(page, 'Publish'))
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Your link is ready')
+  const link = (await page.locator('.ready-link').textContent())!
+
+  const { status, downloads } = await buy(page, new URL(link).searchParams.get('product')!)
+  expect([status, downloads.map(({ name }) => name)]).toEqual(['paid', ['guide.txt']])
+  await tabTo(page, button(page, 'Go to the overview'))
+  await page.keyboard.press('Enter')
+  await expect(page.locator('.sums')).toContainText('$19.00')
+  await expect(page.locator('.sums')).toContainText('1 order')
+})
+
+test('what somebody else saved meanwhile is not written over unseen, and nothing typed is lost', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await field(page, 'Name').fill('The Quiet Shop, second edition')
+  await field(page, 'Description').fill('Mine')
+  await page.reload()
+  await expect(page.getByText('What you typed last time is back.')).toBeVisible()
+  await expect(field(page, 'Description')).toHaveValue('Mine')
+
+  await ask(context, 'PATCH', `products/${id}`, { description: 'Theirs', amount: 2500 })
+  await button(page, 'Save').click()
+  await expect(page.getByRole('alert')).toContainText('Somebody changed it meanwhile.')
+  await button(page, 'Show the newest, keep what I typed').click()
+  await expect(field(page, 'What buyers pay')).toHaveValue('25.00')
+  await expect(field(page, 'Description')).toHaveValue('Mine')
+  await expect(page.getByRole('alert')).toContainText('Theirs')
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.')).toBeVisible()
+  const saved = await ask<Product & { description: string }>(context, 'GET', `products/${id}`)
+  expect([saved.name, saved.description, saved.amount]).toEqual(['The Quiet Shop, second edition', 'Mine', 2500])
+})
+
+test('an upload that breaks off goes on where it stopped, after a reload too; files are replaced and removed', async ({
+  page,
+  context,
+}) => {
+  await signUp(page)
+  const { id } = await product(context, { status: 'active' })
+  const bytes = Buffer.alloc(400_000, 'till')
+  const half = bytes.length / 2
+  const offsets: string[] = []
+  // the service gets half of it, and then nobody is there any more
+  await page.route('**/api/uploads/*', async (route) => {
+    const request = route.request()
+    if (request.method() !== 'PATCH') return route.continue()
+    offsets.push(request.headers()['upload-offset']!)
+    if (offsets.length > 1) return route.abort()
+    await route.fetch({ postData: bytes.subarray(0, half) })
+    await route.abort()
+  })
+  await page.goto(`/shop/#/products/${id}`)
+  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', bytes])
+  await expect.poll(() => offsets.length, SLOW).toBeGreaterThan(1)
+  await expect(page.getByText('The connection is gone. Trying again…')).toBeVisible()
+  await button(page, 'Pause book.bin').click()
+  await expect(page.getByText('Paused')).toBeVisible()
+
+  await page.unroute('**/api/uploads/*')
+  await page.reload()
+  await expect(page.getByText('book.bin is not complete.')).toBeVisible()
+  const went = page.waitForRequest((request) => request.method() === 'PATCH')
+  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', bytes])
+  expect((await went).headers()['upload-offset']).toBe(String(half))
+  const files = page.getByRole('list', { name: 'Files' })
+  await expect(files.getByText('book.bin')).toBeVisible(SLOW)
+  await expect(page.getByText('book.bin is not complete.')).toHaveCount(0)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  expect((await ask<Product>(context, 'GET', `products/${id}`)).files).toMatchObject([{ name: 'book.bin', sha256 }])
+
+  await choose(page, () => button(page, 'Replace book.bin').click(), ['book-2.bin', Buffer.from('second edition')])
+  await expect(files.getByText('book-2.bin')).toBeVisible(SLOW)
+  await expect(files.getByRole('listitem')).toHaveCount(1)
+  await button(page, 'Remove book-2.bin').click()
+  await expect(page.getByRole('dialog')).toContainText('Who has bought it keeps it.')
+  await expect(button(page, 'Cancel')).toBeFocused()
+  await button(page, 'Remove it').click()
+  await expect(page.getByText('There is nothing to download yet.')).toBeVisible()
+})
+
+for (const [name, size] of Object.entries(SIZES)) {
+  test(`every view of the shop fits, and can be used by everybody: ${name}`, async ({ browser }) => {
+    const context = await browser.newContext({ ...size, baseURL: BASE_URL })
+    const page = await context.newPage()
+    await signUp(page)
+    const look = async (hash: string, heading: string) => {
+      await page.goto(`/shop/${hash}`)
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
+      await page.waitForLoadState('networkidle')
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await expectAccessible(page, `${heading} ${colorScheme}`, colorScheme)
+      }
+      await expectFits(page, heading)
+    }
+    await look('#/', 'Three steps to your first sale')
+    await look('#/products', 'Products')
+    await look('#/products/new', 'New product')
+    const long = 'W'.repeat(200)
+    const { id } = await product(context, { name: long, status: 'active', currency: 'JPY', amount: 1500 })
+    await look('#/products', 'Products')
+    await look(`#/products/${id}`, long)
+    await look('#/', 'Three steps to your first sale')
+    await context.close()
+  })
+}
+
+test('a picture, a code, free or not, and the archive', async ({ page, context }) => {
+  await signUp(page)
+  const { id, payUrl } = await product(context, { status: 'active' })
+  await page.goto(`/shop/#/products/${id}`)
+  const preview = page.locator('.preview')
+  await choose(page, () => button(page, 'Choose a picture').click(), ['photo.txt', Buffer.from('not a picture')])
+  await expect(page.getByRole('alert')).toContainText('This picture cannot be read.')
+  const asked = page.waitForEvent('filechooser')
+  await button(page, 'Choose a picture').click()
+  await (await asked).setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: PICTURE })
+  await expect(preview.locator('.cover')).toBeVisible(SLOW)
+
+  await button(page, 'New code').click()
+  await field(page, 'Code').fill('spring-20')
+  await field(page, 'Off').fill('20')
+  await button(page, 'Create the code').click()
+  const codes = page.getByRole('list', { name: 'Discount codes' })
+  await expect(codes).toContainText('20 % off')
+  await page.getByRole('button', { name: /^End spring-20$/i }).click()
+  await button(page, 'End it').click()
+  await expect(codes).toContainText('Ended')
+
+  await page.getByRole('radio', { name: 'Free' }).check()
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible()
+  expect((await ask<Product>(context, 'GET', `products/${id}`)).amount).toBe(0)
+  await button(page, 'Archive this product…').click()
+  await button(page, 'Archive it').click()
+  await expect(page.getByText('Archived', { exact: true })).toBeVisible()
+  expect((await context.request.get(payUrl)).status()).toBe(404)
+})
