@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import { BetterEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
 import { Trouble } from '../ui/api.ts'
 import type { StepProps } from './counter.tsx'
-import { suggestEmail } from './email-suggestion.ts'
 
 /** Step one: where the files go. Creates the order, so that the buyer has its number before paying. */
 export function ContactStep({ product, checkout, state }: StepProps) {
@@ -18,7 +18,6 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const { trouble, busy } = state
   const refused = trouble instanceof Trouble && trouble.code === 'validation_failed'
   const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
-  const better = left || fault ? suggestEmail(email) : undefined
   const submit = (event: Event) => {
     event.preventDefault()
     setTries(tries + 1)
@@ -48,17 +47,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         fault={fault ?? refusedFault}
         tries={tries}
       >
-        <output class="better">
-          {better && (
-            <>
-              Did you mean{' '}
-              <button type="button" class="link" onClick={() => change(better)}>
-                {better}
-              </button>
-              ?
-            </>
-          )}
-        </output>
+        <BetterEmail email={email} left={left || fault !== undefined} onChange={change} />
       </EmailField>
       <Submit busy={busy && 'Creating your order…'}>Continue to payment</Submit>
       <div class="accepted">
