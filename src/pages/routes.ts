@@ -35,8 +35,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
   const read = async (file: string, more?: string) =>
     readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
-  const [home, pay, order, charge, pricing, signIn, account, shop, missing] = await Promise.all(
-    ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/', 'shop/']
+  const [home, pay, order, charge, pricing, signIn, account, shop, library, missing] = await Promise.all(
+    ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/', 'shop/', 'library/']
       .map((folder) => read(`${folder}index.html`))
       .concat(read('404.html')),
   )
@@ -91,6 +91,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       ['/account/', account!, sellerData],
       ['/shop/', shop!, sellerData],
       ['/charge/', charge!, data],
+      ['/library/', library!, data],
     ] as const) {
       page(
         url,

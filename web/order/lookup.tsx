@@ -77,7 +77,8 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
       {!asked && (
         <p class="small soft">
           No order number at hand, but a line on your bank statement?{' '}
-          <a href="/charge/">Find out what this charge is</a>.
+          <a href="/charge/">Find out what this charge is</a>. Neither? <a href="/library/">Your library</a> shows all
+          you have bought, by a code to your e-mail.
         </p>
       )}
     </div>

@@ -58,6 +58,9 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
             Forget this order on this device
           </button>
         </div>
+        <p class="small soft">
+          Bought more here? <a href="/library/">Your library</a> has all of it, from every seller.
+        </p>
       </section>
       <aside class="slip-shadow" aria-label={name}>
         <div class="slip stack">

@@ -8,6 +8,8 @@ export const money = (amountMinor: number, currency: string): string => formatMo
 export const moment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
 
+export const day = (at: string): string => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' }).format(new Date(at))
+
 /** 48219341 → "48.2 MB": decimal units, as shops and browsers show them. */
 export function fileSize(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']

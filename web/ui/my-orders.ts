@@ -27,5 +27,10 @@ export function forgetOrder(orderId: string): void {
   }
 }
 
+/** The same for all orders of an address. */
+export function forgetEmail(email: string): void {
+  for (const one of all()) if (one.email.toLowerCase() === email.toLowerCase()) forgetOrder(one.orderId)
+}
+
 const all = (): Mine[] => read<Mine[]>(PLACE) ?? []
 const without = (orderId: string): Mine[] => all().filter((one) => one.orderId !== orderId)

@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks'
+import { BetterEmail } from '../ui/better-email.tsx'
+import { Submit } from '../ui/button.tsx'
+import { EmailField } from '../ui/email-field.tsx'
+import { emailFault } from '../ui/text-field.tsx'
+import type { Library, LibraryState } from './library.ts'
+
+export function AskStep({ library, state: { email, busy, said } }: { library: Library; state: LibraryState }) {
+  const [fault, setFault] = useState<string>()
+  const [left, setLeft] = useState(false)
+  const [pressed, setPressed] = useState(0)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (busy) return
+    setPressed(pressed + 1)
+    setLeft(true)
+    const wrong = emailFault(email)
+    setFault(wrong)
+    if (!wrong) void library.sendCode()
+  }
+  const change = (value: string) => {
+    library.type(value)
+    setFault(undefined)
+    setLeft(false)
+  }
+  return (
+    <form class="stack" noValidate onSubmit={submit} onFocusOut={() => setLeft(true)}>
+      <EmailField
+        value={email}
+        onValue={change}
+        hint="The one that your receipts went to."
+        fault={fault}
+        tries={pressed}
+      >
+        <BetterEmail email={email} left={left} onChange={change} />
+      </EmailField>
+      <Submit busy={busy}>Send me a code</Submit>
+      <output class="unseen">{said ? '' : busy}</output>
+      <p class="small soft">
+        Only have the number of an order? <a href="/order/">Find that order</a>. Only a line on a statement?{' '}
+        <a href="/charge/">Find out what it is</a>.
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,11 @@
+import '../ui/base.css'
+import '../ui/site.css'
+import '../ui/seller.css'
+import '../ui/parts.css'
+import './library.css'
+import { render } from 'preact'
+import { LibraryPage } from './library-page.tsx'
+
+const place = document.getElementById('app')!
+place.replaceChildren()
+render(<LibraryPage />, place)

@@ -1,0 +1,133 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Download } from '../ui/api.ts'
+import { Files } from '../ui/files.tsx'
+import { day, fileSize, money } from '../ui/format.ts'
+import { rememberOrder } from '../ui/my-orders.ts'
+import { Notice } from '../ui/notice.tsx'
+import { fromApi } from '../ui/page-data.ts'
+import type { Purchase } from './library-api.ts'
+import type { Library, LibraryState } from './library.ts'
+
+/** More files than this stand behind a line that says how many there are. */
+const FILES_SHOWN = 3
+
+export function Purchases({ library, state }: { library: Library; state: LibraryState }) {
+  const { email, purchases, nextCursor, busy, said, tries, byHand } = state
+  const heading = useRef<HTMLHeadingElement>(null)
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    if (byHand) heading.current?.focus()
+  }, [byHand])
+  const more = async () => {
+    const before = purchases.length
+    await library.more()
+    // Who goes on by keyboard goes on with the first that was not there before.
+    list.current?.querySelectorAll('h2')[before]?.focus()
+  }
+  return (
+    <div class="library stack">
+      <header class="top">
+        <div>
+          <h1 tabIndex={-1} ref={heading}>
+            Your library
+          </h1>
+          <p class="soft">
+            Bought with <span class="address">{email}</span>
+          </p>
+        </div>
+        <button
+          type="button"
+          class="button"
+          aria-disabled={busy ? 'true' : undefined}
+          onClick={() => void library.forget()}
+        >
+          Forget me on this computer
+        </button>
+      </header>
+      {said && (
+        <Notice key={tries} tone="alarm" title={said.title} role="alert">
+          {said.text && <p>{said.text}</p>}
+        </Notice>
+      )}
+      {purchases.length === 0 && <Nothing />}
+      <ul class="purchases stack" ref={list}>
+        {purchases.map((one) => (
+          <Bought key={one.orderId} purchase={one} email={email} renew={() => library.renew(one.orderId)} />
+        ))}
+      </ul>
+      {nextCursor !== null && (
+        <p>
+          <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={() => void more()}>
+            {busy && <span class="spinner" aria-hidden="true" />}
+            Show more
+          </button>
+        </p>
+      )}
+      <output class="unseen">{busy}</output>
+    </div>
+  )
+}
+
+const Nothing = () => (
+  <Notice title="Nothing was bought with this address." icon="file">
+    <p>Perhaps you used another one. Forget this one here, and try that.</p>
+  </Notice>
+)
+
+/** Why there are no files, where there are none. */
+const WITHOUT: Partial<Record<Purchase['status'], string>> = {
+  refunded: 'Refunded: the files have ended.',
+  disputed: 'Your bank has asked for the money back. The files are on hold until that is decided.',
+  charged_back: 'Your bank has returned the money to you: the files have ended.',
+}
+/** Paid: all of it is on its way back, or the seller has put none. */
+const NONE_NOW = 'There are no files right now. The order’s own page says more.'
+
+function Bought({ purchase, email, renew }: { purchase: Purchase; email: string; renew: () => Promise<Download[]> }) {
+  const { orderId, product, seller, status, downloads, amount, currency } = purchase
+  const id = `name-${orderId}`
+  return (
+    <li class="bought" aria-labelledby={id}>
+      {product.imageUrl ? (
+        <img class="picture" src={fromApi(product.imageUrl)} alt="" width="160" height="160" loading="lazy" />
+      ) : (
+        <div class="picture" aria-hidden="true">
+          {product.name.slice(0, 1)}
+        </div>
+      )}
+      <div class="about">
+        <h2 id={id} tabIndex={-1}>
+          {product.name}
+        </h2>
+        <p class="soft small">
+          <span class="unseen">Sold </span>by {seller.name} · {day(purchase.paidAt ?? purchase.createdAt)} ·{' '}
+          {amount === 0 ? 'free' : money(amount, currency)}
+          {status === 'partially_refunded' && ' · partly refunded'}
+        </p>
+        <a
+          class="link small"
+          id={`open-${orderId}`}
+          aria-labelledby={`open-${orderId} ${id}`}
+          href={`/order/?order=${encodeURIComponent(orderId)}`}
+          onClick={() => rememberOrder(orderId, email)}
+        >
+          Receipt and details
+        </a>
+      </div>
+      <div class="its-files">
+        {downloads.length === 0 ? (
+          <p class="soft">{WITHOUT[status] ?? NONE_NOW}</p>
+        ) : downloads.length <= FILES_SHOWN ? (
+          <Files downloads={downloads} renew={renew} />
+        ) : (
+          <details>
+            <summary>
+              {downloads.length} files, {fileSize(downloads.reduce((sum, { size }) => sum + size, 0))}
+            </summary>
+            <Files downloads={downloads} renew={renew} />
+          </details>
+        )}
+      </div>
+    </li>
+  )
+}
