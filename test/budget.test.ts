@@ -61,10 +61,12 @@ test('every page has the place for the data of the server, and nothing that its 
     'account/index.html',
     'charge/index.html',
     'index.html',
+    'library/index.html',
     'order/index.html',
     'outbox/index.html',
     'pay/index.html',
     'pricing/index.html',
+    'shop/index.html',
     'sign-in/index.html',
   ])
   for (const file of files) {

@@ -138,6 +138,7 @@ test('each page runs its own script and style, and no other', async () => {
     `/pay/?product=${await shop.product()}`,
     '/order/',
     '/charge/',
+    '/library/',
     '/pricing/',
     '/sign-in/',
     '/account/',
@@ -209,6 +210,7 @@ test('an address without its last slash leads to the page, with its question', a
     ['/pricing', '/pricing/'],
     ['/outbox', '/outbox/'],
     ['/charge', '/charge/'],
+    ['/library', '/library/'],
     ['/sign-in?returnTo=/account/', '/sign-in/?returnTo=/account/'],
     ['/account', '/account/'],
     ['/pay?//evil.example', '/pay/?//evil.example'],
@@ -243,7 +245,7 @@ test('a page for sellers under another name of this machine leads to the name of
   }
   const here = await startTestShop(t, { env: { APP_URL: 'http://127.0.0.1:4000', BASE_URL: 'http://127.0.0.1:4000' } })
   for (const host of ['localhost:4000', 'LOCALHOST:4000', '[::1]:4000', '127.1.2.3:4000']) {
-    for (const path of ['/sign-in/?returnTo=/pricing/&again=1', '/account/', '/account/?//evil.example', '/charge/'])
+    for (const path of ['/sign-in/?returnTo=/pricing/&again=1', '/account/', '/account/?//evil.example', '/charge/', '/library/'])
       assert.deepEqual(await ask(here, host, path), [302, `http://127.0.0.1:4000${path}`])
     assert.deepEqual(await ask(here, host, '/pricing/'), [200, undefined], 'what needs no session stays where it is')
   }
