@@ -1,0 +1,77 @@
+import { moment, money } from '../../ui/format.ts'
+import { RAIL_NAMES } from '../../ui/words.ts'
+import { FeeExplained } from '../money/fee-explained.tsx'
+import { sumsByKind } from '../money/kinds.ts'
+import { address } from '../router.ts'
+import type { OrderDetail } from './orders-api.ts'
+
+/** The order on paper: what was paid, what of it was taken, and what is left. */
+export function OrderSlip({ order }: { order: OrderDetail }) {
+  const { orderId, email, rail, createdAt, paidAt, statementDescriptor, orderUrl, transfers, currency } = order
+  return (
+    <aside class="slip-shadow" aria-label="Amounts">
+      <div class="slip stack">
+        <dl class="lines">
+          <Sums order={order} />
+        </dl>
+        {transfers.length > 0 && (
+          <>
+            <FeeExplained amount={order.amount} currency={currency} fee={order.fee} />
+            <p class="small">
+              <a href={address('money', '', { orderId })}>Every transfer of this order</a>
+            </p>
+          </>
+        )}
+        <dl class="lines facts">
+          {paidAt ? <Line name="Paid" value={moment(paidAt)} /> : <Line name="Ordered" value={moment(createdAt)} />}
+          {rail && <Line name="Paid with" value={RAIL_NAMES[rail]} />}
+          <Line name="Buyer" value={email} wide />
+          <Line name="On the statement" value={statementDescriptor} wide mono />
+          <Line name="Order number" value={orderId} wide mono />
+        </dl>
+        <p class="small">
+          <a href={orderUrl} target="_blank" rel="noopener">
+            What the buyer sees
+          </a>
+        </p>
+      </div>
+    </aside>
+  )
+}
+
+function Sums({ order }: { order: OrderDetail }) {
+  const { amount, currency, discountAmount, discountCode, transfers, netAmount, paidAt } = order
+  const signed = (minor: number) => (minor < 0 ? `−${money(-minor, currency)}` : money(minor, currency))
+  return (
+    <>
+      {discountAmount !== undefined && discountAmount > 0 && (
+        <>
+          <Line name="Price" value={money(amount + discountAmount, currency)} />
+          <Line
+            name={discountCode ? `Code ${discountCode}` : 'Discount'}
+            value={`−${money(discountAmount, currency)}`}
+          />
+        </>
+      )}
+      <Line name={paidAt ? 'Paid by the buyer' : 'Price'} value={amount === 0 ? 'Free' : money(amount, currency)} />
+      {sumsByKind(transfers)
+        .filter(({ group }) => group !== 'sale')
+        .map(({ name, minor }) => (
+          <Line key={name} name={name} value={signed(minor)} />
+        ))}
+      {transfers.length > 0 && (
+        <div class="total">
+          <dt>You keep</dt>
+          <dd>{signed(netAmount)}</dd>
+        </div>
+      )}
+    </>
+  )
+}
+
+const Line = ({ name, value, wide, mono }: { name: string; value: string; wide?: boolean; mono?: boolean }) => (
+  <div class={wide ? 'wide' : undefined}>
+    <dt>{name}</dt>
+    <dd class={mono ? 'mono' : undefined}>{value}</dd>
+  </div>
+)

@@ -1,0 +1,77 @@
+import type { Status } from '../../ui/api.ts'
+import type { Refund } from './orders-api.ts'
+
+type Tone = 'good' | 'quiet' | 'bad' | ''
+
+/** The states of an order, as its seller reads them. */
+export const STATES: Record<Status, [name: string, tone: Tone]> = {
+  pending: ['Not paid yet', 'quiet'],
+  processing: ['Bank at work', ''],
+  paid: ['Paid', 'good'],
+  partially_refunded: ['Partly refunded', 'good'],
+  refunded: ['Refunded', 'quiet'],
+  disputed: ['Disputed', 'bad'],
+  charged_back: ['Charged back', 'bad'],
+  expired: ['Expired', 'quiet'],
+  needs_review: ['Needs you', 'bad'],
+}
+
+/** What to know about a state that asks for something. */
+export const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
+  disputed: [
+    'The buyer’s bank has asked for the money back.',
+    'The amount is on hold and the files are too, until the bank has decided. Answer it where your payments are taken.',
+  ],
+  charged_back: [
+    'The buyer’s bank has taken the money back.',
+    'The files have ended, and the fee for it came back to you.',
+  ],
+  needs_review: [
+    'Another amount was paid than was asked for.',
+    'Nothing was delivered. Look at the payment where your payments are taken, and send it back there.',
+  ],
+}
+
+const HAPPENINGS: Record<string, string> = {
+  created: 'Order made',
+  payment_declined: 'Payment declined by the bank',
+  payment_processing: 'Bank began to work on the payment',
+  paid: 'Paid; files released',
+  expired: 'Expired unpaid',
+  refund_requested: 'Refund asked for',
+  refund_failed: 'Refund failed; the money stayed with you',
+  refunded: 'Refunded in full; files ended',
+  partially_refunded: 'Refunded in part',
+  duplicate_refunded: 'A second payment arrived and was sent back',
+  payment_returned: 'A payment that did not match was sent back',
+  needs_review: 'A payment does not match; a person has to look',
+  disputed: 'Disputed at the buyer’s bank; files on hold',
+  dispute_won: 'Dispute decided for you; files released again',
+  charged_back: 'Taken back by the buyer’s bank; files ended',
+  receipt_bounced: 'Receipt could not be delivered',
+  receipt_sent_again: 'Receipt sent again',
+  email_change_requested: 'Another address named; its reader has to confirm',
+  email_changed: 'Moved to another address',
+}
+/** What happened, also where this page is older than the service. */
+export const happening = (what: string): string => {
+  const words = what.replaceAll('_', ' ')
+  return HAPPENINGS[what] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Which of them went wrong. */
+export const WENT_WRONG = new Set([
+  'payment_declined',
+  'refund_failed',
+  'needs_review',
+  'disputed',
+  'charged_back',
+  'receipt_bounced',
+  'expired',
+])
+
+export const REFUND_STATES: Record<Refund['status'], [name: string, tone: Tone]> = {
+  pending: ['On its way', ''],
+  succeeded: ['Done', 'quiet'],
+  failed: ['Failed', 'bad'],
+}

@@ -1,0 +1,78 @@
+import type { Happening, Rail, Status } from '../../ui/api.ts'
+import { get, request, type List, type Order } from '../api.ts'
+
+export type { Order }
+
+export interface Refund {
+  id: string
+  amount: number
+  currency: string
+  status: 'pending' | 'succeeded' | 'failed'
+  /** `dashboard`: made where the payments are taken. */
+  origin: 'api' | 'dashboard'
+  reason?: string
+  createdAt: string
+}
+
+export interface Transfer {
+  id: string
+  kind: string
+  orderId: string
+  /** What it does to the balance: below zero, it takes. */
+  amount: number
+  currency: string
+  createdAt: string
+}
+
+export interface OrderDetail extends Order {
+  statementDescriptor: string
+  netAmount: number
+  timeline: Happening[]
+  refunds: Refund[]
+  transfers: Transfer[]
+  files: { id: string; name: string; size: number }[]
+  /** An address that the order is to have, once whoever reads it has confirmed it. */
+  pendingEmail?: string
+  orderUrl: string
+}
+
+export interface OrderFilters {
+  q: string
+  status: Status | ''
+  productId: string
+  rail: Rail | ''
+  /** Days of whoever looks, both included. */
+  from: string
+  to: string
+}
+
+const path = encodeURIComponent
+
+export const getOrders = (filters: OrderFilters, cursor?: string) =>
+  get<List<Order>>('orders', { ...asQuery(filters), ...(cursor && { cursor }) })
+export const getOrder = (id: string) => get<OrderDetail>(`orders/${path(id)}`)
+export const sendReceipt = (id: string) => request('POST', `orders/${path(id)}/receipt`, {})
+/** With the same key the same refund, however often it is asked for. */
+export const refundOrder = async (id: string, amount: number, reason: string, idempotencyKey: string) =>
+  (
+    await request<Refund>(
+      'POST',
+      `orders/${path(id)}/refunds`,
+      { amount, ...(reason && { reason }) },
+      { 'idempotency-key': idempotencyKey },
+    )
+  ).answer
+export const changeEmail = async (id: string, email: string) =>
+  (await request<{ email: string }>('POST', `orders/${path(id)}/email`, { email })).answer.email
+
+/** As the service reads them: a day is one of the clock on this wall, and the last one is included. */
+export const asQuery = <Filters extends { from: string; to: string }>({ from, to, ...rest }: Filters) => ({
+  ...rest,
+  from: from && midnight(from),
+  to: to && midnight(to, 1),
+})
+
+function midnight(day: string, daysLater = 0): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date + daysLater).toISOString()
+}
