@@ -1,0 +1,36 @@
+interface Kind {
+  name: string
+  /** Under which line of an order's sum it is counted. */
+  group: 'sale' | 'fee' | 'refund' | 'fee_back' | 'dispute'
+}
+
+/** Every kind of transfer that touches a seller's balance, in plain words. */
+export const KINDS: Record<string, Kind> = {
+  sale: { name: 'Sale', group: 'sale' },
+  fee: { name: 'Fee, 2 %', group: 'fee' },
+  refund: { name: 'Refund to the buyer', group: 'refund' },
+  refund_failed: { name: 'Refund failed, money back to you', group: 'refund' },
+  fee_refund: { name: 'Share of the fee, back to you', group: 'fee_back' },
+  fee_again: { name: 'Share of the fee, taken again', group: 'fee_back' },
+  dispute_hold: { name: 'Put on hold: the buyer’s bank asks for it', group: 'dispute' },
+  dispute_release: { name: 'Released: the dispute was decided for you', group: 'dispute' },
+}
+
+/** Also where this page is older than the service. */
+export const kindName = (kind: string): string => KINDS[kind]?.name ?? kind.replaceAll('_', ' ')
+
+const GROUPS: [Kind['group'], string][] = [
+  ['sale', 'Sale'],
+  ['fee', 'Fee, 2 %'],
+  ['refund', 'Refunded'],
+  ['fee_back', 'Fee returned'],
+  ['dispute', 'Disputed'],
+]
+
+/** What the transfers of one order come to, line by line; lines that come to nothing are left out. */
+export function sumsByKind(transfers: { kind: string; amount: number }[]) {
+  return GROUPS.flatMap(([group, name]) => {
+    const minor = transfers.reduce((sum, { kind, amount }) => (KINDS[kind]?.group === group ? sum + amount : sum), 0)
+    return minor === 0 ? [] : [{ group, name, minor }]
+  })
+}
