@@ -1,13 +1,30 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useStore } from '../ui/store.ts'
+import { ConfirmEmail } from './confirm-email.tsx'
 import { Lookup } from './lookup.tsx'
 import { openOrder } from './order.ts'
 import { Receipt } from './receipt.tsx'
+
+/** Where the mail with the code for a new address leads. */
+const CONFIRM = '#email'
 
 /** The page a receipt links to. It shows an order to who knows its number and its address, and to nobody else anything. */
 export function OrderPage({ asked }: { asked: string }) {
   const opened = useMemo(() => openOrder(asked), [asked])
   const { order, email, busy, fault, tries } = useStore(opened)
+  const [confirming, stopConfirming] = useConfirming()
+  if (confirming && asked) {
+    return (
+      <ConfirmEmail
+        orderId={asked}
+        onConfirmed={(confirmed) => {
+          stopConfirming()
+          void opened.open(asked, confirmed)
+        }}
+        onLeave={stopConfirming}
+      />
+    )
+  }
   if (order && email) {
     return (
       <Receipt
@@ -30,4 +47,21 @@ export function OrderPage({ asked }: { asked: string }) {
       onOpen={(id, by) => void opened.open(id, by)}
     />
   )
+}
+
+/** A code works once: after it the address of the page leads to the order. */
+function useConfirming(): [boolean, () => void] {
+  const [confirming, setConfirming] = useState(location.hash === CONFIRM)
+  useEffect(() => {
+    const follow = () => setConfirming(location.hash === CONFIRM)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return [
+    confirming,
+    () => {
+      history.replaceState(history.state, '', location.pathname + location.search)
+      setConfirming(false)
+    },
+  ]
 }

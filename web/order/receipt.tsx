@@ -39,6 +39,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         <output class="lead">{text}</output>
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
         {news && <Notice title={news} icon="clock" />}
+        {hasBounced(order) && <Bounced email={email} />}
         {files && <Files downloads={order.downloads} renew={renew} />}
         {order.status === 'pending' && order.product && isKeptHere(order.product.id, order.orderId) && (
           <p>
@@ -80,6 +81,18 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
     </div>
   )
 }
+
+/** Until the service says so in its own type. */
+const hasBounced = (order: OrderStatus & { receiptBounced?: boolean }): boolean => order.receiptBounced === true
+
+const Bounced = ({ email }: { email: string }) => (
+  <Notice tone="alarm" title="We could not deliver your receipt.">
+    <p>
+      The mail server of <span class="address">{email}</span> refused it. If the address is mistyped, tell the seller
+      the right one: a code goes there, and with it you move the order. Until then everything is here, on this page.
+    </p>
+  </Notice>
+)
 
 /** Only the browser that made an order can go on with it: elsewhere the payment page would make a new one. */
 const isKeptHere = (productId: string, orderId: string): boolean =>

@@ -62,6 +62,10 @@ export const getStatus = (orderId: string, email: string, sync = false) =>
 export const sendReceipt = (orderId: string, email: string) =>
   call<object>(`/api/checkout/${path(orderId)}/receipt`, { email })
 
+/** Moves an order to the address that its seller has named, with the code that went there. */
+export const confirmEmail = (orderId: string, email: string, code: string) =>
+  call<object>(`/api/checkout/${path(orderId)}/email`, { email, code })
+
 export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: string) =>
   call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', { clientSecret, rail, scenario })
 

@@ -135,9 +135,11 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
               <Icon name="mail" /> Send the receipt again
             </button>
           )}
-          <button type="button" class="button" onClick={() => setAsking('email')}>
-            {pendingEmail ? 'Send another code…' : 'Change the address…'}
-          </button>
+          {order.paidAt && (
+            <button type="button" class="button" onClick={() => setAsking('email')}>
+              {pendingEmail ? 'Send another code…' : 'Change the address…'}
+            </button>
+          )}
         </div>
         <Refunds refunds={order.refunds} />
         <section class="stack" aria-labelledby="happened">

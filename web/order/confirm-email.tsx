@@ -1,0 +1,119 @@
+import { useRef, useState } from 'preact/hooks'
+import { confirmEmail, Trouble } from '../ui/api.ts'
+import { BetterEmail } from '../ui/better-email.tsx'
+import { Submit } from '../ui/button.tsx'
+import { EmailField } from '../ui/email-field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { emailFault, TextField } from '../ui/text-field.tsx'
+import { sentence } from '../ui/words.ts'
+
+const DIGITS = 6
+
+interface ConfirmEmailProps {
+  orderId: string
+  onConfirmed: (email: string) => void
+  /** To the order as it is. */
+  onLeave: () => void
+}
+
+/** The last step of putting a mistyped address right: whoever reads the right one shows so by the code that went there. */
+export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProps) {
+  const [email, setEmail] = useState('')
+  const [left, setLeft] = useState(false)
+  const [code, setCode] = useState('')
+  const [faults, setFaults] = useState<{ email?: string | undefined; code?: string | undefined }>({})
+  const [trouble, setTrouble] = useState<string>()
+  const [tries, setTries] = useState(0)
+  const [busy, setBusy] = useState(false)
+  const runningRef = useRef(false)
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (runningRef.current) return
+    setTries(tries + 1)
+    setLeft(true)
+    setTrouble(undefined)
+    const wrong = emailFault(email)
+    const short = code.length === DIGITS ? undefined : 'The code has six digits.'
+    // One at a time moves the focus to where it is put right.
+    setFaults({ email: wrong, code: wrong ? undefined : short })
+    if (wrong || short) return
+    runningRef.current = true
+    setBusy(true)
+    try {
+      await confirmEmail(orderId, email.trim(), code)
+      onConfirmed(email.trim().toLowerCase())
+    } catch (refused) {
+      if (refused instanceof Trouble && refused.code === 'invalid_code') setFaults({ code: NOT_RIGHT })
+      else setTrouble(refused instanceof Trouble && refused.code === 'rate_limited' ? TOO_OFTEN : sentence(refused))
+    }
+    runningRef.current = false
+    setBusy(false)
+  }
+  return (
+    <div class="lookup stack">
+      <h1>Confirm your address</h1>
+      <p class="lead">
+        The seller was told that the address of this order was mistyped. Enter the right one and the code that we mailed
+        to it: the order, its receipt and its files then belong to it.
+      </p>
+      {trouble && <Notice key={tries} tone="alarm" role="alert" title={trouble} />}
+      <form class="stack" noValidate onSubmit={submit} onFocusOut={() => setLeft(true)}>
+        <p class="small soft">
+          Order number
+          <br />
+          <code>{orderId}</code>
+        </p>
+        <EmailField
+          value={email}
+          onValue={(value) => {
+            setEmail(value)
+            setLeft(false)
+            setFaults({})
+          }}
+          hint="The one that the mail with the code came to."
+          fault={faults.email}
+          tries={tries}
+        >
+          <BetterEmail
+            email={email}
+            left={left}
+            onChange={(better) => {
+              setEmail(better)
+              setFaults({})
+            }}
+          />
+        </EmailField>
+        <TextField
+          id="code"
+          label="Code"
+          hint="Six digits. They work for 24 hours."
+          value={code}
+          onValue={(text) => {
+            setCode(text.replace(/\D/g, '').slice(0, DIGITS))
+            setFaults({})
+          }}
+          fault={faults.code}
+          tries={tries}
+          input={{
+            class: 'digits',
+            inputMode: 'numeric',
+            autoComplete: 'one-time-code',
+            maxLength: 40,
+            required: true,
+          }}
+        />
+        <Submit busy={busy ? 'Confirming…' : undefined}>Confirm the address</Submit>
+      </form>
+      <p class="small">
+        <button type="button" class="link" onClick={onLeave}>
+          Open the order with the address it has
+        </button>
+      </p>
+    </div>
+  )
+}
+
+const NOT_RIGHT =
+  'This code does not fit this order and address. Check both; after five wrong tries, or a day, only a new one from the seller helps.'
+const TOO_OFTEN = 'Too many wrong codes were tried. Please wait a while, then ask the seller to send a new one.'
