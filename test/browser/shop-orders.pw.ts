@@ -1,0 +1,189 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { newEmail } from './buyer.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { buy, codeIn, demoSeller } from './orders.ts'
+
+// One after another: they share a seller, who signs in once.
+test.describe.configure({ mode: 'default' })
+
+const SLOW = { timeout: 15_000 }
+let cookies: Awaited<ReturnType<typeof demoSeller>>['cookies']
+test.beforeAll(async ({ browser }) => {
+  cookies = (await demoSeller(browser)).cookies
+})
+test.beforeEach(({ context }) => context.addCookies(cookies))
+
+const open = (page: Page, orderId: string) => page.goto(`/shop/#/orders/${orderId}`)
+const refundButton = (page: Page) => page.getByRole('button', { name: 'Refund…' })
+const refunds = (page: Page) => page.getByRole('region', { name: 'Refunds' }).getByRole('listitem')
+/** The lines of the slip that are amounts. */
+const sums = (page: Page) => page.locator('.slip .lines:not(.facts) > div')
+
+test('an order is found while typing, a late answer changes nothing, and the way back leads to the same list', async ({
+  page,
+}) => {
+  const { email, orderId } = await buy(page.request)
+  let late: (() => Promise<void>) | undefined
+  await page.route(/\/api\/orders\?q=buyer-?$/, (route) => {
+    late = () => route.continue().catch(() => {})
+  })
+  await page.goto('/shop/#/orders')
+  const rows = page.getByRole('main').locator('.orders > li')
+  await expect(rows.first()).toBeVisible()
+  await page.getByLabel('Search').pressSequentially('buyer-')
+  await expect.poll(() => late !== undefined).toBe(true)
+  await page.getByLabel('Search').pressSequentially(email.slice('buyer-'.length, -'@example.com'.length))
+  await expect(rows).toHaveCount(1)
+  await late!()
+  await expect(rows).toHaveText(new RegExp(email))
+  await expect(page).toHaveURL(/#\/orders\?q=buyer-\w+$/)
+  await page.getByLabel('Paid with').selectOption('UPI')
+  await expect(page.getByRole('heading', { name: 'No order fits.' })).toBeVisible()
+  await page.goBack()
+  await expect(rows).toHaveCount(1)
+  await page.getByRole('link', { name: email }).press('Enter')
+  await expect(page).toHaveURL(new RegExp(orderId))
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+  await page.goBack()
+  await expect(page.getByLabel('Search')).toHaveValue(/^buyer-\w+$/)
+  await expect(rows).toHaveCount(1)
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /CSV/ }).click()])
+  expect(file.suggestedFilename()).toMatch(/orders.*\.csv$/)
+})
+
+test('a refund whose answer is lost is asked for again, and made once', async ({ page }) => {
+  const { email, orderId } = await buy(page.request)
+  await open(page, orderId)
+  await expect(sums(page)).toHaveText(['Paid by the buyer₹499.00', /^Fee.*−₹9\.98$/, 'You keep₹489.02'])
+  await refundButton(page).click()
+  await expect(page.getByRole('dialog', { name: 'Refund this order' })).toContainText('The files end at once')
+  await page.getByRole('radio', { name: 'A part of it' }).check()
+  await page.getByLabel('Amount in INR').fill('600')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('No more than ₹499.00 is left to go back.')).toBeVisible()
+  await page.getByLabel('Amount in INR').fill('100')
+  const dialog = page.getByRole('dialog')
+  for (const words of [`₹100.00 goes back to ${email}`, 'The buyer keeps the files.', '₹2.00 of the fee', '₹98.00'])
+    await expect(dialog).toContainText(words)
+
+  // It arrives, and its answer does not.
+  let asked = 0
+  await page.route('**/refunds', async (route) => {
+    asked += 1
+    if (asked > 1) return route.continue()
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  await dialog.getByRole('button', { name: 'Refund ₹100.00' }).dblclick()
+  await expect(dialog.getByRole('alert')).toContainText('We do not know whether the refund was made.')
+  await expect(dialog.getByRole('textbox')).toHaveCount(0)
+  await dialog.getByRole('button', { name: 'Ask again' }).click()
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByText('The refund is on its way. The buyer is told by mail.')).toBeVisible()
+  await expect(refundButton(page)).toBeFocused()
+  expect(asked).toBe(2)
+  await expect(refunds(page)).toHaveCount(1)
+  await expect(refunds(page)).toContainText('Done', SLOW)
+  await expect(sums(page)).toHaveText([
+    'Paid by the buyer₹499.00',
+    /^Fee.*−₹9\.98$/,
+    'Refunded−₹100.00',
+    'Fee returned₹2.00',
+    'You keep₹391.02',
+  ])
+
+  await page.getByText('How the fee was computed').click()
+  await expect(page.getByText(/of ₹499\.00 is exactly ₹9\.98\./)).toBeVisible()
+  await page.getByRole('link', { name: 'Every transfer of this order' }).click()
+  const transfers = page.locator('.transfer-row .number')
+  await expect(transfers).toHaveCount(4)
+  // what was booked in the same moment has no order
+  expect((await transfers.allTextContents()).sort()).toEqual(['+₹2.00', '+₹499.00', '−₹100.00', '−₹9.98'])
+})
+
+test('a refund that is refused in the middle moves nothing, says so, and the key Escape leads out', async ({
+  page,
+}) => {
+  const { orderId } = await buy(page.request)
+  await open(page, orderId)
+  await page.route('**/refunds', (route) =>
+    route.fulfill({
+      status: 409,
+      contentType: 'application/problem+json',
+      json: { status: 409, code: 'order_not_refundable', detail: 'All of this order was refunded already.' },
+    }),
+  )
+  await refundButton(page).press('Enter')
+  await page.getByRole('button', { name: 'Refund ₹499.00' }).press('Enter')
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('No money was moved.')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(refundButton(page)).toBeFocused()
+  await expect(refunds(page)).toHaveCount(0)
+})
+
+test('a mistyped address is changed once whoever reads the right one has confirmed it', async ({ page, browser }) => {
+  const { email, orderId } = await buy(page.request)
+  const right = newEmail()
+  await open(page, orderId)
+  await page.getByRole('button', { name: 'Change the address…' }).click()
+  const field = page.getByLabel('New address')
+  await field.fill('ann@gmial.con')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'ann@gmail.com' })).toBeVisible()
+  await field.fill(right)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`A code is on its way to ${right}.`)).toBeVisible()
+  await expect(page.getByText('Another address waits to be confirmed.')).toBeVisible()
+
+  const theirs = await newBuyer(browser)
+  const buyer = await theirs.newPage()
+  await buyer.goto(`/order/?order=${orderId}#email`)
+  const code = await codeIn(theirs, right, /confirm your address/)
+  await buyer.getByLabel('E-mail').fill(right)
+  await buyer.getByLabel('Code').fill(code === '111111' ? '222222' : '111111')
+  await buyer.getByRole('button', { name: 'Confirm the address' }).click()
+  await expect(buyer.getByText(/This code does not fit this order and address/)).toBeVisible()
+  await expect(buyer.getByLabel('Code')).toBeFocused()
+  await expectAccessible(buyer, 'confirming an address')
+  await buyer.getByLabel('Code').fill(code)
+  await buyer.keyboard.press('Enter')
+  await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused(SLOW)
+  await expect(buyer).toHaveURL(new RegExp(`order=${orderId}$`))
+  await theirs.close()
+
+  await page.reload()
+  await expect(page.locator('.order-detail').getByText(right).first()).toBeVisible()
+  await expect(page.getByText(email)).toHaveCount(0)
+})
+
+const newBuyer = (browser: { newContext: (options: object) => Promise<BrowserContext> }) =>
+  browser.newContext({ baseURL: process.env.BASE_URL })
+
+test('orders, an order, its refund and the money are legible to everybody, on a phone and on a desk', async ({
+  page,
+}) => {
+  const { orderId } = await buy(page.request)
+  const look = async (what: string) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await expectAccessible(page, `${what}, ${colorScheme}`, colorScheme)
+    }
+    for (const { viewport } of Object.values(SIZES)) {
+      await page.setViewportSize(viewport)
+      await expectFits(page, what)
+    }
+  }
+  await page.goto('/shop/#/orders')
+  await expect(page.locator('.orders > li').first()).toBeVisible()
+  await look('orders')
+  await open(page, orderId)
+  await expect(refundButton(page)).toBeVisible()
+  await look('an order')
+  await refundButton(page).click()
+  await page.getByRole('radio', { name: 'A part of it' }).check()
+  await look('refunding')
+  await page.goto('/shop/#/money')
+  await expect(page.locator('.transfer-row').first()).toBeVisible()
+  await look('money')
+})
