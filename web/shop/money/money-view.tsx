@@ -21,14 +21,14 @@ type Values = Record<keyof TransferFilters, string>
 const NONE: Values = { currency: '', orderId: '', from: '', to: '' }
 
 /** What is yours, and every transfer that made it so. */
-export default function MoneyView({ query, seller }: ViewProps): VNode {
+export default function MoneyView({ query }: ViewProps): VNode {
   const filters = useFilters<Values>('money', query, NONE)
   const balance = useLoad('balance', getBalance)
   return (
     <>
       <Head title="Money">
         <a class="button" href="/account/">
-          Account of {seller.email}
+          Your account
         </a>
       </Head>
       <Shown of={balance}>{({ items }) => <Balances items={items} />}</Shown>

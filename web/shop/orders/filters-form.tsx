@@ -55,31 +55,38 @@ interface DaysProps {
   onDays: (days: { from?: string; to?: string }) => void
 }
 
-/** Both days are included. A date that is still being typed is none yet. */
+/** Both days are included. Where one is chosen beyond the other, the other follows. */
 export const Days = ({ from, to, onDays }: DaysProps) => (
   <>
-    <Day id="from" label="From" value={from} max={to} onValue={(day) => onDays({ from: day })} />
-    <Day id="to" label="To" value={to} min={from} onValue={(day) => onDays({ to: day })} />
+    <Day
+      id="from"
+      label="From"
+      value={from}
+      onValue={(day) => onDays({ from: day, ...(to && day > to && { to: day }) })}
+    />
+    <Day
+      id="to"
+      label="To"
+      value={to}
+      onValue={(day) => onDays({ to: day, ...(day && day < from && { from: day }) })}
+    />
   </>
 )
 
-interface DayProps {
-  id: string
-  label: string
-  value: string
-  min?: string
-  max?: string
-  onValue: (day: string) => void
-}
-
-const Day = ({ id, label, value, min, max, onValue }: DayProps) => (
+/** A date that is still being typed is none yet. */
+const Day = ({
+  id,
+  label,
+  value,
+  onValue,
+}: Record<'id' | 'label' | 'value', string> & { onValue: (day: string) => void }) => (
   <div class="field">
     <label for={id}>{label}</label>
     <input
       id={id}
       type="date"
-      min={min || '2000-01-01'}
-      max={max || '2999-12-31'}
+      min="2000-01-01"
+      max="2999-12-31"
       value={value}
       onChange={(event) => event.currentTarget.validity.valid && onValue(event.currentTarget.value)}
     />

@@ -13,7 +13,7 @@ export const STATES: Record<Status, [name: string, tone: Tone]> = {
   disputed: ['Disputed', 'bad'],
   charged_back: ['Charged back', 'bad'],
   expired: ['Expired', 'quiet'],
-  needs_review: ['Needs you', 'bad'],
+  needs_review: ['Needs a look', 'bad'],
 }
 
 /** What to know about a state that asks for something. */

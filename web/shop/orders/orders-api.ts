@@ -1,5 +1,6 @@
 import type { Happening, Rail, Status } from '../../ui/api.ts'
 import { get, request, type List, type Order } from '../api.ts'
+import type { RefundAsked } from './refund-asked.ts'
 
 export type { Order }
 
@@ -53,13 +54,13 @@ export const getOrders = (filters: OrderFilters, cursor?: string) =>
 export const getOrder = (id: string) => get<OrderDetail>(`orders/${path(id)}`)
 export const sendReceipt = (id: string) => request('POST', `orders/${path(id)}/receipt`, {})
 /** With the same key the same refund, however often it is asked for. */
-export const refundOrder = async (id: string, amount: number, reason: string, idempotencyKey: string) =>
+export const refundOrder = async (id: string, { amount, reason, key }: RefundAsked) =>
   (
     await request<Refund>(
       'POST',
       `orders/${path(id)}/refunds`,
       { amount, ...(reason && { reason }) },
-      { 'idempotency-key': idempotencyKey },
+      { 'idempotency-key': key },
     )
   ).answer
 export const changeEmail = async (id: string, email: string) =>

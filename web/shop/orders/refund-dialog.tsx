@@ -6,6 +6,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from './dialog.tsx'
+import { askedBefore, keepAsked, newKey } from './refund-asked.ts'
 import { refundOrder, type OrderDetail, type Refund } from './orders-api.ts'
 import { leftOf, refundSums } from './refund-sums.ts'
 
@@ -20,7 +21,9 @@ interface RefundDialogProps {
 export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
   const { currency, email } = order
   const left = leftOf(order)
-  const [key] = useState(newKey)
+  // What was asked, with a result that nobody knows: only the very same may be asked again.
+  const [unsure, setUnsure] = useState(() => askedBefore(order.orderId))
+  const [key] = useState(() => unsure?.key ?? newKey())
   const [part, setPart] = useState(false)
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
@@ -29,30 +32,35 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<unknown>()
   const runningRef = useRef(false)
-  // Asked, and nobody knows with what result: only the very same may be asked again.
-  const [unsure, setUnsure] = useState<number>()
   const typedMinor = minorUnits(typed, currency)
-  const amount = unsure ?? (part ? typedMinor : left)
+  const amount = unsure?.amount ?? (part ? typedMinor : left)
 
   const send = async () => {
     if (runningRef.current) return
     setTries(tries + 1)
-    const wrong = amount === undefined ? wrongAmount(typed, currency) : amountFault(amount, left, currency)
+    const wrong = unsure ? undefined : amountFault(amount, typed, left, currency)
     setFault(wrong)
     if (wrong || amount === undefined) return
+    const asked = unsure ?? { key, amount, reason: reason.trim() }
     runningRef.current = true
     setBusy(true)
     setTrouble(undefined)
+    keepAsked(order.orderId, asked)
     try {
-      onDone(await refundOrder(order.orderId, amount, reason.trim(), key))
+      const refund = await refundOrder(order.orderId, asked)
+      keepAsked(order.orderId, undefined)
+      onDone(refund)
     } catch (refused) {
+      const unknown = isUnknown(refused, unsure !== undefined)
+      if (!unknown) keepAsked(order.orderId, undefined)
       setTrouble(refused)
-      setUnsure(refused instanceof Trouble && refused.unknown ? amount : undefined)
+      setUnsure(unknown ? asked : undefined)
       setBusy(false)
     }
     runningRef.current = false
   }
 
+  const isPossible = amount !== undefined && amount > 0 && amount <= left
   const leave = () => onClose(tries > 0)
   return (
     <Dialog title="Refund this order" closable={!busy} onClose={leave} onSubmit={send}>
@@ -96,19 +104,12 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
           />
         </>
       )}
-      {amount !== undefined && amount > 0 && amount <= left && (
-        <Consequences order={order} amount={amount} email={email} />
-      )}
-      {trouble ? <Refused trouble={trouble} tries={tries} unsure={unsure !== undefined} /> : null}
+      {isPossible && <Consequences order={order} amount={amount} email={email} />}
+      {unsure ? <Unsure key={tries} amount={money(unsure.amount, currency)} /> : null}
+      {trouble && !unsure ? <Refused key={tries} trouble={trouble} /> : null}
       <Choices
         busy={busy ? 'Asking for the refund…' : undefined}
-        action={
-          unsure === undefined
-            ? amount !== undefined && amount > 0 && amount <= left
-              ? `Refund ${money(amount, currency)}`
-              : 'Refund'
-            : 'Ask again'
-        }
+        action={unsure ? 'Ask again' : isPossible ? `Refund ${money(amount, currency)}` : 'Refund'}
         away={unsure === undefined ? 'Keep the money' : 'Close, and look'}
         onClose={leave}
       />
@@ -137,30 +138,29 @@ function Consequences({ order, amount, email }: { order: OrderDetail; amount: nu
   )
 }
 
-function Refused({ trouble, tries, unsure }: { trouble: unknown; tries: number; unsure: boolean }) {
+/** Also after a reload: until there is an answer, nothing else may be asked. */
+const Unsure = ({ amount }: { amount: string }) => (
+  <Notice tone="alarm" role="alert" title={`We do not know whether the refund of ${amount} was made.`}>
+    <p>The answer got lost on the way. Asking again is safe: it is the same refund, and it is never made twice.</p>
+  </Notice>
+)
+
+function Refused({ trouble }: { trouble: unknown }) {
   const { title, text } = explain(trouble)
-  if (unsure) {
-    return (
-      <Notice key={tries} tone="alarm" role="alert" title="We do not know whether the refund was made.">
-        <p>The answer got lost on the way. Asking again is safe: it is the same refund, and it is never made twice.</p>
-      </Notice>
-    )
-  }
   return (
-    <Notice key={tries} tone="alarm" role="alert" title={title}>
+    <Notice tone="alarm" role="alert" title={title}>
       <p>No money was moved. {text}</p>
     </Notice>
   )
 }
 
-const wrongAmount = (typed: string, currency: string): string =>
-  typed.trim() ? `Please enter an amount in ${currency}.` : 'Please enter how much goes back.'
+/** Where it was asked for before, only an answer about this very refund says what became of it: a limit does not. */
+const isUnknown = (refused: unknown, askedBefore: boolean): boolean =>
+  !(refused instanceof Trouble) || refused.unknown || (askedBefore && ![400, 404, 409].includes(refused.status))
 
-function amountFault(amount: number, left: number, currency: string): string | undefined {
+function amountFault(amount: number | undefined, typed: string, left: number, currency: string): string | undefined {
+  if (amount === undefined)
+    return typed.trim() ? `Please enter an amount in ${currency}.` : 'Please enter how much goes back.'
   if (amount < 1) return 'Please enter more than nothing.'
   return amount > left ? `No more than ${money(left, currency)} is left to go back.` : undefined
 }
-
-/** `randomUUID` is missing where the page is not on https or localhost. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

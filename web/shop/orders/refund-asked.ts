@@ -1,0 +1,27 @@
+import { DRAFTS, keep, recall } from '../session.ts'
+
+/** A refund that was asked for, under the key that makes asking again the same request. */
+export interface RefundAsked {
+  key: string
+  amount: number
+  reason: string
+}
+
+const placeOf = (orderId: string): string => `${DRAFTS}refund:${orderId}`
+
+/** Kept from the press of the button until the answer: a reload in between must not make a second refund possible. */
+export const keepAsked = (orderId: string, asked: RefundAsked | undefined): void =>
+  keep(placeOf(orderId), asked && JSON.stringify(asked))
+
+export function askedBefore(orderId: string): RefundAsked | undefined {
+  try {
+    const asked = JSON.parse(recall(placeOf(orderId)) ?? 'null') as RefundAsked | null
+    return asked?.key && asked.amount > 0 ? asked : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `randomUUID` is missing where the page is not on https or localhost. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
