@@ -7,6 +7,7 @@ export interface JsonSchema {
   examples?: unknown[]
   anyOf?: JsonSchema[]
   items?: JsonSchema
+  additionalProperties?: JsonSchema | boolean
   properties?: Record<string, JsonSchema>
   required?: string[]
   pattern?: string

@@ -1,0 +1,113 @@
+import { type CallOptions, TillError, type TillOptions, ask, newKey, pause } from './request.ts'
+import type { Api } from './types.ts'
+
+export { TillError }
+export type { CallOptions, TillErrorCode, TillOptions } from './request.ts'
+
+export type Product = Api['GET /api/products/{}/public']['answer']
+export type NewOrder = Api['POST /api/checkout']['body']
+export type Order = Api['POST /api/checkout']['answer']
+export type OrderStatus = Api['GET /api/checkout/{}/status']['answer']
+export type Download = OrderStatus['downloads'][number]
+
+/** The service asks the payment processor at most once in three seconds, and by itself once a minute. */
+const SYNC_EVERY_MS = 10_000
+/** Between two asks while the service is away. */
+const AWAY_MS = 5_000
+
+export type Till = ReturnType<typeof createTill>
+
+/** The checkout, for a page or a server that sells: no key and no session. Every call throws a {@link TillError}. */
+export function createTill(options: TillOptions) {
+  /** By what was asked for: who asks again because no answer came gets the order that may have been made. */
+  const keys = new Map<string, string>()
+
+  const till = {
+    /** What is for sale, for a page to show. Throws `product_not_found`. */
+    product: (
+      productId: string,
+      query: Api['GET /api/products/{}/public']['query'] = {},
+      { signal }: CallOptions = {},
+    ) => ask<Product>(options, `/api/products/${encodeURIComponent(productId)}/public`, { query, signal }),
+
+    /**
+     * Makes an order, once: the request carries an Idempotency-Key of its own over all its repetitions, also when you call again
+     * with the same order because nothing came back. To keep one order over reloads of a page, give a key that you keep.
+     */
+    async createOrder(
+      order: NewOrder,
+      { signal, idempotencyKey }: CallOptions & { idempotencyKey?: string } = {},
+    ): Promise<Order> {
+      const wanted = JSON.stringify(order)
+      const key = idempotencyKey ?? keys.get(wanted) ?? newKey()
+      keys.set(wanted, key)
+      try {
+        const json = order
+        const headers = { 'idempotency-key': key }
+        const made = await ask<Order>(options, '/api/checkout', {
+          method: 'POST',
+          json,
+          headers,
+          signal,
+          repeatable: true,
+        })
+        keys.delete(wanted)
+        return made
+      } catch (error) {
+        if (error instanceof TillError && !error.isPassing) keys.delete(wanted)
+        throw error
+      }
+    },
+
+    /** How an order stands. Complete with the address it was made with; `sync` asks the payment processor first. */
+    status: (
+      orderId: string,
+      { email, sync, signal }: CallOptions & { email?: string; sync?: boolean } = {},
+    ): Promise<OrderStatus> =>
+      ask(options, `/api/checkout/${encodeURIComponent(orderId)}/status`, {
+        query: { email, ...(sync && { sync: 1 }) },
+        signal,
+      }),
+
+    /**
+     * Waits, as often as the service wants to be asked, until the order is paid, and answers with its status and download links.
+     * A service that is away for a while is waited for: give a signal to end it. Throws `not_paid` when the order will not be
+     * paid any more, `email_mismatch` when the address is not the order's.
+     */
+    async waitUntilPaid(
+      orderId: string,
+      email: string,
+      { signal, onStatus }: CallOptions & { onStatus?: (status: OrderStatus) => void } = {},
+    ): Promise<OrderStatus> {
+      for (let syncedAt = -Infinity; ;) {
+        const sync = Date.now() - syncedAt >= SYNC_EVERY_MS
+        if (sync) syncedAt = Date.now()
+        let pauseMs: number
+        try {
+          const status = await till.status(orderId, { email, sync, signal })
+          if (status.createdAt === undefined)
+            throw new TillError('email_mismatch', 'The address is not the one of this order.')
+          onStatus?.(status)
+          if (status.paid) return status
+          if (status.nextPollMs === null) throw new TillError('not_paid', `The order is not paid: ${status.status}.`)
+          pauseMs = status.nextPollMs
+        } catch (error) {
+          if (!(error instanceof TillError && error.isPassing)) throw error
+          pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || AWAY_MS
+        }
+        await pause(pauseMs, signal)
+      }
+    },
+
+    /** Fresh links to what was bought, good for an hour; none while it is not paid or when the address is another. */
+    downloads: async (orderId: string, email: string, more: CallOptions = {}): Promise<Download[]> =>
+      (await till.status(orderId, { email, ...more })).downloads,
+
+    /** Mails the receipt, with the links, to the order's address again; says nothing when `email` is another one. */
+    async sendReceipt(orderId: string, email: string, { signal }: CallOptions = {}): Promise<void> {
+      const path = `/api/checkout/${encodeURIComponent(orderId)}/receipt`
+      await ask(options, path, { method: 'POST', json: { email }, signal })
+    },
+  }
+  return till
+}

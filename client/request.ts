@@ -1,0 +1,179 @@
+import type { RefusalCode } from './types.ts'
+
+const TIMEOUT_MS = 15_000
+const RETRIES = 3
+const FIRST_PAUSE_MS = 300
+/** Who is told to come again later than this is told so, instead of waiting in silence. */
+const LONGEST_PAUSE_MS = 20_000
+
+export interface TillOptions {
+  /** Where the service is: `https://api.shop.example`. */
+  baseUrl: string
+  /** Another `fetch` than the global one. */
+  fetch?: typeof globalThis.fetch
+  /** How long one try may take, 15 seconds when it is not said. */
+  timeoutMs?: number
+  /** How often a request is repeated where that is safe, 3 times when it is not said. */
+  retries?: number
+}
+
+/** For a single call. */
+export interface CallOptions {
+  /** Ends the call, with the signal's own reason. */
+  signal?: AbortSignal | undefined
+}
+
+/** What the service answers, and what the client finds: no answer, one too late, one that is not the service's. */
+export type TillErrorCode =
+  RefusalCode | 'unreachable' | 'timeout' | 'unexpected_answer' | 'email_mismatch' | 'not_paid'
+
+/** Why a call did not do what was asked. `code` is stable from version to version; `message` is for people. */
+export class TillError extends Error {
+  override readonly name = 'TillError'
+  /** A newer service may know codes that these types do not. */
+  readonly code: TillErrorCode | (string & {})
+  /** The HTTP status, 0 where there was no answer. */
+  readonly status: number
+  /** Which members of the request are wrong, with `validation_failed`. */
+  readonly fields: readonly { path: string; message: string }[]
+  /** When it is worth asking again. */
+  readonly retryAfterSeconds: number | undefined
+  /** By which the service's log knows the request. */
+  readonly requestId: string | undefined
+
+  constructor(
+    code: TillErrorCode | (string & {}),
+    message: string,
+    more: Partial<Pick<TillError, 'status' | 'fields' | 'retryAfterSeconds' | 'requestId' | 'cause'>> = {},
+  ) {
+    super(message, 'cause' in more ? { cause: more.cause } : {})
+    this.code = code
+    this.status = more.status ?? 0
+    this.fields = more.fields ?? []
+    this.retryAfterSeconds = more.retryAfterSeconds
+    this.requestId = more.requestId
+  }
+
+  /** Whether the same request may well succeed a little later, and whether it was carried out is unknown. */
+  get isPassing(): boolean {
+    return this.status >= 500 || this.status === 429 || this.code === 'unreachable' || this.code === 'timeout'
+  }
+}
+
+export interface Ask extends CallOptions {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  query?: object | undefined
+  json?: unknown
+  body?: RequestInit['body']
+  headers?: Record<string, string | undefined>
+  /** Whether a repetition does nothing twice; a GET never does. */
+  repeatable?: boolean
+  timeoutMs?: number
+}
+
+/** One request, repeated where that is safe: its answer, read by `read` within the time it has. Throws a TillError. */
+export async function ask<Answer>(
+  options: TillOptions,
+  path: string,
+  request: Ask = {},
+  read: (response: Response) => Promise<Answer> = readJson,
+): Promise<Answer> {
+  const { method = 'GET', repeatable = method === 'GET', signal } = request
+  for (let tries = 0; ; tries++) {
+    try {
+      return await askOnce(options, path, request, read)
+    } catch (error) {
+      if (!(error instanceof TillError && error.isPassing && repeatable)) throw error
+      const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || FIRST_PAUSE_MS * 2 ** tries
+      if (tries >= (options.retries ?? RETRIES) || pauseMs > LONGEST_PAUSE_MS) throw error
+      // never sooner than asked for, and not all at the same moment
+      await pause(pauseMs * (1 + Math.random() / 2), signal)
+    }
+  }
+}
+
+async function askOnce<Answer>(
+  { baseUrl, fetch = globalThis.fetch, timeoutMs: usualMs = TIMEOUT_MS }: TillOptions,
+  path: string,
+  { method = 'GET', query, json, body, headers = {}, signal, timeoutMs = usualMs }: Ask,
+  read: (response: Response) => Promise<Answer>,
+): Promise<Answer> {
+  signal?.throwIfAborted()
+  const url = new URL(baseUrl.replace(/\/+$/, '') + path)
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  const named = Object.entries({ ...(json !== undefined && { 'content-type': 'application/json' }), ...headers })
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  const timer = timeoutMs < Infinity ? setTimeout(end, timeoutMs) : undefined
+  signal?.addEventListener('abort', end)
+  try {
+    const sent = json === undefined ? body : JSON.stringify(json)
+    const response = await fetch(url.href, {
+      method,
+      headers: named.filter((one): one is [string, string] => one[1] !== undefined),
+      credentials: 'omit',
+      signal: ended.signal,
+      ...(sent !== undefined && sent !== null && { body: sent }),
+      // what is read while it is sent, browsers and Node take only so
+      ...(typeof sent === 'object' && sent instanceof ReadableStream && { duplex: 'half' }),
+    })
+    if (!response.ok) throw await refusalOf(response)
+    return await read(response)
+  } catch (error) {
+    if (error instanceof TillError) throw error
+    signal?.throwIfAborted()
+    throw ended.signal.aborted
+      ? new TillError('timeout', 'The service did not answer in time.', { cause: error })
+      : new TillError('unreachable', 'The service could not be reached.', { cause: error })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+async function readJson<Answer>(response: Response): Promise<Answer> {
+  const text = await response.text()
+  if (text === '') return undefined as Answer
+  try {
+    return JSON.parse(text) as Answer
+  } catch (cause) {
+    throw new TillError('unexpected_answer', 'The answer is not the service’s.', { status: response.status, cause })
+  }
+}
+
+/** RFC 9457, or whatever a proxy in between says. */
+async function refusalOf(response: Response): Promise<TillError> {
+  const { status, headers } = response
+  const { code, detail, fields, requestId } = (await response.json().catch(() => ({}))) as Record<string, never>
+  const seconds = Number(headers.get('retry-after') ?? undefined)
+  return new TillError(code ?? 'unexpected_answer', detail ?? `The answer was ${status}.`, {
+    status,
+    fields: fields ?? [],
+    retryAfterSeconds: seconds >= 0 ? seconds : undefined,
+    requestId: requestId ?? headers.get('x-request-id') ?? undefined,
+  })
+}
+
+/** Rejects with the signal's reason when it ends sooner. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      reject(signal!.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    if (signal?.aborted) end()
+    else signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** A key that nobody else has: Node 18 and pages without https have no randomUUID. */
+export function newKey(): string {
+  const { crypto } = globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }
+  const parts = crypto ? [...crypto.getRandomValues(new Uint32Array(5))] : Array.from({ length: 5 }, () => Math.random() * 2 ** 32) // prettier-ignore
+  return parts.map((part) => Math.floor(part).toString(36).padStart(7, '0')).join('')
+}

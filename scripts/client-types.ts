@@ -1,0 +1,103 @@
+// npm run client-types    writes client/types.ts anew, from the description that the service gives of itself
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import * as prettier from 'prettier'
+import type { Description, Operation } from '../src/pages/api/description.ts'
+import type { JsonSchema } from '../src/pages/api/examples.ts'
+import { globalSetup, globalTeardown } from '../test/global.ts'
+import { startTestShop } from '../test/shop.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '..')
+export const CLIENT_TYPES = path.join(ROOT, 'client', 'types.ts')
+/** What the client has nothing to do with: what pages call for people, who plays the bank, and who runs the service. */
+const NOT_CALLED = new Set(['Sign-in', 'Charges', 'Sandbox', 'Operation', 'Library'])
+
+interface Route {
+  /** Such as `GET /api/checkout/{}/status`: what stands in the braces has no name, so that it can change. */
+  name: string
+  operation: Operation
+}
+
+/** The types of the client: for each route what it takes and what it answers, as the routes' own schemas say. */
+export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promise<string> {
+  const routes = Object.entries(paths)
+    .flatMap(([address, methods]) =>
+      Object.entries(methods).map(([method, operation]): Route => ({ name: nameOf(method, address), operation })),
+    )
+    .filter(({ operation }) => !operation.tags?.some((tag) => NOT_CALLED.has(tag)))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  const codes = routes.flatMap(({ operation }) => codesOf(operation))
+  const lines = [
+    '// Written by `npm run client-types` from the schemas of the routes.',
+    '',
+    'export interface Api {',
+    ...routes.map(({ name, operation }) => `${comment(operation.summary)}${quoted(name)}: ${typeOfRoute(operation)}`),
+    '}',
+    '',
+    '/** Why the service refuses. */',
+    `export type RefusalCode = ${[...new Set(codes)].sort().map(quoted).join(' | ')}`,
+  ]
+  const config = await prettier.resolveConfig(CLIENT_TYPES)
+  return prettier.format(lines.join('\n'), { ...config, parser: 'typescript' })
+}
+
+const nameOf = (method: string, address: string) => `${method.toUpperCase()} ${address.replaceAll(/\{\w+\}/g, '{}')}`
+
+function typeOfRoute({ parameters = [], requestBody, responses }: Operation): string {
+  const query = parameters.filter((one) => one.in === 'query')
+  const inQuery: JsonSchema = {
+    type: 'object',
+    properties: Object.fromEntries(query.map((one) => [one.name, { ...one.schema, ...(one.description && { description: one.description }) }])), // prettier-ignore
+    required: query.filter((one) => one.required).map((one) => one.name),
+  }
+  const body = requestBody && (requestBody.content['application/json']?.schema as JsonSchema | undefined)
+  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))
+  const json = answer?.[1].content?.['application/json']?.schema as JsonSchema | undefined
+  return `{
+    query: ${typeOf(inQuery)}
+    body: ${requestBody ? (body ? typeOf(body) : 'unknown') : 'undefined'}
+    answer: ${json && json.type !== 'null' ? typeOf(json) : 'undefined'}
+  }`
+}
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.const !== undefined) return literal(schema.const)
+  if (schema.enum) return schema.enum.map(literal).join(' | ')
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
+  if (schema.type === 'array') return `(${typeOf(schema.items ?? {})})[]`
+  if (schema.type === 'object') return typeOfObject(schema)
+  return { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' }[schema.type ?? ''] ?? 'unknown' // prettier-ignore
+}
+
+function typeOfObject({ properties = {}, required = [], additionalProperties }: JsonSchema): string {
+  const members = Object.entries(properties)
+  if (members.length === 0)
+    return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'never'}>`
+  return `{\n${members
+    .map(([name, member]) => {
+      const key = /^[a-z]\w*$/i.test(name) ? name : quoted(name)
+      return `${comment(member.description)}${key}${required.includes(name) ? '' : '?'}: ${typeOf(member)}`
+    })
+    .join('\n')}\n}`
+}
+
+const codesOf = ({ responses }: Operation): string[] =>
+  Object.values(responses).flatMap(({ content = {} }) =>
+    Object.keys(content['application/problem+json']?.examples ?? {}),
+  )
+const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : String(value))
+const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`
+const comment = (text: string | undefined): string => (text ? `/** ${text.replaceAll('*/', '* /')} */\n` : '')
+
+if (import.meta.main) {
+  const ends: (() => unknown)[] = [globalTeardown]
+  try {
+    await globalSetup()
+    const shop = await startTestShop({ after: (end) => ends.push(end) })
+    const { body } = await shop.call<Description>('GET', '/api/openapi.json')
+    await fs.writeFile(CLIENT_TYPES, await clientTypes(body))
+    console.log(`${path.relative(ROOT, CLIENT_TYPES)} is written.`)
+  } finally {
+    for (const end of ends.reverse()) await end()
+  }
+}
