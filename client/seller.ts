@@ -23,7 +23,11 @@ export type NewDiscount = Route<'POST /api/discounts'>['body']
 
 /** A product with the version of it that was read: give that to `update`, and nobody's change is lost. */
 export type Versioned<One> = One & { readonly etag: string }
-export type Bytes = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+/** A file as it is, or as it is read: then the service must be told how many bytes will come. */
+export type NewFile = { name: string; sha256?: string } & (
+  | { data: Blob | Uint8Array; size?: undefined }
+  | { data: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>; size: number }
+)
 
 export interface SellerOptions extends TillOptions {
   /** What signing in set, as a `Cookie` header: `till_session=…`. */
@@ -89,14 +93,14 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
        */
       addFile: (
         productId: string,
-        { name, data, sha256 }: { name: string; data: Bytes; sha256?: string },
+        { name, data, size, sha256 }: NewFile,
         { signal }: CallOptions = {},
       ): Promise<ProductFile> =>
         call(`/api/products/${part(productId)}/files`, {
           method: 'POST',
           query: { name, sha256 },
           body: bodyOf(data),
-          headers: { 'content-type': 'application/octet-stream' },
+          headers: { 'content-type': 'application/octet-stream', 'content-length': size?.toString() },
           timeoutMs: Infinity,
           signal,
         }),
@@ -147,7 +151,7 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
 }
 
 /** What `fetch` takes everywhere: iterables are for Node alone. */
-function bodyOf(data: Bytes): NonNullable<RequestInit['body']> {
+function bodyOf(data: NewFile['data']): NonNullable<RequestInit['body']> {
   if (!(Symbol.asyncIterator in data) || data instanceof ReadableStream) return data as NonNullable<RequestInit['body']>
   const chunks = data[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>({

@@ -67,34 +67,6 @@ export interface Api {
       }[]
     }
   }
-  /** A file that was bought */
-  'GET /api/downloads/{}': {
-    query: Record<string, never>
-    body: undefined
-    answer: undefined
-  }
-  /** The refunds of an order */
-  'GET /api/orders/{}/refunds': {
-    query: Record<string, never>
-    body: undefined
-    answer: {
-      items: {
-        id: string
-        orderId: string
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** Pending until the payment processor has done it; that can take days. */
-        status: 'pending' | 'succeeded' | 'failed'
-        /** Whether it was asked for here, or made in the payment processor’s own dashboard. */
-        origin: 'api' | 'dashboard'
-        reason?: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
-    }
-  }
   /** A product that is for sale */
   'GET /api/products/{}/public': {
     query: Record<string, never>
@@ -155,15 +127,6 @@ export interface Api {
       processor?: string
     }
   }
-  /** Send the receipt again */
-  'POST /api/checkout/{}/receipt': {
-    query: Record<string, never>
-    body: {
-      /** The buyer's address. */
-      email: string
-    }
-    answer: Record<string, never>
-  }
   /** Refund an order, all of it or a part */
   'POST /api/orders/{}/refunds': {
     query: Record<string, never>
@@ -197,9 +160,6 @@ export type RefusalCode =
   | 'body_too_large'
   | 'card_number_refused'
   | 'database_unavailable'
-  | 'download_link_expired'
-  | 'download_link_invalid'
-  | 'download_not_available'
   | 'idempotency_key_reused'
   | 'internal_error'
   | 'malformed_body'
@@ -208,12 +168,9 @@ export type RefusalCode =
   | 'order_not_refundable'
   | 'origin_not_allowed'
   | 'payment_closed'
-  | 'precondition_failed'
   | 'processor_unavailable'
   | 'product_not_found'
-  | 'range_not_satisfiable'
   | 'rate_limited'
   | 'refund_too_large'
-  | 'storage_unavailable'
   | 'unsupported_media_type'
   | 'validation_failed'

@@ -9,8 +9,7 @@ import { startTestShop } from '../test/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
 export const CLIENT_TYPES = path.join(ROOT, 'client', 'types.ts')
-/** What the client has nothing to do with: what pages call for people, who plays the bank, and who runs the service. */
-const NOT_CALLED = new Set(['Sign-in', 'Charges', 'Sandbox', 'Operation', 'Library'])
+const CLIENT = ['checkout.ts', 'seller.ts'].map((file) => path.join(ROOT, 'client', file))
 
 interface Route {
   /** Such as `GET /api/checkout/{}/status`: what stands in the braces has no name, so that it can change. */
@@ -18,13 +17,21 @@ interface Route {
   operation: Operation
 }
 
-/** The types of the client: for each route what it takes and what it answers, as the routes' own schemas say. */
+/** The routes that the client names. */
+export async function namedRoutes(): Promise<string[]> {
+  const texts = await Promise.all(CLIENT.map((file) => fs.readFile(file, 'utf8')))
+  const names = texts.flatMap((text) => [...text.matchAll(/'([A-Z]+ \/api\/[^']+)'/g)].map(([, name]) => name!))
+  return [...new Set(names)].sort()
+}
+
+/** The types of the client: for each of those routes what it takes and what it answers, as the routes' own schemas say. */
 export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promise<string> {
+  const called = await namedRoutes()
   const routes = Object.entries(paths)
     .flatMap(([address, methods]) =>
       Object.entries(methods).map(([method, operation]): Route => ({ name: nameOf(method, address), operation })),
     )
-    .filter(({ operation }) => !operation.tags?.some((tag) => NOT_CALLED.has(tag)))
+    .filter(({ name }) => called.includes(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   const codes = routes.flatMap(({ operation }) => codesOf(operation))
   const lines = [
@@ -41,7 +48,8 @@ export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promis
   return prettier.format(lines.join('\n'), { ...config, parser: 'typescript' })
 }
 
-const nameOf = (method: string, address: string) => `${method.toUpperCase()} ${address.replaceAll(/\{\w+\}/g, '{}')}`
+export const nameOf = (method: string, address: string) =>
+  `${method.toUpperCase()} ${address.replaceAll(/\{\w+\}/g, '{}')}`
 
 function typeOfRoute({ parameters = [], requestBody, responses }: Operation): string {
   const query = parameters.filter((one) => one.in === 'query')

@@ -39,7 +39,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       { name: 'Operation', description: 'For those who run the service.' },
     ],
   },
-  // who may ask how often is an option of the route, which its schema does not know
+  // who may ask how often, and that a body is bytes, are options of the route, which its schema does not know
   transform: <Kept extends object>({
     schema,
     url,
@@ -49,7 +49,11 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
     url: string
     route: { config?: object }
   }) => ({
-    schema: { ...schema, 'x-limited': route.config !== undefined && 'rateLimit' in route.config },
+    schema: {
+      ...schema,
+      'x-limited': route.config !== undefined && 'rateLimit' in route.config,
+      'x-bytes': route.config !== undefined && 'streamed' in route.config,
+    },
     url,
   }),
 })

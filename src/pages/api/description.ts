@@ -17,6 +17,8 @@ export interface Operation {
   security?: object[]
   parameters?: { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema; example?: unknown }[] // prettier-ignore
   requestBody?: { content: Record<string, Media> }
+  'x-limited'?: boolean
+  'x-bytes'?: boolean
   responses: Record<string, { description?: string; headers?: object; content?: Record<string, Media> }>
 }
 export interface Description {
@@ -42,11 +44,12 @@ export function describeApi(server: Server, openPaths: RegExp): Description {
   for (const [path, methods] of Object.entries(description.paths)) {
     const around = path.split('/').findLast((part) => part && !part.startsWith('{') && part !== 'public') ?? ''
     for (const [method, operation] of Object.entries(methods)) {
+      addBytes(operation, method)
       addExamples(operation, around)
       const codes = refusalsOf(operation, UNSAFE.test(method) && !openPaths.test(path))
       for (const code of codes) listed.add(code)
       operation.responses = withRefusals(operation, codes)
-      delete (operation as { 'x-limited'?: boolean })['x-limited']
+      for (const name of ['x-limited', 'x-bytes'] as const) delete operation[name]
     }
   }
   addTags(description)
@@ -59,6 +62,12 @@ export function describeApi(server: Server, openPaths: RegExp): Description {
 function addTags({ tags = [], paths }: Description): void {
   const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags ?? []))
   for (const name of new Set(used)) if (!tags.some((tag) => tag.name === name)) tags.push({ name })
+}
+
+/** A body that is read as it comes has no schema. */
+function addBytes(operation: Operation, method: string): void {
+  if (operation['x-bytes'] && (method === 'post' || method === 'put' || method === 'patch'))
+    operation.requestBody ??= { content: { 'application/octet-stream': { schema: {} } } }
 }
 
 function addExamples({ parameters = [], requestBody, responses }: Operation, around: string): void {
@@ -90,7 +99,7 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // prettier-ignore
     [security !== undefined, ['not_signed_in']],
     [isOurPagesOnly, ['origin_not_allowed']],
-    [(operation as { 'x-limited'?: boolean })['x-limited'], ['rate_limited']],
+    [operation['x-limited'], ['rate_limited']],
     ['5XX' in responses, ['internal_error', 'database_unavailable']],
   ]
   return [...new Set([...own, ...named, ...kinds.flatMap(([is, codes]) => (is ? codes : []))])]
