@@ -79,9 +79,13 @@ test('every body and every answer has an example, and each is what its schema sa
       ...Object.entries(operation.requestBody?.content ?? {}),
       ...Object.entries(operation.responses).filter(([status]) => status.startsWith('2')).flatMap(([, { content = {} }]) => Object.entries(content)), // prettier-ignore
     ]
-    for (const [type, { schema, example }] of medias.filter(([type]) => type === 'application/json')) {
+    for (const [type, { schema, example: one, examples = {} }] of medias.filter(
+      ([type]) => type === 'application/json',
+    )) {
+      const all = [one, ...Object.values(examples).map((each) => ('value' in each ? each.value : undefined))]
+      const example = all.find((each) => each !== undefined)
       const at = `${method} ${path} ${type}: ${JSON.stringify(example)}`
-      assert(example !== undefined, at)
+      assert(example !== undefined && (one === undefined || Object.keys(examples).length === 0), at)
       assert(Schema.Check(schema as never, example), `${at} ${JSON.stringify(Schema.Errors(schema as never, example))}`)
     }
     for (const one of operation.parameters ?? [])

@@ -7,7 +7,7 @@ import { type JsonSchema, exampleOf } from './examples.ts'
 export interface Media {
   schema?: JsonSchema | { $ref: string }
   example?: unknown
-  examples?: Record<string, { $ref: string }>
+  examples?: Record<string, { $ref: string } | { value: unknown }>
 }
 export interface Operation {
   operationId: string
@@ -76,12 +76,17 @@ function addExamples({ parameters = [], requestBody, responses }: Operation, aro
     if (one.in !== 'query' || one.required) one.example = example
   }
   const body = requestBody?.content['application/json']
-  if (body?.schema) body.example = exampleOf(body.schema as JsonSchema, around, false)
+  addExample(body, around, false)
   for (const [status, answer] of Object.entries(responses)) {
     const json = answer.content?.['application/json']
-    if (status.startsWith('2') && json?.schema) json.example = exampleOf(json.schema as JsonSchema, around, true)
+    if (status.startsWith('2')) addExample(json, around, true)
     if (answer.description === 'Default Response') answer.description = `${STATUS_CODES[status] ?? 'The answer'}.`
   }
+}
+
+/** The library has taken those from the schema that are there. */
+function addExample(media: Media | undefined, around: string, whole: boolean): void {
+  if (media?.schema && !media.examples) media.example ??= exampleOf(media.schema as JsonSchema, around, whole)
 }
 
 /** What the route says that it refuses, in its answers or in its description, and what any of its kind does. */

@@ -59,7 +59,8 @@ ${answers
 ${refused.length > 0 ? `<details><summary>Refused with</summary>${list('', refused)}</details>` : ''}</article>`
 }
 
-function content(title: string, type: string, { schema = {}, example }: Media): string {
+function content(title: string, type: string, { schema = {}, example: one, examples = {} }: Media): string {
+  const example = one ?? Object.values(examples).flatMap((each) => ('value' in each ? [each.value] : []))[0]
   const named = type === 'application/json' ? title : `${title}: ${type}`
   const shown = example === undefined || JSON.stringify(example) === '{}' ? '' : `<details><summary>Example</summary><pre tabindex="0" role="region" aria-label="Example">${text(JSON.stringify(example, null, 2))}</pre></details>` // prettier-ignore
   return `<h4>${text(named)}</h4>${list('', rowsOf(schema as JsonSchema))}${shown}`
