@@ -210,7 +210,10 @@ test('any site may take orders and ask how they stand, and never with somebodyâ€
       })
       assert.equal(preflight.status, 204)
       assert.match(preflight.headers.get('access-control-allow-methods')!, new RegExp(method))
-      assert.match(preflight.headers.get('access-control-allow-headers')!, /^content-type, idempotency-key, if-match, tus-/)
+      assert.match(
+        preflight.headers.get('access-control-allow-headers')!,
+        /^content-type, idempotency-key, if-match, tus-/,
+      )
       const answer = await shop.call(method, path, method === 'POST' ? {} : undefined, { origin })
       for (const { headers } of [preflight, answer]) {
         assert.equal(headers.get('access-control-allow-origin'), '*')
