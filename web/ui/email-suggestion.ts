@@ -4,22 +4,7 @@ const PROVIDERS =
     ' ',
   )
 /** Real names that lie close to one of those; nobody is told that these are wrong. */
-const REAL = new Set([
-  'mail',
-  'email',
-  'live',
-  'msn',
-  'aol',
-  'gmx',
-  'web',
-  'zoho',
-  'hey',
-  'tuta',
-  'me',
-  'mac',
-  'pm',
-  'duck',
-])
+const REAL = 'mail email live msn aol gmx web zoho hey tuta me mac pm duck'.split(' ')
 
 /** Endings that do not exist, or that are a slip far more often than they are meant. */
 const ENDINGS: Record<string, string> = {
@@ -34,12 +19,8 @@ const ENDINGS: Record<string, string> = {
 export function suggestEmail(address: string): string | undefined {
   const [, mailbox, domain] = /^\s*([^\s@]+)@([^\s@]+)\s*$/.exec(address) ?? []
   if (!mailbox || !domain) return undefined
-  const [, name, ending] = /^([^.]*)\.?(.*)$/.exec(
-    domain
-      .toLowerCase()
-      .replace(/,/g, '.')
-      .replace(/\.{2,}/g, '.'),
-  ) as unknown as [string, string, string]
+  const [name = '', ...endings] = domain.toLowerCase().split(/[.,]+/)
+  const ending = endings.join('.')
   const meant = providerLike(name)
   const known = PROVIDERS.includes(meant)
   // "gmail" alone, or "gmail.co": the provider has no such ending.
@@ -50,7 +31,7 @@ export function suggestEmail(address: string): string | undefined {
 }
 
 function providerLike(name: string): string {
-  if (PROVIDERS.includes(name) || REAL.has(name)) return name
+  if (PROVIDERS.includes(name) || REAL.includes(name)) return name
   return PROVIDERS.find((provider) => distance(name, provider) <= (provider.length > 7 ? 2 : 1)) ?? name
 }
 
