@@ -30,15 +30,17 @@ export default function OrdersView({ query }: ViewProps): VNode {
   const last = useLast(list.value)
   const orders = list.trouble ? list.value : last
   const isFiltered = Object.values(values).some((value) => value !== '')
+  // Where there is nothing at all, there is nothing to look for either.
+  const isNew = !isFiltered && list.value?.length === 0
   return (
     <>
-      <Head title="Orders">
-        <CsvLink path="orders" query={asQuery(values)} name="orders.csv" />
-      </Head>
-      <search class="stack search">
-        <SearchField value={values.q} onValue={(q) => type({ q })} />
-        <OrderFilterFold values={wanted} choose={choose} />
-      </search>
+      <Head title="Orders">{!isNew && <CsvLink path="orders" query={asQuery(values)} name="orders.csv" />}</Head>
+      {!isNew && (
+        <search class="stack search">
+          <SearchField value={values.q} onValue={(q) => type({ q })} />
+          <OrderFilterFold values={wanted} choose={choose} />
+        </search>
+      )}
       {list.trouble ? <Failed trouble={list.trouble} again={list.again} /> : null}
       {!orders && !list.trouble && <OneMoment />}
       {orders && (
