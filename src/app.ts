@@ -44,6 +44,9 @@ import { settler } from './payments/settle.ts'
 import { ensureDemo } from './products/demo.ts'
 import { uploadRoutes } from './products/upload-routes.ts'
 import { sweepUploads } from './products/uploads.ts'
+import { imageRoutes } from './products/image-routes.ts'
+import { imageUrl } from './products/image-urls.ts'
+import { sweepImages } from './products/images.ts'
 import { productRoutes } from './products/routes.ts'
 import { accountRoutes } from './sellers/account-routes.ts'
 import { codeSender } from './sellers/codes.ts'
@@ -146,6 +149,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   uploadRoutes(server, { db, storage, browsers: selling.browsers, limits: config.uploads })
   const own = { db, browsers: selling.browsers, baseUrl, appUrl }
   productRoutes(server, own)
+  await imageRoutes(server, { ...own, storage })
 
   const downloadSigner = newSigner(config.secrets, 'download')
   discountRoutes(server, selling)
@@ -180,6 +184,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     }),
     findOrder: orderFinder(db),
     limits: config.limits,
+    baseUrl,
     links: {
       statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`,
       downloadUrl,
@@ -198,12 +203,13 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     outbox: !config.smtpUrl && !config.isPublic,
     idpLabel: config.idp?.label,
     signup: config.signup,
-    demoProducts: () => productViews(db, processors, demoIds),
-    findProduct: (productId) => productView(db, processors, productId),
+    demoProducts: () => productViews(db, processors, baseUrl, demoIds),
+    findProduct: (productId) => productView(db, processors, baseUrl, productId),
   })
 
   const mailer = config.smtpUrl ? smtpMailer(config.smtpUrl, config.mailFrom) : outboxMailer(db)
-  await sendMails(jobs, { db, mailer, orderUrl })
+  const pictureUrl = (imageId: string) => imageUrl(baseUrl, imageId, 'preview')
+  await sendMails(jobs, { db, mailer, orderUrl, pictureUrl })
   await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
   await sendMailboxMails(jobs, { db, mailer, secrets: config.secrets, appUrl })
   await sendEmailChangeMails(jobs, { db, mailer, secrets: config.secrets, orderUrl })
@@ -214,6 +220,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await jobs.every('* * * * *', 'catch_up', () => catchUp(asking))
   await proveNightly(jobs, { db, database, processors, log })
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
+  await jobs.every('23 4 * * *', 'sweep_images', () => sweepImages(db, storage))
   await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
   await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
   await jobs.every('*/10 * * * *', 'sweep_uploads', () => sweepUploads(db, storage))

@@ -527,6 +527,7 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     findOrder: orderFinder(shop.db),
     jobs: {} as Jobs,
     links: { statusUrl: (id) => id, downloadUrl: (id) => id },
+    baseUrl: 'http://shop.test',
     limits: {},
   })
   const email = buyer()

@@ -461,7 +461,7 @@ test('a route is told anything at all in its body and fails at nothing', async (
   const reading = (await operations(shop)).flatMap(({ methods }) =>
     Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)),
   )
-  assert.equal(reading.length, Object.keys(members).length + 4, 'and those of webhooks and files, which read bytes')
+  assert.equal(reading.length, Object.keys(members).length + 5, 'and those of webhooks, pictures and files, which read bytes')
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
     const more = path === '/api/products' && { amount: 1900, currency: 'USD' }

@@ -85,6 +85,9 @@ test('the description of the API names every route, and says all that a caller m
     'DELETE /api/auth/session',
     'DELETE /api/auth/sessions',
     'DELETE /api/auth/sessions/{sessionId}',
+    'DELETE /api/products/{productId}',
+    'DELETE /api/products/{productId}/files/{fileId}',
+    'DELETE /api/products/{productId}/image',
     'GET /api/auth/identities',
     'GET /api/auth/idp',
     'GET /api/auth/idp/callback',
@@ -94,12 +97,16 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/auth/sessions',
     'GET /api/checkout/{orderId}/status',
     'GET /api/downloads/{token}',
+    'GET /api/images/{imageId}/{width}',
     'GET /api/orders/{orderId}/refunds',
     'GET /api/outbox',
+    'GET /api/products',
+    'GET /api/products/{productId}',
     'GET /api/products/{productId}/public',
     'GET /healthz',
     'GET /readyz',
     'PATCH /api/auth/seller',
+    'PATCH /api/products/{productId}',
     'POST /api/auth/email',
     'POST /api/auth/email/verify',
     'POST /api/auth/identities',
@@ -111,11 +118,13 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/checkout',
     'POST /api/checkout/{orderId}/receipt',
     'POST /api/orders/{orderId}/refunds',
+    'POST /api/products',
     'POST /api/sandbox/confirm',
     'POST /api/sandbox/dispute',
     'POST /api/sandbox/refund',
     'POST /api/webhooks/{processor}',
     'PUT /api/auth/password',
+    'PUT /api/products/{productId}/image',
   ])
   assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
   const tags = new Set(body.tags.map(({ name }) => name))
@@ -147,12 +156,19 @@ test('the description says of every route whether it needs a session, and it is 
   const { session } = (body.components as { securitySchemes: Record<string, Record<string, string>> }).securitySchemes
   assert.deepEqual([session!.type, session!.in, session!.name], ['apiKey', 'cookie', 'till_session'])
   const id = (kind: string) => `${kind}_${'0'.repeat(26)}`
-  const ids: Record<string, string> = { sessionId: id('ses'), identityId: id('idn'), orderId: id('ord') }
+  const ids: Record<string, string> = {
+    sessionId: id('ses'),
+    identityId: id('idn'),
+    orderId: id('ord'),
+    productId: id('prod'),
+    fileId: id('file'),
+  }
   const bodies: Record<string, object> = {
     renameSeller: { name: 'Zoe' },
     requestEmailChange: { email: newMailbox() },
     verifyEmailChange: { code: '123456' },
     setPassword: { newPassword: 'a password of the seller' },
+    createProduct: { name: 'A book', amount: 1900, currency: 'USD' },
   }
   const marked = []
   for (const [path, methods] of Object.entries(body.paths)) {
@@ -174,7 +190,7 @@ test('the description says of every route whether it needs a session, and it is 
       marked.push(operationId)
     }
   }
-  assert.equal(marked.length, 13, marked.join())
+  assert.equal(marked.length, 21, marked.join())
 })
 
 test('what the API answers is what its description says', async () => {
@@ -228,6 +244,12 @@ test('what the API answers is what its description says', async () => {
   const refunded = await ann.call('POST', refunds, { amount: 1, reason: 'A page was missing.' })
   check('POST /api/orders/{orderId}/refunds', '201', refunded.body)
   check('GET /api/orders/{orderId}/refunds', '200', (await ann.call('GET', refunds)).body)
+  check('GET /api/products', '200', (await ann.call('GET', '/api/products')).body)
+  check('GET /api/products/{productId}', '200', (await ann.call('GET', `/api/products/${productId}`)).body)
+  const book = { name: 'A book', amount: 0, currency: 'USD', payWhatYouWant: true, suggestedAmount: 500 }
+  check('POST /api/products', '201', (await ann.call('POST', '/api/products', book)).body)
+  const changed = await ann.call('PATCH', `/api/products/${productId}`, { amount: 500 })
+  check('PATCH /api/products/{productId}', '200', changed.body)
   check('POST /api/orders/{orderId}/refunds', '4XX', (await ann.call('POST', refunds, { amount: 1900 })).body)
   const line = { email: EMAIL, descriptor: 'TILL A BOOK' }
   check('POST /api/charges/code', '202', (await browser.call('POST', '/api/charges/code', line)).body)

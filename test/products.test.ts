@@ -48,6 +48,8 @@ test('nobody who is not signed in sees or changes a product', async () => {
     ['PATCH', `/api/products/${id}`, { amount: 1 }],
     ['DELETE', `/api/products/${id}`],
     ['DELETE', `/api/products/${id}/files/${file}`],
+    ['PUT', `/api/products/${id}/image`],
+    ['DELETE', `/api/products/${id}/image`],
   ] as const)
     assertProblem(await newBrowser(shop()).call(method, path, body), 401, 'not_signed_in')
   assert.equal((await read(id)).amount, 1900)
@@ -62,6 +64,8 @@ test('somebody else’s product is not there, whatever is asked of it', async ()
     ['PATCH', `/api/products/${id}`, {}],
     ['DELETE', `/api/products/${id}`],
     ['DELETE', `/api/products/${id}/files/file_01kakd4m2n5p8q1r3s6t9v0w2x`],
+    ['PUT', `/api/products/${id}/image`],
+    ['DELETE', `/api/products/${id}/image`],
     ['GET', '/api/products/prod_01kakd3v5xq4m8s2t6w0y9r7bn'],
   ] as const)
     assertProblem(await eve.call(method, path, body), 404, 'product_not_found')

@@ -5,6 +5,7 @@ import { isId } from '../kit/ids.ts'
 import { findDiscount } from '../orders/discounts.ts'
 import { isOpenDiscount } from '../orders/discount-uses.ts'
 import type { Processor } from '../payments/processor.ts'
+import { imagesOf } from '../products/image-urls.ts'
 import { processorFor } from '../payments/routing.ts'
 import type { ProductView } from './schema.ts'
 
@@ -15,10 +16,11 @@ import type { ProductView } from './schema.ts'
 export async function productView(
   db: Db,
   processors: ReadonlyMap<string, Processor>,
+  baseUrl: string,
   productId: string,
   discountCode?: string,
 ): Promise<ProductView> {
-  const view = isId('prod', productId) ? (await productViews(db, processors, [productId]))[0] : undefined
+  const view = isId('prod', productId) ? (await productViews(db, processors, baseUrl, [productId]))[0] : undefined
   if (!view) throw new Refusal('product_not_found', 'This product is not for sale.')
   return discountCode?.trim() ? { ...view, discount: await discountView(db, view, discountCode) } : view
 }
@@ -38,16 +40,18 @@ async function discountView(db: Db, { id, amount, payWhatYouWant }: ProductView,
 export async function productViews(
   db: Db,
   processors: ReadonlyMap<string, Processor>,
+  baseUrl: string,
   productIds: readonly string[],
 ): Promise<ProductView[]> {
   const { rows } = await sql<
-    Omit<ProductView, 'seller' | 'rails' | 'payments' | 'imageUrl' | 'suggestedAmount'> & {
+    Omit<ProductView, 'seller' | 'rails' | 'payments' | 'imageUrl' | 'images' | 'suggestedAmount'> & {
       seller: string
+      imageId: string | null
       imageUrl: string | null
       suggestedAmount: number | null
     }
   >`
-    select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_url as "imageUrl", s.name as seller,
+    select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_id as "imageId", p.image_url as "imageUrl", s.name as seller,
       p.price_minor = 0 and not p.pay_what_you_want as free, p.pay_what_you_want as "payWhatYouWant",
       p.suggested_minor as "suggestedAmount",
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
@@ -55,13 +59,13 @@ export async function productViews(
     from products p join sellers s on s.id = p.seller_id
     where p.id = any(${productIds}) and p.status = 'active'
     order by p.id`.execute(db)
-  return rows.map(({ seller, imageUrl, suggestedAmount, takesCode, ...product }) => {
+  return rows.map(({ seller, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
     const processor = processorFor(processors, product.currency)
     return {
       ...product,
       ...(suggestedAmount !== null && { suggestedAmount }),
       ...(takesCode && { takesCode }),
-      ...(imageUrl !== null && { imageUrl }),
+      ...imagesOf(baseUrl, { imageId, imageUrl }),
       seller: { name: seller },
       rails: processor?.rails(product.currency) ?? [],
       payments: { live: processor !== undefined, ...(processor && { processor: processor.name }) },

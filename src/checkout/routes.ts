@@ -37,6 +37,8 @@ export interface CheckoutParts extends Asking {
   findOrder: FindOrder
   jobs: Jobs
   links: Links
+  /** Where the API is. */
+  baseUrl: string
   limits: Partial<Record<CheckoutLimit, Limit>>
 }
 
@@ -88,7 +90,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
     async (request) => {
       const { discountCode: code } = request.query
       return guessing(db, limits.discount, { request, code }, () =>
-        productView(db, processors, request.params.productId, code),
+        productView(db, processors, parts.baseUrl, request.params.productId, code),
       )
     },
   )

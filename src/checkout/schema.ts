@@ -3,6 +3,7 @@ import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Download } from '../orders/links.ts'
+import { ImageUrl, ImageUrls } from '../products/schema.ts'
 import { RAILS, STATES } from '../orders/states.ts'
 
 // The contract of the checkout: the routes' validation, their types, the API's description and the pages' types are all this.
@@ -41,7 +42,8 @@ export const ProductView = Type.Object({
       { description: 'With a valid discountCode.' },
     ),
   ),
-  imageUrl: Type.Optional(Type.String()),
+  imageUrl: Type.Optional(ImageUrl),
+  images: Type.Optional(ImageUrls),
   seller: Type.Object({ name: Type.String() }),
   rails: Type.Array(Rail, { description: 'The ways to pay that are offered for this product.' }),
   payments: Type.Object({

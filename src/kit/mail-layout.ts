@@ -6,13 +6,15 @@ export interface Lines {
   /** A code to be typed, shown large. */
   code?: string
   button?: { label: string; url: string }
+  /** Shown above all, 1200 by 630; what it shows in words, for who sees no pictures. */
+  picture?: { url: string; alt: string }
   facts: [label: string, value: string][]
   /** The small print, below all. */
   note?: string
 }
 
-/** One mail as plain text and as HTML that reads well in every client: one column, no picture, nothing fetched. */
-export function renderMail({ title, text, code, button, facts, note }: Lines): { text: string; html: string } {
+/** One mail as plain text and as HTML that reads well in every client: one column, nothing fetched but its picture. */
+export function renderMail({ title, text, code, button, picture, facts, note }: Lines): { text: string; html: string } {
   const width = Math.max(...facts.map(([label]) => label.length))
   const plain = [
     [title, '', text],
@@ -26,6 +28,8 @@ export function renderMail({ title, text, code, button, facts, note }: Lines): {
       `<tr><td style="padding:4px 16px 4px 0;color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
   )
   const parts = [
+    picture &&
+      `<img src="${escapeHtml(picture.url)}" alt="${escapeHtml(picture.alt)}" width="560" height="294" style="display:block;width:100%;max-width:560px;height:auto;margin:0 0 24px;border-radius:10px;background:#f2f1ec">`,
     `<h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(title)}</h1>`,
     `<p style="margin:0 0 24px">${escapeHtml(text)}</p>`,
     code &&

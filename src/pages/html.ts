@@ -16,8 +16,11 @@ const DATA = '<script type="application/json" id="till-data"></script>'
 const TITLE = /<!--till:title-->(.*?)<!--\/till:title-->/s
 const HEAD = '<!--till:head-->'
 
-/** `connect` names the origins the page may ask; `more` adds directives. */
-export function readPage(html: string, { connect, more = '' }: { connect: string; more?: string }): Page {
+/** `connect` names the origins the page may ask, `images` those whose pictures it may show; `more` adds directives. */
+export function readPage(
+  html: string,
+  { connect, images = '', more = '' }: { connect: string; images?: string; more?: string },
+): Page {
   const hashes = (tag: string) =>
     [...html.matchAll(new RegExp(`<${tag}(\\s[^>]*)?>([\\s\\S]*?)</${tag}>`, 'g'))]
       .filter(([, attributes, body]) => body !== '' && !attributes?.includes('application/json'))
@@ -27,7 +30,7 @@ export function readPage(html: string, { connect, more = '' }: { connect: string
     'default-src': "'none'",
     'script-src': `'self'${hashes('script')}`,
     'style-src': `'self'${hashes('style')}`,
-    'img-src': "'self' https: data:",
+    'img-src': `'self' https: data: ${images}`.trim(),
     'connect-src': `'self' ${connect}`.trim(),
     'base-uri': "'none'",
     'form-action': "'self'",

@@ -33,8 +33,10 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   const mode = { demo: (await options.demoProducts()).length > 0, outbox: options.outbox }
   const data = { baseUrl: options.baseUrl, mode }
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
+  // pictures are named by the API's own address, also to who opened the page under another name of this machine
+  const images = options.baseUrl.startsWith('https:') ? '' : options.baseUrl
   const read = async (file: string, more?: string) =>
-    readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, ...(more && { more }) })
+    readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, images, ...(more && { more }) })
   const [home, pay, order, charge, pricing, signIn, account, shop, library, missing] = await Promise.all(
     ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/', 'shop/', 'library/']
       .map((folder) => read(`${folder}index.html`))
@@ -168,8 +170,8 @@ async function looseFiles(dist: string): Promise<string[]> {
 /** What a link to the page looks like where it is shared. */
 function preview(product: ProductView, appUrl: string): string {
   const price = decimalText(product.amount, product.currency)
-  const picture =
-    product.imageUrl && URL.canParse(product.imageUrl, appUrl) ? new URL(product.imageUrl, appUrl) : undefined
+  const shownPicture = product.images?.preview ?? product.imageUrl
+  const picture = shownPicture && URL.canParse(shownPicture, appUrl) ? new URL(shownPicture, appUrl) : undefined
   const image = picture && /^https?:$/.test(picture.protocol) ? picture.href : undefined
   const tags: [string, string | undefined][] = [
     ['og:type', 'product'],
@@ -177,6 +179,10 @@ function preview(product: ProductView, appUrl: string): string {
     ['og:description', product.description.slice(0, 300)],
     ['og:url', `${appUrl}/pay/?product=${product.id}`],
     ['og:image', image],
+    ['og:image:alt', image && product.name],
+    ['og:image:width', product.images && '1200'],
+    ['og:image:height', product.images && '630'],
+    ['og:image:type', product.images && 'image/jpeg'],
     ['product:price:amount', price],
     ['product:price:currency', product.currency],
     ['twitter:card', image && 'summary_large_image'],

@@ -52,6 +52,8 @@ export interface MailOrder {
   currency: string
   statementDescriptor: string
   paidAt: Date | null
+  /** The product's picture, where one was uploaded. */
+  imageId: string | null
   /** The files are the buyer's, now that the mail is written. */
   delivered: boolean
   /** The last receipt was refused by the mail server. */
