@@ -111,8 +111,13 @@ test('a picture of too many pixels is refused by its header, before it takes any
     // prettier-ignore
     assertProblem(await put(productId, pngOf(width, height)), 413, 'image_too_large')
   assert(process.memoryUsage().rss - before < 100_000_000)
-  // one that lies about it is no whole picture
+  // one that says it is large, or small, and is not
   assertProblem(await put(productId, pngOf(7000, 7000)), 422, 'image_not_readable')
+  const avif = await plain(1000, 1000).avif({ effort: 0 }).toBuffer()
+  const size = avif.indexOf('ispe') + 8
+  assert.equal(avif.readUInt32BE(size), 1000)
+  for (const at of [size, size + 4]) avif.writeUInt32BE(90, at)
+  assertProblem(await put(productId, avif), 422, 'image_not_readable')
 })
 
 test('more than ten megabytes are refused, announced or not', async () => {

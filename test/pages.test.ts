@@ -345,6 +345,12 @@ test('a file whose name holds its content’s hash is kept for a year, a page is
   assert.match((await shop.call('GET', '/favicon.svg')).headers.get('cache-control')!, /max-age=3600/)
 })
 
+test('a page shows pictures from where the API is, also where that is no https', () => {
+  const policyOf = (images: string) => readPage('<html></html>', { connect: '', images }).policy
+  assert.match(policyOf('http://127.0.0.1:4000'), /; img-src 'self' https: data: http:\/\/127\.0\.0\.1:4000; /)
+  assert.match(policyOf(''), /; img-src 'self' https: data:; /)
+})
+
 test('a page that was built without any of our marks is served as it is', () => {
   const html =
     '<!doctype html><title>x</title><script>a</script><style>b</style><script type="application/json">c</script><script src="/d"></script>'
