@@ -29,7 +29,7 @@ export function renderMail({ title, text, code, button, picture, facts, note }: 
   )
   const parts = [
     picture &&
-      `<img src="${escapeHtml(picture.url)}" alt="${escapeHtml(picture.alt)}" width="560" height="294" style="display:block;width:100%;max-width:560px;height:auto;margin:0 0 24px;border-radius:10px;background:#f2f1ec">`,
+      `<img src="${escapeHtml(picture.url)}" alt="${escapeHtml(picture.alt)}" width="280" height="147" style="display:block;width:280px;max-width:100%;height:auto;margin:0 0 24px;border-radius:10px;background:#f2f1ec">`,
     `<h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(title)}</h1>`,
     `<p style="margin:0 0 24px">${escapeHtml(text)}</p>`,
     code &&
