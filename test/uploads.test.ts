@@ -1,52 +1,329 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { WriteStream } from 'node:fs'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { type TestContext, after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { count } from './seller.ts'
+import { openStorage } from '../src/kit/storage/open.ts'
+import { sweepUploads } from '../src/products/uploads.ts'
 import { type S3Server, startS3Server } from './s3-server.ts'
-import { type TestShop, assertProblem, newDatabase, startTestShop } from './shop.ts'
-import { newUploader, sha256 } from './uploads.ts'
+import { count } from './seller.ts'
+import { type Answer, type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
+import { type Uploader, newUploader, sha256 } from './uploads.ts'
 
-for (const kind of ['disk', 's3']) {
-  describe(`on ${kind}`, () => {
+const MOST = 13_000_000
+const QUOTA = 55_000_000
+const ENV = { UPLOAD_MAX_BYTES: String(MOST), STORAGE_QUOTA_BYTES: String(QUOTA) }
+const EMAIL = 'bob@example.com'
+
+for (const kind of ['a disk', 'a bucket']) {
+  describe(`files on ${kind}`, () => {
     const ends: (() => unknown)[] = []
     let shop!: TestShop
     let s3: S3Server | undefined
+    let ann!: Uploader
+    let bob!: Uploader
     before(async () => {
       const later = { after: (end: () => unknown) => ends.push(end) }
-      s3 = kind === 's3' ? await startS3Server(later) : undefined
-      shop = await startTestShop(later, { env: { ...s3?.env } })
+      s3 = kind === 'a bucket' ? await startS3Server(later) : undefined
+      shop = await startTestShop(later, { env: { ...ENV, ...s3?.env } })
+      ;[ann, bob] = await Promise.all([newUploader(shop), newUploader(shop)])
     })
     after(async () => {
       for (const end of ends.reverse()) await end()
+      assert.deepEqual(s3?.refused ?? [], [], 'every request is signed as it must be')
     })
 
-    test('a file sent in one request', async () => {
-      const ann = await newUploader(shop)
-      const bytes = randomBytes(100_000)
-      const answer = await ann.send('POST', `/api/products/${ann.productId}/files?name=b%C3%BCch.pdf`, bytes)
+    /** All that the storage holds, begun or whole. */
+    const held = async (): Promise<string[]> => {
+      if (s3) return [...s3.objects.keys(), ...[...s3.unfinished.values()].map(({ key }) => `${key} begun`)].sort()
+      const all = await fs.readdir(shop.config.storageDir, { recursive: true, withFileTypes: true })
+      return all.flatMap((one) => (one.isFile() ? [one.name] : [])).sort()
+    }
+    const filesOf = async (productId: string) => {
+      const { rows } = await sql<{ id: string; name: string; sha256: string; removed: boolean; type: string }>`
+        select id, name, sha256, removed_at is not null as removed, content_type as type
+        from files where product_id = ${productId} order by id`.execute(shop.db)
+      return rows
+    }
+    const productOf = (uploader: Uploader) => shop.product({ sellerId: uploader.sellerId, files: [] })
+    const post = (uploader: Uploader, query: string, bytes?: Buffer, headers?: Record<string, string | undefined>) =>
+      uploader.send('POST', `/api/products/${query}`, bytes, headers)
+    const begun = async (size: number, metadata: Record<string, string> = {}): Promise<string> => {
+      const answer = await ann.begin(size, metadata)
       assert.equal(answer.status, 201, JSON.stringify(answer.body))
-      assert.deepEqual([answer.body.name, answer.body.size, answer.body.sha256], ['büch.pdf', 100_000, sha256(bytes)])
-      console.log(answer.body)
+      return answer.headers.get('location')!
+    }
+    const idOf = (address: string): string => address.split('/').at(-1)!
+
+    test('who is not signed in, is somebody else, or comes from elsewhere, gets nowhere', async () => {
+      const before = await held()
+      const address = await begun(10)
+      const there = await held()
+      const tus = { 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
+      const refusals: [Uploader, Record<string, string | undefined>, number, string][] = [
+        [ann, { cookie: undefined }, 401, 'not_signed_in'],
+        [bob, {}, 404, 'upload_not_found'],
+        [ann, { origin: 'https://evil.example' }, 403, 'origin_not_allowed'],
+      ]
+      for (const [who, headers, status, code] of refusals) {
+        for (const method of ['PATCH', 'DELETE', 'HEAD']) {
+          const answer = await who.send(method, address, method === 'PATCH' ? Buffer.alloc(10) : undefined, { ...tus, ...headers }) // prettier-ignore
+          if (method !== 'HEAD') assertProblem(answer, status, code)
+          // reading changes nothing, so no origin is asked for
+          else if (code !== 'origin_not_allowed') assert.equal(answer.status, status)
+        }
+        const plain = await post(who, `${ann.productId}/files?name=x`, Buffer.from('x'), headers)
+        assertProblem(plain, status, code === 'upload_not_found' ? 'product_not_found' : code)
+      }
+      assertProblem(await bob.begin(10, { productId: ann.productId }), 404, 'product_not_found')
+      assert.deepEqual(await held(), there)
+      assert.equal((await ann.head(address)).headers.get('upload-offset'), '0')
+      const ended = await ann.send('DELETE', address, undefined, { 'tus-resumable': '1.0.0' })
+      assert.equal(ended.status, 204)
+      assert.equal((await ann.head(address)).status, 404)
+      assert.deepEqual(await held(), before)
     })
-    test('a file sent in pieces', async () => {
-      const ann = await newUploader(shop)
-      const bytes = randomBytes(20_000_000)
-      const begun = await ann.begin(bytes.length)
-      assert.equal(begun.status, 201, JSON.stringify(begun.body))
-      console.log(begun.headers)
-      const at = begun.headers.get('location')!
-      let a = await ann.patch(at, 0, bytes.subarray(0, 11_000_000))
-      console.log(s3?.asked, s3?.refused)
-      console.log(a.status, a.body, a.headers)
-      a = await ann.head(at)
-      console.log(a.status, a.body, a.headers)
-      a = await ann.patch(at, 11_000_000, bytes.subarray(11_000_000))
-      console.log(a.status, a.body, a.headers)
-      a = await ann.head(at)
-      console.log(a.status, a.body, a.headers)
-      console.log(s3?.refused, s3?.objects.keys(), s3?.asked)
-      void [count, sql, newDatabase, assertProblem]
+
+    test('what is not right is refused, and nothing of it is left', async () => {
+      const before = await held()
+      const productId = await productOf(ann)
+      const bytes = randomBytes(1000)
+      const files = `${productId}/files`
+      const wrong = sha256(Buffer.from('another file'))
+      const plain: [number, string, Promise<Answer>][] = [
+        [422, 'checksum_mismatch', post(ann, `${files}?name=x&sha256=${wrong}`, bytes)],
+        [400, 'validation_failed', post(ann, `${files}?name=x&sha256=abc`, bytes)],
+        [400, 'validation_failed', post(ann, `${files}?name=%20`, bytes)],
+        [400, 'validation_failed', post(ann, `${files}?name=a%00b`, bytes)],
+        [400, 'validation_failed', post(ann, `${files}?name=${'n'.repeat(256)}`, bytes)],
+        [400, 'validation_failed', post(ann, files, bytes)],
+        [415, 'unsupported_media_type', post(ann, `${files}?name=x`, bytes, { 'content-encoding': 'gzip' })],
+        [415, 'unsupported_media_type', post(ann, `${files}?name=x`, bytes, { 'content-type': 'multipart/form-data; boundary=x' })],
+        [411, 'length_required', ann.send('POST', `/api/products/${files}?name=x`, new Blob(['x']).stream())],
+        [413, 'file_too_large', post(ann, `${files}?name=x`, Buffer.alloc(MOST + 1))],
+        [404, 'file_not_found', post(ann, `${files}?name=x&replaces=file_${'0'.repeat(26)}`, bytes)],
+        [413, 'file_too_large', ann.begin(MOST + 1, { productId })],
+        [400, 'validation_failed', ann.begin(10, { productId: 'x' })],
+        [400, 'validation_failed', ann.begin(10, { filename: 'n'.repeat(256) })],
+        [400, 'validation_failed', ann.begin(10, { sha256: 'x' })],
+        [412, 'tus_version_unsupported', ann.send('POST', '/api/uploads', undefined, { 'upload-length': '1' })],
+        [411, 'length_required', ann.send('POST', '/api/uploads', undefined, { 'tus-resumable': '1.0.0', 'upload-defer-length': '1' })],
+        [400, 'bad_request', ann.send('POST', '/api/uploads', undefined, { 'tus-resumable': '1.0.0', 'upload-length': '-1' })],
+      ] // prettier-ignore
+      for (const [status, code, answer] of plain) assertProblem(await answer, status, code)
+
+      const address = await begun(bytes.length, { productId, sha256: wrong })
+      assertProblem(await ann.patch(address, 5, bytes.subarray(5)), 409, 'upload_offset_differs')
+      assertProblem(await ann.patch(address, 0, Buffer.concat([bytes, bytes])), 413, 'file_too_large')
+      assertProblem(await ann.patch(address, 0, bytes), 422, 'checksum_mismatch')
+      assert.equal((await ann.head(address)).status, 404, 'its client begins anew')
+      assert.deepEqual(await filesOf(productId), [])
+      assert.deepEqual(await held(), before)
+      assert.equal(await count(shop, 'uploads', sql`product_id = ${productId}`), 0)
     })
+
+    test('what was sent is what buyers get, as an attachment of the type it is', async () => {
+      const pdf = Buffer.from(`%PDF-1.4\n${'a'.repeat(2000)}`)
+      const html = Buffer.from('<!doctype html><script>alert(1)</script>')
+      const svg = Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>')
+      const productId = await productOf(ann)
+      const sent = [
+        ['../a "book".html', pdf, 'application/pdf'],
+        ['page.pdf', html, 'application/octet-stream'],
+        ['picture.png', svg, 'application/octet-stream'],
+        ['nothing', Buffer.alloc(0), 'application/octet-stream'],
+      ] as const
+      for (const [name, bytes, type] of sent) {
+        const query = new URLSearchParams({ name, sha256: sha256(bytes).toUpperCase() })
+        const { status, body } = await post(ann, `${productId}/files?${query}`, bytes)
+        assert.equal(status, 201, JSON.stringify(body))
+        assert.deepEqual(
+          [body.name, body.size, body.sha256, body.contentType],
+          [name, bytes.length, sha256(bytes), type],
+        )
+      }
+      const { orderId } = await shop.paid({ productId })
+      const { downloads } = await shop.status(orderId, EMAIL)
+      for (const [at, [name, bytes, type]] of sent.entries()) {
+        assert.equal(downloads[at]!.name, name)
+        const { pathname } = new URL(downloads[at]!.url)
+        const response = await fetch(shop.url + pathname)
+        assert.equal(response.status, 200)
+        assert.equal(response.redirected, Boolean(s3))
+        assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes)
+        assert.equal(response.headers.get('content-type'), type)
+        assert.match(
+          response.headers.get('content-disposition')!,
+          /^attachment; filename="[^"]*"; filename\*=UTF-8''[^ ]*$/,
+        )
+        const head = await fetch(shop.url + pathname, { method: 'HEAD' })
+        assert.deepEqual([head.status, Number(head.headers.get('content-length'))], [200, bytes.length])
+      }
+    })
+
+    test('a file in pieces is one once it is whole, however it was interrupted and whoever finishes it', async () => {
+      const productId = await productOf(ann)
+      const bytes = randomBytes(12_000_000)
+      const address = await begun(bytes.length, { productId, sha256: sha256(bytes), filename: 'größer.bin' })
+      assert.equal((await ann.patch(address, 0, bytes.subarray(0, 1_000_000))).status, 204)
+      const broken = await ann.beginPatch(address, 1_000_000, bytes.subarray(1_000_000, 10_000_000), 11_000_000)
+      broken.destroy()
+      // whoever comes next ends the connection that is dead
+      const offset = Number((await ann.head(address)).headers.get('upload-offset'))
+      assert(offset >= 1_000_000 && offset <= 10_000_000, String(offset))
+      assert.deepEqual(await filesOf(productId), [])
+
+      // the row cannot be written in the moment when all is here
+      await sql`alter table files add constraint broken check (name <> 'größer.bin') not valid`.execute(shop.db)
+      const last = await ann.patch(address, offset, bytes.subarray(offset))
+      assertProblem(last, 500, 'internal_error')
+      await sql`alter table files drop constraint broken`.execute(shop.db)
+
+      const finished = await Promise.all([ann.head(address), ann.head(address), ann.head(address)])
+      for (const { status, headers } of finished) {
+        assert.equal(status, 200)
+        assert.deepEqual(
+          [headers.get('till-file'), headers.get('upload-offset')],
+          [idOf(address), String(bytes.length)],
+        )
+      }
+      assert.equal((await ann.patch(address, bytes.length, Buffer.alloc(0))).headers.get('till-file'), idOf(address))
+      assertProblem(await ann.patch(address, 0, bytes.subarray(0, 10)), 409, 'upload_finished')
+      assertProblem(await ann.send('DELETE', address, undefined, { 'tus-resumable': '1.0.0' }), 409, 'upload_finished')
+      const files = await filesOf(productId)
+      assert.deepEqual(files.map(({ id, sha256: hash }) => [id, hash]), [[idOf(address), sha256(bytes)]]) // prettier-ignore
+      assert.deepEqual((await held()).filter((key) => key.startsWith(idOf(address))), [idOf(address)]) // prettier-ignore
+    })
+
+    test('a newer file takes the older one’s place, and who has bought keeps theirs', async () => {
+      const productId = await productOf(ann)
+      const { body: first } = await post(ann, `${productId}/files?name=first.txt`, Buffer.from('first'))
+      const early = await shop.paid({ productId })
+      const address = await begun(6, { productId, filename: 'second.txt', replaces: first.id })
+      assert.deepEqual((await filesOf(productId)).map(({ removed }) => removed), [false]) // prettier-ignore
+      assert.equal((await ann.patch(address, 0, Buffer.from('second'))).headers.get('till-file'), idOf(address))
+      assert.deepEqual((await filesOf(productId)).map(({ name, removed }) => [name, removed]), [['first.txt', true], ['second.txt', false]]) // prettier-ignore
+      const late = await shop.paid({ productId })
+      const names = async (orderId: string) => (await shop.status(orderId, EMAIL)).downloads.map(({ name }) => name)
+      assert.deepEqual(await names(early.orderId), ['first.txt', 'second.txt'])
+      assert.deepEqual(await names(late.orderId), ['second.txt'])
+    })
+
+    test('another instance goes on with an upload, and takes it from a connection that hangs', async (t) => {
+      const env = { ...ENV, ...(s3?.env ?? { STORAGE_URL: `file:${shop.config.storageDir}` }) }
+      const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
+      const there: Uploader['send'] = (method, address, ...more) =>
+        ann.send(method, new URL(address, other.url).href, ...more)
+      const bytes = randomBytes(1_000_000)
+      const address = await begun(bytes.length)
+      const hanging = await ann.beginPatch(address, 0, bytes.subarray(0, 400_000), bytes.length)
+      t.after(() => hanging.destroy())
+      await eventually(() => count(shop, 'uploads', sql`id = ${idOf(address)} and lock_holder is not null`), Boolean)
+      const headers = { 'tus-resumable': '1.0.0' }
+      const offset = Number((await there('HEAD', address, undefined, headers)).headers.get('upload-offset'))
+      const patched = await there('PATCH', address, bytes.subarray(offset), {
+        ...headers,
+        'upload-offset': String(offset),
+        'content-type': 'application/offset+octet-stream',
+      })
+      assert.equal(patched.headers.get('till-file'), idOf(address), JSON.stringify(patched.body))
+      assert.equal((await filesOf(ann.productId)).at(-1)!.sha256, sha256(bytes))
+    })
+
+    test('a seller’s room is theirs alone, and two uploads at once do not both get the last of it', async () => {
+      const carol = await newUploader(shop)
+      for (let used = 0; used + MOST <= QUOTA; used += MOST) assert.equal((await carol.begin(MOST)).status, 201)
+      const rest = QUOTA % MOST
+      const answers = await Promise.all([carol.begin(rest), carol.begin(rest), carol.begin(rest)])
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 413, 413])
+      assertProblem(await post(carol, `${carol.productId}/files?name=x`, Buffer.from('x')), 413, 'quota_exceeded')
+      assert.equal((await post(bob, `${bob.productId}/files?name=x`, Buffer.from('x'))).status, 201)
+    })
+
+    test('a full storage says so, and nothing is half there', async (t) => {
+      const productId = await productOf(bob)
+      const before = await held()
+      const address = (await bob.begin(1000, { productId })).headers.get('location')!
+      const mend = await fill(t)
+      assertProblem(await post(bob, `${productId}/files?name=x`, randomBytes(9_000_000)), 507, 'storage_full')
+      assertProblem(await bob.patch(address, 0, randomBytes(1000)), 507, 'storage_full')
+      if (s3) assertProblem(await bob.begin(1000, { productId }), 507, 'storage_full')
+      mend()
+      assert.deepEqual(await filesOf(productId), [])
+      assert.equal((await bob.patch(address, 0, randomBytes(1000))).status, 204, 'and goes on once there is room')
+      assert.deepEqual(await held(), [...before, idOf(address)].sort())
+      assert.equal(await count(shop, 'uploads', sql`product_id = ${productId} and state <> 'finished'`), 0)
+    })
+
+    test('what was never finished is gone after a day, in the storage too, and what was is not', async () => {
+      const before = await held()
+      const address = await begun(6_000_000)
+      assert.equal((await ann.patch(address, 0, randomBytes(5_500_000))).status, 204)
+      const done = await begun(2)
+      assert.equal((await ann.patch(done, 0, Buffer.from('ok'))).status, 204)
+      const id = [idOf(address), idOf(done)]
+      await sql`update uploads set expires_at = now() - interval '1 second' where id = any(${id})`.execute(shop.db)
+      assert.equal((await ann.head(address)).status, 410)
+      await sweepUploads(shop.db, await openStorage(shop.config))
+      assert.deepEqual(await held(), [...before, idOf(done)].sort())
+      for (const one of [address, done]) assert.equal((await ann.head(one)).status, 404)
+      assert.equal((await filesOf(ann.productId)).at(-1)!.id, idOf(done))
+    })
+
+    async function fill(t: TestContext): Promise<() => void> {
+      if (s3) {
+        s3.weather.full = true
+        return () => (s3!.weather.full = false)
+      }
+      const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write' })
+      const handle = await fs.open(path.join(shop.config.dataDir, 'any'), 'w')
+      const proto = Object.getPrototypeOf(handle)
+      await handle.close()
+      const mocks = [
+        t.mock.method(proto, 'write', async () => { throw full }),
+        t.mock.method(WriteStream.prototype, '_write', (_chunk: unknown, _encoding: unknown, done: (error: Error) => void) => done(full)),
+        t.mock.method(WriteStream.prototype, '_writev' as '_write', (_chunks: unknown, done: unknown) => (done as (error: Error) => void)(full)),
+      ] // prettier-ignore
+      return () => mocks.forEach((one) => one.mock.restore())
+    }
   })
 }
+
+test('a signed address is good for one file, and for reading it, for minutes', async (t) => {
+  const s3 = await startS3Server(t)
+  const shop = await startTestShop(t, { env: s3.env })
+  const { orderId } = await shop.paid()
+  const other = await shop.paid()
+  const linkOf = async (order: string) => new URL((await shop.status(order, EMAIL)).downloads[0]!.url).pathname
+  const redirect = await shop.call('GET', await linkOf(orderId))
+  assert.deepEqual([redirect.status, redirect.headers.get('cache-control')], [302, 'no-store'])
+  const url = new URL(redirect.headers.get('location')!)
+  assert.equal(url.searchParams.get('X-Amz-Expires'), '300')
+  assert.match(url.searchParams.get('response-content-disposition')!, /^attachment; filename="book.pdf"/)
+  assert.equal((await fetch(url)).status, 200)
+  const changed = (change: (url: URL) => void) => {
+    const one = new URL(url)
+    change(one)
+    return fetch(one)
+  }
+  const elsewhere = new URL((await shop.call('GET', await linkOf(other.orderId))).headers.get('location')!).pathname
+  assert.equal((await changed((one) => (one.pathname = elsewhere))).status, 403)
+  assert.equal((await changed((one) => one.searchParams.set('X-Amz-Expires', '86400'))).status, 403)
+  assert.equal((await changed((one) => one.searchParams.set('response-content-disposition', 'inline'))).status, 403)
+  assert.equal((await changed((one) => one.searchParams.set('response-content-type', 'text/html'))).status, 403)
+  assert.equal((await fetch(url, { method: 'DELETE' })).status, 403)
+  s3.refused.length = 0
+
+  // a store that never answers costs a buyer three seconds, and no purchase
+  s3.weather.frozen = true
+  const began = performance.now()
+  assertProblem(await shop.call('GET', await linkOf(orderId)), 503, 'storage_unavailable')
+  assert(performance.now() - began < 5_000)
+  const status = await shop.status(orderId, EMAIL)
+  assert.deepEqual([status.paid, status.downloads.length], [true, 1])
+  s3.weather.frozen = false
+  s3.objects.clear()
+  assertProblem(await shop.call('GET', await linkOf(orderId)), 503, 'storage_unavailable')
+})

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import http from 'node:http'
 import { type Browser, newBrowser } from './seller.ts'
 import type { Answer, TestShop } from './shop.ts'
 
@@ -11,10 +12,17 @@ export interface Uploader {
   browser: Browser
   sellerId: string
   productId: string
-  send(method: string, address: string, body?: Buffer, headers?: Record<string, string | undefined>): Promise<Answer>
+  send(
+    method: string,
+    address: string,
+    body?: Buffer | ReadableStream,
+    headers?: Record<string, string | undefined>,
+  ): Promise<Answer>
   begin(size: number, metadata?: Record<string, string>): Promise<Answer>
   patch(address: string, offset: number, bytes: Buffer): Promise<Answer>
   head(address: string): Promise<Answer>
+  /** A PATCH of `length` bytes of which only these come, on a connection that stays. */
+  beginPatch(address: string, offset: number, bytes: Buffer, length: number): Promise<http.ClientRequest>
 }
 
 /** Somebody new who is signed in and has a product without files. */
@@ -34,11 +42,11 @@ export async function newUploader(shop: TestShop, browser = newBrowser(shop)): P
       const response = await fetch(new URL(address, shop.url), {
         method,
         headers: Object.fromEntries(named),
-        ...(bytes && { body: bytes }),
+        ...(bytes && { body: bytes, duplex: 'half' }),
       })
       const text = await response.text()
       const isJson = /json/.test(response.headers.get('content-type') ?? '')
-      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+      return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text }
     },
     begin: (size, metadata = {}) =>
       uploader.send('POST', '/api/uploads', undefined, {
@@ -54,6 +62,23 @@ export async function newUploader(shop: TestShop, browser = newBrowser(shop)): P
         'upload-offset': String(offset),
         'content-type': 'application/offset+octet-stream',
       }),
+    async beginPatch(address, offset, bytes, length) {
+      const request = http.request(new URL(address, shop.url), {
+        method: 'PATCH',
+        agent: false,
+        headers: {
+          cookie: cookie(),
+          origin,
+          'tus-resumable': '1.0.0',
+          'upload-offset': String(offset),
+          'content-type': 'application/offset+octet-stream',
+          'content-length': length,
+        },
+      })
+      request.on('error', () => {})
+      await new Promise((resolve) => request.write(bytes, resolve))
+      return request
+    },
     head: (address) => uploader.send('HEAD', address, undefined, { 'tus-resumable': '1.0.0' }),
   }
   return uploader

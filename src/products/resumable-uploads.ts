@@ -5,7 +5,6 @@ import { holdsCardNumber } from '../kit/card-numbers.ts'
 import type { Db } from '../kit/database.ts'
 import { type ProblemCode, Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
-import { refusalOfStorage } from '../kit/storage/refusals.ts'
 import type { Resumable, Storage } from '../kit/storage/storage.ts'
 import type { UploadLimits } from './upload-limits.ts'
 import { uploadLocker } from './upload-locks.ts'
@@ -90,7 +89,10 @@ export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): A
       throw error
     }
     try {
-      return await publish(db, storage, upload, await resumable.finish(upload.id, upload.sizeBytes))
+      const file = await publish(db, storage, upload, await resumable.finish(upload.id, upload.sizeBytes))
+      // what is left of it costs nothing, and goes within a day
+      await resumable.forget(upload.id).catch(() => {})
+      return file
     } finally {
       await lock.unlock()
     }
@@ -106,12 +108,25 @@ export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): A
     })
     asked.set(web, mine)
     const response = await tus.handleWeb(web)
-    if (!response.ok)
-      throw mine.failure instanceof Refusal ? mine.failure : refusalOf(response, await response.text(), mine.failure)
+    // the library's own refusals are no errors
+    if (!response.ok) throw mine.failure instanceof Error ? mine.failure : refusalOf(response, await response.text())
     return response
   }
 
   return async (request, sellerId, body) => {
+    try {
+      return await answer(request, sellerId, body)
+    } catch (error) {
+      // another request has finished it meanwhile
+      const isOver = error instanceof Refusal && error.code === 'upload_expired'
+      const { id } = request.params as { id: string }
+      const upload = isOver ? await findUpload(db, id, sellerId) : undefined
+      if (upload?.state === 'finished') return answerFinished(request, upload)
+      throw error
+    }
+  }
+
+  async function answer(request: FastifyRequest, sellerId: string, body: Readable | undefined): Promise<TusAnswer> {
     const { id } = request.params as { id?: string }
     const mine: Asked = { sellerId, upload: id === undefined ? undefined : await findUpload(db, id, sellerId) }
     const { upload } = mine
@@ -124,13 +139,13 @@ export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): A
     })
     const { sizeBytes, expiresAt } = mine.upload!
     if (request.method === 'DELETE') await giveUp(db, storage, mine.upload!.id)
-    const answer = { status: response.status, headers: kept(response.headers) }
-    const isWhole = answer.headers['upload-offset'] === String(sizeBytes)
+    const answered = { status: response.status, headers: kept(response.headers) }
+    const isWhole = answered.headers['upload-offset'] === String(sizeBytes)
     // all of it was here already, and whoever should have finished it has died
-    if (request.method === 'HEAD' && isWhole) answer.headers['till-file'] = (await finish(mine.upload!)).id
-    if (!answer.headers['till-file'] && request.method !== 'DELETE')
-      answer.headers['upload-expires'] = expiresAt.toUTCString()
-    return answer
+    if (request.method === 'HEAD' && isWhole) answered.headers['till-file'] = (await finish(mine.upload!)).id
+    if (!answered.headers['till-file'] && request.method !== 'DELETE')
+      answered.headers['upload-expires'] = expiresAt.toUTCString()
+    return answered
   }
 }
 
@@ -177,10 +192,8 @@ function describedBy(headers: Headers, metadata: Record<string, string | null>, 
 const isName = (name: string): boolean =>
   name.trim() !== '' && [...name].length <= 255 && !name.includes('\0') && name.isWellFormed()
 
-function refusalOf({ status }: Response, says: string, failure: unknown): Refusal {
+function refusalOf({ status }: Response, says: string): Refusal {
   if (says.includes(LET_GO))
     return new Refusal('upload_in_progress', 'Another request took this upload over.', { retryAfterSeconds: 1 })
-  const code = MEANINGS.get(status)
-  if (code === 'storage_unavailable') return refusalOfStorage(failure)
-  return new Refusal(code ?? 'bad_request', says.trim() || 'The request is not valid.')
+  return new Refusal(MEANINGS.get(status) ?? 'bad_request', says.trim() || 'The request is not valid.')
 }

@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PassThrough, type Readable } from 'node:stream'
 import { Type } from 'typebox'
-import { isDatabaseOutage } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { passBy } from '../kit/bodies.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { errorForLog } from '../kit/log.ts'
 import { Problem, Time } from '../kit/schema.ts'
-import { refusalOfStorage } from '../kit/storage/refusals.ts'
+import { isOfStorage, refusalOfStorage } from '../kit/storage/refusals.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type AnswerTus, type Uploads, tusOf } from './resumable-uploads.ts'
 import { type FileRow, type Upload, beginUpload, giveUp, publish } from './uploads.ts'
@@ -132,15 +131,10 @@ async function reading<T>(request: FastifyRequest, work: (body: () => Readable) 
     const brokenOff = raw.destroyed && !raw.complete
     passBy(request)
     if (brokenOff) throw new Refusal('bad_request', 'The request broke off.')
-    if (error instanceof Refusal || isDatabaseOutage(error)) throw withNote(request, error)
-    throw withNote(request, refusalOfStorage(error))
+    if (!isOfStorage(error)) throw error
+    request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the storage failed')
+    throw refusalOfStorage(error)
   }
-}
-
-function withNote(request: FastifyRequest, error: unknown): unknown {
-  const cause = error instanceof Refusal ? error.cause : undefined
-  if (cause) request.log.warn({ requestId: request.id, ...errorForLog(cause) }, 'the storage failed')
-  return error
 }
 
 /** A stream whose end in the middle is not the end of the connection: there is still an answer to be sent. */

@@ -8,7 +8,7 @@ import { contentTypeOf } from './content-type.ts'
 
 /** Whoever begins so many and finishes none is not uploading. */
 const MOST_OPEN = 1000
-const GIVEN_UP_AT_ONCE = 100
+const SWEPT_AT_ONCE = 200
 
 export interface NewUpload {
   sellerId: string
@@ -130,13 +130,24 @@ export async function giveUp(db: Db, storage: Storage, id: string): Promise<void
 
 /** Gives up what has been silent for a day, and forgets what became of the others. What the storage refuses to remove is tried again. */
 export async function sweepUploads(db: Db, storage: Storage): Promise<void> {
-  await sql`delete from uploads where state = 'finished' and expires_at < now()`.execute(db)
   await sql`
     update uploads set state = 'given_up', lock_holder = null, locked_until = null
     where state = 'open' and expires_at < now() and coalesce(locked_until < now(), true)`.execute(db)
-  const { rows } = await sql<{ id: string }>`
-    select id from uploads where state = 'given_up' order by expires_at limit ${GIVEN_UP_AT_ONCE}`.execute(db)
-  for (const { id } of rows) await discard(db, storage, id)
+  const { rows } = await sql<{ id: string; state: string }>`
+    select id, state from uploads where state = 'given_up' or (state = 'finished' and expires_at < now())
+    order by expires_at limit ${SWEPT_AT_ONCE}`.execute(db)
+  let failure: { error: unknown } | undefined
+  for (const { id, state } of rows) {
+    const work = state === 'given_up' ? discard(db, storage, id) : forget(db, storage, id)
+    // one that cannot be removed holds up no other
+    await work.catch((error: unknown) => (failure ??= { error }))
+  }
+  if (failure) throw failure.error
+}
+
+async function forget(db: Db, storage: Storage, id: string): Promise<void> {
+  await storage.tidy(id)
+  await sql`delete from uploads where id = ${id} and state = 'finished'`.execute(db)
 }
 
 async function discard(db: Db, storage: Storage, id: string): Promise<void> {

@@ -28,10 +28,11 @@ export function resumableDisk(disk: Disk, root: string, below: (key: string) => 
       await flushFolder(path.dirname(file))
       await flushFolder(root)
       const known = hashes.digest(key, size)
-      const stored = known ? { size, sha256: known } : await hashOfStream(await disk.read(key))
-      await fs.rm(`${file}.json`, { force: true })
+      return known ? { size, sha256: known } : hashOfStream(await disk.read(key))
+    },
+    async forget(key) {
       hashes.forget(key)
-      return stored
+      await disk.tidy(key)
     },
   }
 }

@@ -64,8 +64,11 @@ export async function openDisk(folder: string): Promise<Disk> {
       }
     },
     async remove(key) {
-      const all = ['', '.part', '.json'].map((ending) => fs.rm(fileOf(key) + ending, { force: true }))
-      await Promise.all(all)
+      await fs.rm(fileOf(key), { force: true })
+      await disk.tidy(key)
+    },
+    async tidy(key) {
+      for (const ending of ['.part', '.json']) await fs.rm(fileOf(key) + ending, { force: true })
     },
     resumable: () =>
       (resumable ??= import('./disk-uploads.ts').then(({ resumableDisk }) => resumableDisk(disk, root, below))),

@@ -22,6 +22,14 @@ export function refusalOfStorage(error: unknown): Refusal {
   return unreadable(error)
 }
 
+/** Whether it was the storage that failed: the S3 library marks its errors, and of files the system names the call. */
+export function isOfStorage(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  if ('$metadata' in error) return true
+  const { syscall, name } = error as { syscall?: string; name?: string }
+  return name === 'TimeoutError' || (syscall !== undefined && !/^(?:connect|getaddrinfo)$/.test(syscall))
+}
+
 /** The bytes are not to be had now. */
 export const unreadable = (cause?: unknown): Refusal =>
   new Refusal(

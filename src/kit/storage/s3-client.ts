@@ -19,6 +19,8 @@ export const QUESTION_MS = 3_000
 /** S3's least for a part, and its most parts, make the largest file some 80 GB. */
 export const PART_BYTES = 8 * 1024 ** 2
 
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
+
 export function clientConfig({ region, endpoint, keys }: S3Settings): Sdk.S3ClientConfig {
   return {
     region,
@@ -29,6 +31,8 @@ export function clientConfig({ region, endpoint, keys }: S3Settings): Sdk.S3Clie
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
+    // what fails is told by who asked
+    logger: SILENT,
     requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SILENCE_MS },
   }
 }

@@ -20,10 +20,12 @@ export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
       // nothing came, so no part did, and a whole of no parts is none
       if (size === 0) await store.putNothing(key)
       const known = hashes.digest(key, size)
-      const stored = known ? { size, sha256: known } : await hashOfStream(await storage.read(key))
-      await store.dropNotes(key)
+      return known ? { size, sha256: known } : hashOfStream(await storage.read(key))
+    },
+    async forget(key) {
       hashes.forget(key)
-      return stored
+      await store.clearCache(key)
+      await storage.tidy(key)
     },
   }
 }
@@ -56,6 +58,10 @@ class PartStore extends S3Store {
     return super.write(hashed, key, offset)
   }
 
+  override clearCache(key: string): Promise<void> {
+    return super.clearCache(key)
+  }
+
   override async remove(key: string): Promise<void> {
     this.#hashes.forget(key)
     await this.clearCache(key)
@@ -65,12 +71,6 @@ class PartStore extends S3Store {
   async putNothing(key: string): Promise<void> {
     await this.#storage.remove(key)
     await this.client.putObject({ Bucket: this.bucket, Key: key, Body: Buffer.alloc(0) })
-  }
-
-  async dropNotes(key: string): Promise<void> {
-    await this.clearCache(key)
-    for (const Key of [this.infoKey(key), this.partKey(key, true)])
-      await this.client.deleteObject({ Bucket: this.bucket, Key })
   }
 }
 

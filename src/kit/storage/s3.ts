@@ -58,7 +58,12 @@ export function openS3(settings: S3Settings): Storage {
           if (!isMissing(error)) throw error
         })
       }
-      for (const ending of ['', '.info', '.part'])
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), soon())
+      await storage.tidy(key)
+    },
+    async tidy(key) {
+      const { sdk, client } = await connected()
+      for (const ending of ['.info', '.part'])
         await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key + ending }), soon())
     },
     resumable: () =>

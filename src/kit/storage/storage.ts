@@ -12,6 +12,8 @@ export interface Storage {
   stat(key: string): Promise<{ size: number } | undefined>
   /** Also what was begun under the key and never finished. Removing nothing is no error. */
   remove(key: string): Promise<void>
+  /** Drops what was only noted under the key while the file came. */
+  tidy(key: string): Promise<void>
   /** For files that come in pieces. */
   resumable(): Promise<Resumable>
 }
@@ -39,6 +41,8 @@ export interface Resumable {
   /** The store's own name for a key. */
   nameOf(key: string): string
   keyOf(name: string): string
-  /** Makes what is whole last, drops the store's notes about it, and says what it hashes to. */
+  /** Makes what is whole last, and says what it hashes to. As often as it is asked: the store's notes are still there. */
   finish(key: string, size: number): Promise<Stored>
+  /** Afterwards nothing is known of it but the file. */
+  forget(key: string): Promise<void>
 }
