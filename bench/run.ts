@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureCheckout } from './checkout.ts'
+import { measureFiles } from './files.ts'
 import { fillOrders, openShop } from './fill.ts'
 import { measurePayment } from './payment.ts'
 import { fakeSettings, measureProcessor } from './processor.ts'
@@ -13,7 +14,7 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const PARTS = 'start,checkout,status,payment,processor,sign-in'
+const PARTS = 'start,checkout,status,payment,processor,sign-in,files'
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
   --quick   few orders only: without the comparison with many
   --fill    how many are many (1000000)`
@@ -102,6 +103,11 @@ async function measure(world: World): Promise<void> {
   if (wanted.has('sign-in')) {
     await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
       results.push(...(await measureSignIn(stage)))
+    })
+  }
+  if (wanted.has('files')) {
+    await onStage(world, { PROCESSORS: 'none' }, async (stage) => {
+      results.push(...(await measureFiles(stage)))
     })
   }
   say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)

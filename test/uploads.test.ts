@@ -9,7 +9,8 @@ import { openStorage } from '../src/kit/storage/open.ts'
 import { sweepUploads } from '../src/products/uploads.ts'
 import { type S3Server, startS3Server } from './s3-server.ts'
 import { count } from './seller.ts'
-import { type Answer, type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
+import { startService } from './service.ts'
+import { type Answer, type TestShop, assertProblem, eventually, startTestShop, temporaryFolder } from './shop.ts'
 import { type Uploader, newUploader, sha256 } from './uploads.ts'
 
 const MOST = 13_000_000
@@ -326,4 +327,34 @@ test('a signed address is good for one file, and for reading it, for minutes', a
   s3.weather.frozen = false
   s3.objects.clear()
   assertProblem(await shop.call('GET', await linkOf(orderId)), 503, 'storage_unavailable')
+})
+
+test('an upload outlives the service: what arrived before kill -9 is not sent again', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await newUploader(shop)
+  const env = { DATABASE_URL: shop.databaseUrl, STORAGE_URL: `file:${shop.config.storageDir}` }
+  const dataDir = await temporaryFolder(t)
+  const service = await startService(t, dataDir, env)
+  const bytes = randomBytes(3_000_000)
+  const address = (await ann.begin(bytes.length, { sha256: sha256(bytes) })).headers.get('location')!
+  const id = address.split('/').at(-1)!
+  await ann.beginPatch(service.url + address, 0, bytes.subarray(0, 2_000_000), bytes.length)
+  const file = path.join(shop.config.storageDir, id.slice(-2), id)
+  await eventually(
+    async () => (await fs.stat(file)).size,
+    (size) => size === 2_000_000,
+  )
+  await service.kill()
+  // who died holds its lock for a few seconds
+  await sql`update uploads set locked_until = now() - interval '1 second' where id = ${id}`.execute(shop.db)
+  const again = await startService(t, dataDir, env)
+  const tus = { origin: again.url, 'tus-resumable': '1.0.0' }
+  const { headers } = await ann.send('HEAD', again.url + address, undefined, tus)
+  assert.equal(headers.get('upload-offset'), '2000000')
+  const last = await ann.send('PATCH', again.url + address, bytes.subarray(2_000_000), {
+    ...tus,
+    'upload-offset': '2000000',
+    'content-type': 'application/offset+octet-stream',
+  })
+  assert.equal(last.headers.get('till-file'), id, JSON.stringify(last.body))
 })

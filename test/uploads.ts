@@ -63,12 +63,13 @@ export async function newUploader(shop: TestShop, browser = newBrowser(shop)): P
         'content-type': 'application/offset+octet-stream',
       }),
     async beginPatch(address, offset, bytes, length) {
-      const request = http.request(new URL(address, shop.url), {
+      const url = new URL(address, shop.url)
+      const request = http.request(url, {
         method: 'PATCH',
         agent: false,
         headers: {
           cookie: cookie(),
-          origin,
+          origin: address.startsWith('/') ? origin : url.origin,
           'tus-resumable': '1.0.0',
           'upload-offset': String(offset),
           'content-type': 'application/offset+octet-stream',

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { type Readable, Transform } from 'node:stream'
 
 /** Who sends slower than this is holding a connection, not making a request. */
 const REQUEST_TIMEOUT_MS = 60_000
@@ -6,6 +7,9 @@ const REQUEST_TIMEOUT_MS = 60_000
 const SILENCE_MS = 60_000
 /** Who is refused reads that soonest when all was sent: so much longer is listened to, and nothing of it kept. */
 const DRAIN_MS = 5_000
+/** What each of many streams does once for a piece costs the same for a large one; what is slow is not waited for. */
+const PIECE_BYTES = 512 * 1024
+const PIECE_MS = 10
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -37,4 +41,39 @@ export function passBy({ raw }: FastifyRequest): void {
     .resume()
   const timer = setTimeout(() => raw.complete || raw.socket.destroy(), DRAIN_MS)
   raw.once('close', () => clearTimeout(timer))
+}
+
+/** The body as it comes, in larger pieces. Its end in the middle is not the connection's: there is still an answer to be sent. */
+export function bodyOf({ raw }: FastifyRequest): Readable {
+  let held: Buffer[] = []
+  let length = 0
+  let timer: NodeJS.Timeout | undefined
+  const pass = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (length > 0 && !body.destroyed) body.push(held.length === 1 ? held[0] : Buffer.concat(held, length))
+    held = []
+    length = 0
+  }
+  const body = new Transform({
+    readableHighWaterMark: PIECE_BYTES,
+    transform(chunk: Buffer, _encoding, done) {
+      held.push(chunk)
+      length += chunk.length
+      if (length >= PIECE_BYTES) pass()
+      else timer ??= setTimeout(pass, PIECE_MS)
+      done()
+    },
+    flush(done) {
+      pass()
+      done()
+    },
+    destroy(error, done) {
+      clearTimeout(timer)
+      done(error)
+    },
+  })
+  raw.on('error', (error) => body.destroy(error))
+  body.on('error', () => {})
+  return raw.pipe(body)
 }

@@ -10,6 +10,9 @@ import { refusalOfStorage, unreadable } from '../kit/storage/refusals.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { attachment, redeemDownload } from './downloads.ts'
 
+/** Large files are read in large pieces: fewer of them cost less. */
+const READ_BYTES = 256 * 1024
+
 /** The files themselves. Range, HEAD and resume are the file server's; whether one may have them is ours. */
 export function downloadRoutes(
   server: Server,
@@ -64,6 +67,7 @@ export function downloadRoutes(
         contentType: false,
         index: false,
         dotfiles: 'deny',
+        highWaterMark: READ_BYTES,
       })
       if (sent.type === 'error') {
         // how long the file really is, for who resumes a download (RFC 9110, 15.5.17)

@@ -6,7 +6,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 
 /** Who has not said for so long that it still writes has died. */
-const LEASE_SECONDS = 20
+const LEASE_SECONDS = 6
 const RENEW_MS = 1_000
 const ASK_AGAIN_MS = 200
 const WAIT_MS = 10_000

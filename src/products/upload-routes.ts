@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { PassThrough, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { Refusal } from '../kit/errors.ts'
-import { passBy } from '../kit/bodies.ts'
+import { bodyOf, passBy } from '../kit/bodies.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { errorForLog } from '../kit/log.ts'
@@ -15,7 +15,6 @@ import { type FileRow, type Upload, beginUpload, giveUp, publish } from './uploa
 const TAG = ['Products']
 const refusals = { '4xx': Problem, '5xx': Problem }
 const SHA256 = '^[0-9a-fA-F]{64}$'
-const READ_BYTES = 256 * 1024
 
 const ProductFile = Type.Object({
   id: Type.String(),
@@ -135,14 +134,6 @@ async function reading<T>(request: FastifyRequest, work: (body: () => Readable) 
     request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the storage failed')
     throw refusalOfStorage(error)
   }
-}
-
-/** A stream whose end in the middle is not the end of the connection: there is still an answer to be sent. */
-function bodyOf({ raw }: FastifyRequest): Readable {
-  const body = new PassThrough({ highWaterMark: READ_BYTES })
-  raw.on('error', (error) => body.destroy(error))
-  body.on('error', () => {})
-  return raw.pipe(body)
 }
 
 function lengthOf({ headers }: FastifyRequest): number {

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Disk, flushFolder } from './disk.ts'
+import { type Disk, WRITE_BYTES, flushFolder } from './disk.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import type { Resumable } from './storage.ts'
@@ -64,8 +64,13 @@ class PieceStore extends FileStore {
     }
     let last: Promise<void> = Promise.resolve()
     const sink = new Writable({
+      highWaterMark: WRITE_BYTES,
       write(chunk: Buffer, _encoding, done) {
         last = writeAt(chunk)
+        void settle(last, done)
+      },
+      writev(chunks, done) {
+        last = writeAt(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)))
         void settle(last, done)
       },
     })

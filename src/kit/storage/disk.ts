@@ -5,6 +5,9 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Resumable, Storage } from './storage.ts'
 
+/** What arrives while the disk writes goes there in one piece. */
+export const WRITE_BYTES = 1024 ** 2
+
 /** A folder on this machine, or one that several share. */
 export interface Disk extends Storage {
   /** Where on this machine the bytes lie: a folder, and the path below it. */
@@ -37,7 +40,7 @@ export async function openDisk(folder: string): Promise<Disk> {
             }
           },
           // flushed to the disk before it counts: a row in the database must not outlive its bytes
-          createWriteStream(unfinished, { mode: 0o600, flush: true }),
+          createWriteStream(unfinished, { mode: 0o600, flush: true, highWaterMark: WRITE_BYTES }),
         )
         await fs.rename(unfinished, target)
         // and so is its name
