@@ -50,7 +50,15 @@ test('what the page loads later is there, and needs nothing else', async () => {
   const later = [...script!.matchAll(/import\([`'"]([^`'"]+)[`'"]\)/g)].map(([, file]) => file!)
   const names = later.map((file) => /([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1]).sort()
   // `dist` draws the UPI code
-  assert.deepEqual(names, ['dist', 'form-tools', 'razorpay-form', 'stripe-form'])
+  assert.deepEqual(names, [
+    'dist',
+    'email-suggestion',
+    'form-tools',
+    'offer-part',
+    'razorpay-form',
+    'sandbox-words',
+    'stripe-form',
+  ])
   for (const file of later) assert.doesNotMatch(await page(path.join('pay', file)), /\bimport\b/)
 })
 

@@ -41,6 +41,8 @@ interface Refundable {
 
 /** What a seller is told of an order from which nothing can go back. */
 const WHY_NOT: Partial<Record<State, string>> = {
+  // and no capture
+  paid: 'This order cost nothing, so nothing can go back.',
   refunded: 'All of this order was refunded already.',
   disputed: 'The buyer’s bank is deciding about this payment: a refund could pay the buyer twice.',
   charged_back: 'The buyer’s bank has taken the money back already.',
@@ -63,7 +65,7 @@ export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): P
     if (earlier) return sameRequest(earlier, requestHash!)
 
     if (!isDelivered(order.state) || !order.captureId)
-      throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'No money came for this order.')
+      throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'This order was not paid.')
     const amount = amountMinor ?? order.leftMinor
     if (amount < 1 || amount > order.leftMinor) throw new Refusal('refund_too_large', whatIsLeft(order))
 

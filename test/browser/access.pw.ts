@@ -186,7 +186,7 @@ test('each step is said to who does not see it', async ({ page }) => {
   const said = page.locator('output.unseen')
   await expect(said).toHaveText('Your order is created. Choose how to pay.')
   await payWith(page)
-  await expect(said).toHaveText('Paid. Your files are ready.')
+  await expect(said).toHaveText('Your files are ready.')
 })
 
 test('nothing moves for who asked for less motion', async ({ page }) => {

@@ -2,8 +2,9 @@ import { startService } from './service.ts'
 
 /** One service for all browser tests: every test is a buyer of its own. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
-  const { url, demoUrl, stop } = await startService()
+  const { url, demoUrl, dataDir, stop } = await startService()
   process.env.BASE_URL = url
   process.env.DEMO_URL = demoUrl
+  process.env.SERVICE_DATA_DIR = dataDir
   return stop
 }

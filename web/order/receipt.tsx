@@ -9,7 +9,7 @@ import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
-import { GOING_BACK, HAPPENINGS, HEADLINES, NEWS } from './words.ts'
+import { FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS } from './words.ts'
 
 interface ReceiptProps {
   order: OrderStatus
@@ -26,7 +26,8 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   useEffect(() => {
     if (byHand) heading.current?.focus()
   }, [byHand])
-  const [title, text] = isGoingBack(order) ? GOING_BACK : HEADLINES[order.status]
+  const isFree = order.paid && order.amount === 0
+  const [title, text] = isGoingBack(order) ? GOING_BACK : isFree ? FREE : HEADLINES[order.status]
   const name = order.paidAt ? 'Receipt' : 'Order'
   const files = order.downloads.length > 0
   const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
@@ -68,11 +69,13 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
           <p class="slip-title">{name}</p>
           <h2>{order.product?.name}</h2>
           <dl class="lines">
-            {order.paidAt && <Line name="Paid" value={moment(order.paidAt)} />}
+            {order.paidAt && <Line name={isFree ? 'Ordered' : 'Paid'} value={moment(order.paidAt)} />}
             {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
             {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
             <Line name="Sent to" value={email} wide />
-            {order.statementDescriptor && <Line name="On your statement" value={order.statementDescriptor} wide mono />}
+            {order.statementDescriptor && order.amount > 0 && (
+              <Line name="On your statement" value={order.statementDescriptor} wide mono />
+            )}
             <Line name="Order number" value={order.orderId} wide mono />
             <Sums order={order} />
           </dl>
@@ -99,17 +102,20 @@ const isKeptHere = (productId: string, orderId: string): boolean =>
   read<{ orderId?: string }>(placeOf(productId))?.orderId === orderId
 
 /** What was paid; and where some of it went back, what did, and what is left. */
-function Sums({ order: { status, paidAt, amount, currency, refundedAmount = 0 } }: { order: OrderStatus }) {
+function Sums({ order }: { order: OrderStatus }) {
+  const { status, paidAt, amount, currency, refundedAmount = 0, discountAmount = 0 } = order
   const takenBack = status === 'charged_back' ? amount - refundedAmount : 0
   const left = amount - refundedAmount - takenBack
   return (
     <>
+      {discountAmount > 0 && <Line name="Price" value={money(amount + discountAmount, currency)} />}
+      {discountAmount > 0 && <Line name="Discount" value={`−${money(discountAmount, currency)}`} />}
       {left < amount && <Line name="Total" value={money(amount, currency)} />}
       {refundedAmount > 0 && <Line name="Refunded" value={`−${money(refundedAmount, currency)}`} />}
       {takenBack > 0 && <Line name="Taken back by the bank" value={`−${money(takenBack, currency)}`} />}
       <div class="total">
         <dt>{left < amount ? 'Left paid' : paidAt ? 'Total' : 'Price'}</dt>
-        <dd>{money(left, currency)}</dd>
+        <dd>{amount > 0 ? money(left, currency) : 'Free'}</dd>
       </div>
     </>
   )
@@ -129,7 +135,8 @@ const Log = ({ order }: { order: OrderStatus }) => (
     <ul>
       {order.timeline?.map(({ at, what }) => (
         <li key={at + what}>
-          <time dateTime={at}>{moment(at)}</time> {HAPPENINGS[what] ?? what}
+          <time dateTime={at}>{moment(at)}</time>{' '}
+          {order.amount === 0 && what === 'paid' ? 'Files released' : (HAPPENINGS[what] ?? what)}
         </li>
       ))}
     </ul>

@@ -36,6 +36,9 @@ export const GOING_BACK: (typeof HEADLINES)[Status] = [
   'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
 ]
 
+/** What cost nothing. */
+export const FREE: (typeof HEADLINES)[Status] = ['Thank you. It’s yours.', 'The files are here for you at any time.']
+
 /** What the buyer of a paid order should not have to look for, while it is the last thing that happened. */
 export const NEWS: Record<string, string> = {
   refund_requested: 'A part of the price is on its way back to you; your bank can take some days.',

@@ -6,6 +6,7 @@ import {
   type OrderStatus,
   type ProductView,
   type Rail,
+  type Wish,
 } from '../ui/api.ts'
 import { rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
@@ -14,11 +15,13 @@ import { prepareForm } from './forms.ts'
 import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './kept.ts'
 import { payInForms } from './paying.ts'
 import type { PaymentForm } from './payment-form.ts'
-import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
+import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Offer, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
-  /** Makes the order, or finds the one already made for this address. */
-  create: (email: string) => Promise<void>
+  /** Makes the order, or finds the one already made for this address and what is asked for. */
+  create: (email: string, wish?: Wish) => Promise<void>
+  /** Shows what the order would cost. */
+  offer: (offer: Offer) => void
   /** By a form that is on the screen; `rail` where the page knows it. */
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
   check: () => Promise<void>
@@ -42,18 +45,18 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   const following = follow(store, { answered: accept, unknown: startOver, asked: resume })
   const paying = payInForms(store, { productId, keepAttempt, adopt, following })
 
-  async function create(email: string, secondTry = false): Promise<void> {
+  async function create(email: string, wish = get().kept?.wish, secondTry = false): Promise<void> {
     if (get().busy) return
     const before = recall(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && !get().kept?.attempt) return adopt()
-    const known = before && alike(before.email, email)
-    const kept = known ? before : { email: email.trim(), key: newKey() }
+    const known = before && alike(before.email, email) && same(before.wish, wish)
+    const kept = known ? before : { email: email.trim(), key: newKey(), ...(wish && { wish }) }
     keep(productId, kept)
     prepareForm(payments.processor)
     set({ kept, busy: 'creating', trouble: undefined, ...(!known && NO_ORDER) })
     try {
-      const created = await createOrder(productId, kept.email, kept.key)
+      const created = await createOrder({ productId, email: kept.email, ...wish }, kept.key)
       set({ busy: undefined, editing: false })
       if (recall(productId)?.key !== kept.key) return adopt()
       open(kept, created, !known)
@@ -62,20 +65,21 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       const code = trouble instanceof Trouble ? trouble.code : ''
       // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
-      if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, true)
+      if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
     }
   }
 
   function open({ attempt, ...kept }: Kept, created: Created, isNew: boolean): void {
     const { orderId } = created
     rememberOrder(orderId, kept.email)
-    const same = kept.orderId === orderId
-    const next = { ...kept, orderId, ...(same && attempt && { attempt }) }
+    const isSame = kept.orderId === orderId
+    const next = { ...kept, orderId, ...(isSame && attempt && { attempt }) }
     keep(productId, next)
-    const order = isNew ? freshOrder(created) : same ? get().order : undefined
+    const order = isNew ? freshOrder(created) : isSame ? get().order : undefined
     set({ kept: next, created, order })
     // The answer to a repeated request is that of the first one: whether it is paid by now only the status knows.
-    if (!order) void following.check()
+    // And the files of what cost nothing come with it.
+    if (!order || order.paid) void following.check()
   }
 
   /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
@@ -158,6 +162,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     get,
     subscribe: store.subscribe,
     create,
+    offer: (offer) => set({ offer }),
     pay: paying.pay,
     check: following.check,
     async renew() {
@@ -177,15 +182,12 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
 const reasonOf = ({ rail, answer }: Attempt) => (answer === 'left' || !rail ? 'left' : 'not_taken')
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
+const same = (one?: Wish, other?: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-const freshOrder = ({ orderId, status, amount, currency, statementDescriptor }: Created): OrderStatus => ({
-  orderId,
-  status,
-  paid: false,
-  canPay: true,
-  amount,
-  currency,
-  statementDescriptor,
+const freshOrder = ({ clientSecret: _, publishableKey: _key, processor: _form, ...created }: Created): OrderStatus => ({
+  ...created,
+  paid: created.status === 'paid',
+  canPay: created.status !== 'paid',
   downloads: [],
   nextPollMs: null,
 })

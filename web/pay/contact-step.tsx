@@ -6,6 +6,8 @@ import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
 import { Trouble } from '../ui/api.ts'
 import type { StepProps } from './counter.tsx'
+import type { OfferProps } from './offer-part.ts'
+import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 
 /** Step one: where the files go. Creates the order, so that the buyer has its number before paying. */
 export function ContactStep({ product, checkout, state }: StepProps) {
@@ -13,13 +15,17 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const [left, setLeft] = useState(false)
   const [tries, setTries] = useState(0)
   const [fault, setFault] = useState<string>()
-  if (!product.payments.live) return <NotLive />
+  const { Part, waits, failed } = useOfferPart(product)
+  const [reader] = useState<OfferProps['reader']>({})
+  if (!product.payments.live && product.amount > 0) return <NotLive />
 
-  const { trouble, busy } = state
+  const { trouble, busy, offer } = state
+  const isFree = offer ? offer.listMinor === offer.offMinor : product.free
   const refused = trouble instanceof Trouble && trouble.code === 'validation_failed'
   const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
-  const submit = (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault()
+    if (waits) return
     setTries(tries + 1)
     setLeft(true)
     const wrong = looksLikeEmail(email)
@@ -28,7 +34,9 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         ? 'This is not a complete e-mail address.'
         : 'Please enter your e-mail.'
     setFault(wrong)
-    if (!wrong) void checkout.create(email)
+    if (wrong) return
+    const wish = reader.current && (await reader.current())
+    if (wish || !reader.current) void checkout.create(email, wish)
   }
   const change = (value: string) => {
     setEmail(value)
@@ -37,7 +45,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
     setLeft(false)
   }
   return (
-    <form class="stack" noValidate onSubmit={submit} onFocusOut={() => setLeft(true)}>
+    <form class="stack" noValidate onSubmit={(event) => void submit(event)} onFocusOut={() => setLeft(true)}>
       <h2 tabIndex={-1}>Where should we send it?</h2>
       {trouble && !refused ? <Notice tone="alarm" title={sentence(trouble)} role="alert" /> : null}
       <EmailField
@@ -49,15 +57,22 @@ export function ContactStep({ product, checkout, state }: StepProps) {
       >
         <BetterEmail email={email} left={left || fault !== undefined} onChange={change} />
       </EmailField>
-      <Submit busy={busy && 'Creating your order…'}>Continue to payment</Submit>
-      <div class="accepted">
-        <p class="soft small">You see your order number before you pay. Then choose how:</p>
-        <ul class="soft small">
-          {product.rails.map((rail) => (
-            <li key={rail}>{RAIL_NAMES[rail]}</li>
-          ))}
-        </ul>
-      </div>
+      {waits && <div class="blank short" />}
+      {Part && (
+        <Part product={product} wish={state.kept?.wish ?? wishInAddress()} onOffer={checkout.offer} reader={reader} />
+      )}
+      {failed && <Notice tone="alarm" title="A part of this page did not arrive. Please reload it." role="alert" />}
+      <Submit busy={busy && 'Creating your order…'}>{isFree ? 'Get it' : 'Continue to payment'}</Submit>
+      {!isFree && (
+        <div class="accepted">
+          <p class="soft small">You see your order number before you pay. Then choose how:</p>
+          <ul class="soft small">
+            {product.rails.map((rail) => (
+              <li key={rail}>{RAIL_NAMES[rail]}</li>
+            ))}
+          </ul>
+        </div>
+      )}
     </form>
   )
 }

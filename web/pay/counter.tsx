@@ -29,11 +29,17 @@ export function Counter({ product, returned }: { product: ProductView; returned?
   const panel = useMovingFocus(step)
   const Step = STEPS[view]
   useEffect(() => {
-    document.title = [view === 'delivered' && 'Paid', product.name, product.seller.name].filter(Boolean).join(' · ')
-  }, [view, product])
+    document.title = [
+      view === 'delivered' && (state.order!.amount > 0 ? 'Paid' : 'Yours'),
+      product.name,
+      product.seller.name,
+    ]
+      .filter(Boolean)
+      .join(' · ')
+  }, [view, product, state.order])
   return (
     <div class="counter" data-view={step}>
-      <Summary product={product} order={state.order} />
+      <Summary product={product} order={state.order} offer={state.offer} />
       <main class="step" ref={panel}>
         <Step product={product} checkout={checkout} state={state} key={step} />
       </main>
@@ -65,7 +71,7 @@ const SAID: Record<View, string> = {
   payment: 'Your order is created. Choose how to pay.',
   in_form: 'Your payment is being confirmed',
   waiting: 'Your payment is being confirmed',
-  delivered: 'Paid. Your files are ready.',
+  delivered: 'Your files are ready.',
   ended: 'The state of your order has changed',
 }
 

@@ -17,7 +17,7 @@ export function Delivered({ checkout, state }: StepProps) {
           <Icon name="check" />
         </span>
         <div>
-          <h2 tabIndex={-1}>Paid. It’s yours.</h2>
+          <h2 tabIndex={-1}>{order.amount > 0 && 'Paid. '}It’s yours.</h2>
           <p class="soft">
             The receipt is on its way to <span class="address">{kept?.email}</span>.
           </p>
@@ -41,11 +41,13 @@ export function Delivered({ checkout, state }: StepProps) {
         The links on this page last for an hour; this page and the one in your receipt make new ones at any time.
       </p>
       <OrderLink kept={kept} />
-      <p>
-        <button type="button" class="link small" onClick={checkout.startOver}>
-          Buy another copy
-        </button>
-      </p>
+      {order.amount > 0 && (
+        <p>
+          <button type="button" class="link small" onClick={checkout.startOver}>
+            Buy another copy
+          </button>
+        </p>
+      )}
     </div>
   )
 }

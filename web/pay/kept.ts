@@ -1,4 +1,4 @@
-import type { Rail } from '../ui/api.ts'
+import type { Rail, Wish } from '../ui/api.ts'
 import { placeOf } from '../ui/my-orders.ts'
 import { listen, read, write } from '../ui/storage.ts'
 
@@ -10,6 +10,8 @@ export interface Kept {
   email: string
   /** The Idempotency-Key: whoever sends it again gets the same order. */
   key: string
+  /** What the buyer gives, and the code: another one is another order. */
+  wish?: Wish
   orderId?: string
   /** A payment that was sent and is not known to have failed. While it is there, nobody is asked to pay. */
   attempt?: Attempt

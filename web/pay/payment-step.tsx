@@ -31,7 +31,8 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
   if (!isSandbox && !isDrawnByProcessor(created.processor)) return <NotLive />
 
   const price = money(order.amount, order.currency)
-  const changed = order.amount !== product.amount || order.currency !== product.currency
+  const list = order.amount + (order.discountAmount ?? 0)
+  const changed = (list !== product.amount && !product.payWhatYouWant) || order.currency !== product.currency
   const submit = (event: Event) => {
     event.preventDefault()
     if (isSandbox) void checkout.pay(sandboxPayment(created.clientSecret!, rail, scenario), rail)

@@ -1,6 +1,7 @@
 import type { OrderStatus, Rail } from '../ui/api.ts'
 import { Icon } from '../ui/icon.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
+import { useSandboxWords } from './sandbox-form.tsx'
 import { UpiCode } from './upi-code.tsx'
 
 interface RailChoiceProps {
@@ -12,33 +13,26 @@ interface RailChoiceProps {
 }
 
 /** One radio list: arrow keys move in it, and what a way of paying needs opens below its name. */
-export const RailChoice = ({ rails, chosen, onChoose, order, seller }: RailChoiceProps) => (
-  <fieldset class="rails">
-    <legend class="unseen">Way of paying</legend>
-    {rails.map((rail) => (
-      <div class="rail" key={rail}>
-        <label>
-          <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
-          <span>{RAIL_NAMES[rail]}</span>
-          <Icon name={rail} />
-        </label>
-        {rail === chosen && (
-          <div class="about soft small">
-            <p>{ABOUT[rail]}</p>
-            {rail === 'upi' && <UpiCode order={order} seller={seller} />}
-          </div>
-        )}
-      </div>
-    ))}
-  </fieldset>
-)
-
-const ABOUT: Record<Rail, string> = {
-  card: 'Credit cards of all networks.',
-  debit: 'Debit cards and bank debits.',
-  bank_transfer: 'A transfer from your bank. It can take longer; the files come by e-mail as soon as it has arrived.',
-  upi: 'With any UPI app.',
-  apple_pay: 'Confirm on your device.',
-  google_pay: 'Confirm on your device.',
-  wallet: 'Pay from your wallet’s balance.',
+export function RailChoice({ rails, chosen, onChoose, order, seller }: RailChoiceProps) {
+  const words = useSandboxWords()
+  return (
+    <fieldset class="rails">
+      <legend class="unseen">Way of paying</legend>
+      {rails.map((rail) => (
+        <div class="rail" key={rail}>
+          <label>
+            <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
+            <span>{RAIL_NAMES[rail]}</span>
+            <Icon name={rail} />
+          </label>
+          {rail === chosen && (
+            <div class="about soft small">
+              <p>{words?.ABOUT[rail]}</p>
+              {rail === 'upi' && words && <UpiCode order={order} seller={seller} words={words} />}
+            </div>
+          )}
+        </div>
+      ))}
+    </fieldset>
+  )
 }

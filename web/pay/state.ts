@@ -1,4 +1,4 @@
-import type { Created, OrderStatus, Rail, Status } from '../ui/api.ts'
+import type { Created, OrderStatus, Rail, Status, Wish } from '../ui/api.ts'
 import { isGoingBack } from '../ui/going-back.ts'
 import type { Kept } from './kept.ts'
 
@@ -8,6 +8,8 @@ export interface State {
   order?: OrderStatus | undefined
   /** What is needed to pay; never stored. */
   created?: Created | undefined
+  /** What the buyer has chosen so far, before there is an order. */
+  offer?: Offer | undefined
   /** `in_form`: the buyer is paying in a processor's form, which has to stay where it is. */
   busy?: 'creating' | 'confirming' | 'in_form' | undefined
   notice?: Notice | undefined
@@ -21,6 +23,14 @@ export interface State {
   rail?: Rail
   /** A code is on the screen that another device may pay. */
   watching?: boolean
+}
+
+/** What a buyer asks for, and what the page says that it costs. The service decides. */
+export interface Offer {
+  wish: Wish
+  /** In minor units, before the code. */
+  listMinor: number
+  offMinor: number
 }
 
 /** Why nothing was paid. `left`: the buyer came away from the processor's form. `invalid`: something in it is missing. */

@@ -3,12 +3,23 @@ import type { OrderStatus, ProductView } from '../ui/api.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { money } from '../ui/format.ts'
 import { fromApi } from '../ui/page-data.ts'
+import type { Offer } from './state.ts'
 
 const SHORT = 260
 
-/** The slip: seller, product, and the price: that of the product until there is an order, then the order's own. */
-export function Summary({ product, order }: { product: ProductView; order: OrderStatus | undefined }) {
-  const { amount, currency } = order ?? product
+interface SummaryProps {
+  product: ProductView & { images?: Record<string, string> }
+  order: OrderStatus | undefined
+  offer: Offer | undefined
+}
+
+/** The slip: seller, product, and the price: what is asked for until there is an order, then the order's own. */
+export function Summary({ product, order, offer }: SummaryProps) {
+  const { currency } = order ?? product
+  const off = order ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
+  const list = order ? order.amount + off : (offer?.listMinor ?? product.amount)
+  const price = list > off ? money(list - off, currency) : 'Free'
+  const shown = product.payWhatYouWant && !offer ? 'You name the price' : price
   return (
     <section class="summary slip-shadow" aria-label="What you are buying">
       <div class="slip stack">
@@ -19,10 +30,34 @@ export function Summary({ product, order }: { product: ProductView; order: Order
           <span>{product.seller.name}</span>
           {product.payments.processor === 'sandbox' && <span class="tag">Test mode</span>}
         </div>
-        {product.imageUrl && <img class="cover" src={fromApi(product.imageUrl)} alt="" width="1200" height="630" />}
+        {product.imageUrl && (
+          <img
+            class="cover"
+            src={fromApi(product.imageUrl)}
+            srcset={
+              product.images &&
+              Object.entries(product.images)
+                .map(([width, url]) => `${fromApi(url)} ${width}w`)
+                .join()
+            }
+            sizes="25rem"
+            alt=""
+            width="1200"
+            height="630"
+          />
+        )}
         <div class="what">
           <h1>{product.name}</h1>
-          {!order && <p class="price">{money(product.amount, product.currency)}</p>}
+          {!order && (
+            <p class="price">
+              {off > 0 && (
+                <s class="soft">
+                  <span class="unseen">Instead of</span> {money(list, currency)}
+                </s>
+              )}{' '}
+              {shown}
+            </p>
+          )}
         </div>
         <Description text={product.description} />
         {order && (
@@ -33,15 +68,27 @@ export function Summary({ product, order }: { product: ProductView; order: Order
                 <Copyable text={order.orderId} name="order number" />
               </dd>
             </div>
-            {order.statementDescriptor && (
+            {order.statementDescriptor && order.amount > 0 && (
               <div class="wide statement">
                 <dt>On your statement</dt>
                 <dd class="mono">{order.statementDescriptor}</dd>
               </div>
             )}
+            {off > 0 && (
+              <>
+                <div>
+                  <dt>Price</dt>
+                  <dd>{money(list, currency)}</dd>
+                </div>
+                <div>
+                  <dt>Discount</dt>
+                  <dd>−{money(off, currency)}</dd>
+                </div>
+              </>
+            )}
             <div class="total">
               <dt>Total</dt>
-              <dd>{money(amount, currency)}</dd>
+              <dd>{price}</dd>
             </div>
           </dl>
         )}

@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks'
 import { decimalText } from '../../src/kit/money.ts'
 import type { OrderStatus } from '../ui/api.ts'
+import type { SandboxWords } from './sandbox-form.tsx'
 
-/** The sandbox's own account: `invalid` is a handle no bank has, so an app that reads the code refuses it. */
-const TEST_ACCOUNT = 'sandbox@invalid'
-
-/** A UPI payment link as the network defines it: who, how much, and our order number as the reference. */
-const upiLink = ({ amount, currency, orderId }: OrderStatus, seller: string): string =>
-  `upi://pay?pa=${TEST_ACCOUNT}&pn=${encodeURIComponent(seller)}&am=${decimalText(amount, currency)}&cu=${currency}&tr=${orderId}`
+interface UpiCodeProps {
+  order: OrderStatus
+  seller: string
+  words: SandboxWords
+}
 
 /** A code to scan beside a desk; on a phone, which cannot scan itself, a link to the app. */
-export function UpiCode({ order, seller }: { order: OrderStatus; seller: string }) {
-  const link = upiLink(order, seller)
+export function UpiCode({ order, seller, words }: UpiCodeProps) {
+  const link = words.upiLink({ ...order, amount: decimalText(order.amount, order.currency) }, seller)
   if (matchMedia('(pointer: coarse)').matches)
     return (
       <a class="button" href={link}>
@@ -21,7 +21,7 @@ export function UpiCode({ order, seller }: { order: OrderStatus; seller: string 
   return (
     <>
       <Code text={link} />
-      <p>Scan it with your phone. In test mode the code leads nowhere: press the button below to pay.</p>
+      <p>{words.SCAN}</p>
     </>
   )
 }

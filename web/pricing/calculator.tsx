@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { feeOf } from '../../src/kit/money.ts'
+import { decimalsOf, feeOf } from '../../src/kit/money.ts'
 import { money } from '../ui/format.ts'
-import { minorUnits } from './minor-units.ts'
+import { minorUnits } from '../ui/minor-units.ts'
 
 const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 
@@ -9,7 +9,7 @@ const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 export function Calculator() {
   const [price, setPrice] = useState('499.00')
   const [currency, setCurrency] = useState('INR')
-  const amount = minorUnits(price, currency)
+  const amount = minorUnits(price, decimalsOf(currency))
   const fault = amount === undefined && price.trim() !== ''
   const shown = amount ?? 0
   return (

@@ -7,6 +7,12 @@ export type Status = OrderStatus['status']
 export type Download = OrderStatus['downloads'][number]
 export type Happening = NonNullable<OrderStatus['timeline']>[number]
 
+/** What a buyer can ask for beside the product. */
+export interface Wish {
+  chosenAmount?: number
+  discountCode?: string
+}
+
 export interface Mail {
   id: string
   to: string
@@ -49,10 +55,11 @@ const PATIENCE_MS = 20_000
 
 const path = encodeURIComponent
 
-export const getProduct = (id: string) => call<ProductView>(`/api/products/${path(id)}/public`)
+export const getProduct = (id: string, discountCode?: string) =>
+  call<ProductView>(`/api/products/${path(id)}/public${discountCode ? `?discountCode=${path(discountCode)}` : ''}`)
 
-export const createOrder = (productId: string, email: string, idempotencyKey: string) =>
-  call<Created>('/api/checkout', { productId, email }, { 'idempotency-key': idempotencyKey })
+export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>
+  call<Created>('/api/checkout', order, { 'idempotency-key': idempotencyKey })
 
 export const getStatus = (orderId: string, email: string, sync = false) =>
   call<OrderStatus>(

@@ -3,7 +3,8 @@ import { moment } from './format.ts'
 import { isGoingBack } from './going-back.ts'
 
 interface ProgressProps {
-  order: Pick<OrderStatus, 'status' | 'createdAt' | 'paidAt' | 'timeline'> & Partial<Pick<OrderStatus, 'paid'>>
+  order: Pick<OrderStatus, 'status' | 'createdAt' | 'paidAt' | 'timeline'> &
+    Partial<Pick<OrderStatus, 'paid' | 'amount'>>
   /** What this page knows of a payment of which the shop has not heard yet: it was sent, or the bank has said yes. */
   attempt?: 'sent' | 'approved' | undefined
 }
@@ -30,7 +31,7 @@ export function Progress({ order, attempt }: ProgressProps) {
 const SAID: Record<Mark, string> = { done: 'done', now: 'in progress', open: 'to come', stopped: 'stopped' }
 
 function stepsOf(
-  { status, paid, createdAt, paidAt, timeline }: ProgressProps['order'],
+  { status, paid, amount, createdAt, paidAt, timeline }: ProgressProps['order'],
   attempt: ProgressProps['attempt'],
 ): [label: string, mark: Mark, at?: string | null | undefined][] {
   const created: [string, Mark, string | undefined] = ['Order created', 'done', createdAt]
@@ -44,6 +45,7 @@ function stepsOf(
   switch (status) {
     case 'paid':
     case 'partially_refunded':
+      if (amount === 0) return [created, ['Files ready', 'done', paidAt]]
       return [created, approved, confirmed, ['Files ready', 'done']]
     case 'disputed':
       return [created, approved, confirmed, ['Files on hold', 'stopped']]

@@ -29,6 +29,9 @@ export function sentence(trouble: unknown): string {
       return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
     case 'card_number_refused':
       return 'That looks like the number of a card. Please type it only where the payment form asks for it.'
+    case 'discount_not_valid':
+    case 'amount_too_small':
+      return trouble.message
     case 'validation_failed':
       return trouble.fields[0]?.message ?? 'Please check what you entered.'
     default:

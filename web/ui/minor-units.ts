@@ -1,11 +1,11 @@
-import { decimalsOf } from '../../src/kit/money.ts'
-
 /** 12 digits: more than any product costs, and far from where integers lose their last digit. */
 const MOST_DIGITS = 12
 
-/** What somebody typed as an amount ("1,234.50", "1234,5", " 499 ") in minor units, digit by digit; undefined when it is none. */
-export function minorUnits(typed: string, currency: string): number | undefined {
-  const places = decimalsOf(currency)
+/**
+ * What somebody typed as an amount ("1,234.50", "1234,5", " 499 ") in minor units of a currency with so many decimals, digit by
+ * digit; undefined when it is none. Imports nothing: what a page loads later cannot.
+ */
+export function minorUnits(typed: string, places: number): number | undefined {
   const text = typed.trim().replace(/[\s'’]/g, '')
   // The last mark is the decimal one, unless exactly three digits follow it and the currency has not got three.
   const [, whole = '', mark = '', rest = ''] = /^([\d.,]*?)(?:([.,])(\d*))?$/.exec(text) ?? []

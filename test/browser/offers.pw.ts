@@ -1,0 +1,184 @@
+import path from 'node:path'
+import type { Page } from '@playwright/test'
+import pg from 'pg'
+import { findEmbedded } from '../../src/kit/embedded.ts'
+import { newId } from '../../src/kit/ids.ts'
+import { newEmail, payButton, payWith, shownOrderId, statusOf } from './buyer.ts'
+import { expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
+
+let client: pg.Client
+test.beforeAll(async () => {
+  const dir = path.join(process.env.SERVICE_DATA_DIR!, 'postgres')
+  client = new pg.Client({ connectionString: findEmbedded({ dir, name: 'till' }) })
+  await client.connect()
+})
+test.afterAll(() => client.end())
+
+/** A product like the demo's, files and all, of another seller's price. */
+async function product({ priceMinor = 0, choose = false, suggested = null as number | null, currency = 'USD' } = {}) {
+  const [id, sellerId] = [newId('prod'), newId('sel')]
+  await client.query(`insert into sellers (id, name, email) values ($1, 'Ann', $2)`, [sellerId, newEmail()])
+  await client.query(
+    `insert into products (id, seller_id, name, description, status, price_minor, currency, statement_suffix, pay_what_you_want, suggested_minor)
+     select $1, $2, 'A small book', description, 'active', $3, $4, 'A SMALL BOOK', $5, $6 from products where id = $7`,
+    [id, sellerId, priceMinor, currency, choose, suggested, PRODUCT_ID],
+  )
+  return { id, sellerId, url: `/pay/?product=${id}` }
+}
+
+async function discount(sellerId: string, { percent = 20, limit = null as number | null } = {}): Promise<string> {
+  const code = `SUMMER-${newId('dsc').slice(-6).toUpperCase()}`
+  await client.query(
+    `insert into discounts (id, seller_id, code, percent_off, most_uses) values ($1, $2, $3, $4, $5)`,
+    [newId('dsc'), sellerId, code, percent, limit],
+  )
+  return code
+}
+
+const email = (page: Page) => page.getByLabel('E-mail')
+const next = (page: Page) => page.getByRole('button', { name: 'Continue to payment' })
+const summary = (page: Page) => page.getByRole('region', { name: 'What you are buying' })
+
+test('a free product is got by one press, and nothing on the way speaks of payment', async ({ page }) => {
+  const { url } = await product()
+  await page.goto(url)
+  await expect(summary(page).getByText('Free', { exact: true })).toBeVisible()
+  await expect(page.getByRole('main')).not.toContainText(/pay|card/i)
+  await expect(page.getByText('Have a code?')).toHaveCount(0)
+  await expectAccessible(page, 'a free product')
+  const to = newEmail()
+  await email(page).fill(to)
+  await page.getByRole('button', { name: 'Get it' }).click()
+  await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeFocused()
+  await expect(payButton(page)).toHaveCount(0)
+  const orderId = await shownOrderId(page)
+  expect((await statusOf(page, orderId, to)).status).toBe('paid')
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeVisible()
+  expect(await shownOrderId(page)).toBe(orderId)
+
+  await page.getByRole('link', { name: 'Open the page of this order' }).click()
+  await expect(page.getByRole('complementary', { name: 'Receipt' }).getByText('Free')).toBeVisible()
+  await expect(page.getByRole('main')).not.toContainText(/payment|bank|statement/i)
+})
+
+test('the buyer names the price: the suggestion stands there, the least is said and kept', async ({ page }) => {
+  const { url } = await product({ priceMinor: 500, choose: true, suggested: 900 })
+  await page.goto(url)
+  const field = page.getByLabel('Name your price (USD)')
+  await expect(field).toHaveValue('9.00')
+  await expect(field).toHaveAttribute('inputmode', 'decimal')
+  await expect(field).toHaveAccessibleDescription('You decide: $5.00 or more.')
+  await expect(summary(page).getByText('$9.00')).toBeVisible()
+  await expectAccessible(page, 'a price to be named')
+  await email(page).fill(newEmail())
+  for (const [typed, said] of [
+    ['4.99', /Please give \$5\.00 or more/],
+    ['a lot', /Please enter an amount/],
+    ['', /Please enter an amount/],
+  ] as const) {
+    await field.fill(typed)
+    await next(page).click()
+    await expect(field).toHaveAccessibleDescription(said)
+    await expect(field).toBeFocused()
+  }
+  await field.fill('12,50')
+  await expect(summary(page).getByText('$12.50')).toBeVisible()
+  await next(page).click()
+  await expect(payButton(page)).toHaveText('Pay $12.50')
+  await expect(page.getByText('The price is now')).toHaveCount(0)
+  const orderId = await shownOrderId(page)
+  await page.reload()
+  await expect(payButton(page)).toHaveText('Pay $12.50')
+  expect(await shownOrderId(page)).toBe(orderId)
+
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  await expect(field).toHaveValue('12.50')
+  await field.fill('20')
+  await next(page).click()
+  await expect(payButton(page)).toHaveText('Pay $20.00')
+  expect(await shownOrderId(page)).not.toBe(orderId)
+})
+
+test('a price of nothing, named by the buyer, leads straight to the files', async ({ page }) => {
+  const { url } = await product({ choose: true })
+  await page.goto(url)
+  await expect(page.getByLabel('Name your price (USD)')).toHaveAccessibleDescription(/or nothing/)
+  await page.getByLabel('Name your price (USD)').fill('0')
+  await email(page).fill(newEmail())
+  await page.getByRole('button', { name: 'Get it' }).click()
+  await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeVisible()
+})
+
+test('a code shows what it takes off before and after the order, and the order costs that', async ({ page }) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId)
+  await page.goto(url)
+  await page.getByText('Have a code?').click()
+  const field = page.getByLabel('Discount code')
+  await field.fill('WINTER')
+  await field.press('Enter')
+  await expect(field).toHaveAccessibleDescription(/not valid here/)
+  await expect(field).toBeFocused()
+  await expectAccessible(page, 'a code that is none')
+  await field.fill(code.toLowerCase())
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByText(`${code} takes 20\u202f% off.`)).toBeVisible()
+  await expect(summary(page)).toContainText('Instead of $19.00')
+  await expect(summary(page).getByText('$15.20')).toBeVisible()
+  await expectAccessible(page, 'a code')
+
+  const to = newEmail()
+  await email(page).fill(to)
+  await next(page).click()
+  await expect(payButton(page)).toHaveText('Pay $15.20')
+  await expect(page.getByText('The price is now')).toHaveCount(0)
+  for (const line of ['$19.00', '−$3.80', '$15.20']) await expect(summary(page).getByText(line)).toBeVisible()
+  await page.reload()
+  await expect(summary(page).getByText('−$3.80')).toBeVisible()
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 20_000 })
+  expect((await statusOf(page, await shownOrderId(page), to)).amount).toBe(1520)
+})
+
+test('a link can bring its code, the last use of one is taken once, and all of 100 % is free', async ({
+  page,
+  browser,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 1900 })
+  const code = await discount(sellerId, { percent: 100, limit: 1 })
+  await page.goto(`${url}&code=${code.toLowerCase()}`)
+  await expect(page.getByText(`${code} takes 100\u202f% off.`)).toBeVisible()
+  const late = await (await browser.newContext()).newPage()
+  await late.goto(`${url}&code=${code}`)
+  await expect(late.getByText(`${code} takes`)).toBeVisible()
+
+  await email(page).fill(newEmail())
+  await page.getByRole('button', { name: 'Get it' }).click()
+  await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeVisible()
+  await email(late).fill(newEmail())
+  await late.getByRole('button', { name: 'Get it' }).click()
+  await expect(late.getByRole('alert')).toContainText('This code is not valid here, or not any more.')
+  await late.getByRole('button', { name: 'Remove the code' }).click()
+  await late.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(late)).toHaveText('Pay $19.00')
+  await late.context().close()
+})
+
+for (const [size, options] of Object.entries(SIZES))
+  for (const colorScheme of ['light', 'dark'] as const)
+    test.describe(`${size}, ${colorScheme}`, () => {
+      test.use({ ...options, colorScheme })
+      test('a price to be named and a code fit the screen and can be read', async ({ page }) => {
+        const { url, sellerId } = await product({ priceMinor: 500, choose: true, suggested: 900 })
+        await discount(sellerId)
+        await page.goto(url)
+        await page.getByText('Have a code?').click()
+        await page.getByLabel('Discount code').fill('WINTER')
+        await page.getByRole('button', { name: 'Apply' }).click()
+        await expect(page.getByText(/not valid here/)).toBeVisible()
+        await expectFits(page, size)
+        await expectAccessible(page, size, colorScheme)
+        if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/offer-${size}-${colorScheme}.png`, fullPage: true }) // prettier-ignore
+      })
+    })

@@ -1,0 +1,190 @@
+import type { ComponentType, h as draw } from 'preact'
+import type { useEffect, useState } from 'preact/hooks'
+import type { ProductView, Wish } from '../ui/api.ts'
+import { minorUnits } from '../ui/minor-units.ts'
+import type { Offer } from './state.ts'
+
+/** What the page has already: a part that comes later cannot import it. */
+export interface OfferTools {
+  h: typeof draw
+  useState: typeof useState
+  useEffect: typeof useEffect
+  Icon: ComponentType<{ name: 'alert' }>
+  money: (amountMinor: number, currency: string) => string
+  decimalText: (amountMinor: number, currency: string) => string
+  decimalsOf: (currency: string) => number
+  getProduct: (id: string, discountCode: string) => Promise<ProductView>
+  sentence: (trouble: unknown) => string
+}
+
+export interface OfferProps {
+  product: ProductView
+  /** What was asked for before, or stands in the address. */
+  wish: Wish
+  onOffer: (offer: Offer) => void
+  /** Holds what gives the buyer's wish when the form is sent: nothing where a field has a fault, which then has the focus. */
+  reader: { current?: () => Promise<Wish | undefined> }
+}
+
+/** The fields of a price that its buyer names, and of a code. Few products need them, so they are loaded when one does. */
+export function offerPart({
+  h,
+  useState: keepState,
+  useEffect: afterRender,
+  Icon,
+  ...tools
+}: OfferTools): ComponentType<OfferProps> {
+  return function OfferPart({ product, wish, onOffer, reader }: OfferProps) {
+    const { amount: least, currency, payWhatYouWant } = product
+    const price = (minor: number) => tools.money(minor, currency)
+    const [typed, setTyped] = keepState(() => {
+      const first = wish.chosenAmount ?? product.suggestedAmount ?? (least || undefined)
+      return first === undefined ? '' : tools.decimalText(first, currency)
+    })
+    const [code, setCode] = keepState(wish.discountCode ?? '')
+    const [discount, setDiscount] = keepState<ProductView['discount']>()
+    const [fault, setFault] = keepState<{ at: 'chosen' | 'code'; text: string }>()
+    const [applying, setApplying] = keepState(false)
+
+    const chosen = payWhatYouWant ? minorUnits(typed, tools.decimalsOf(currency)) : undefined
+    const listMinor = chosen ?? least
+    const offMinor = discount ? takenOff(listMinor, discount) : 0
+    const wishOf = (used = discount): Wish => ({
+      ...(chosen !== undefined && { chosenAmount: chosen }),
+      ...(used && { discountCode: used.code }),
+    })
+    afterRender(() => onOffer({ wish: wishOf(), listMinor, offMinor }), [listMinor, offMinor, discount])
+
+    const refuse = (at: 'chosen' | 'code', text: string) => {
+      setFault({ at, text })
+      // a fold that is shut has nothing that could have the focus
+      document.getElementById(at)?.closest('details')?.setAttribute('open', '')
+      document.getElementById(at)?.focus()
+    }
+
+    async function apply(): Promise<ProductView['discount']> {
+      if (!code.trim()) return void refuse('code', 'Please enter the code.')
+      setApplying(true)
+      setFault(undefined)
+      try {
+        const found = (await tools.getProduct(product.id, code.trim())).discount
+        setDiscount(found)
+        return found
+      } catch (trouble) {
+        refuse('code', tools.sentence(trouble))
+      } finally {
+        setApplying(false)
+      }
+    }
+    afterRender(() => {
+      if (code) void apply()
+    }, [])
+
+    reader.current = async () => {
+      if (payWhatYouWant && chosen === undefined)
+        return void refuse('chosen', `Please enter an amount as it is written in ${currency}.`)
+      if (listMinor < least) return void refuse('chosen', `Please give ${price(least)} or more.`)
+      // typed, and not yet looked at
+      const used = discount ?? (code.trim() ? await apply() : undefined)
+      return code.trim() && !used ? undefined : wishOf(used)
+    }
+
+    const field = (id: 'chosen' | 'code', label: string, hint: string, input: object, end?: unknown) => {
+      const wrong = fault?.at === id ? fault.text : undefined
+      return h('div', { class: 'field' }, [
+        h('label', { for: id }, label),
+        hint && h('p', { class: 'soft small', id: `${id}-hint` }, hint),
+        h('div', { class: 'beside' }, [
+          h('input', {
+            id,
+            name: id,
+            type: 'text',
+            autoComplete: 'off',
+            spellcheck: false,
+            maxLength: 60,
+            'aria-invalid': wrong ? 'true' : undefined,
+            'aria-describedby': [wrong && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined,
+            ...input,
+          }),
+          end,
+        ] as never),
+        wrong && h('p', { class: 'fault', id: `${id}-fault` }, [h(Icon, { name: 'alert' }), wrong]),
+      ])
+    }
+
+    return h('div', { class: 'stack offer' }, [
+      payWhatYouWant &&
+        field(
+          'chosen',
+          `Name your price (${currency})`,
+          least > 0 ? `You decide: ${price(least)} or more.` : 'You decide: any amount, or nothing.',
+          {
+            inputMode: 'decimal',
+            value: typed,
+            onInput: (event: { currentTarget: HTMLInputElement }) => {
+              setTyped(event.currentTarget.value)
+              setFault(undefined)
+            },
+          },
+        ),
+      discount
+        ? h('p', { class: 'recipient' }, [
+            h('output', null, [h('b', null, discount.code), ` takes ${saidOff(discount, price)} off.`]),
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'link',
+                onClick: () => {
+                  setDiscount(undefined)
+                  setCode('')
+                },
+              },
+              ['Remove', h('span', { class: 'unseen' }, ' the code')],
+            ),
+          ])
+        : (product.takesCode || wish.discountCode) &&
+          h('details', { open: Boolean(wish.discountCode) || undefined }, [
+            h('summary', null, 'Have a code?'),
+            field(
+              'code',
+              'Discount code',
+              '',
+              {
+                autoCapitalize: 'characters',
+                value: code,
+                onInput: (event: { currentTarget: HTMLInputElement }) => {
+                  setCode(event.currentTarget.value)
+                  setFault(undefined)
+                },
+                // here it means the code, and not the whole form
+                onKeyDown: (event: KeyboardEvent) => {
+                  if (event.key !== 'Enter') return
+                  event.preventDefault()
+                  void apply()
+                },
+              },
+              h(
+                'button',
+                {
+                  type: 'button',
+                  class: 'button',
+                  'aria-disabled': applying || undefined,
+                  onClick: () => void apply(),
+                },
+                applying ? 'Looking…' : 'Apply',
+              ),
+            ),
+          ]),
+    ])
+  }
+}
+
+type Discount = NonNullable<ProductView['discount']>
+
+/** As the service counts it: a part is rounded down, and no more comes off than there is. */
+const takenOff = (listMinor: number, { percentOff, amountOff }: Discount): number =>
+  percentOff ? Math.floor((listMinor * percentOff) / 100) : Math.min(listMinor, amountOff)
+
+const saidOff = ({ percentOff, amountOff }: Discount, price: (minor: number) => string): string =>
+  percentOff ? `${percentOff}\u202f%` : price(amountOff)

@@ -1,0 +1,34 @@
+import { type ComponentType, h } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { decimalsOf, decimalText } from '../../src/kit/money.ts'
+import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
+import { money } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { sentence } from '../ui/words.ts'
+import type { OfferProps } from './offer-part.ts'
+
+let part: ComponentType<OfferProps> | undefined
+
+/** What the address wishes for: a link can carry a code. */
+export const wishInAddress = (): Wish => {
+  const discountCode = new URLSearchParams(location.search).get('code')?.trim()
+  return discountCode ? { discountCode } : {}
+}
+
+/** The fields of a price to be named and of a code, where the product has any: loaded when it does. */
+export function useOfferPart({ free, payWhatYouWant, takesCode }: ProductView) {
+  const needed = !free && Boolean(payWhatYouWant || takesCode || wishInAddress().discountCode)
+  const [Part, setPart] = useState(() => part)
+  const [failed, setFailed] = useState(false)
+  useEffect(() => {
+    if (needed && !part)
+      import('./offer-part.ts').then(
+        ({ offerPart }) => {
+          part = offerPart({ h, useState, useEffect, Icon, money, decimalText, decimalsOf, getProduct, sentence })
+          setPart(() => part)
+        },
+        () => setFailed(true),
+      )
+  }, [needed])
+  return { Part: needed ? Part : undefined, waits: needed && !Part && !failed, failed }
+}
