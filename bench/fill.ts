@@ -2,7 +2,7 @@ import { type Database, query } from './world.ts'
 import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn, orderId, paymentId, processorPaymentId } from './sql.ts'
 
 const BUYER = 'buyer@example.com'
-const SELLER = idIn('sel_00b', 1)
+export const SELLER = idIn('sel_00b', 1)
 export const SELLER_ACCOUNT = `seller:${SELLER}`
 /** A shop with one product would have all its orders wait for one row. */
 const PRODUCTS = 20

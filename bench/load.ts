@@ -18,6 +18,7 @@ export interface Heard {
   rate: number
   count: number
   p50Ms: number
+  p95Ms: number
   p99Ms: number
 }
 
@@ -47,7 +48,13 @@ export async function load({ port, connections, seconds, next, status }: Load): 
   }
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN
-  return { rate: times.length / ((last - began) / 1000), count: times.length, p50Ms: at(0.5), p99Ms: at(0.99) }
+  return {
+    rate: times.length / ((last - began) / 1000),
+    count: times.length,
+    p50Ms: at(0.5),
+    p95Ms: at(0.95),
+    p99Ms: at(0.99),
+  }
 }
 
 /** A request as it goes over the wire. */

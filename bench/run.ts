@@ -3,10 +3,12 @@ import { parseArgs } from 'node:util'
 import { measureCheckout } from './checkout.ts'
 import { measureFiles } from './files.ts'
 import { fillOrders, openShop } from './fill.ts'
+import { SELLERS, fillSellers } from './fill-sellers.ts'
 import { measurePayment } from './payment.ts'
 import { fakeSettings, measureProcessor } from './processor.ts'
 import { type Result, isMet, tableOf } from './report.ts'
 import { startBare, startFakeProcessor, startService } from './service.ts'
+import { measureCsv, measureSellers } from './sellers.ts'
 import { LIMITS, measureSignIn } from './sign-in.ts'
 import type { Shop, Stage } from './stage.ts'
 import { measureStart } from './start.ts'
@@ -14,12 +16,13 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const PARTS = 'start,checkout,status,payment,processor,sign-in,files'
+const PARTS = 'start,checkout,status,payment,processor,sign-in,files,sellers'
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
   --quick   few orders only: without the comparison with many
   --fill    how many are many (1000000)`
 const FEW = 10_000
 const SMALL = 'small'
+const MARKET = 'market'
 
 const { values: options } = parseArgs({
   options: {
@@ -109,6 +112,20 @@ async function measure(world: World): Promise<void> {
     await onStage(world, { PROCESSORS: 'none' }, async (stage) => {
       results.push(...(await measureFiles(stage)))
     })
+  }
+  if (wanted.has('sellers')) {
+    await onStage(world, { PROCESSORS: 'none' }, async (stage) => {
+      results.push(...(await measureCsv(stage)))
+    })
+    say(`${many} orders of ${SELLERS} sellers`)
+    await query(
+      world.database('postgres'),
+      `create database ${MARKET} template ${many > FEW ? SMALL : APP} strategy file_copy`,
+    )
+    await fillSellers(world.database(MARKET), many)
+    say('sellers search')
+    const words = `${many.toLocaleString('en')} orders of ${SELLERS.toLocaleString('en')} sellers`
+    results.push(...(await measureSellers(world, world.database(MARKET), words)))
   }
   say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
 }

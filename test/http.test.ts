@@ -439,6 +439,10 @@ test('a route is told anything at all in its body and fails at nothing', async (
   const members: Record<string, string[]> = {
     'POST /api/checkout': ['productId', 'email'],
     [`POST /api/checkout/${orderId}/receipt`]: ['email'],
+    [`POST /api/checkout/${orderId}/email`]: ['email', 'code'],
+    [`POST /api/orders/${orderId}/email`]: ['email'],
+    'POST /api/library/code': ['email'],
+    'POST /api/library/verify': ['email', 'code'],
     [`POST /api/orders/${orderId}/refunds`]: ['amount', 'reason'],
     'POST /api/products': productMembers,
     [`PATCH /api/products/${valid.productId}`]: productMembers,
@@ -461,7 +465,11 @@ test('a route is told anything at all in its body and fails at nothing', async (
   const reading = (await operations(shop)).flatMap(({ methods }) =>
     Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)),
   )
-  assert.equal(reading.length, Object.keys(members).length + 5, 'and those of webhooks, pictures and files, which read bytes')
+  assert.equal(
+    reading.length,
+    Object.keys(members).length + 6,
+    'and those of webhooks, pictures and files, which read bytes, and a receipt’s, which reads none',
+  )
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
     const more = path === '/api/products' && { amount: 1900, currency: 'USD' }

@@ -25,6 +25,8 @@ export interface OrderRow extends Place {
   currency: string
   feeMinor: number
   refundedMinor: number
+  discountMinor?: number
+  discountCode?: string | null
   rail: Rail | null
   productId: string
   productName: string
@@ -130,6 +132,8 @@ export const orderView = (row: OrderRow): Order => ({
   currency: row.currency,
   fee: row.feeMinor,
   refundedAmount: row.refundedMinor,
+  ...(row.discountMinor && { discountAmount: row.discountMinor }),
+  ...(row.discountCode && { discountCode: row.discountCode }),
   rail: row.rail,
   product: { id: row.productId, name: row.productName },
   createdAt: row.createdAt.toISOString(),

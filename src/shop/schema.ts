@@ -39,6 +39,8 @@ const order = {
   currency: Currency,
   fee: Type.Integer({ description: 'What we take of it, in minor units.' }),
   refundedAmount: Amount,
+  discountAmount: Type.Optional(Type.Integer({ description: 'What a code took off the price.' })),
+  discountCode: Type.Optional(Type.String()),
   rail: Type.Union([Rail, Type.Null()]),
   product: Type.Object({ id: Type.String(), name: Type.String({ description: 'As it was when it was bought.' }) }),
   createdAt: Time,

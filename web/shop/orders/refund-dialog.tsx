@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { minorUnits } from '../../pricing/minor-units.ts'
+import { minorUnits } from '../../ui/minor-units.ts'
 import { Trouble } from '../../ui/api.ts'
 import { money } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'

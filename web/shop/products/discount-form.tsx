@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
 import { TextField } from '../../ui/text-field.tsx'
-import { minorUnits } from '../../pricing/minor-units.ts'
+import { minorUnits } from '../../ui/minor-units.ts'
 import { createDiscount, type Discount, type Product } from '../api.ts'
 import { Failed } from '../parts.tsx'
 

@@ -1,5 +1,5 @@
 import { decimalsOf, decimalText } from '../../../src/kit/money.ts'
-import { minorUnits } from '../../pricing/minor-units.ts'
+import { minorUnits } from '../../ui/minor-units.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
 import { DRAFTS, keep, recall } from '../kept.ts'

@@ -1,0 +1,86 @@
+import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn } from './sql.ts'
+import { hashOf } from '../src/kit/tokens.ts'
+import { type Database, query } from './world.ts'
+
+// A thousand sellers and their million orders: one of them has a tenth of it and a thousand products, the others ten products each.
+
+export const SELLERS = 1000
+const PRODUCTS = 10
+export const PRODUCTS_OF_LARGE = 1000
+/** Of how many orders the large seller has one. */
+const SHARE_OF_LARGE = 10
+/** The large one is the first. */
+export const LARGE = 0
+
+export const tokenOf = (n: number): string => `seller${n}`.padEnd(43, '_')
+export const cookieOf = (n: number): Record<string, string> => ({ cookie: `till_session=${tokenOf(n)}` })
+export const productOf = (seller: number, n: number): string => idIn('prod_05b', seller * PRODUCTS_OF_LARGE + n)
+
+const id = (prefix: string, n: string) => `'${prefix}' || lpad(to_hex((${n})::bigint), 23, '0')`
+const seller = (n: string) => id('sel_05b', n)
+const product = (owner: string, n: string) => id('prod_05b', `(${owner}) * ${PRODUCTS_OF_LARGE} + ${n}`)
+/** Whose the order n is. */
+const owner = `(case when n % ${SHARE_OF_LARGE} = 0 then ${LARGE} else 1 + n % ${SELLERS - 1} end)`
+/** When it was made: over a year. */
+const at = (orders: number) => `now() - interval '1 year' + n * interval '1 year' / ${orders}`
+const isPaid = 'n % 20 < 13'
+
+/** What one person signs in with, made without the service. */
+export async function openSession(database: Database, sellerId: string, n: number): Promise<void> {
+  await query(database, `insert into sessions (id, token_hash, seller_id, method) values (${id('ses_05b', `${n}`)}, $1, $2, 'code')`, [
+    hashOf(tokenOf(n)),
+    sellerId,
+  ]) // prettier-ignore
+}
+
+/** Needs a database with the schema and little in it. */
+export async function fillSellers(database: Database, orders: number): Promise<void> {
+  const statements = [
+    `insert into sellers (id, name, email)
+      select ${seller('n')}, 'Seller ' || n, 'seller' || n || '@sellers.example' from generate_series(0, ${SELLERS - 1}) n`,
+    `insert into sessions (id, token_hash, seller_id, method)
+      select ${id('ses_05b', 'n')}, sha256(convert_to(rpad('seller' || n, 43, '_'), 'UTF8')), ${seller('n')}, 'code'
+      from generate_series(0, ${SELLERS - 1}) n`,
+    `insert into products (id, seller_id, name, status, price_minor, currency, statement_suffix)
+      select ${product('s', 'p')}, ${seller('s')}, (array['Poems', 'Novel', 'Course', 'Font'])[1 + p % 4] || ', volume ' || p,
+        'active', ${AMOUNT_MINOR}, '${CURRENCY}', 'BOOK ' || p
+      from generate_series(0, ${SELLERS - 1}) s,
+        generate_series(0, case when s = ${LARGE} then ${PRODUCTS_OF_LARGE} else ${PRODUCTS} end - 1) p`,
+    `insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
+        state, rail, refunded_minor, created_at, paid_at, expires_at)
+      select ${id('ord_05b', 'n')},
+        ${product(owner, `n / ${SHARE_OF_LARGE} % (case when ${owner} = ${LARGE} then ${PRODUCTS_OF_LARGE} else ${PRODUCTS} end)`)},
+        ${seller(owner)}, left(md5(n::text), 8) || '@example.com', 'A book', ${AMOUNT_MINOR}, '${CURRENCY}', ${FEE_MINOR},
+        'TILL BOOK',
+        case when n % 20 = 1 then 'refunded' when ${isPaid} then 'paid' when n % 5000 = 4990 then 'disputed' else 'expired' end,
+        case when ${isPaid} or n % 5000 = 4990 then (array['card', 'upi', 'apple_pay'])[1 + n % 3] end,
+        case when n % 20 = 1 then ${AMOUNT_MINOR} else 0 end, ${at(orders)},
+        case when ${isPaid} or n % 5000 = 4990 then ${at(orders)} + interval '1 minute' end, ${at(orders)} + interval '1 day'
+      from generate_series(0, ${orders - 1}) n`,
+    `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
+      select kind, 'bench:' || n, ${id('ord_05b', 'n')}, replace(debit, '?', ${seller(owner)}), replace(credit, '?', ${seller(owner)}),
+        amount, '${CURRENCY}', ${at(orders)} + interval '1 minute'
+      from generate_series(0, ${orders - 1}) n,
+        (values ('sale', 'processor:sandbox', 'seller:?', ${AMOUNT_MINOR}), ('fee', 'seller:?', 'fees', ${FEE_MINOR}))
+          as t(kind, debit, credit, amount)
+      where ${isPaid}`,
+    'vacuum (analyze)',
+  ]
+  for (const statement of statements) await query(database, statement)
+}
+
+/** Orders of the large seller and of some others, as they would be asked for. */
+export async function someOrders(
+  database: Database,
+  count: number,
+): Promise<{ seller: number; id: string; email: string; productId: string }[]> {
+  const rows = await query<{ sellerId: string; id: string; email: string; productId: string }>(
+    database,
+    `select seller_id as "sellerId", id, email, product_id as "productId" from orders
+      where seller_id <> ${seller(`${LARGE}`)} and mod(hashtext(id), 97) = 0 order by hashtext(id) limit ${count}`,
+  )
+  return rows.map(({ sellerId, ...order }) => ({
+    seller: Number.parseInt(sellerId.slice('sel_05b'.length), 16),
+    ...order,
+  }))
+}
