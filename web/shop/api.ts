@@ -169,7 +169,8 @@ export const createDiscount = async (
   input: Pick<Discount, 'code'> &
     Partial<Pick<Discount, 'productId' | 'percentOff' | 'amountOff' | 'currency' | 'limit' | 'expiresAt'>>,
 ) => (await request<Discount>('POST', 'discounts', input)).answer
-export const endDiscount = (id: string) => request('DELETE', `discounts/${path(id)}`)
+export const changeDiscount = async (id: string, change: Partial<Pick<Discount, 'active'>>) =>
+  (await request<Discount>('PATCH', `discounts/${path(id)}`, change)).answer
 
 export const getStats = (query: { from: string; to: string; interval: Stats['interval']; timeZone: string }) =>
   get<Stats>('stats', query)

@@ -31,7 +31,7 @@ export function CopyButton({ text, name, children, main }: CopyButtonProps) {
         type="button"
         class={children ? `button ${main ? 'main short' : ''}` : 'link'}
         onClick={() => void copy()}
-        aria-label={`Copy ${name}`}
+        aria-label={children ? undefined : `Copy ${name}`}
       >
         <Icon name={state === 'copied' ? 'check' : 'copy'} />
         {children && (state === 'copied' ? 'Copied' : children)}

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
 import { TextField } from '../../ui/text-field.tsx'
-import { minorUnits } from '../../ui/minor-units.ts'
 import { createDiscount, type Discount, type Product } from '../api.ts'
 import { Failed } from '../parts.tsx'
+import { amountIn } from './typed-amount.ts'
 
 const CODE = /^[A-Z0-9-]{3,40}$/i
 
@@ -23,7 +23,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   const [tries, setTries] = useState(0)
   const deed = useDeed()
   const percent = Number(off.trim().replace(/\s*%$/, ''))
-  const amount = minorUnits(off, product.currency)
+  const amount = amountIn(off, product.currency)
   const check = () => {
     const wrong: Record<string, string> = {}
     if (!CODE.test(code.trim())) wrong.code = 'Please use 3 to 40 letters, digits and “-”.'

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
 import { money, moment } from '../../ui/format.ts'
-import { endDiscount, getDiscounts, isRefusal, type Discount, type Product } from '../api.ts'
+import { changeDiscount, getDiscounts, isRefusal, type Discount, type Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Ask } from '../dialog.tsx'
 import { useList } from '../load.ts'
-import { More, Shown } from '../parts.tsx'
+import { Failed, More, Shown } from '../parts.tsx'
 import { DiscountForm } from './discount-form.tsx'
 import { Part } from './part.tsx'
 
@@ -15,6 +15,14 @@ export function DiscountsPart({ product }: { product: Product }) {
   const [adding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Discount>()
   const [said, setSaid] = useState('')
+  const deed = useDeed()
+  const put = (changed: Discount) => list.change((items) => items.map((one) => (one.id === changed.id ? changed : one)))
+  const resume = ({ id, code }: Discount) =>
+    deed.run(async () => {
+      put(await changeDiscount(id, { active: true }))
+      setSaid(`${code} works again.`)
+      return ''
+    })
   const close = () => {
     setAdding(false)
     setEnding(undefined)
@@ -42,7 +50,12 @@ export function DiscountsPart({ product }: { product: Product }) {
                         </button>
                       </div>
                     ) : (
-                      <span class="tag quiet">Ended</span>
+                      <div class="row">
+                        <span class="tag quiet">Ended</span>
+                        <button type="button" class="link small" onClick={() => void resume(one)}>
+                          Use again<span class="unseen">: {one.code}</span>
+                        </button>
+                      </div>
                     )}
                   </li>
                 ))}
@@ -56,6 +69,7 @@ export function DiscountsPart({ product }: { product: Product }) {
           )
         }
       </Shown>
+      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
       {adding ? (
         <DiscountForm
           product={product}
@@ -86,7 +100,7 @@ export function DiscountsPart({ product }: { product: Product }) {
           discount={ending}
           onNo={close}
           onEnded={() => {
-            list.change((items) => items.map((one) => (one.id === ending.id ? { ...one, active: false } : one)))
+            put({ ...ending, active: false })
             setSaid(`${ending.code} has ended.`)
             close()
           }}
@@ -99,7 +113,7 @@ export function DiscountsPart({ product }: { product: Product }) {
 function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => void; onEnded: () => void }) {
   const deed = useDeed()
   const end = async () => {
-    await endDiscount(discount.id).catch((trouble: unknown) => {
+    await changeDiscount(discount.id, { active: false }).catch((trouble: unknown) => {
       if (!isRefusal(trouble, 'discount_not_found')) throw trouble
     })
     onEnded()
@@ -134,6 +148,6 @@ function wordsOf({ percentOff, amountOff, currency, uses, limit, expiresAt, prod
 
 function linkWith({ payUrl }: Product, { code }: Discount): string {
   const url = new URL(payUrl)
-  url.searchParams.set('discount', code)
+  url.searchParams.set('code', code)
   return url.href
 }

@@ -1,8 +1,8 @@
 import { decimalsOf, decimalText } from '../../../src/kit/money.ts'
-import { minorUnits } from '../../ui/minor-units.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
 import { DRAFTS, keep, recall } from '../kept.ts'
+import { amountIn } from './typed-amount.ts'
 
 /** How a price is set: by the seller, by the buyer, or there is none. */
 export type Pricing = 'fixed' | 'chosen' | 'free'
@@ -58,11 +58,11 @@ export function draftOf(product: Product): Draft {
 export function amountOf({ pricing, price, currency }: Draft): number | undefined {
   if (pricing === 'free') return 0
   if (pricing === 'chosen' && price.trim() === '') return 0
-  return minorUnits(price, currency)
+  return amountIn(price, currency)
 }
 
 export const suggestedOf = ({ pricing, suggested, currency }: Draft): number | undefined =>
-  pricing === 'chosen' && suggested.trim() !== '' ? minorUnits(suggested, currency) : undefined
+  pricing === 'chosen' && suggested.trim() !== '' ? amountIn(suggested, currency) : undefined
 
 /** What cannot be saved like this, told at the field. */
 export function faultsOf(draft: Draft): Faults {
@@ -72,7 +72,7 @@ export function faultsOf(draft: Draft): Faults {
   if (amount === undefined) faults.price = draft.price.trim() ? unreadable(draft.currency) : 'Please enter a price.'
   else if (draft.pricing === 'fixed' && amount === 0) faults.price = 'A price of nothing? Choose “Free” above.'
   if (draft.pricing === 'chosen' && draft.suggested.trim()) {
-    const suggested = minorUnits(draft.suggested, draft.currency)
+    const suggested = amountIn(draft.suggested, draft.currency)
     if (suggested === undefined) faults.suggested = unreadable(draft.currency)
     else if (suggested < Math.max(amount ?? 0, 1)) faults.suggested = 'Please suggest no less than the least price.'
   }

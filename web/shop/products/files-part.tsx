@@ -22,7 +22,7 @@ interface FilesPartProps {
 export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProps) {
   const { items } = useStore(uploads)
   const own = items.filter(({ productId }) => productId === product.id)
-  const [left, setLeft] = useState(() => unfinishedOf(product.id))
+  const [givenUp, setGivenUp] = useState<string[]>([])
   const [over, setOver] = useState(false)
   const [removing, setRemoving] = useState<ProductFile>()
   const [trouble, setTrouble] = useState<unknown>()
@@ -51,7 +51,9 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   }
   // what is being sent again is no longer left over
   const names = new Set(own.map(({ file }) => `${file.name} ${file.size}`))
-  const leftOver = left.filter(({ name, size }) => !names.has(`${name} ${size}`))
+  const leftOver = unfinishedOf(product.id).filter(
+    ({ name, size, place }) => !names.has(`${name} ${size}`) && !givenUp.includes(place),
+  )
   return (
     <Part id="files" title={title}>
       {product.files.length > 0 && (
@@ -92,7 +94,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
               type="button"
               class="link"
               onClick={() => {
-                setLeft(left.filter(({ place }) => place !== one.place))
+                setGivenUp([...givenUp, one.place])
                 void giveUp(one)
               }}
             >

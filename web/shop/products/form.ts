@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Trouble } from '../../ui/api.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import { changeProduct, createProduct, getProduct, isRefusal, type Product, type Versioned } from '../api.ts'
@@ -43,11 +43,19 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const [state, setState] = useState<State>(() => begin(seller, first))
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
+  const dirty = differs(draft, base)
+  useEffect(() => {
+    if (!dirty) return
+    // the tab keeps what was typed, unless it is closed
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [dirty])
   const set = (to: Partial<State>) => {
     const next = { ...state, ...to }
-    const dirty = differs(next.draft, next.base)
+    const unsaved = differs(next.draft, next.base)
     const kept = { draft: next.draft, base: next.base, version: next.version }
-    keepDraft(seller.id, next.product?.id ?? NEW, dirty ? kept : undefined)
+    keepDraft(seller.id, next.product?.id ?? NEW, unsaved ? kept : undefined)
     setState(next)
   }
 
@@ -79,7 +87,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
 
   return {
     ...state,
-    dirty: differs(draft, base),
+    dirty,
     save,
     change: (to: Partial<Draft>) =>
       set({
