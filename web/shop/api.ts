@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../../src/kit/errors.ts'
-import { ask, Trouble, type Rail, type Status } from '../ui/api.ts'
+import { call, Trouble, type Rail, type Status } from '../ui/api.ts'
 import { asSeller } from './session.ts'
 
 // The sellers' API as these pages use it: its answers, and one function for each call.
@@ -119,6 +119,14 @@ export interface Attention {
   name?: string
   email?: string
   at: string
+}
+
+/** One request, its answer and the headers of it. */
+async function ask<Answer>(...request: Parameters<typeof call>): Promise<{ answer: Answer; headers: Headers }> {
+  const [address, body, headers, more] = request
+  let got = new Headers()
+  const answer = await call<Answer>(address, body, headers, more, (given) => (got = given))
+  return { answer, headers: got }
 }
 
 type Query = Record<string, string | number | undefined>

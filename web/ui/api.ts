@@ -79,16 +79,13 @@ export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: str
 export const getMails = (to: string) => call<Mail[]>(`/api/outbox${to && `?${new URLSearchParams({ to })}`}`)
 
 /** One request and its answer; `more` changes what is sent, for calls that carry a session or another method. */
-export const call = async <Answer>(...request: Parameters<typeof ask>): Promise<Answer> =>
-  (await ask<Answer>(...request)).answer
-
-/** The same, with the headers of the answer. */
-export async function ask<Answer>(
+export async function call<Answer>(
   address: string,
   body?: object,
   headers: Record<string, string> = {},
   more?: RequestInit,
-): Promise<{ answer: Answer; headers: Headers }> {
+  onHeaders?: (headers: Headers) => void,
+): Promise<Answer> {
   let response: Response
   try {
     response = await fetch(apiBase + address, {
@@ -101,11 +98,9 @@ export async function ask<Answer>(
       signal: AbortSignal.timeout(PATIENCE_MS),
       ...more,
     })
+    onHeaders?.(response.headers)
     // 204 has no body to read.
-    if (response.ok) {
-      const answer = (response.status === 204 || (await response.json())) as Answer
-      return { answer, headers: response.headers }
-    }
+    if (response.ok) return (response.status === 204 || (await response.json())) as Answer
   } catch {
     throw new Trouble({ code: 'unreachable' })
   }
