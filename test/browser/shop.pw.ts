@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BrowserContext, Locator, Page } from '@playwright/test'
 import { newEmail, statusOf, type Status } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
-import { signUp } from './seller.ts'
+import { askCode, codeField, codeFor, newSellerEmail, signUp } from './seller.ts'
 
 const SLOW = { timeout: 15_000 }
 const PICTURE = Buffer.from(
@@ -61,8 +61,13 @@ async function buy(page: Page, productId: string): Promise<Status> {
 }
 
 test('from nothing to a link that sells in three steps, by keyboard alone', async ({ page }) => {
-  await signUp(page)
-  await page.goto('/shop/')
+  // who is not signed in comes back to where they wanted to go
+  await page.goto('/shop/#/products')
+  const email = newSellerEmail()
+  await askCode(page, email)
+  await codeField(page).fill(await codeFor(page, email))
+  await expect(page).toHaveURL(/\/shop\/#\/products$/)
+  await page.getByRole('link', { name: 'Overview' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Three steps to your first sale')
   await tabTo(page, field(page, 'Name'))
   await page.keyboard.type('Field <b>guide')

@@ -8,6 +8,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { changeProduct, type Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
+import { useFirstFault } from '../first-fault.ts'
 import { Failed, Head } from '../parts.tsx'
 import { address } from '../router.ts'
 import { FilesPart } from '../products/files-part.tsx'
@@ -102,8 +103,10 @@ function Step({ number, at, title, children }: StepProps) {
 
 function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => void }) {
   const deed = useDeed()
+  const place = useFirstFault(form.tries)
   return (
     <form
+      ref={place}
       class="stack details"
       noValidate
       onSubmit={(event) => {

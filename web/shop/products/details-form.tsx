@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { TextField } from '../../ui/text-field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_SUFFIX, type Draft, type Faults } from './draft.ts'
+import { useFirstFault } from '../first-fault.ts'
 import { PriceFields } from './price-fields.tsx'
 
 interface DetailsFormProps {
@@ -10,13 +11,17 @@ interface DetailsFormProps {
   tries: number
   onChange: (change: Partial<Draft>) => void
   onSubmit: () => void
+  /** It is being made: words that are left empty can still be found for it. */
+  isNew: boolean
   children: ComponentChildren
 }
 
 /** What of a product is typed. */
-export function DetailsForm({ draft, faults, tries, onChange, onSubmit, children }: DetailsFormProps) {
+export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew, children }: DetailsFormProps) {
+  const form = useFirstFault(tries)
   return (
     <form
+      ref={form}
       class="stack details"
       noValidate
       onSubmit={(event) => {
@@ -64,7 +69,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, children
       <TextField
         id="statementSuffix"
         label="Words on the bank statement"
-        hint="So that buyers know what the line is. Letters and digits; left empty, they are made from the name."
+        hint={`So that buyers know what the line is. Letters and digits${isNew ? '; left empty, they are made from the name' : ''}.`}
         value={draft.statementSuffix}
         onValue={(statementSuffix) => onChange({ statementSuffix })}
         fault={faults.statementSuffix}

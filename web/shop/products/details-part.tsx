@@ -56,6 +56,7 @@ export function DetailsPart({ form, onCreated }: { form: ProductForm; onCreated?
         draft={form.draft}
         faults={form.faults}
         tries={form.tries}
+        isNew={!form.product}
         onChange={change}
         onSubmit={() => void save(status ? 'Saved.' : 'Created.')}
       >

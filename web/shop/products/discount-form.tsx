@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { createDiscount, type Discount, type Product } from '../api.ts'
+import { useFirstFault } from '../first-fault.ts'
 import { Failed } from '../parts.tsx'
 import { amountIn } from './typed-amount.ts'
 
@@ -22,6 +23,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [tries, setTries] = useState(0)
   const deed = useDeed()
+  const form = useFirstFault(tries)
   const percent = Number(off.trim().replace(/\s*%$/, ''))
   const amount = amountIn(off, product.currency)
   const check = () => {
@@ -53,7 +55,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
     })
   }
   return (
-    <form class="panel stack" noValidate onSubmit={submit} aria-label="New discount code">
+    <form ref={form} class="panel stack" noValidate onSubmit={submit} aria-label="New discount code">
       <TextField
         id="discount-code"
         label="Code"

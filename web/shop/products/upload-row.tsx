@@ -1,3 +1,4 @@
+import { isRefusal } from '../api.ts'
 import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Unreadable } from '../uploads/hash.ts'
@@ -9,7 +10,9 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const { key, file, stage, share, trouble } = upload
   const percent = Math.floor(share * 100)
   const isMoving = stage === 'reading' || stage === 'sending'
-  const waits = stage === 'paused' || stage === 'stopped'
+  // of what is too large, or cannot be read any more, nothing more would come
+  const isOver = trouble instanceof Unreadable || isRefusal(trouble, 'file_too_large')
+  const canGoOn = stage === 'paused' || (stage === 'stopped' && !isOver)
   const said = stage === 'stopped' ? whyStopped(trouble) : undefined
   return (
     <li>
@@ -34,7 +37,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
             Pause<span class="unseen"> {file.name}</span>
           </button>
         )}
-        {waits && (
+        {canGoOn && (
           <button type="button" class="link small" onClick={() => goOn(key)}>
             Continue<span class="unseen"> {file.name}</span>
           </button>
