@@ -32,7 +32,7 @@ export function AskStep({ library, state: { email, busy, said } }: { library: Li
         fault={fault}
         tries={pressed}
       >
-        <BetterEmail email={email} left={left} onChange={change} />
+        <BetterEmail value={email} left={left} onValue={change} />
       </EmailField>
       <Submit busy={busy}>Send me a code</Submit>
       <output class="unseen">{said ? '' : busy}</output>

@@ -76,9 +76,9 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
           tries={tries}
         >
           <BetterEmail
-            email={email}
+            value={email}
             left={left}
-            onChange={(better) => {
+            onValue={(better) => {
               setEmail(better)
               setFaults({})
             }}

@@ -55,7 +55,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         fault={fault ?? refusedFault}
         tries={tries}
       >
-        <BetterEmail email={email} left={left || fault !== undefined} onChange={change} />
+        <BetterEmail value={email} left={left || fault !== undefined} onValue={change} />
       </EmailField>
       {waits && <div class="blank short" />}
       {Part && (

@@ -1,21 +1,21 @@
 import { suggestEmail } from './email-suggestion.ts'
 
 interface BetterEmailProps {
-  email: string
+  value: string
   /** While typing nobody is corrected; the hint comes when the field is left. */
   left: boolean
-  onChange: (email: string) => void
+  onValue: (email: string) => void
 }
 
 /** What an address probably should have been, one press away. */
-export function BetterEmail({ email, left, onChange }: BetterEmailProps) {
-  const better = left ? suggestEmail(email) : undefined
+export function BetterEmail({ value, left, onValue }: BetterEmailProps) {
+  const better = left ? suggestEmail(value) : undefined
   return (
     <output class="better">
       {better && (
         <>
           Did you mean{' '}
-          <button type="button" class="link" onClick={() => onChange(better)}>
+          <button type="button" class="link" onClick={() => onValue(better)}>
             {better}
           </button>
           ?

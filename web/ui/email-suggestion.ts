@@ -18,16 +18,16 @@ const ENDINGS: Record<string, string> = {
 /** What the address probably should have been ("ann@gmial.con" → "ann@gmail.com"), or undefined when it looks right. */
 export function suggestEmail(address: string): string | undefined {
   const [, mailbox, domain] = /^\s*([^\s@]+)@([^\s@]+)\s*$/.exec(address) ?? []
-  if (!mailbox || !domain) return undefined
+  if (!domain) return undefined
   const [name = '', ...endings] = domain.toLowerCase().split(/[.,]+/)
   const ending = endings.join('.')
   const meant = providerLike(name)
   const known = PROVIDERS.includes(meant)
   // "gmail" alone, or "gmail.co": the provider has no such ending.
   const end =
-    ENDINGS[ending] ?? (known && (ending === '' || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
+    ENDINGS[ending] ?? (known && (!ending || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
   const better = `${meant}.${end}`
-  return !end || better === domain.toLowerCase() ? undefined : `${mailbox}@${better}`
+  return end && better !== domain.toLowerCase() ? `${mailbox}@${better}` : undefined
 }
 
 function providerLike(name: string): string {
@@ -39,7 +39,7 @@ function providerLike(name: string): string {
 export function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3
   let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  let row = [...Array(b.length + 1).keys()]
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i]
     for (let j = 1; j <= b.length; j += 1) {

@@ -60,7 +60,7 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
           focus
           input={{ type: 'email', inputMode: 'email', autoComplete: 'off', maxLength: 254, required: true }}
         />
-        <BetterEmail email={email} left={left} onChange={type} />
+        <BetterEmail value={email} left={left} onValue={type} />
       </div>
       {said && (
         <Notice key={tries} tone="alarm" role="alert" title={said.title}>
