@@ -24,8 +24,7 @@ export function suggestEmail(address: string): string | undefined {
   const meant = providerLike(name)
   const known = PROVIDERS.includes(meant)
   // "gmail" alone, or "gmail.co": the provider has no such ending.
-  const end =
-    ENDINGS[ending] ?? (known && (!ending || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
+  const end = ENDINGS[ending] ?? (known && (!ending || (ending === 'co' && meant.startsWith('g'))) ? 'com' : ending)
   const better = `${meant}.${end}`
   return end && better !== domain.toLowerCase() ? `${mailbox}@${better}` : undefined
 }
