@@ -159,6 +159,18 @@ test('a refund that is under way or has failed is told where the buyer looks, un
   }
 })
 
+test('a receipt that could not be delivered is told, with the address that it went to', async ({ page }) => {
+  const { email, orderId } = await buy(page)
+  await page.route('**/status?**', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), receiptBounced: true } })
+  })
+  await page.goto(`/order/?order=${orderId}`)
+  const notice = page.locator('.notice').filter({ hasText: 'We could not deliver your receipt.' })
+  await expect(notice).toContainText(email)
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
+})
+
 test('an order can be forgotten on a shared device', async ({ page }) => {
   const { orderId } = await buy(page)
   await page.goto(`/order/?order=${orderId}`)

@@ -92,7 +92,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
         <img class="picture" src={fromApi(product.imageUrl)} alt="" width="160" height="160" loading="lazy" />
       ) : (
         <div class="picture" aria-hidden="true">
-          {product.name.slice(0, 1)}
+          {Array.from(product.name)[0]}
         </div>
       )}
       <div class="about">

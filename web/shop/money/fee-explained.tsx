@@ -32,5 +32,5 @@ export function FeeSum({ amount, currency, fee }: FeeExplainedProps) {
 const HOW: Record<Exclude<Rounding, 'exact'>, string> = {
   down: 'rounded down to',
   up: 'rounded up to',
-  half: 'just between two; such halves go to the even one, so that they even out:',
+  half: 'just half way, and a half goes to the even neighbour:',
 }

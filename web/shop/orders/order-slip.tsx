@@ -53,7 +53,10 @@ function Sums({ order }: { order: OrderDetail }) {
           />
         </>
       )}
-      <Line name={paidAt ? 'Paid by the buyer' : 'Price'} value={amount === 0 ? 'Free' : money(amount, currency)} />
+      <Line
+        name={paidAt && amount > 0 ? 'Paid by the buyer' : 'Price'}
+        value={amount === 0 ? 'Free' : money(amount, currency)}
+      />
       {sumsByKind(transfers)
         .filter(({ group }) => group !== 'sale')
         .map(({ name, minor }) => (
