@@ -1,4 +1,4 @@
-import { minorUnits } from '../../pricing/minor-units.ts'
+import { minorUnits } from '../../ui/minor-units.ts'
 
 /** What somebody typed as an amount, in minor units of the currency; undefined when it is none. */
 export const amountIn = (typed: string, currency: string): number | undefined => minorUnits(typed, currency)
