@@ -61,6 +61,9 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
   boss.on('error', (error) => stopped || log.warn(errorForLog(error), 'jobs: the database is away'))
   await boss.start()
   const queues = new Set<string>()
+  // what an earlier start has written is read at once, and not written again one by one
+  const defined = new Map((await boss.getQueues()).map((queue) => [queue.name, Object.entries(queue)]))
+  const schedules = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]))
 
   async function define(queue: string, options: QueueOptions): Promise<void> {
     const settings = {
@@ -74,6 +77,8 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
       notify: true,
     }
     queues.add(queue)
+    const before = new Map(defined.get(queue))
+    if (Object.entries(settings).every(([name, value]) => before.get(name) === value)) return
     await boss.createQueue(queue, settings)
     await boss.updateQueue(queue, settings)
   }
@@ -130,7 +135,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
         expireSeconds: SCHEDULED_SECONDS,
         atOnce: 1,
       })
-      await boss.schedule(queue, cron)
+      if (schedules.get(queue) !== cron) await boss.schedule(queue, cron)
       await boss.work(
         queue,
         { perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 30 },
