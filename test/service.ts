@@ -27,12 +27,13 @@ export type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts src/main.ts on `dataDir`, and waits until it says that it is ready. Killed with the test. */
 export async function startService(t: Ends, dataDir: string, env: Record<string, string> = {}) {
-  const { PATH = '', HOME = '', TMPDIR = '' } = process.env
+  const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH,
       HOME,
       ...(TMPDIR && { TMPDIR }),
+      ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
       DATA_DIR: dataDir,
       PORT: '0',
       SECRET,

@@ -13,7 +13,6 @@ import { buildApp } from '../src/app.ts'
 import type { Created, OrderStatus } from '../src/checkout/schema.ts'
 import { readConfig } from '../src/config.ts'
 import { connect, migrate } from '../src/kit/database.ts'
-import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { derivedKey } from '../src/kit/signing.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
@@ -295,8 +294,11 @@ async function makeTemplate(client: pg.Client, server: string): Promise<void> {
   const connection = connect({ connectionString: url }, { connections: 2, onError: () => {} })
   await migrate(connection.db, SCHEMA)
   await connection.close()
-  const jobs = await startJobs({ connectionString: url }, newLog('silent'))
-  await jobs.stop()
+  // what every service makes at its first start: its queues
+  const ends: (() => unknown)[] = []
+  await startTestShop({ after: (end) => ends.push(end) }, { databaseUrl: url })
+  for (const end of ends.reverse()) await end()
+  await asAdmin(url, (client) => client.query('delete from sellers; delete from pgboss.job'))
   // renamed when whole: a test that finds the template finds all of it
   await client.query('alter database till_making rename to till_template')
 }
