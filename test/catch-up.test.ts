@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { newLog } from '../src/kit/log.ts'
+import { catchUp as walkLists } from '../src/payments/catch-up.ts'
+import type { Processor, ProcessorEvent } from '../src/payments/processor.ts'
 import { copyOf } from './copied.ts'
 import { RECEIPT, mailsAbout, query, times } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
@@ -250,6 +253,33 @@ describe('stripe', () => {
     const before = server.calls.length
     await times(8, () => shop.catchUp())
     assert.equal(server.calls.length - before, 1)
+  })
+
+  test('nor does another begin between the pages of one', async (t) => {
+    const { shop } = await startStripeShop(t)
+    await wasDown(shop, 1)
+    const next = Promise.withResolvers<void>()
+    let walks = 0
+    const processor = {
+      name: 'stripe',
+      async *eventsSince(): AsyncGenerator<ProcessorEvent> {
+        const walk = ++walks
+        for (let n = 0; n < 100; n++)
+          yield { id: `evt_${n}`, type: 'plan.created', at: new Date(Date.now() - HOUR_MS + n).toISOString() }
+        if (walk === 1) await next.promise
+      },
+    } as unknown as Processor
+    const asking = { db: shop.db, processors: new Map([['stripe', processor]]), settle: async () => 'repeat' as const, log: newLog('silent') } // prettier-ignore
+    const first = walkLists(asking)
+    const before = Date.now() - HOUR_MS - 1000
+    await eventually(
+      () => cursorOf(shop),
+      (cursor) => cursor!.seenUntil.getTime() > before,
+    )
+    await walkLists(asking)
+    next.resolve()
+    await first
+    assert.equal(walks, 1)
   })
 
   test('payments that are not ours are asked about once, noted, and hold nothing up', async (t) => {

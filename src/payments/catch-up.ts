@@ -101,7 +101,8 @@ async function walk(asking: Asking, processor: Processor, { seenUntil, now }: Cl
     news += fresh.length
     left += await settlePage(state, fresh)
     const { at } = page.at(-1)!
-    if (left === 0 && at !== undefined) await moveCursor(db, name, new Date(at), 0)
+    // nobody else begins while this one walks
+    if (left === 0 && at !== undefined) await moveCursor(db, name, new Date(at), TRY_AGAIN_SECONDS)
     if (performance.now() > state.end) {
       log.info({ processor: name, news, left }, 'catching up goes on in the next round')
       return moveCursor(db, name, undefined, 0)
