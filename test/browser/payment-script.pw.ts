@@ -33,6 +33,9 @@ test('the script is blocked: a plain message, and the order is kept for another 
   await expectNoPayButton(page)
   const orderId = await shownOrderId(page)
   await page.getByRole('button', { name: 'Try again' }).click()
+  // the alarm of the first try stays for a moment: what is seen then does not tell that the second has failed too
+  await expect.poll(() => stripe.scripts).toBe(2)
+  await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'failed')
   await expect(alarm).toBeVisible()
   stripe.faults.script = undefined
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -77,4 +80,22 @@ test('a slow network: the place of the form is kept, and the page says that it i
   await expect(payButton(page)).toBeVisible({ timeout: 10_000 })
   const after = await page.locator('.form-place').boundingBox()
   expect(Math.abs(after!.height - before!.height)).toBeLessThan(40)
+})
+
+test('a form that never comes is given up, and the next try draws one, not two', async ({ page, shop, stripe }) => {
+  await page.clock.install()
+  const frames = 'https://js.stripe.com/frame.html**'
+  await page.route(frames, () => {})
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.locator('iframe[title="Secure payment input frame"]')).toBeAttached()
+  await page.clock.fastForward(61_000)
+  const again = page.getByRole('button', { name: 'Try again' })
+  await expect(again).toBeVisible()
+  await page.unroute(frames)
+  await again.click()
+  await expect(payButton(page)).toBeVisible()
+  await expect(page.locator('iframe[title="Secure payment input frame"]')).toHaveCount(1)
+  expect(stripe.scripts).toBe(1)
 })

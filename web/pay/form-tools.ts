@@ -9,6 +9,8 @@ export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): P
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => {
       reject(new Error('the form takes too long'))
+      // the next try draws into an empty place
+      place.replaceChildren()
       opening.then(
         (form) => form.destroy(),
         () => {},
@@ -18,24 +20,33 @@ export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): P
   })
 }
 
-const loaded = new Set<string>()
+const scripts = new Map<string, Promise<void>>()
 
-/** Runs a script of another host, once. Rejects when it is blocked or does not arrive. */
-async function load(address: string): Promise<void> {
-  if (loaded.has(address)) return
+/** Runs a script of another host, once, however many forms wait for it. Rejects when it is blocked or does not arrive. */
+function load(address: string): Promise<void> {
+  const before = scripts.get(address)
+  if (before) return before
   // The processor learns which shop it is for, as it wants to; never which page or product.
   document.querySelector<HTMLMetaElement>('meta[name=referrer]')!.content = 'strict-origin'
   const script = document.createElement('script')
   script.src = address
-  await new Promise<void>((done, fail) => {
-    script.addEventListener('load', () => done())
-    script.addEventListener('error', () => {
+  const arrival = new Promise<void>((done, fail) => {
+    const giveUp = () => {
+      clearTimeout(late)
       script.remove()
+      scripts.delete(address)
       fail(new Error('the script cannot be loaded'))
+    }
+    const late = setTimeout(giveUp, PATIENCE_MS)
+    script.addEventListener('load', () => {
+      clearTimeout(late)
+      done()
     })
+    script.addEventListener('error', giveUp)
     document.head.append(script)
   })
-  loaded.add(address)
+  scripts.set(address, arrival)
+  return arrival
 }
 
 /** The page's own colours and letters, as the browser shows them now. */
