@@ -19,6 +19,7 @@ export interface JsonSchema {
 
 const ID_END = '_01m7ykh6z4jeg0288a8xtt7qep'
 const TIME = '2026-11-21T08:28:29.147Z'
+const pictureOf = (size: string) => `https://api.shop.example/api/images/img${ID_END}/${size}`
 /** What a member that does not say it itself stands for, by its name. */
 const BY_NAME: Record<string, unknown> = {
   amount: 1900,
@@ -80,6 +81,7 @@ const BY_PLACE: Record<string, unknown> = {
   'downloads.url': 'https://api.shop.example/api/downloads/b3JkXzAx.c2lnbmF0dXJl',
   'file.name': 'quiet-handbook.pdf',
   'files.name': 'quiet-handbook.pdf',
+  ...Object.fromEntries(['320', '640', '1280', 'preview'].map((size) => [`images.${size}`, pictureOf(size)])),
   'product.status': 'active',
   'products.status': 'active',
   'seller.email': 'ann@example.com',
