@@ -245,7 +245,13 @@ test('a page for sellers under another name of this machine leads to the name of
   }
   const here = await startTestShop(t, { env: { APP_URL: 'http://127.0.0.1:4000', BASE_URL: 'http://127.0.0.1:4000' } })
   for (const host of ['localhost:4000', 'LOCALHOST:4000', '[::1]:4000', '127.1.2.3:4000']) {
-    for (const path of ['/sign-in/?returnTo=/pricing/&again=1', '/account/', '/account/?//evil.example', '/charge/', '/library/'])
+    for (const path of [
+      '/sign-in/?returnTo=/pricing/&again=1',
+      '/account/',
+      '/account/?//evil.example',
+      '/charge/',
+      '/library/',
+    ])
       assert.deepEqual(await ask(here, host, path), [302, `http://127.0.0.1:4000${path}`])
     assert.deepEqual(await ask(here, host, '/pricing/'), [200, undefined], 'what needs no session stays where it is')
   }

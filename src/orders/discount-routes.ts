@@ -80,7 +80,7 @@ const Discount = Type.Object({
   active: Type.Boolean(),
   createdAt: Time,
 })
-type Discount = Type.Static<typeof Discount>
+export type Discount = Type.Static<typeof Discount>
 
 /** A seller makes codes that make prices less, and sees how often they were used. */
 export function discountRoutes(server: Server, { db, browsers }: { db: Db; browsers: Browsers }): void {

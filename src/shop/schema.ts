@@ -160,3 +160,4 @@ export const Attention = Type.Object({
     { description: 'The newest first, at most 20.' },
   ),
 })
+export type Attention = Type.Static<typeof Attention>

@@ -1,6 +1,11 @@
 import type { ProblemCode } from '../../src/kit/errors.ts'
-import { call, Trouble, type Rail, type Status } from '../ui/api.ts'
+import type { Discount } from '../../src/orders/discount-routes.ts'
+import type { Product } from '../../src/products/schema.ts'
+import type { Attention as Duties, Order, Stats } from '../../src/shop/schema.ts'
+import { call, Trouble } from '../ui/api.ts'
 import { asSeller } from './session.ts'
+
+export type { Discount, Order, Product, Stats }
 
 // The sellers' API as these pages use it: its answers, and one function for each call.
 
@@ -9,33 +14,7 @@ export interface List<Item> {
   nextCursor: string | null
 }
 
-export interface ProductFile {
-  id: string
-  name: string
-  size: number
-  sha256: string
-  contentType: string
-  createdAt: string
-}
-
-export interface Product {
-  id: string
-  sellerId: string
-  name: string
-  description: string
-  status: 'draft' | 'active' | 'archived'
-  amount: number
-  currency: string
-  payWhatYouWant: boolean
-  suggestedAmount?: number
-  statementSuffix: string
-  files: ProductFile[]
-  imageUrl?: string
-  images?: Record<string, string>
-  payUrl: string
-  createdAt: string
-  updatedAt: string
-}
+export type ProductFile = Product['files'][number]
 
 /** What of a product its seller says. */
 export interface ProductInput {
@@ -56,70 +35,8 @@ export interface Versioned {
   version: string
 }
 
-export interface Discount {
-  id: string
-  code: string
-  productId?: string
-  percentOff?: number
-  amountOff?: number
-  currency?: string
-  limit?: number
-  uses: number
-  startsAt?: string
-  expiresAt?: string
-  active: boolean
-  createdAt: string
-}
-
-export interface Order {
-  orderId: string
-  status: Status
-  email: string
-  amount: number
-  currency: string
-  fee: number
-  refundedAmount: number
-  discountAmount?: number
-  discountCode?: string
-  rail: Rail | null
-  product: { id: string; name: string }
-  createdAt: string
-  paidAt: string | null
-  receipt: 'sent' | 'bounced' | 'none'
-}
-
-export interface Bucket {
-  at: string
-  orders: number
-  amount: number
-}
-
-export interface Stats {
-  from: string
-  to: string
-  interval: 'hour' | 'day' | 'week' | 'month'
-  timeZone: string
-  items: {
-    currency: string
-    orders: number
-    amount: number
-    fees: number
-    refunded: number
-    net: number
-    buckets: Bucket[]
-    rails: { rail: Rail | null; orders: number; amount: number }[]
-    products: { id: string; name: string; orders: number; amount: number }[]
-  }[]
-}
-
-export interface Attention {
-  what: 'needs_review' | 'disputed' | 'refund_failed' | 'receipt_bounced' | 'no_files' | 'no_payments'
-  orderId?: string
-  productId?: string
-  name?: string
-  email?: string
-  at: string
-}
+export type Bucket = Stats['items'][number]['buckets'][number]
+export type Attention = Duties['items'][number]
 
 /** One request, its answer and the headers of it. */
 async function ask<Answer>(...request: Parameters<typeof call>): Promise<{ answer: Answer; headers: Headers }> {

@@ -21,6 +21,7 @@ test('what a dialog says a refund returns of the fee adds up to the fee, in any 
     amount: number
     status: 'succeeded'
     id: string
+    orderId: string
     currency: string
     origin: 'api'
     createdAt: string
@@ -30,7 +31,15 @@ test('what a dialog says a refund returns of the fee adds up to the fee, in any 
     const { feeBack, net } = refundSums({ amount, fee, refunds }, part)
     assert.equal(net, part - feeBack)
     back += feeBack
-    refunds.push({ amount: part, status: 'succeeded', id: '', currency: 'USD', origin: 'api', createdAt: '' })
+    refunds.push({
+      amount: part,
+      status: 'succeeded',
+      id: '',
+      orderId: '',
+      currency: 'USD',
+      origin: 'api',
+      createdAt: '',
+    })
   }
   assert.equal(leftOf({ amount, refunds }), 0)
   assert.equal(back, fee)

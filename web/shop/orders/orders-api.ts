@@ -1,41 +1,11 @@
-import type { Happening, Rail, Status } from '../../ui/api.ts'
+import type { Rail, Status } from '../../ui/api.ts'
+import type { OrderDetail, Transfer } from '../../../src/shop/schema.ts'
 import { get, request, type List, type Order } from '../api.ts'
 import type { RefundAsked } from './refund-asked.ts'
 
-export type { Order }
+export type { Order, OrderDetail, Transfer }
 
-export interface Refund {
-  id: string
-  amount: number
-  currency: string
-  status: 'pending' | 'succeeded' | 'failed'
-  /** `dashboard`: made where the payments are taken. */
-  origin: 'api' | 'dashboard'
-  reason?: string
-  createdAt: string
-}
-
-export interface Transfer {
-  id: string
-  kind: string
-  orderId: string
-  /** What it does to the balance: below zero, it takes. */
-  amount: number
-  currency: string
-  createdAt: string
-}
-
-export interface OrderDetail extends Order {
-  statementDescriptor: string
-  netAmount: number
-  timeline: Happening[]
-  refunds: Refund[]
-  transfers: Transfer[]
-  files: { id: string; name: string; size: number }[]
-  /** An address that the order is to have, once whoever reads it has confirmed it. */
-  pendingEmail?: string
-  orderUrl: string
-}
+export type Refund = OrderDetail['refunds'][number]
 
 export interface OrderFilters {
   q: string

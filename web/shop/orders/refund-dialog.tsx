@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { minorUnits } from '../../ui/minor-units.ts'
 import { Trouble } from '../../ui/api.ts'
+import { amountIn } from '../products/typed-amount.ts'
 import { money } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { TextField } from '../../ui/text-field.tsx'
@@ -32,7 +32,7 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<unknown>()
   const runningRef = useRef(false)
-  const typedMinor = minorUnits(typed, currency)
+  const typedMinor = amountIn(typed, currency)
   const amount = unsure?.amount ?? (part ? typedMinor : left)
 
   const send = async () => {

@@ -20,7 +20,10 @@ interface PreviewProps {
 export function Preview({ seller, draft, product }: PreviewProps) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    render(<Summary product={viewOf(seller, draft, product)} order={undefined} />, rootOf(place.current!))
+    render(
+      <Summary product={viewOf(seller, draft, product)} order={undefined} offer={undefined} />,
+      rootOf(place.current!),
+    )
   }, [seller, draft, product])
   useEffect(() => {
     const root = place.current!.shadowRoot!
