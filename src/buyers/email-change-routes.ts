@@ -3,12 +3,11 @@ import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { networkOf } from '../kit/limits.ts'
-import { Code, Problem } from '../kit/schema.ts'
+import { Code, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type EmailChangeParts, confirmEmailChange, requestEmailChange } from './email-changes.ts'
 import { Email } from './schema.ts'
 
-const refusals = { '4xx': Problem, '5xx': Problem }
 const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 const NewEmail = Type.Object({ email: Email })
 
@@ -26,7 +25,7 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
         security: NEEDS_SESSION,
         params: OrderParams,
         body: NewEmail,
-        response: { 202: NewEmail, ...refusals },
+        response: { 202: NewEmail, ...refusing('order_not_found', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -48,7 +47,7 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ email: Email, code: Code }),
-        response: { 200: Type.Object({}), ...refusals },
+        response: { 200: Type.Object({}), ...refusing('invalid_code', 'rate_limited') },
       },
     },
     async (request, reply) => {

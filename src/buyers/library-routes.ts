@@ -5,7 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { type Place, pageOf, placeOf } from '../kit/keyset.ts'
-import { Amount, Code, Currency, NextCursor, PageQuery, Problem, Time, limitOf } from '../kit/schema.ts'
+import { Amount, Code, Currency, NextCursor, PageQuery, Time, limitOf, refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { STATES } from '../orders/states.ts'
@@ -17,7 +17,7 @@ import { ChargeCodeSent, Email } from './schema.ts'
 
 const PATH = '/api/library'
 const TAG = ['Library']
-const refusals = { '4xx': Problem, '5xx': Problem }
+const refusals = refusing()
 
 export const LibraryItem = Type.Object({
   orderId: Type.String(),
@@ -69,7 +69,7 @@ export function libraryRoutes(server: Server, { sendCode, baseUrl, signer, ...pa
           'Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether anything was bought with the address or not.',
         tags: TAG,
         body: Type.Object({ email: Email }),
-        response: { 202: ChargeCodeSent, ...refusals },
+        response: { 202: ChargeCodeSent, ...refusing('rate_limited') },
       },
     },
     async (request, reply) => {
@@ -96,7 +96,7 @@ export function libraryRoutes(server: Server, { sendCode, baseUrl, signer, ...pa
         description: 'The right code is used up, and a cookie keeps the list open in this browser for an hour.',
         tags: TAG,
         body: Type.Object({ email: Email, code: Code }),
-        response: { 200: Library, ...refusals },
+        response: { 200: Library, ...refusing('invalid_code', 'rate_limited') },
       },
     },
     async (request, reply) => {
@@ -128,7 +128,7 @@ export function libraryRoutes(server: Server, { sendCode, baseUrl, signer, ...pa
         description: 'With links that are new each time. 401 `not_signed_in` where a code has to be asked for first.',
         tags: TAG,
         querystring: Type.Object(PageQuery),
-        response: { 200: Library, ...refusals },
+        response: { 200: Library, ...refusing('not_signed_in') },
       },
     },
     async (request, reply) => {

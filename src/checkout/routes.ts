@@ -111,6 +111,8 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
           201: Created,
           ...refusing(
             'product_not_found',
+            'discount_not_valid',
+            'amount_too_small',
             'idempotency_key_reused',
             'payment_closed',
             'amount_not_payable',

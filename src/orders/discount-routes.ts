@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { CURRENCIES } from '../kit/money.ts'
-import { Amount, Problem, Time } from '../kit/schema.ts'
+import { Amount, Time, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import {
   type DiscountRow,
@@ -15,7 +15,7 @@ import {
 } from './discounts.ts'
 
 const TAG = ['Discounts']
-const refusals = { '4xx': Problem, '5xx': Problem }
+const refusals = refusing()
 const USUALLY_LISTED = 25
 
 const Params = Type.Object({ discountId: Type.String({ pattern: idPattern('dsc') }) })
@@ -96,7 +96,7 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
           'Either `percentOff`, or `amountOff` and `currency`. A code you have already is 409 `discount_code_taken`.',
         ...described,
         body: NewDiscount,
-        response: { 201: Discount, ...refusals },
+        response: { 201: Discount, ...refusing('product_not_found', 'discount_code_taken') },
       },
     },
     async (request, reply) => {
@@ -165,7 +165,7 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
         ...described,
         params: Params,
         body: Change,
-        response: { 200: Discount, ...refusals },
+        response: { 200: Discount, ...refusing('discount_not_found') },
       },
     },
     async (request, reply) => {
@@ -186,7 +186,7 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
         description: 'No further order gets it; those that have it keep their price. The code may then be made anew.',
         ...described,
         params: Params,
-        response: { 204: Type.Null(), ...refusals },
+        response: { 204: Type.Null(), ...refusing('discount_not_found') },
       },
     },
     async (request, reply) => {

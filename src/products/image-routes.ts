@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { isId } from '../kit/ids.ts'
-import { Problem } from '../kit/schema.ts'
+import { Problem, refusing } from '../kit/schema.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { NEEDS_SESSION } from '../sellers/guard.ts'
 import { findProduct } from './find.ts'
@@ -12,7 +12,7 @@ import { readImage } from './image-store.ts'
 import { SIZES, type Size } from './image-urls.ts'
 import { setImage, showImage } from './images.ts'
 import { sizesOf } from './picture.ts'
-import { NOTHING, type ProductParts, TAG, answer, refusals } from './routes.ts'
+import { NOTHING, type ProductParts, TAG, answer } from './routes.ts'
 import { OwnProductParams, Product } from './schema.ts'
 
 const MOST_BYTES = 10_000_000
@@ -41,7 +41,17 @@ export async function imageRoutes(parent: Server, parts: ProductParts & { storag
           consumes: ['image/*'],
           params: OwnProductParams,
           body: Type.Any({ description: 'The bytes.' }),
-          response: { 200: Product, ...refusals },
+          response: {
+            200: Product,
+            ...refusing(
+              'product_not_found',
+              'image_not_readable',
+              'image_too_large',
+              'images_busy',
+              'storage_full',
+              'storage_unavailable',
+            ),
+          },
         },
       },
       async (request, reply) => {
@@ -69,7 +79,7 @@ export async function imageRoutes(parent: Server, parts: ProductParts & { storag
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
-        response: NOTHING,
+        response: { ...NOTHING, ...refusing('product_not_found') },
       },
     },
     async (request, reply) => {
@@ -92,7 +102,7 @@ export async function imageRoutes(parent: Server, parts: ProductParts & { storag
           imageId: Type.String({ maxLength: 100 }),
           width: Type.String({ maxLength: 100, description: `One of ${SIZES.join(', ')}.` }),
         }),
-        response: { 200: Type.Any({ description: 'The bytes.' }), '4xx': Problem, '5xx': Problem },
+        response: { 200: Type.Any({ description: 'The bytes.' }), ...refusing('not_found', 'storage_unavailable') },
       },
     },
     async (request, reply) => {

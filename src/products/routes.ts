@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { pageOf } from '../kit/paging.ts'
-import { Problem } from '../kit/schema.ts'
+import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { archiveProduct, changeProduct, etagOf, makeProduct, removeFile, versionsOf } from './change.ts'
 import { type ProductRow, findProduct, listProducts, productOf } from './find.ts'
@@ -26,7 +26,7 @@ export interface ProductParts {
 }
 
 export const TAG = ['Products']
-export const refusals = { '4xx': Problem, '5xx': Problem }
+export const refusals = refusing()
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
 /** A product as it is answered, with what `If-Match` wants to know. */
@@ -49,7 +49,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         body: NewProductBody,
-        response: { 201: Product, ...refusals },
+        response: { 201: Product, ...refusing() },
       },
     },
     async (request, reply) => {
@@ -69,7 +69,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         querystring: ProductQuery,
-        response: { 200: ProductList, ...refusals },
+        response: { 200: ProductList, ...refusing() },
       },
     },
     async (request, reply) => {
@@ -95,7 +95,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
-        response: { 200: Product, ...refusals },
+        response: { 200: Product, ...refusing('product_not_found') },
       },
     },
     async (request, reply) => {
@@ -117,7 +117,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         params: OwnProductParams,
         headers: IfMatch,
         body: ProductChange,
-        response: { 200: Product, ...refusals },
+        response: { 200: Product, ...refusing('product_not_found', 'changed_meanwhile') },
       },
     },
     async (request, reply) => {
@@ -138,7 +138,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
-        response: NOTHING,
+        response: { ...NOTHING, ...refusing('product_not_found') },
       },
     },
     async (request, reply) => {
@@ -158,7 +158,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnFileParams,
-        response: NOTHING,
+        response: { ...NOTHING, ...refusing('product_not_found', 'file_not_found') },
       },
     },
     async (request, reply) => {

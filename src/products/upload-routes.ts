@@ -6,14 +6,13 @@ import { bodyOf, passBy } from '../kit/bodies.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { errorForLog } from '../kit/log.ts'
-import { Problem, Time } from '../kit/schema.ts'
+import { Time, refusing } from '../kit/schema.ts'
 import { isOfStorage, refusalOfStorage } from '../kit/storage/refusals.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type AnswerTus, type Uploads, tusOf } from './resumable-uploads.ts'
 import { type FileRow, type Upload, beginUpload, giveUp, publish } from './uploads.ts'
 
 const TAG = ['Products']
-const refusals = { '4xx': Problem, '5xx': Problem }
 const SHA256 = '^[0-9a-fA-F]{64}$'
 
 const ProductFile = Type.Object({
@@ -71,7 +70,20 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
               }),
             ),
           }),
-          response: { 201: ProductFile, ...refusals },
+          response: {
+            201: ProductFile,
+            ...refusing(
+              'product_not_found',
+              'file_not_found',
+              'length_required',
+              'checksum_mismatch',
+              'file_too_large',
+              'quota_exceeded',
+              'storage_full',
+              'storage_unavailable',
+              'bad_request',
+            ),
+          },
         },
       },
       async (request, reply) => {
@@ -98,7 +110,31 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
         method,
         url,
         config: { streamed: true },
-        schema: { tags: TAG, security: NEEDS_SESSION, ...schema, response: { [answers]: UploadAnswer, ...refusals } },
+        schema: {
+          tags: TAG,
+          security: NEEDS_SESSION,
+          ...schema,
+          response: {
+            [answers]: UploadAnswer,
+            ...refusing(
+              'product_not_found',
+              'file_not_found',
+              'file_too_large',
+              'quota_exceeded',
+              'checksum_mismatch',
+              'upload_not_found',
+              'upload_expired',
+              'upload_finished',
+              'upload_in_progress',
+              'upload_offset_differs',
+              'tus_version_unsupported',
+              'length_required',
+              'storage_full',
+              'storage_unavailable',
+              'bad_request',
+            ),
+          },
+        },
         handler: async (request, reply) => {
           reply.header('tus-resumable', '1.0.0')
           const { seller } = await browsers.signedIn(request, reply)

@@ -9,7 +9,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
 import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
-import { Problem, limitOf } from '../kit/schema.ts'
+import { limitOf, refusing } from '../kit/schema.ts'
 import { listRefunds } from '../payments/refund-request.ts'
 import { refundView } from '../payments/refund-routes.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
@@ -18,7 +18,7 @@ import { type Order, OrderDetail, OrderParams, Orders, OrdersQuery } from './sch
 import { listTransfers, transferView } from './transfers.ts'
 
 export const TAG = ['Orders']
-export const refusals = { '4xx': Problem, '5xx': Problem }
+export const refusals = refusing()
 /** Of a list that is also told as CSV. */
 export const listOf = <Schema>(schema: Schema, description: string) => ({
   description,
@@ -82,7 +82,7 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,
-        response: { 200: OrderDetail, ...refusals },
+        response: { 200: OrderDetail, ...refusing('order_not_found') },
       },
     },
     async (request, reply) => {
@@ -118,7 +118,7 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,
-        response: { 202: Type.Object({}), ...refusals },
+        response: { 202: Type.Object({}), ...refusing('order_not_found', 'order_not_paid', 'rate_limited') },
       },
     },
     async (request, reply) => {
