@@ -23,7 +23,14 @@ test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, o
   // histories in which nothing happens would prove nothing
   for (const state of 'pending paid partially_refunded refunded disputed charged_back expired needs_review'.split(' '))
     assert((seen[`end ${state}`] ?? 0) > 0, `no order ended ${state}: ${JSON.stringify(seen)}`)
-  for (const what of ['capture duplicate', 'duplicate_refunded', 'payment_declined', 'dispute_won', 'step crash'])
+  for (const what of [
+    'capture duplicate',
+    'duplicate_refunded',
+    'payment_declined',
+    'dispute_won',
+    'step crash',
+    'step orderByCode',
+  ])
     assert((seen[what] ?? 0) > 0, `there was no ${what}: ${JSON.stringify(seen)}`)
 })
 
@@ -129,6 +136,18 @@ describe('a service with a bug is found out', () => {
       'before insert on pgboss.job_common',
       `if new.name = 'refund' then return null; end if;`,
       /did not go back|was never made/,
+    ],
+    [
+      'a use of a code is not given back',
+      'before update on discounts',
+      `if new.uses < old.uses then return null; end if;`,
+      /a code for/,
+    ],
+    [
+      'a code is used more often than it may be',
+      'before update on discounts',
+      `if new.uses > old.uses then new.most_uses := new.most_uses + 5; end if;`,
+      /a code for/,
     ],
     [
       'the timeline is silent about the payment',

@@ -89,3 +89,15 @@ const READ = `
 export async function readOrders(client: pg.Pool, email: string): Promise<Order[]> {
   return (await client.query<Order>({ name: 'simulation', text: READ, values: [email] })).rows
 }
+
+/** How often a code counts as used, the orders that have it, and those of them that were paid after they had expired. */
+export async function readUses(client: pg.Pool, id: string): Promise<{ uses: number; held: number; late: number }> {
+  const { rows } = await client.query(
+    `select d.uses, count(o.id)::int as held,
+       (count(o.id) filter (where exists (select from order_events e where e.order_id = o.id and e.what = 'expired')))::int as late
+     from discounts d left join orders o on o.discount_id = d.id and o.state <> 'expired'
+     where d.id = $1 group by d.id`,
+    [id],
+  )
+  return rows[0]
+}

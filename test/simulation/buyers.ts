@@ -1,5 +1,6 @@
 import type { Random } from './random.ts'
-import type { KnownOrder, Run } from './run.ts'
+import { newId } from '../../src/kit/ids.ts'
+import type { DiscountCode, KnownOrder, Run } from './run.ts'
 
 // What buyers do. Each says in words what it did, or nothing when there was nothing to do.
 
@@ -20,6 +21,32 @@ export async function order(run: Run, random: Random): Promise<string> {
   const times = keyed && random.chance(0.3) ? random.whole(2, 3) : 1
   await Promise.all(Array.from({ length: times }, () => run.checkOut(checkout)))
   return `orders for ${good.priceMinor} ${good.currency}, ${times} at once, ${keyed ? 'with' : 'without'} a key`
+}
+
+/** With a code that is good for a few orders, in several tabs at times: all but those few are refused. */
+export async function orderByCode(run: Run, random: Random): Promise<string> {
+  // a price in fils has to be one in tens for a processor
+  const good = random.pick(run.world.goods.filter(({ currency }) => currency !== 'KWD'))
+  run.code ??= await newCode(run, random)
+  const { code } = run.code
+  const tabs = Array.from({ length: random.whole(1, 3) }, () => {
+    const checkout = { good, key: run.world.newKey(), discountCode: code, ageHours: 0 }
+    run.checkouts.push(checkout)
+    return checkout
+  })
+  await Promise.all(tabs.map((checkout) => run.checkOut(checkout)))
+  return `orders for ${good.priceMinor} ${good.currency} with a code, in ${tabs.length} tabs`
+}
+
+async function newCode({ world: { client, goods } }: Run, random: Random): Promise<DiscountCode> {
+  const id = newId('dsc')
+  const made = { id, code: `SIM-${id.slice(-20)}`, mostUses: random.whole(1, 4) }
+  await client.query(
+    `insert into discounts (id, seller_id, code, percent_off, most_uses)
+     select $1, seller_id, $2, $3, $4 from products where id = $5`,
+    [id, made.code, random.pick([20, 20, 100]), made.mostUses, goods[0]!.productId],
+  )
+  return made
 }
 
 /** A reload, the back button, or another try after there was no answer. */

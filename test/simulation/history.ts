@@ -20,6 +20,7 @@ type Play = (run: Run, random: Random) => Promise<string | undefined> | string |
 /** What can happen, and how often. */
 const STEPS = {
   order: [3, buyers.order],
+  orderByCode: [2, buyers.orderByCode],
   orderAgain: [2, buyers.orderAgain],
   pay: [10, buyers.pay],
   payTwice: [2, buyers.payTwice],

@@ -24,6 +24,7 @@ export function problemsOf(order: Order, before: Order | undefined, truth: reado
 
 const sum = (items: readonly { amountMinor: number }[]): number =>
   items.reduce((total, { amountMinor }) => total + amountMinor, 0)
+const isFreeAndPaid = ({ amountMinor, isPaid }: Order): boolean => amountMinor === 0 && isPaid
 const saleOf = ({ captures }: Order) => captures.find(({ purpose }) => purpose === 'sale')
 
 /** Each thing is there once; a payment that brought money is over, and of the others one at most is under way. */
@@ -49,9 +50,11 @@ function problemsOfRows({ payments, captures, refunds, disputes, currency }: Ord
 function problemsOfSale(order: Order): string[] {
   const sales = order.captures.filter(({ purpose }) => purpose === 'sale')
   const booked = order.transfers.filter(({ kind }) => kind === 'sale')
-  const sold = SOLD.has(order.state) ? 1 : 0
+  const isSold = SOLD.has(order.state)
+  // what costs nothing is sold without money
+  const sold = isSold && order.amountMinor > 0 ? 1 : 0
   return [
-    ...(sales.length === sold && booked.length === sold && order.isPaid === (sold === 1)
+    ...(sales.length === sold && booked.length === sold && order.isPaid === isSold
       ? []
       : [`${order.state} with ${sales.length} sales, ${booked.length} booked, paid: ${order.isPaid}`]),
     // what comes beside a sale is one too many; what comes and is none waits for a person, for good
@@ -76,7 +79,7 @@ function problemsOfFee(order: Order): string[] {
     amountMinor,
     order.refundedMinor + sum(disputes.filter(({ state, captureId }) => state === 'lost' && captureId === sale?.id)),
   )
-  const share = (fee * back) / amountMinor
+  const share = amountMinor === 0 ? 0 : (fee * back) / amountMinor
   return [
     ...(feeMinor === fee && of('fee') === (sale ? fee : 0)
       ? []
@@ -139,13 +142,14 @@ function problemsOfMoney(order: Order, truth: readonly BankPayment[]): string[] 
 }
 
 function problemsOfMails(order: Order): string[] {
-  const sold = saleOf(order) ? 1 : 0
+  const sold = saleOf(order) || isFreeAndPaid(order) ? 1 : 0
   return order.receiptJobs === sold && order.receipts <= sold
     ? []
     : [`${order.receiptJobs} receipts promised and ${order.receipts} sent, and sold ${sold} times`]
 }
 
-function problemsOfTimeline({ state, captures, timeline }: Order): string[] {
+function problemsOfTimeline(order: Order): string[] {
+  const { state, captures, timeline } = order
   const times = (what: string) => timeline.filter((one) => one === what).length
   const sales = captures.filter(({ purpose }) => purpose === 'sale').length
   // an order gets to these once, and says so; a refund that failed can bring it back to where it would be without
@@ -155,7 +159,7 @@ function problemsOfTimeline({ state, captures, timeline }: Order): string[] {
       (one) => one === state && times(one) < 1 && !silent,
     ),
     ...(['expired', 'needs_review', 'charged_back'] as const).filter((one) => times(one) > 1),
-    ...(times('paid') === sales ? [] : ['paid']),
+    ...(times('paid') === (isFreeAndPaid(order) ? 1 : sales) ? [] : ['paid']),
   ]
   return once.map((what) => `${state}, and ${times(what)} times ${what} in its timeline: ${timeline.join(', ')}`)
 }

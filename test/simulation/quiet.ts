@@ -135,6 +135,7 @@ export function problemsAtTheEnd(order: Order, truth: readonly BankPayment[]): s
 /** How the order stands, by the money alone. */
 export function stateByTruth(order: Order, truth: readonly BankPayment[]): State[] {
   const captures = truth.flatMap((payment) => payment.captures)
+  if (order.amountMinor === 0) return ['paid']
   if (captures.length === 0) {
     if (truth.some(({ atWork }) => atWork)) return ['processing', 'expired']
     return ['pending', 'processing', 'expired']

@@ -12,9 +12,16 @@ export interface KnownOrder {
   payments: Set<string>
 }
 
+export interface DiscountCode {
+  id: string
+  code: string
+  mostUses: number
+}
+
 /** A checkout that its buyer can ask for again: with a key it is the same one. */
 export interface Checkout {
   good: Good
+  discountCode?: string
   key: string | undefined
   orderId?: string
   ageHours: number
@@ -36,6 +43,8 @@ export class Run {
   readonly problems: string[] = []
   /** The service dies or its database is away: nobody is surprised by silence. */
   silenceIsExpected = false
+  /** The code that was made for this buyer. */
+  code: DiscountCode | undefined
   /** Which of the processors' notifications are of this run. */
   readonly since: { events: number; notifications: number; deliveries: number; rzpDeliveries: number }
 
@@ -82,11 +91,11 @@ export class Run {
 
   /** Asks for an order, for the first time or again. */
   async checkOut(checkout: Checkout): Promise<void> {
-    const { good, key } = checkout
+    const { good, key, discountCode } = checkout
     const { status, body } = await this.call(
       'POST',
       '/api/checkout',
-      { productId: good.productId, email: this.email },
+      { productId: good.productId, email: this.email, ...(discountCode && { discountCode }) },
       key === undefined ? {} : { 'idempotency-key': key },
     )
     if (status !== 201) return
@@ -94,7 +103,8 @@ export class Run {
     if (isKnown && body.orderId !== checkout.orderId)
       this.problems.push(`the key ${key} made two orders: ${checkout.orderId} and ${body.orderId}`)
     checkout.orderId = body.orderId
-    if (body.amount !== good.priceMinor || body.currency !== good.currency)
+    const off = body.discountAmount ?? 0
+    if (body.amount + off !== good.priceMinor || (off > 0 && !discountCode) || body.currency !== good.currency)
       this.problems.push(`order ${body.orderId} is of ${body.amount} ${body.currency}`)
     let known = this.orders.find(({ orderId }) => orderId === body.orderId)
     if (!known) this.orders.push((known = { orderId: body.orderId, good, payments: new Set() }))

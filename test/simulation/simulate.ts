@@ -1,5 +1,5 @@
 import type { Ends } from '../shop.ts'
-import type { Order } from './books.ts'
+import { type Order, readUses } from './books.ts'
 import { type Step, historyOf, play } from './history.ts'
 import { problemsOf } from './invariants.ts'
 import { calmDown, checkLinks, problemsAtTheEnd } from './quiet.ts'
@@ -134,6 +134,11 @@ async function look(run: Run, last: Map<string, Order>): Promise<Order[]> {
   }
   for (const { orderId } of run.orders)
     if (!orders.some(({ id }) => id === orderId)) run.problems.push(`${orderId} is gone`)
+  if (run.code) {
+    const { uses, held, late } = await readUses(run.world.client, run.code.id)
+    if (uses !== held || uses - late > run.code.mostUses)
+      run.problems.push(`a code for ${run.code.mostUses} is used ${uses} times by ${held} orders, ${late} of them late`)
+  }
   run.problems.push(...run.strangeDeliveries())
   return orders
 }

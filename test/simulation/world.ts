@@ -21,10 +21,11 @@ export interface Good {
   priceMinor: number
 }
 
-/** Fees of a half go to the even; currencies of no, two and three decimals, and one that Stripe counts in its own way. */
+/** Fees of a half go to the even; one that is free; currencies of no, two and three decimals, and one that Stripe counts in its own way. */
 const PRICES: [string, number][] = [
   ['USD', 1900],
   ['USD', 1225],
+  ['USD', 0],
   ['EUR', 75],
   ['GBP', 99_999],
   ['JPY', 375],
