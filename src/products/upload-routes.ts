@@ -9,7 +9,7 @@ import { errorForLog } from '../kit/log.ts'
 import { Time, refusing } from '../kit/schema.ts'
 import { isOfStorage, refusalOfStorage } from '../kit/storage/refusals.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
-import { type AnswerTus, type Uploads, tusOf } from './resumable-uploads.ts'
+import type { AnswerTus, Uploads } from './resumable-uploads.ts'
 import { type FileRow, type Upload, beginUpload, giveUp, publish } from './uploads.ts'
 
 const TAG = ['Products']
@@ -32,8 +32,9 @@ const UploadAnswer = Type.Null({
 export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads & { browsers: Browsers }): void {
   const { db, storage, limits } = uploads
   let loading: Promise<AnswerTus> | undefined
-  const tus: AnswerTus = async (...asked) =>
-    (await (loading ??= storage.resumable().then((resumable) => tusOf(uploads, resumable))))(...asked)
+  // loaded when the first piece comes
+  const load = async () => (await import('./resumable-uploads.ts')).tusOf(uploads, await storage.resumable())
+  const tus: AnswerTus = async (...asked) => (await (loading ??= load()))(...asked)
 
   void server.register(async (scope: Server) => {
     // the bytes are read by whoever stores them
