@@ -173,7 +173,8 @@ for (const kind of ['a disk', 'a bucket']) {
       broken.destroy()
       // whoever comes next ends the connection that is dead
       const offset = Number((await ann.head(address)).headers.get('upload-offset'))
-      assert(offset >= 1_000_000 && offset <= 10_000_000, String(offset))
+      // of a bucket's last part, what is less than 5 MB can be lost: it comes again
+      assert(offset >= (s3 ? 0 : 1_000_000) && offset <= 10_000_000, String(offset))
       assert.deepEqual(await filesOf(productId), [])
 
       // the row cannot be written in the moment when all is here
