@@ -1,3 +1,4 @@
+import { withoutForeignKeys } from './fill.ts'
 import { AMOUNT_MINOR, CURRENCY, FEE_MINOR, idIn } from './sql.ts'
 import { hashOf } from '../src/kit/tokens.ts'
 import { type Database, query } from './world.ts'
@@ -64,9 +65,11 @@ export async function fillSellers(database: Database, orders: number): Promise<v
         (values ('sale', 'processor:sandbox', 'seller:?', ${AMOUNT_MINOR}), ('fee', 'seller:?', 'fees', ${FEE_MINOR}))
           as t(kind, debit, credit, amount)
       where ${isPaid}`,
-    'vacuum (analyze)',
   ]
-  for (const statement of statements) await query(database, statement)
+  await withoutForeignKeys(database, async () => {
+    for (const statement of statements) await query(database, statement)
+  })
+  await query(database, 'vacuum (analyze)')
 }
 
 /** Orders of the large seller and of some others, as they would be asked for. */

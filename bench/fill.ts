@@ -90,7 +90,7 @@ const OLD = {
 }
 
 /** A foreign key is checked faster for a whole table once than for each of its rows. */
-async function withoutForeignKeys(database: Database, work: () => Promise<void>): Promise<void> {
+export async function withoutForeignKeys(database: Database, work: () => Promise<void>): Promise<void> {
   const keys = await query<{ table: string; name: string; definition: string }>(
     database,
     `select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition

@@ -4,7 +4,7 @@
 create index orders_seller on orders (seller_id, created_at, id) include (state, rail, product_id, email);
 -- What was sold, for sums. An order that is not paid is not in it, and every other one once.
 create index orders_sold on orders (seller_id, paid_at)
-  include (currency, amount_minor, fee_minor, refunded_minor, state, rail, product_id)
+  include (currency, amount_minor, fee_minor, refunded_minor, state, rail, product_id, id)
   where paid_at is not null;
 
 alter table orders
@@ -17,11 +17,12 @@ create index orders_attention on orders (seller_id)
   where state in ('needs_review', 'disputed') or receipt_bounced_at is not null;
 create index refunds_failed on refunds (created_at) where state = 'failed';
 
--- A seller reads the books of one account, the newest entries first. The same two indexes sum it up, so there are no more than before.
+-- A seller reads the books of one account and currency, the newest entries first. The same two indexes sum it up, so there are no
+-- more than before.
 drop index transfers_debit;
 drop index transfers_credit;
-create index transfers_debit on transfers (debit_account, created_at) include (kind, currency, amount_minor);
-create index transfers_credit on transfers (credit_account, created_at) include (kind, currency, amount_minor);
+create index transfers_debit on transfers (debit_account, currency, created_at) include (kind, amount_minor);
+create index transfers_credit on transfers (credit_account, currency, created_at) include (kind, amount_minor);
 
 -- Of an amount, the part that `part` is of `whole`, half to even: share() in src/kit/money.ts, and a test holds them together.
 create function share_of(amount bigint, part bigint, whole bigint) returns bigint language sql immutable parallel safe as $$

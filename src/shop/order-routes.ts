@@ -25,7 +25,7 @@ export const listOf = <Schema>(schema: Schema, description: string) => ({
   content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
 })
 /** So many rows of a file are read at once: enough to cost little, and little to hold. */
-export const CSV_ROWS = 1000
+export const CSV_ROWS = 250
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
 

@@ -66,46 +66,48 @@ export async function statsOf(db: Db, sellerId: string, wanted: StatsWanted): Pr
 }
 
 /**
- * The orders are read once, from an index that holds all that is summed up. Of one that was charged back, what the bank took is
- * gone as a refund is.
+ * The orders are read once, from an index that holds all that is summed up, and summed up in two ways. Of one that was charged
+ * back, what the bank took is gone as a refund is.
  */
 const readStats = (db: Db, sellerId: string, { from, to, interval, timeZone }: StatsWanted) =>
   sql<{ starts: string[]; sums: Row[] }>`
-    with sold as materialized (
-      select currency, rail, product_id, date_trunc(${interval}, paid_at, ${timeZone}) as at, count(*) as orders,
-        sum(amount_minor) as amount, sum(fee_minor) as fees
-      from orders where seller_id = ${sellerId} and paid_at >= ${from} and paid_at < ${to}
-      group by 1, 2, 3, 4),
-    gone as (
-      select o.currency, sum(r.minor) as returned, sum(share_of(o.fee_minor, r.minor, o.amount_minor)) as fees_back
-      from orders o cross join lateral (
-        select least(o.amount_minor, o.refunded_minor + case when o.state = 'charged_back' then
+    with starts as materialized (
+      select array_agg(at order by at) as at from generate_series(
+        date_trunc(${interval}, ${from}::timestamptz, ${timeZone}), ${to}::timestamptz - interval '1 microsecond',
+        ('1 ' || ${interval})::interval, ${timeZone}) at),
+    paid as (
+      select o.currency, o.rail, o.product_id, o.amount_minor, o.fee_minor,
+        -- a comparison or nine: far less than what the time zone of each would cost
+        width_bucket(o.paid_at, (select at from starts)) as bucket,
+        least(o.amount_minor, o.refunded_minor + case when o.state = 'charged_back' then
           (select coalesce(sum(d.amount_minor), 0) from disputes d where d.order_id = o.id and d.state = 'lost')
-          else 0 end)::bigint as minor) r
-      where o.seller_id = ${sellerId} and o.paid_at >= ${from} and o.paid_at < ${to}
-        and (o.refunded_minor > 0 or o.state = 'charged_back')
-      group by 1),
-    ranked as (
-      select currency, product_id, sum(orders) as orders, sum(amount) as amount,
-        row_number() over (partition by currency order by sum(amount) desc, sum(orders) desc, product_id) as place
-      from sold group by 1, 2),
+          else 0 end)::bigint as returned
+      from orders o where o.seller_id = ${sellerId} and o.paid_at >= ${from} and o.paid_at < ${to}
+      offset 0),
+    sold as materialized (
+      select currency, rail, bucket, product_id, grouping(product_id) = 0 as by_product, count(*) as orders,
+        sum(amount_minor)::bigint as amount, sum(fee_minor)::bigint as fees, sum(returned)::bigint as returned,
+        sum(case when returned > 0 then share_of(fee_minor, returned, amount_minor) else 0 end)::bigint as fees_back
+      from paid group by grouping sets ((currency, rail, bucket), (currency, product_id))),
+    best as (
+      select t.currency, p.id, p.name, t.orders, t.amount
+      from (
+        select currency, product_id, orders, amount,
+          row_number() over (partition by currency order by amount desc, orders desc, product_id) as place
+        from sold where by_product) t
+      join products p on p.id = t.product_id
+      where t.place <= ${TOP_PRODUCTS}),
     sums as (
       select s.currency, sum(s.orders)::bigint as orders, sum(s.amount)::bigint as amount, sum(s.fees)::bigint as fees,
-        coalesce((select returned from gone g where g.currency = s.currency), 0)::bigint as returned,
-        coalesce((select fees_back from gone g where g.currency = s.currency), 0)::bigint as "feesBack",
+        sum(s.returned)::bigint as returned, sum(s.fees_back)::bigint as "feesBack",
         (select json_agg(b) from (
-          select at, sum(orders)::bigint as orders, sum(amount)::bigint as amount
-          from sold where currency = s.currency group by 1) b) as buckets,
+          select (select at from starts)[bucket] as at, sum(orders)::bigint as orders, sum(amount)::bigint as amount
+          from sold where currency = s.currency and not by_product group by bucket) b) as buckets,
         (select json_agg(r order by r.amount desc, r.orders desc, r.rail) from (
           select rail, sum(orders)::bigint as orders, sum(amount)::bigint as amount
-          from sold where currency = s.currency group by 1) r) as rails,
-        (select json_agg(json_build_object('id', t.product_id, 'name', p.name, 'orders', t.orders::bigint, 'amount', t.amount::bigint)
-            order by t.place)
-          from ranked t join products p on p.id = t.product_id
-          where t.currency = s.currency and t.place <= ${TOP_PRODUCTS}) as products
-      from sold s group by s.currency)
-    select
-      (select json_agg(at order by at) from generate_series(
-        date_trunc(${interval}, ${from}::timestamptz, ${timeZone}), ${to}::timestamptz - interval '1 microsecond',
-        ('1 ' || ${interval})::interval, ${timeZone}) at) as starts,
+          from sold where currency = s.currency and not by_product group by rail) r) as rails,
+        (select json_agg(t order by t.amount desc, t.orders desc, t.id) from (
+          select id, name, orders, amount from best where currency = s.currency) t) as products
+      from sold s where not s.by_product group by s.currency)
+    select (select to_json(at) from starts) as starts,
       (select coalesce(json_agg(s order by s.currency), '[]') from sums s) as sums`.execute(db)
