@@ -94,6 +94,7 @@ test('from nothing to a link that sells in three steps, by keyboard alone', asyn
   await page.keyboard.press('Enter')
   await expect(page.locator('.sums')).toContainText('$19.00')
   await expect(page.locator('.sums')).toContainText('1 order')
+  await expectAccessible(page, 'overview')
 })
 
 test('what somebody else saved meanwhile is not written over unseen, and nothing typed is lost', async ({
@@ -168,29 +169,25 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(page.getByText('There is nothing to download yet.')).toBeVisible()
 })
 
+// What is not a matter of colours is looked at on the phone, the colours of the dark on the desktop.
 for (const [name, size] of Object.entries(SIZES)) {
   test(`every view of the shop fits, and can be used by everybody: ${name}`, async ({ browser }) => {
-    const context = await browser.newContext({ ...size, baseURL: BASE_URL })
+    const colorScheme = name === 'phone' ? 'light' : 'dark'
+    const context = await browser.newContext({ ...size, colorScheme, baseURL: BASE_URL })
     const page = await context.newPage()
     await signUp(page)
     const look = async (hash: string, heading: string) => {
       await page.goto(`/shop/${hash}`)
       await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
       await page.waitForLoadState('networkidle')
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await expectAccessible(page, `${heading} ${colorScheme}`, colorScheme)
-      }
+      await expectAccessible(page, heading, colorScheme)
       await expectFits(page, heading)
     }
     await look('#/', 'Three steps to your first sale')
-    await look('#/products', 'Products')
-    await look('#/products/new', 'New product')
     const long = 'W'.repeat(200)
     const { id } = await product(context, { name: long, status: 'active', currency: 'JPY', amount: 1500 })
     await look('#/products', 'Products')
     await look(`#/products/${id}`, long)
-    await look('#/', 'Three steps to your first sale')
     await context.close()
   })
 }

@@ -30,17 +30,22 @@ function Sums({ items }: { items: Stats['items'] }) {
     return <p class="panel soft">Nothing was sold in the last month. Sales stand here as soon as there are some.</p>
   const days = fillDays(shown.buckets)
   return (
-    <section class="stack sold" aria-label="Sold">
-      {sorted.length > 1 && (
-        <div class="field currency">
-          <label for="currency">Currency</label>
-          <select id="currency" value={shown.currency} onChange={(event) => setChosen(event.currentTarget.value)}>
-            {sorted.map(({ currency }) => (
-              <option key={currency}>{currency}</option>
-            ))}
-          </select>
-        </div>
-      )}
+    <section class="stack" aria-labelledby="sold">
+      <div class="sold-head">
+        <h2 id="sold">Sold</h2>
+        {sorted.length > 1 && (
+          <div class="field">
+            <label class="unseen" for="currency">
+              Currency
+            </label>
+            <select id="currency" value={shown.currency} onChange={(event) => setChosen(event.currentTarget.value)}>
+              {sorted.map(({ currency }) => (
+                <option key={currency}>{currency}</option>
+              ))}
+            </select>
+          </div>
+        )}
+      </div>
       <dl class="sums">
         <Sum name="Today" currency={shown.currency} days={days.slice(-1)} />
         <Sum name="This month" currency={shown.currency} days={days.filter(isThisMonth)} />
