@@ -20,10 +20,8 @@ interface PreviewProps {
 export function Preview({ seller, draft, product }: PreviewProps) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    render(
-      <Summary product={viewOf(seller, draft, product)} order={undefined} offer={undefined} />,
-      rootOf(place.current!),
-    )
+    const shown = { product: viewOf(seller, draft, product), order: undefined, offer: undefined }
+    render(<Summary {...shown} />, rootOf(place.current!))
   }, [seller, draft, product])
   useEffect(() => {
     const root = place.current!.shadowRoot!
