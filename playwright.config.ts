@@ -11,9 +11,8 @@ export default defineConfig({
   globalSetup: './test/browser/global.ts',
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  workers: 2,
-  // now and then a busy headless browser leaves a frame of another site undrawn: such a test is told as flaky, not as passed at once
-  retries: 2,
+  // most of a test is waiting for banks, pages and polls
+  workers: 4,
   timeout: 30_000,
   globalTimeout: 10 * 60_000,
   reporter: 'line',
