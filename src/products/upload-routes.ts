@@ -13,6 +13,8 @@ import type { AnswerTus, Uploads } from './resumable-uploads.ts'
 import { type FileRow, type Upload, beginUpload, giveUp, publish } from './uploads.ts'
 
 const TAG = ['Products']
+/** Of the time that the end of the service may take. */
+const CLOSE_MS = 5_000
 const SHA256 = '^[0-9a-fA-F]{64}$'
 
 const ProductFile = Type.Object({
@@ -35,6 +37,16 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
   // loaded when the first piece comes
   const load = async () => (await import('./resumable-uploads.ts')).tusOf(uploads, await storage.resumable())
   const tus: AnswerTus = async (...asked) => (await (loading ??= load()))(...asked)
+
+  /** What is being read. Who has pieces goes on elsewhere; the rest may end by itself, for a while. */
+  const underWay = new Set<FastifyRequest['raw']>()
+  server.addHook('preClose', async () => {
+    for (const raw of underWay) setTimeout(() => raw.destroy(new Error('closing')), CLOSE_MS)
+  })
+  const reading = <T>(request: FastifyRequest, work: (body: () => Readable) => Promise<T>): Promise<T> => {
+    underWay.add(request.raw)
+    return readBody(request, work).finally(() => underWay.delete(request.raw))
+  }
 
   void server.register(async (scope: Server) => {
     // the bytes are read by whoever stores them
@@ -159,7 +171,7 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
 }
 
 /** Whatever goes wrong while a body is read is told to who sends it, as far as somebody listens. */
-async function reading<T>(request: FastifyRequest, work: (body: () => Readable) => Promise<T>): Promise<T> {
+async function readBody<T>(request: FastifyRequest, work: (body: () => Readable) => Promise<T>): Promise<T> {
   try {
     return await work(() => bodyOf(request))
   } catch (error) {

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 
 interface BetterEmailProps {
-  email: string
+  value: string
   /** While typing nobody is corrected; the hint comes when the field is left. */
   left: boolean
-  onChange: (email: string) => void
+  onValue: (email: string) => void
 }
 
 /** What an address probably should have been, one press away. What knows it is loaded while the address is typed. */
-export function BetterEmail({ email, left, onChange }: BetterEmailProps) {
+export function BetterEmail({ value, left, onValue }: BetterEmailProps) {
   const [suggest, setSuggest] = useState<(email: string) => string | undefined>()
   useEffect(() => {
     import('./email-suggestion.ts').then(
@@ -16,13 +16,13 @@ export function BetterEmail({ email, left, onChange }: BetterEmailProps) {
       () => {},
     )
   }, [])
-  const better = left ? suggest?.(email) : undefined
+  const better = left ? suggest?.(value) : undefined
   return (
     <output class="better">
       {better && (
         <>
           Did you mean{' '}
-          <button type="button" class="link" onClick={() => onChange(better)}>
+          <button type="button" class="link" onClick={() => onValue(better)}>
             {better}
           </button>
           ?
