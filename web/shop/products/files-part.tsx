@@ -41,9 +41,6 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
     if (done > 0) void refresh()
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- each file that is done is one reason to look again
   }, [done])
-  const add = (files: FileList | null | undefined, replaces?: string) => {
-    if (files?.length) addFiles(product.id, files, replaces)
-  }
   const choose = (replaces?: string) => {
     replaced.current = replaces
     picker.current!.multiple = replaces === undefined
@@ -54,6 +51,13 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   const leftOver = unfinishedOf(product.id).filter(
     ({ name, size, place }) => !names.has(`${name} ${size}`) && !givenUp.includes(place),
   )
+  const add = (files: FileList | null | undefined, replaces?: string) => {
+    for (const file of files ?? []) {
+      // what goes on goes to the place that it was meant for
+      const before = leftOver.find(({ name, size }) => name === file.name && size === file.size)
+      addFiles(product.id, [file], replaces ?? before?.replaces)
+    }
+  }
   return (
     <Part id="files" title={title}>
       {product.files.length > 0 && (

@@ -31,7 +31,7 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
   const upload = new Upload(file, {
     endpoint: `${apiBase || location.origin}/api/uploads`,
     metadata: { productId, filename: file.name, sha256, ...(replaces && { replaces }) },
-    fingerprint: () => Promise.resolve(`${productId}:${sha256}`),
+    fingerprint: () => Promise.resolve(`${productId}:${replaces ?? ''}:${sha256}`),
     urlStorage: uploadPlaces,
     removeFingerprintOnSuccess: true,
     chunkSize: CHUNK_BYTES,

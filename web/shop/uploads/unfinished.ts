@@ -13,6 +13,8 @@ export interface Unfinished {
   productId: string
   name: string
   size: number
+  /** The file in whose place it was to come. */
+  replaces: string | undefined
 }
 
 /** What the uploads' library remembers, by product and content, so that a chosen file finds its place whatever its name. */
@@ -29,7 +31,16 @@ export const uploadPlaces: UrlStorage = {
 export const unfinishedOf = (productId: string): Unfinished[] =>
   kept(`${PLACE}${productId}:`).flatMap(({ urlStorageKey, uploadUrl, metadata, size }) =>
     uploadUrl
-      ? [{ place: urlStorageKey, url: uploadUrl, productId, name: metadata.filename ?? '', size: size ?? 0 }]
+      ? [
+          {
+            place: urlStorageKey,
+            url: uploadUrl,
+            productId,
+            name: metadata.filename ?? '',
+            size: size ?? 0,
+            replaces: metadata.replaces,
+          },
+        ]
       : [],
   )
 
