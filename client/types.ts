@@ -1,6 +1,27 @@
 // Written by `npm run client-types` from the schemas of the routes.
 
 export interface Api {
+  /** What your account holds, in each currency */
+  'GET /api/balance': {
+    query: Record<string, never>
+    body: undefined
+    answer: {
+      items: {
+        /** ISO 4217, upper case. */
+        currency: string
+        /** sales − fees − refunds − disputes, in minor units. */
+        balance: number
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        sales: number
+        /** Those taken, less what came back of them. */
+        fees: number
+        /** Those made, less those that failed afterwards. */
+        refunds: number
+        /** What banks hold or have taken back. */
+        disputes: number
+      }[]
+    }
+  }
   /** How an order stands */
   'GET /api/checkout/{}/status': {
     query: {
@@ -60,6 +81,10 @@ export interface Api {
       paidAt?: string | null
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       refundedAmount?: number
+      /** There when the mail server refused the receipt: the address may be mistyped. */
+      receiptBounced?: boolean
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      discountAmount?: number
       timeline?: {
         /** ISO 8601 in UTC with milliseconds. */
         at: string
@@ -67,19 +92,357 @@ export interface Api {
       }[]
     }
   }
+  /** Your discount codes */
+  'GET /api/discounts': {
+    query: {
+      /** For this product only; all of yours when it is not there. */
+      productId?: string
+      /** The `nextCursor` before. */
+      cursor?: string
+      /** 1 to 100; 25 where it is not there. */
+      limit?: string
+    }
+    body: undefined
+    answer: {
+      items: {
+        id: string
+        /** As it was typed. */
+        code: string
+        /** When it is not there: for all products. */
+        productId?: string
+        percentOff?: number
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amountOff?: number
+        currency?: string
+        limit?: number
+        /** Orders that have it and have not expired, paid or not yet. */
+        uses: number
+        /** ISO 8601 in UTC with milliseconds. */
+        startsAt?: string
+        /** ISO 8601 in UTC with milliseconds. */
+        expiresAt?: string
+        active: boolean
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      nextCursor: string | null
+    }
+  }
+  /** Your orders */
+  'GET /api/orders': {
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** How many: 1 to 100, 25 where it is not said. */
+      limit?: string
+      /** From then on: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
+      from?: string
+      /** Before then. As `from`. */
+      to?: string
+      /** As `Accept: text/csv`, for a link: all of them, for a spreadsheet. */
+      format?: 'csv'
+      status?:
+        | 'pending'
+        | 'processing'
+        | 'paid'
+        | 'partially_refunded'
+        | 'refunded'
+        | 'disputed'
+        | 'charged_back'
+        | 'expired'
+        | 'needs_review'
+      rail?: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet'
+      productId?: string
+      /** The whole address of a buyer. */
+      email?: string
+      /** As it is typed: the beginning of an address or of an order’s id, or a part of a product’s name. */
+      q?: string
+    }
+    body: undefined
+    answer: {
+      items: {
+        orderId: string
+        status:
+          | 'pending'
+          | 'processing'
+          | 'paid'
+          | 'partially_refunded'
+          | 'refunded'
+          | 'disputed'
+          | 'charged_back'
+          | 'expired'
+          | 'needs_review'
+        email: string
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** What we take of it, in minor units. */
+        fee: number
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        refundedAmount: number
+        /** What a code took off the price. */
+        discountAmount?: number
+        discountCode?: string
+        rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
+        product: {
+          id: string
+          /** As it was when it was bought. */
+          name: string
+        }
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+        paidAt: string | null
+        /** Bounced: the mail server refused the address. None: not paid, so there is none to send. */
+        receipt: 'sent' | 'bounced' | 'none'
+      }[]
+      /** For `cursor` of the next page; null at the end. */
+      nextCursor: string | null
+    }
+  }
+  /** One of your orders, with all that happened to it */
+  'GET /api/orders/{}': {
+    query: Record<string, never>
+    body: undefined
+    answer: {
+      orderId: string
+      status:
+        | 'pending'
+        | 'processing'
+        | 'paid'
+        | 'partially_refunded'
+        | 'refunded'
+        | 'disputed'
+        | 'charged_back'
+        | 'expired'
+        | 'needs_review'
+      email: string
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+      /** ISO 4217, upper case. */
+      currency: string
+      /** What we take of it, in minor units. */
+      fee: number
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      refundedAmount: number
+      /** What a code took off the price. */
+      discountAmount?: number
+      discountCode?: string
+      rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
+      product: {
+        id: string
+        /** As it was when it was bought. */
+        name: string
+      }
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
+      paidAt: string | null
+      /** Bounced: the mail server refused the address. None: not paid, so there is none to send. */
+      receipt: 'sent' | 'bounced' | 'none'
+      /** What the buyer’s bank statement says. */
+      statementDescriptor: string
+      /** What the order has done to the balance so far, in minor units. */
+      netAmount: number
+      timeline: {
+        /** ISO 8601 in UTC with milliseconds. */
+        at: string
+        what: string
+      }[]
+      refunds: {
+        id: string
+        orderId: string
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** Pending until the payment processor has done it; that can take days. */
+        status: 'pending' | 'succeeded' | 'failed'
+        /** Whether it was asked for here, or made in the payment processor’s own dashboard. */
+        origin: 'api' | 'dashboard'
+        reason?: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      transfers: {
+        id: string
+        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed. */
+        kind:
+          'sale' | 'fee' | 'refund' | 'fee_refund' | 'refund_failed' | 'fee_again' | 'dispute_hold' | 'dispute_release'
+        orderId: string
+        /** What it does to the balance, in minor units: below zero, it takes. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      files: {
+        id: string
+        name: string
+        size: number
+      }[]
+      /** An address that the order is to have, once whoever reads it has confirmed it. */
+      pendingEmail?: string
+      /** The page of the order, for its buyer. */
+      orderUrl: string
+    }
+  }
+  /** One’s own products, the newest first */
+  'GET /api/products': {
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** How many: 1 to 100, 25 where it is not said. */
+      limit?: string
+      /** Only what is active is for sale. Who bought what is archived keeps the files. */
+      status?: 'draft' | 'active' | 'archived'
+      /** A part of the name, in upper or lower case. */
+      q?: string
+    }
+    body: undefined
+    answer: {
+      items: {
+        id: string
+        sellerId: string
+        name: string
+        description: string
+        /** Only what is active is for sale. Who bought what is archived keeps the files. */
+        status: 'draft' | 'active' | 'archived'
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** The buyer says how much, from `amount` up. */
+        payWhatYouWant: boolean
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        suggestedAmount?: number
+        statementSuffix: string
+        /** In the order they were added. */
+        files: {
+          id: string
+          name: string
+          /** Bytes. */
+          size: number
+          /** Hex. */
+          sha256: string
+          contentType: string
+          /** ISO 8601 in UTC with milliseconds. */
+          createdAt: string
+        }[]
+        /** The largest of `images`, or where the picture lies elsewhere. */
+        imageUrl?: string
+        /** WebP of at most that width. An address always means the same picture. */
+        images?: {
+          '320': string
+          '640': string
+          '1280': string
+          /** A JPEG of 1200 by 630, for link previews and mails. */
+          preview: string
+        }
+        /** The hosted page, where it can be bought once it is active. */
+        payUrl: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+        /** ISO 8601 in UTC with milliseconds. */
+        updatedAt: string
+      }[]
+      /** For `cursor` of the next page; null at the end. */
+      nextCursor: string | null
+    }
+  }
+  /** One of one’s own products */
+  'GET /api/products/{}': {
+    query: Record<string, never>
+    body: undefined
+    answer: {
+      id: string
+      sellerId: string
+      name: string
+      description: string
+      /** Only what is active is for sale. Who bought what is archived keeps the files. */
+      status: 'draft' | 'active' | 'archived'
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+      /** ISO 4217, upper case. */
+      currency: string
+      /** The buyer says how much, from `amount` up. */
+      payWhatYouWant: boolean
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      suggestedAmount?: number
+      statementSuffix: string
+      /** In the order they were added. */
+      files: {
+        id: string
+        name: string
+        /** Bytes. */
+        size: number
+        /** Hex. */
+        sha256: string
+        contentType: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      /** The largest of `images`, or where the picture lies elsewhere. */
+      imageUrl?: string
+      /** WebP of at most that width. An address always means the same picture. */
+      images?: {
+        '320': string
+        '640': string
+        '1280': string
+        /** A JPEG of 1200 by 630, for link previews and mails. */
+        preview: string
+      }
+      /** The hosted page, where it can be bought once it is active. */
+      payUrl: string
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
+      /** ISO 8601 in UTC with milliseconds. */
+      updatedAt: string
+    }
+  }
   /** A product that is for sale */
   'GET /api/products/{}/public': {
-    query: Record<string, never>
+    query: {
+      /** A seller’s code; case does not matter. */
+      discountCode?: string
+    }
     body: undefined
     answer: {
       id: string
       name: string
       description: string
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      /** The price in minor units; where payWhatYouWant, the least that may be given. */
       amount: number
       /** ISO 4217, upper case. */
       currency: string
+      /** It costs nothing: its order is paid at once. */
+      free: boolean
+      /** The buyer says how much, by the order’s chosenAmount. */
+      payWhatYouWant: boolean
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      suggestedAmount?: number
+      /** There are discount codes that are good for it. */
+      takesCode?: boolean
+      /** With a valid discountCode. */
+      discount?: {
+        code: string
+        /** Rounded down to the minor unit. */
+        percentOff?: number
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amountOff: number
+        /** What is left of the price. */
+        amount: number
+      }
+      /** The largest of `images`, or where the picture lies elsewhere. */
       imageUrl?: string
+      /** WebP of at most that width. An address always means the same picture. */
+      images?: {
+        '320': string
+        '640': string
+        '1280': string
+        /** A JPEG of 1200 by 630, for link previews and mails. */
+        preview: string
+      }
       seller: {
         name: string
       }
@@ -93,6 +456,108 @@ export interface Api {
       }
     }
   }
+  /** What your balance is made of */
+  'GET /api/transfers': {
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** How many: 1 to 100, 25 where it is not said. */
+      limit?: string
+      /** From then on: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
+      from?: string
+      /** Before then. As `from`. */
+      to?: string
+      /** As `Accept: text/csv`, for a link: all of them, for a spreadsheet. */
+      format?: 'csv'
+      currency?: string
+      orderId?: string
+    }
+    body: undefined
+    answer: {
+      items: {
+        id: string
+        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed. */
+        kind:
+          'sale' | 'fee' | 'refund' | 'fee_refund' | 'refund_failed' | 'fee_again' | 'dispute_hold' | 'dispute_release'
+        orderId: string
+        /** What it does to the balance, in minor units: below zero, it takes. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      /** For `cursor` of the next page; null at the end. */
+      nextCursor: string | null
+    }
+  }
+  /** Change a product */
+  'PATCH /api/products/{}': {
+    query: Record<string, never>
+    body: {
+      /** One line of 1 to 200 characters; spaces around it are dropped. */
+      name?: string
+      /** Plain text of up to 5,000 characters; line breaks are kept. */
+      description?: string
+      /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
+      amount?: number
+      /** ISO 4217, upper case. Orders keep the one they were made in. */
+      currency?: string
+      /** Only what is active is for sale. Who bought what is archived keeps the files. */
+      status?: 'draft' | 'active' | 'archived'
+      /** The buyer says how much, from `amount` up. */
+      payWhatYouWant?: boolean
+      /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+      suggestedAmount?: number | null
+      /** What bank statements say after the shop’s own prefix: 1 to 21 of A-Z, 0-9, space, point and hyphen, the first a letter or a digit. Made of the name once, when it is not given. */
+      statementSuffix?: string
+    }
+    answer: {
+      id: string
+      sellerId: string
+      name: string
+      description: string
+      /** Only what is active is for sale. Who bought what is archived keeps the files. */
+      status: 'draft' | 'active' | 'archived'
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+      /** ISO 4217, upper case. */
+      currency: string
+      /** The buyer says how much, from `amount` up. */
+      payWhatYouWant: boolean
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      suggestedAmount?: number
+      statementSuffix: string
+      /** In the order they were added. */
+      files: {
+        id: string
+        name: string
+        /** Bytes. */
+        size: number
+        /** Hex. */
+        sha256: string
+        contentType: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      /** The largest of `images`, or where the picture lies elsewhere. */
+      imageUrl?: string
+      /** WebP of at most that width. An address always means the same picture. */
+      images?: {
+        '320': string
+        '640': string
+        '1280': string
+        /** A JPEG of 1200 by 630, for link previews and mails. */
+        preview: string
+      }
+      /** The hosted page, where it can be bought once it is active. */
+      payUrl: string
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
+      /** ISO 8601 in UTC with milliseconds. */
+      updatedAt: string
+    }
+  }
   /** Create an order */
   'POST /api/checkout': {
     query: Record<string, never>
@@ -101,11 +566,17 @@ export interface Api {
       productId: string
       /** The buyer's address. */
       email: string
+      /** Read only where the product is pay-what-you-want; the least that it may be had for when not there. */
+      chosenAmount?: number
+      /** A seller’s code; case does not matter. */
+      discountCode?: string
     }
     answer: {
       orderId: string
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       amount: number
+      /** What the code has taken off: the price was this and the amount together. */
+      discountAmount?: number
       /** ISO 4217, upper case. */
       currency: string
       /** What the bank statement will say. */
@@ -125,6 +596,49 @@ export interface Api {
       clientSecret?: string
       publishableKey?: string
       processor?: string
+    }
+  }
+  /** Create a discount code */
+  'POST /api/discounts': {
+    query: Record<string, never>
+    body: {
+      /** What buyers type: letters, digits and hyphens; case does not matter. */
+      code: string
+      /** For this product only; all of yours when it is not there. */
+      productId?: string
+      /** What comes off is rounded down to the minor unit. */
+      percentOff?: number
+      /** Integer minor units of `currency`. */
+      amountOff?: number
+      /** With amountOff, and only for prices in it. */
+      currency?: string
+      /** How many orders can have it. One that expires unpaid gives it back. */
+      limit?: number
+      /** ISO 8601 with an offset. */
+      startsAt?: string
+      /** ISO 8601 with an offset. */
+      expiresAt?: string
+    }
+    answer: {
+      id: string
+      /** As it was typed. */
+      code: string
+      /** When it is not there: for all products. */
+      productId?: string
+      percentOff?: number
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amountOff?: number
+      currency?: string
+      limit?: number
+      /** Orders that have it and have not expired, paid or not yet. */
+      uses: number
+      /** ISO 8601 in UTC with milliseconds. */
+      startsAt?: string
+      /** ISO 8601 in UTC with milliseconds. */
+      expiresAt?: string
+      active: boolean
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
     }
   }
   /** Refund an order, all of it or a part */
@@ -152,16 +666,116 @@ export interface Api {
       createdAt: string
     }
   }
+  /** Make a product */
+  'POST /api/products': {
+    query: Record<string, never>
+    body: {
+      /** One line of 1 to 200 characters; spaces around it are dropped. */
+      name: string
+      /** Plain text of up to 5,000 characters; line breaks are kept. */
+      description?: string
+      /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
+      amount: number
+      /** ISO 4217, upper case. Orders keep the one they were made in. */
+      currency: string
+      /** draft when it is not given. */
+      status?: 'draft' | 'active'
+      /** The buyer says how much, from `amount` up. */
+      payWhatYouWant?: boolean
+      /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+      suggestedAmount?: number | null
+      /** What bank statements say after the shop’s own prefix: 1 to 21 of A-Z, 0-9, space, point and hyphen, the first a letter or a digit. Made of the name once, when it is not given. */
+      statementSuffix?: string
+    }
+    answer: {
+      id: string
+      sellerId: string
+      name: string
+      description: string
+      /** Only what is active is for sale. Who bought what is archived keeps the files. */
+      status: 'draft' | 'active' | 'archived'
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+      /** ISO 4217, upper case. */
+      currency: string
+      /** The buyer says how much, from `amount` up. */
+      payWhatYouWant: boolean
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      suggestedAmount?: number
+      statementSuffix: string
+      /** In the order they were added. */
+      files: {
+        id: string
+        name: string
+        /** Bytes. */
+        size: number
+        /** Hex. */
+        sha256: string
+        contentType: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+      }[]
+      /** The largest of `images`, or where the picture lies elsewhere. */
+      imageUrl?: string
+      /** WebP of at most that width. An address always means the same picture. */
+      images?: {
+        '320': string
+        '640': string
+        '1280': string
+        /** A JPEG of 1200 by 630, for link previews and mails. */
+        preview: string
+      }
+      /** The hosted page, where it can be bought once it is active. */
+      payUrl: string
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
+      /** ISO 8601 in UTC with milliseconds. */
+      updatedAt: string
+    }
+  }
+  /** Add a file to a product */
+  'POST /api/products/{}/files': {
+    query: {
+      /** What buyers see, and what the file is called on their disk. */
+      name: string
+      /** Hex. Then it is checked. */
+      sha256?: string
+      /** The file in whose place it comes. Who has bought that one keeps it. */
+      replaces?: string
+    }
+    body: unknown
+    answer: {
+      id: string
+      name: string
+      /** Bytes. */
+      size: number
+      /** Hex, computed here. */
+      sha256: string
+      /** By its content, whatever its name says. */
+      contentType: string
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
+    }
+  }
 }
 
 /** Why the service refuses. */
 export type RefusalCode =
   | 'amount_not_payable'
+  | 'amount_too_small'
+  | 'bad_request'
   | 'body_too_large'
   | 'card_number_refused'
+  | 'changed_meanwhile'
+  | 'checksum_mismatch'
   | 'database_unavailable'
+  | 'discount_code_taken'
+  | 'discount_not_valid'
+  | 'file_not_found'
+  | 'file_too_large'
   | 'idempotency_key_reused'
   | 'internal_error'
+  | 'length_required'
   | 'malformed_body'
   | 'not_signed_in'
   | 'order_not_found'
@@ -170,7 +784,10 @@ export type RefusalCode =
   | 'payment_closed'
   | 'processor_unavailable'
   | 'product_not_found'
+  | 'quota_exceeded'
   | 'rate_limited'
   | 'refund_too_large'
+  | 'storage_full'
+  | 'storage_unavailable'
   | 'unsupported_media_type'
   | 'validation_failed'

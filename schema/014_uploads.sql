@@ -24,5 +24,3 @@ create table uploads (
 );
 create index uploads_seller on uploads (seller_id) where state = 'open';
 create index uploads_expires on uploads (expires_at);
--- How much of the storage is a seller's is summed over their products.
-create index products_of_seller on products (seller_id);

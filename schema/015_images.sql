@@ -15,5 +15,5 @@ alter table products
   add column image_id text collate "C",
   add foreign key (image_id, id) references images (id, product_id);
 
--- A seller's products, the newest first.
+-- A seller's products, the newest first; what of the storage is theirs is summed over them, and orders are found by their names.
 create index products_seller on products (seller_id, id desc);

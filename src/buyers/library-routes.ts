@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { imagesOf } from '../products/image-urls.ts'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -51,7 +52,8 @@ export interface LibraryParts {
 }
 
 /** All that was bought with an address, of whichever seller, for who shows by a code that the mailbox is theirs. */
-export function libraryRoutes(server: Server, { sendCode, baseUrl, signer, ...parts }: LibraryParts): void {
+export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: LibraryParts): void {
+  const { baseUrl } = parts
   const browser = buyerBrowser(baseUrl, PATH)
   const pass = libraryPass(baseUrl, PATH, signer)
   const libraryOf = async (db: Db, email: string, limit: number, after?: Place): Promise<Library> => {
@@ -160,12 +162,12 @@ export function libraryRoutes(server: Server, { sendCode, baseUrl, signer, ...pa
 
 const itemOf = (
   row: Bought,
-  { orderUrl, downloadUrl }: Pick<LibraryParts, 'orderUrl' | 'downloadUrl'>,
+  { baseUrl, orderUrl, downloadUrl }: Pick<LibraryParts, 'baseUrl' | 'orderUrl' | 'downloadUrl'>,
 ): LibraryItem => ({
   orderId: row.id,
   orderUrl: orderUrl(row.id),
   status: row.state,
-  product: { id: row.productId, name: row.productName, ...(row.imageUrl !== null && { imageUrl: row.imageUrl }) },
+  product: { id: row.productId, name: row.productName, ...pictureOf(row, baseUrl) },
   seller: { name: row.sellerName },
   amount: row.amountMinor,
   currency: row.currency,
@@ -173,3 +175,9 @@ const itemOf = (
   paidAt: row.paidAt.toISOString(),
   downloads: freshLinks(row.id, row.files, downloadUrl),
 })
+
+/** A small one: a list shows many. */
+function pictureOf(row: Bought, baseUrl: string): { imageUrl?: string } {
+  const { imageUrl, images } = imagesOf(baseUrl, row)
+  return imageUrl === undefined ? {} : { imageUrl: images?.[320] ?? imageUrl }
+}

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { OrderFile } from '../orders/find.ts'
+import { isBoughtFile } from '../orders/bought-files.ts'
 import { isGoingBack } from '../orders/going-back.ts'
 import type { State } from '../orders/states.ts'
 
@@ -9,6 +10,7 @@ export interface Bought extends Place {
   state: State
   productId: string
   productName: string
+  imageId: string | null
   imageUrl: string | null
   sellerName: string
   amountMinor: number
@@ -27,13 +29,13 @@ export async function listBought(
   const conditions: RawBuilder<unknown>[] = [sql`o.email = ${email} and o.paid_at is not null`]
   if (after) conditions.push(sql`(o.created_at, o.id) < (${timeOf(after.micros)}, ${after.id})`)
   const { rows } = await sql<Bought>`
-    select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_url as "imageUrl",
+    select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
       s.name as "sellerName", o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
       ${microsOf('o.created_at')} as micros,
       case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by f.id), '[]')
-          from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))
+          from files f where ${isBoughtFile})
         else '[]' end as files
     from (
       select * from orders o where ${sql.join(conditions, sql` and `)}

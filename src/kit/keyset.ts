@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { Refusal } from './errors.ts'
+import { type IdPrefix, isId } from './ids.ts'
+import { limitOf } from './schema.ts'
 
 // Lists are read page by page from where the last one ended: the place is the last row's time, to the microsecond, and its id. What
 // is added or changed meanwhile moves no row into a page twice, nor out of all of them.
@@ -60,4 +62,20 @@ export async function* allPages<Row extends Place>(
     if (rows.length > 0) yield rows
     if (rows.length < limit) return
   }
+}
+
+/** Of a list in the order of its ids, which lie in the order of their making: after which one, and how many. Refuses `validation_failed`. */
+export function afterId(
+  prefix: IdPrefix,
+  { cursor, limit }: { cursor?: string | undefined; limit?: string | undefined },
+): { after: string | undefined; limit: number } {
+  const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString('latin1')
+  if (after !== undefined && !isId(prefix, after)) throw notOurs()
+  return { after, limit: limitOf(limit) }
+}
+
+/** A page of such a list, of one row more than it has. */
+export function pageById<Row extends { id: string }>(rows: readonly Row[], limit: number): Page<Row> {
+  const items = rows.slice(0, limit)
+  return { items, nextCursor: rows.length > limit ? Buffer.from(items.at(-1)!.id).toString('base64url') : null }
 }

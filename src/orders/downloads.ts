@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Signer } from '../kit/signing.ts'
+import { isBoughtFile } from './bought-files.ts'
 import { isGoingBack } from './going-back.ts'
 import { type State, isDelivered } from './states.ts'
 
@@ -37,7 +38,7 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
   }>`
     select o.state, ${isGoingBack} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
         or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256
-    from orders o join files f on f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at)
+    from orders o join files f on ${isBoughtFile}
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
   const file = rows[0]
   if (file?.expired)

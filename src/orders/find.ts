@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { isBoughtFile } from './bought-files.ts'
 import { isGoingBack } from './going-back.ts'
 import type { Rail, State } from './states.ts'
 
@@ -61,7 +62,7 @@ export function orderFinder(db: Db): FindOrder {
         case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
           (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
               'contentType', f.content_type) order by f.id), '[]')
-            from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))
+            from files f where ${isBoughtFile})
           else '[]' end as files
       from orders o where o.id = any(${ids})`.execute(db)
       const byId = new Map(rows.map((order) => [order.id, order]))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import { asPage } from '../kit/paging.ts'
+import { pageById } from '../kit/keyset.ts'
 import { imagesOf } from './image-urls.ts'
 import type { PRODUCT_STATES, Product } from './schema.ts'
 
@@ -53,7 +53,7 @@ export async function listProducts(
       and (${status ?? null}::text is null or p.status = ${status ?? null})
       and (${q || null}::text is null or position(lower(${q || null}) in lower(p.name)) > 0)
     order by p.id desc limit ${limit + 1}`.execute(db)
-  return asPage(rows, limit)
+  return pageById(rows, limit)
 }
 
 /** One of the seller's own. Refuses `product_not_found`, for others' too. */

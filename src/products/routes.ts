@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
-import { pageOf } from '../kit/paging.ts'
+import { afterId } from '../kit/keyset.ts'
 import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { archiveProduct, changeProduct, etagOf, makeProduct, removeFile, versionsOf } from './change.ts'
@@ -77,7 +77,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       const { status, q } = request.query
       const { items, nextCursor } = await listProducts(db, {
         sellerId: seller.id,
-        ...pageOf('prod', request.query),
+        ...afterId('prod', request.query),
         status,
         q: q?.trim(),
       })

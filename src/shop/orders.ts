@@ -4,6 +4,7 @@ import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { Period } from '../kit/period.ts'
+import { isBoughtFile } from '../orders/bought-files.ts'
 import { isGoingBack } from '../orders/going-back.ts'
 import type { Rail, State } from '../orders/states.ts'
 import type { Order } from './schema.ts'
@@ -25,8 +26,8 @@ export interface OrderRow extends Place {
   currency: string
   feeMinor: number
   refundedMinor: number
-  discountMinor?: number
-  discountCode?: string | null
+  discountMinor: number
+  discountCode: string | null
   rail: Rail | null
   productId: string
   productName: string
@@ -37,7 +38,8 @@ export interface OrderRow extends Place {
 
 const ORDER_COLUMNS = sql`
   o.id, o.state, o.email, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
-  o.refunded_minor as "refundedMinor", o.rail, o.product_id as "productId", o.product_name as "productName",
+  o.refunded_minor as "refundedMinor", o.discount_minor as "discountMinor",
+  (select d.code from discounts d where d.id = o.discount_id) as "discountCode", o.rail, o.product_id as "productId", o.product_name as "productName",
   o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced,
   ${microsOf('o.created_at')} as micros`
 
@@ -117,7 +119,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
         from order_events e where e.order_id = o.id) as events,
       case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by f.id), '[]')
-          from files f where f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.paid_at))
+          from files f where ${isBoughtFile})
         else '[]' end as files
     from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
   if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')
@@ -132,8 +134,8 @@ export const orderView = (row: OrderRow): Order => ({
   currency: row.currency,
   fee: row.feeMinor,
   refundedAmount: row.refundedMinor,
-  ...(row.discountMinor && { discountAmount: row.discountMinor }),
-  ...(row.discountCode && { discountCode: row.discountCode }),
+  ...(row.discountMinor > 0 && { discountAmount: row.discountMinor }),
+  ...(row.discountCode !== null && { discountCode: row.discountCode }),
   rail: row.rail,
   product: { id: row.productId, name: row.productName },
   createdAt: row.createdAt.toISOString(),
