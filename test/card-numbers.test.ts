@@ -78,7 +78,9 @@ function attemptsAt(path: string, method: string, { parameters = [], requestBody
       })),
     ]),
   ]
-  if (!UNSAFE.test(method) || path.startsWith('/api/webhooks/')) return attempts
+  // a file is bytes, of which nothing is read as text; what it is called stands in the address
+  const isBytes = requestBody !== undefined && !requestBody.content['application/json']
+  if (!UNSAFE.test(method) || isBytes || /^\/api\/(webhooks|uploads)\b/.test(path)) return attempts
   const members = Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
   const bodies = [
     ...[...members, 'note', 'card'].flatMap((name) => [

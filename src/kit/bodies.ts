@@ -29,7 +29,8 @@ export function limitBody({ raw, routeOptions }: FastifyRequest, refuse: () => v
     return
   }
   const timer = setTimeout(end, REQUEST_TIMEOUT_MS)
-  raw.once('close', () => clearTimeout(timer))
+  const forget = () => clearTimeout(timer)
+  raw.once('end', forget).once('close', forget)
 }
 
 /** Lets what was not read of a body pass by for a while: whoever still sends would otherwise never read our answer. */
