@@ -38,7 +38,7 @@ export default defineConfig({
   },
 })
 
-/** Puts the header and footer that the pages share in the place of `<!--ui:header-->` and `<!--ui:footer-->`. */
+/** Puts what the pages share in the place of `<!--ui:head-->`, `<!--ui:api-->`, `<!--ui:header-->` and `<!--ui:footer-->`. */
 function furniture(): Plugin {
   return {
     name: 'furniture',
