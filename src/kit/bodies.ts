@@ -61,7 +61,8 @@ export function bodyOf({ raw }: FastifyRequest): Readable {
     transform(chunk: Buffer, _encoding, done) {
       held.push(chunk)
       length += chunk.length
-      if (length >= PIECE_BYTES) pass()
+      // passed on from here it waits until there is room; by the timer it would not
+      if (length >= PIECE_BYTES || body.readableLength >= PIECE_BYTES) pass()
       else timer ??= setTimeout(pass, PIECE_MS)
       done()
     },
