@@ -191,6 +191,14 @@ test('a mailbox gets ten mails about free orders an hour, and every order all th
   const productId = await shop.product({ priceMinor: 0 })
   const made = await Promise.all(Array.from({ length: 5 }, () => order(shop, { productId, email })))
   for (const { body } of made) assert.equal((await shop.status(body.orderId, email)).downloads.length, 1)
+  const tagged = await order(shop, { productId, email: email.replace('@', '+more@') })
+  assert.equal(tagged.status, 201)
+  const seller = newBrowser(shop)
+  await seller.signInByCode('ann@shop.test')
+  for (const { body } of [...made, tagged]) {
+    const resent = await seller.call('POST', `/api/orders/${body.orderId}/receipt`, {})
+    assertProblem(resent, 429, 'rate_limited')
+  }
   const { rows } = await sql<{ jobs: number }>`
     select count(*)::int as jobs from pgboss.job where name = 'mail'`.execute(shop.db)
   assert.deepEqual(rows, [{ jobs: 3 }])

@@ -14,7 +14,7 @@ import { type Asking, syncOrder } from '../payments/ask.ts'
 import type { Attempts } from '../payments/attempts.ts'
 import { processorFor } from '../payments/routing.ts'
 import { startPayment } from '../payments/start.ts'
-import { freeMailUse } from '../orders/offers.ts'
+import { refuseFreeMails } from '../orders/offers.ts'
 import { guessing } from './guesses.ts'
 import { productView } from './products.ts'
 import {
@@ -207,8 +207,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       if (!order) return refuseUnknown(request)
       const hasFiles = isDelivered(order.state) && !order.goingBack
       if ((await emailMatches(parts, order, request.body.email)) && hasFiles) {
-        const limit = order.amountMinor === 0 && limits.free_mail
-        if (limit) refuseBeyond(await countUses(db, [freeMailUse(order.email, limit)]), TOO_MANY_MAILS)
+        await refuseFreeMails(db, order, limits.free_mail)
         await inTransaction(db, (tx) => parts.jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
       }
       return reply.code(202).send({})
@@ -216,7 +215,6 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   )
 }
 
-const TOO_MANY_MAILS = 'This address was sent many receipts of free orders. Please try again later.'
 const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
 /** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
 const underWay = new Map<string, number>()

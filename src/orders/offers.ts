@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Tx } from '../kit/database.ts'
+import type { Db, Tx } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, countUses } from '../kit/limits.ts'
+import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import type { CreatedOrder, OrderRow } from './create.ts'
 import { isOpenDiscount } from './discount-uses.ts'
 import { moveOrders, noteEvents } from './move.ts'
@@ -134,5 +134,19 @@ async function payFree(tx: Tx, jobs: Jobs, limit: Limit | undefined, orders: rea
   )
 }
 
-/** A mail about a free order, as it is counted for its mailbox. */
-export const freeMailUse = (email: string, limit: Limit) => ({ key: `free_mail:${email}`, limit })
+/** A mail about a free order, as it is counted for its mailbox: what stands after a "+" makes it no other one. */
+const freeMailUse = (email: string, limit: Limit) => ({
+  key: `free_mail:${email.replace(/\+[^@]*(?=@)/, '')}`,
+  limit,
+})
+
+/** Before one more mail about an order, whoever asks for it. Refuses `rate_limited`. */
+export async function refuseFreeMails(
+  db: Db,
+  { email, amountMinor }: { email: string; amountMinor: number },
+  limit: Limit | undefined,
+): Promise<void> {
+  if (limit && amountMinor === 0) refuseBeyond(await countUses(db, [freeMailUse(email, limit)]), TOO_MANY_MAILS)
+}
+
+const TOO_MANY_MAILS = 'This address was sent many receipts of free orders. Please try again later.'

@@ -10,6 +10,7 @@ import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
 import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
+import { refuseFreeMails } from '../orders/offers.ts'
 import { listRefunds } from '../payments/refund-request.ts'
 import { refundView } from '../payments/refund-routes.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
@@ -34,7 +35,7 @@ export interface OrderRouteParts {
   jobs: Jobs
   browsers: Browsers
   orderUrl: (orderId: string) => string
-  limits: { receipt?: Limit }
+  limits: { receipt?: Limit; free_mail?: Limit }
 }
 
 /** What a seller sees of what was bought. Somebody else's order is not there. */
@@ -123,8 +124,10 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      const { id, paidAt } = await findOwnOrder(db, seller.id, request.params.orderId)
+      const order = await findOwnOrder(db, seller.id, request.params.orderId)
+      const { id, paidAt } = order
       if (!paidAt) throw new Refusal('order_not_paid', 'This order was not paid, so there is no receipt to send.')
+      await refuseFreeMails(db, order, limits.free_mail)
       await inTransaction(db, (tx) => jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: id } }]))
       return reply.code(202).send({})
     },
