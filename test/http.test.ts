@@ -142,6 +142,18 @@ test('every route answers its own methods, and says which they are to all others
   }
 })
 
+test('a path in another spelling is the same route, and open to the same pages', async () => {
+  const shop = shared()
+  const { orderId } = await shop.checkout()
+  const change = { email: 'new@example.com', code: '123456' }
+  for (const email of ['email', '%65mail', 'e%6Dail'])
+    assertProblem(
+      await shop.call('POST', `/api/checkout/${orderId}/${email}`, change, { origin: 'https://evil.example' }),
+      403,
+      'origin_not_allowed',
+    )
+})
+
 test('an address that is only nearly right leads nowhere, and past no check', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()

@@ -124,7 +124,8 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
   // these hooks run for every request, so they are of the cheap kind that makes no promise
   server.addHook('onRequest', (request, reply, done) => {
     limitBody(request, () => refuseConnection(TOO_SLOW, request.raw.socket))
-    const isOpen = openPaths.test(request.url)
+    // by the route that was found: an address can spell the same one in many ways
+    const isOpen = openPaths.test(request.routeOptions.url ?? request.url)
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
     if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
