@@ -10,12 +10,14 @@ interface BetterEmailProps {
 /** What an address probably should have been, one press away. What knows it is loaded while the address is typed. */
 export function BetterEmail({ value, left, onValue }: BetterEmailProps) {
   const [suggest, setSuggest] = useState<(email: string) => string | undefined>()
+  const isBegun = value !== ''
   useEffect(() => {
+    if (!isBegun) return
     import('./email-suggestion.ts').then(
       ({ suggestEmail }) => setSuggest(() => suggestEmail),
       () => {},
     )
-  }, [])
+  }, [isBegun])
   const better = left ? suggest?.(value) : undefined
   return (
     <output class="better">
