@@ -8,7 +8,7 @@ import { attemptCookieName, openAttempt, sealAttempt } from '../src/sellers/atte
 import { type Lies, startHostileProvider } from './hostile-provider.ts'
 import { times } from './processor.ts'
 import {
-  ACCOUNT,
+  HOME,
   CALLBACK,
   SIGN_IN,
   START,
@@ -79,7 +79,7 @@ test('I1: a return is good once: again, it signs nobody in and asks for no token
   const back = await goThere(browser, { lies: { claims: { ...person } } })
   const name = attemptNames(browser)[0]!
   const kept = browser.jar.value(name)!
-  assert.equal(locationOf(await browser.call('GET', back)), ACCOUNT)
+  assert.equal(locationOf(await browser.call('GET', back)), HOME)
   assert.deepEqual(attemptNames(browser), [], 'its cookie is gone')
   provider.calls.length = 0
   assert.equal(locationOf(await browser.call('GET', back)), `${SIGN_IN}?error=idp_attempt_expired`)
@@ -144,7 +144,7 @@ test('I6: one return that is called twenty times at once, at two services, makes
   provider.calls.length = 0
   const cookie = browser.jar.header(new URL(`http://shop.test${CALLBACK}`))
   const answers = await times(20, (i) => [shop, other][i % 2]!.call('GET', back, undefined, { cookie }))
-  assert.equal(answers.filter((one) => locationOf(one) === ACCOUNT).length, 1)
+  assert.equal(answers.filter((one) => locationOf(one) === HOME).length, 1)
   assert.equal(answers.filter((one) => locationOf(one) === `${SIGN_IN}?error=idp_attempt_expired`).length, 19)
   assert.equal(provider.calls.filter((one) => one === 'token').length, 1)
   assert.equal(await count(shop, 'sellers', of(person.email)), 1)
@@ -160,7 +160,7 @@ test('I6: one new person who comes from twenty browsers at once is one seller wi
     return { browser, back: await goThere(browser, { lies: { claims: { ...person } } }) }
   })
   const answers = await Promise.all(browsers.map(({ browser, back }) => browser.call('GET', back)))
-  for (const answer of answers) assert.equal(locationOf(answer), ACCOUNT)
+  for (const answer of answers) assert.equal(locationOf(answer), HOME)
   assert.equal(await count(shop, 'sellers', of(person.email)), 1)
   assert.equal(await identitiesOf(shop, person.sub), 1)
   assert.equal(await sessionsOf(shop, person.email), 20)
@@ -307,13 +307,13 @@ test('A13: after signing in one comes to a path of our own, and to no other', as
     '/ünï',
   ]
   for (const path of [...own, ...other]) {
-    const wanted = `http://shop.test${own.includes(path) ? path : '/account/'}`
+    const wanted = `http://shop.test${own.includes(path) ? path : '/shop/'}`
     const browser = newBrowser(shop)
     const landed = await comeBackAs(browser, newPerson(), `${START}?${new URLSearchParams({ returnTo: path })}`)
     assert.equal(landed, wanted, path)
   }
   for (const query of ['returnTo=/a&returnTo=//evil.test', 'returnTo[]=//evil.test', 'returnTo[a]=//evil.test'])
-    assert.equal(await comeBackAs(newBrowser(shop), newPerson(), `${START}?${query}`), ACCOUNT, query)
+    assert.equal(await comeBackAs(newBrowser(shop), newPerson(), `${START}?${query}`), HOME, query)
 })
 
 test('the cookies of an attempt are for the API’s own host and path, out of scripts’ reach, and are taken back', async (t) => {
@@ -350,7 +350,7 @@ test('a session that was there before is replaced, and an attempt holds nothing 
   const back = await goThere(browser, { lies: { claims: { ...person } } })
   const text = Buffer.from(browser.jar.value(attemptNames(browser)[0]!)!.split('.')[0]!, 'base64url').toString()
   assert.deepEqual(Object.keys(JSON.parse(text)).sort(), ['nonce', 'returnTo', 'startedAt', 'state', 'verifier'])
-  assert.equal(locationOf(await browser.call('GET', back)), ACCOUNT)
+  assert.equal(locationOf(await browser.call('GET', back)), HOME)
   assert.notEqual(browser.jar.value('till_session'), before)
   assert.equal((await browser.session()).body.seller.email, person.email)
   const old = newBrowser(shop)

@@ -5,6 +5,7 @@ import { codeOf } from '../src/sellers/codes.ts'
 import { ANN, BEN, signInAt, startIdentityProvider } from './identity-provider.ts'
 import {
   ACCOUNT,
+  HOME,
   CALLBACK,
   type Claims,
   SIGN_IN,
@@ -43,7 +44,7 @@ test('a person signs up and in through a real provider, by a verified mailbox at
   }
   const ann = newBrowser(shop)
   const begun = performance.now()
-  assert.equal(await walk(ann, ANN), ACCOUNT)
+  assert.equal(await walk(ann, ANN), HOME)
   t.diagnostic(`the whole way took ${Math.round(performance.now() - begun)} ms`)
   const { seller, session } = (await ann.session()).body
   assert.equal(seller.email, ANN.email)
@@ -54,18 +55,18 @@ test('a person signs up and in through a real provider, by a verified mailbox at
   assert.equal((await ben.tryCode(BEN.email, await ben.codeFor(BEN.email))).status, 200)
 
   const again = newBrowser(shop)
-  assert.equal(await walk(again, ANN), ACCOUNT)
+  assert.equal(await walk(again, ANN), HOME)
   assert.equal(await sellerIdOf(again), seller.id)
   assert.equal(await walk(newBrowser(shop), undefined), `${SIGN_IN}?error=idp_refused`)
   await real.rotateKeys()
-  assert.equal(await walk(newBrowser(shop), ANN), ACCOUNT, 'keys that were changed a moment ago')
+  assert.equal(await walk(newBrowser(shop), ANN), HOME, 'keys that were changed a moment ago')
 })
 
 test('who comes back is known by issuer and subject, whatever the address is by then', async () => {
   const [shop] = shared()
   const person = newPerson()
   const first = newBrowser(shop)
-  assert.equal(await comeBackAs(first, person), ACCOUNT)
+  assert.equal(await comeBackAs(first, person), HOME)
   const id = await sellerIdOf(first)
   for (const claims of [{ email: newMailbox() }, { email: undefined }, { email: 'no address' }]) {
     const browser = newBrowser(shop)
@@ -91,7 +92,7 @@ test('a verified mailbox opens the account it already has, links it, and tells t
   await owner.setPassword()
   const person = newPerson({ email: email.toUpperCase() })
   const browser = newBrowser(shop)
-  assert.equal(await comeBackAs(browser, person), ACCOUNT)
+  assert.equal(await comeBackAs(browser, person), HOME)
   assert.equal(await sellerIdOf(browser), seller.id)
   assert.equal(await identitiesOf(shop, person.sub), 1)
   assert.equal((await newBrowser(shop).signIn(email)).status, 200, 'its other ways in stay')
@@ -114,7 +115,7 @@ test('A9: the first proof of a mailbox, through a provider, removes whatever was
   await sql`update sellers set email = ${victim.email}, email_proven_at = null where id = ${seller.id}`.execute(shop.db)
 
   const browser = newBrowser(shop)
-  assert.equal(await comeBackAs(browser, victim), ACCOUNT)
+  assert.equal(await comeBackAs(browser, victim), HOME)
   assert.equal(await sellerIdOf(browser), seller.id)
   assert.equal(await attacker.isSignedIn(), false)
   assertProblem(await newBrowser(shop).signIn(victim.email, PASSWORD), 401, 'invalid_credentials')
@@ -126,7 +127,7 @@ test('A9: the first proof of a mailbox, through a provider, removes whatever was
   await browser.setPassword()
   await sql`update sellers set email_proven_at = null where id = ${seller.id}`.execute(shop.db)
   const later = newBrowser(shop)
-  assert.equal(await comeBackAs(later, victim), ACCOUNT)
+  assert.equal(await comeBackAs(later, victim), HOME)
   assert.equal(await sellerIdOf(later), seller.id)
   assert.equal(await browser.isSignedIn(), false)
   assertProblem(await newBrowser(shop).signIn(victim.email, PASSWORD), 401, 'invalid_credentials')
@@ -225,7 +226,7 @@ test('an account at the provider is linked while signed in, opens this account f
   assert.equal(await count(shop, 'sellers', of(person.email)), 0, 'no account is made for the provider’s mailbox')
 
   const elsewhere = newBrowser(shop)
-  assert.equal(await comeBackAs(elsewhere, person), ACCOUNT)
+  assert.equal(await comeBackAs(elsewhere, person), HOME)
   assert.equal(await sellerIdOf(elsewhere), seller.id)
   // once more is no harm
   assert.equal(await linkAs(browser, person), ACCOUNT)
@@ -237,7 +238,7 @@ test('an account at the provider is linked while signed in, opens this account f
   assert.equal((await browser.call('DELETE', `/api/auth/identities/${items[0].id}`)).status, 204)
   assertProblem(await browser.call('DELETE', `/api/auth/identities/${items[0].id}`), 404, 'identity_not_found')
   const after = newBrowser(shop)
-  assert.equal(await comeBackAs(after, person), ACCOUNT)
+  assert.equal(await comeBackAs(after, person), HOME)
   assert.notEqual(await sellerIdOf(after), seller.id, 'it opens the account of its own mailbox now')
 })
 
@@ -299,7 +300,7 @@ test('linking and unlinking need a session that is not ten minutes old, from a p
 test('where sign-up is closed, a provider lets known sellers in and makes no new ones', async (t) => {
   const shop = await startTestShop(t, { env: { ...env, SIGNUP: 'closed' } })
   const known = newPerson({ email: 'ann@shop.test' })
-  assert.equal(await comeBackAs(newBrowser(shop), known), ACCOUNT)
+  assert.equal(await comeBackAs(newBrowser(shop), known), HOME)
   for (const claims of [{}, { email_verified: false }]) {
     const person = newPerson(claims)
     const browser = newBrowser(shop)

@@ -10,6 +10,7 @@ import type { Answer, TestShop } from './shop.ts'
 
 export const START = '/api/auth/idp'
 export const CALLBACK = '/api/auth/idp/callback'
+export const HOME = 'http://shop.test/shop/'
 export const ACCOUNT = 'http://shop.test/account/'
 export const SIGN_IN = 'http://shop.test/sign-in/'
 

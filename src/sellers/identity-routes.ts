@@ -7,10 +7,13 @@ import { listIdentities, unlinkIdentity } from './identities.ts'
 import { addNotice } from './mails.ts'
 import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
-import { HOME, type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
+import { type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
 import { ProviderFault } from './provider-port.ts'
 import { NOTHING, TAG, refusals } from './routes.ts'
 import { Identities, IdentityParams, LinkStart, LinkStarted } from './schema.ts'
+
+/** Ways in are linked there. */
+const ACCOUNT = '/account/'
 
 /** The provider's accounts that open a seller's: which they are, one more, one less. */
 export function identityRoutes(server: Server, parts: ProviderRouteParts): void {
@@ -53,7 +56,7 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
       const { id } = await browsers.recentlySignedIn(request, reply)
       if (!provider) throw new Refusal('idp_not_configured', 'No identity provider is configured.')
       try {
-        const returnTo = returnPath(request.body.returnTo, HOME)
+        const returnTo = returnPath(request.body.returnTo, ACCOUNT)
         return { url: await beginAttempt(parts, provider, request, reply, { returnTo, linkSessionId: id }) }
       } catch (error) {
         if (!(error instanceof ProviderFault)) throw error

@@ -34,7 +34,8 @@ type Fault =
   | 'rate_limited'
   | 'identity_taken'
 
-export const HOME = '/account/'
+/** Where a seller goes who came to nothing in particular. */
+const HOME = '/shop/'
 
 /** Sign-in through an identity provider (OpenID Connect, authorization code with PKCE), and what is linked by it. */
 export function providerRoutes(server: Server, parts: ProviderRouteParts): void {

@@ -51,8 +51,10 @@ export async function signUp(page: Page, email = newSellerEmail()): Promise<stri
   return email
 }
 
+/** Signed in, and as whom: the account says it. */
 export async function expectAccount(page: Page, email: string): Promise<void> {
-  await expect(page).toHaveURL(/\/account\/(#\w+)?$/)
+  await expect(page).toHaveURL(/\/(shop|account)\/(#.*)?$/)
+  if (page.url().includes('/shop/')) await page.goto('/account/')
   await expect(page.getByText(`Signed in as ${email}`)).toBeVisible()
 }
 

@@ -1,6 +1,7 @@
 import { returnPath } from '../../src/kit/return-path.ts'
 
-const ACCOUNT = '/account/'
+const SHOP = '/shop/'
+const NEW_PASSWORD = '/account/#password'
 
 /** What the page's address says of who comes, and where they want to go. */
 export interface Address {
@@ -20,7 +21,7 @@ export interface Address {
 export function readAddress(): Address {
   const query = new URLSearchParams(location.search)
   return {
-    returnTo: returnPath(query.get('returnTo'), ACCOUNT),
+    returnTo: returnPath(query.get('returnTo'), SHOP),
     error: query.get('error') ?? undefined,
     atCode: query.get('step') === 'code',
     again: query.has('again'),
@@ -30,7 +31,7 @@ export function readAddress(): Address {
 }
 
 /** Where a signed-in seller goes. */
-export const goalOf = ({ returnTo, forgot }: Address): string => (forgot ? `${ACCOUNT}#password` : returnTo)
+export const goalOf = ({ returnTo, forgot }: Address): string => (forgot ? NEW_PASSWORD : returnTo)
 
 /** The step stands in the address, so that a reload and the button "back" mean what they look like. */
 export function showStep(step: 'mailbox' | 'code', change: Record<string, string | undefined> = {}): void {
