@@ -11,7 +11,7 @@ import { formatMoney } from '../src/kit/money.ts'
 import { forgetIdempotencyKeys, orderMaker } from '../src/orders/create.ts'
 import { orderFinder } from '../src/orders/find.ts'
 import { RAILS } from '../src/orders/states.ts'
-import { attemptKeeper } from '../src/payments/attempts.ts'
+import { attemptKeeper } from '../src/payments/attempts/attempts.ts'
 import { type Processor, ProcessorUnavailable, type StartPayment } from '../src/payments/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import type { OrderStatus } from '../src/checkout/schema.ts'
 import { newId } from '../src/kit/ids.ts'
 import { newLog } from '../src/kit/log.ts'
-import { syncOrder } from '../src/payments/ask.ts'
+import { syncOrder } from '../src/payments/asking/ask.ts'
 import type { Processor } from '../src/payments/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 

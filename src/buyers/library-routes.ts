@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { imagesOf } from '../products/image-urls.ts'
+import { imagesOf } from '../products/images/urls.ts'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'

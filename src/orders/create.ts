@@ -6,8 +6,8 @@ import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Limit } from '../kit/limits.ts'
-import { DISCOUNT_NOT_VALID, normalCode } from './discount-uses.ts'
-import { insertOffers, type NoOrder } from './offers.ts'
+import { DISCOUNT_NOT_VALID, normalCode } from './discounts/uses.ts'
+import { insertOffers, type NoOrder } from './discounts/offers.ts'
 import type { State } from './states.ts'
 
 export interface NewOrder {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import type { Db, Tx } from '../kit/database.ts'
-import { countHeldDiscounts } from './discount-uses.ts'
+import { countHeldDiscounts } from './discounts/uses.ts'
 import type { Rail, State } from './states.ts'
 import { MOVES, type Move } from './states.ts'
 

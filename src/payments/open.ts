@@ -1,5 +1,5 @@
 import type { Log } from '../kit/log.ts'
-import { withBreaker } from './breaker.ts'
+import { withBreaker } from './attempts/breaker.ts'
 import type { Processor } from './processor.ts'
 import type { RazorpayOptions } from './razorpay.ts'
 import type { StripeOptions } from './stripe.ts'

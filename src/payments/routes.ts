@@ -6,9 +6,9 @@ import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
-import { noteWithoutEffect } from './noted.ts'
+import { noteWithoutEffect } from './settle/noted.ts'
 import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
-import type { Settle } from './settle.ts'
+import type { Settle } from './settle/settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
 /** A notification that overtook our own commit: the next moment it will be known. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { pageById } from '../kit/keyset.ts'
-import { imagesOf } from './image-urls.ts'
+import { imagesOf } from './images/urls.ts'
 import type { PRODUCT_STATES, Product } from './schema.ts'
 
 export interface ProductRow {

@@ -3,7 +3,7 @@ import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { RAILS, STATES } from '../orders/states.ts'
-import { Refund } from '../payments/refund-routes.ts'
+import { Refund } from '../payments/refunds/routes.ts'
 
 /** No NUL, which PostgreSQL holds in no text. */
 const TEXT = '^[^\\u0000]*$'

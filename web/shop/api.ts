@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../../src/kit/errors.ts'
-import type { Discount } from '../../src/orders/discount-routes.ts'
+import type { Discount } from '../../src/orders/discounts/routes.ts'
 import type { Product } from '../../src/products/schema.ts'
 import type { Attention as Duties, Order, Stats } from '../../src/shop/schema.ts'
 import { call, Trouble } from '../ui/api.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Known, decide } from '../decide.ts'
+import { type Known, decide } from '../settle/decide.ts'
 import type { Dispute, Order, Payment, Refund } from './entities.ts'
 import { type Found, railOf, snapshotOf } from './snapshot.ts'
 

@@ -1,0 +1,155 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import { newId } from '../../kit/ids.ts'
+import { DISCOUNT_NOT_VALID, isOpenDiscount, normalCode } from './uses.ts'
+
+export interface NewDiscount {
+  sellerId: string
+  code: string
+  productId?: string | undefined
+  percentOff?: number | undefined
+  amountOffMinor?: number | undefined
+  currency?: string | undefined
+  mostUses?: number | undefined
+  startsAt?: string | undefined
+  expiresAt?: string | undefined
+}
+
+export interface DiscountRow {
+  id: string
+  code: string
+  productId: string | null
+  percentOff: number | null
+  amountOffMinor: number | null
+  currency: string | null
+  mostUses: number | null
+  uses: number
+  startsAt: Date | null
+  expiresAt: Date | null
+  active: boolean
+  createdAt: Date
+}
+
+const COLUMNS = sql`id, code, product_id as "productId", percent_off as "percentOff", amount_off_minor as "amountOffMinor", currency,
+  most_uses as "mostUses", uses, starts_at as "startsAt", expires_at as "expiresAt", active, created_at as "createdAt"`
+const UNIQUE_VIOLATION = '23505'
+const CHECK_VIOLATION = '23514'
+const ENDS_EARLY = 'expiresAt has to be later than startsAt.'
+
+/**
+ * Makes a code for all of a seller's products, or for one. Refuses `product_not_found`, `discount_code_taken`, and
+ * `validation_failed` where it could never be used.
+ */
+export async function createDiscount(db: Db, wanted: NewDiscount): Promise<DiscountRow> {
+  const { sellerId, productId, currency } = wanted
+  if (productId !== undefined) await refuseUnusable(db, { sellerId, productId, currency })
+  const { rows } = await refusing(
+    sql<DiscountRow>`
+      insert into discounts (id, seller_id, product_id, code, percent_off, amount_off_minor, currency, most_uses, starts_at, expires_at)
+      values (${newId('dsc')}, ${sellerId}, ${productId ?? null}, ${wanted.code}, ${wanted.percentOff ?? null},
+        ${wanted.amountOffMinor ?? null}, ${currency ?? null}, ${wanted.mostUses ?? null}, ${wanted.startsAt ?? null},
+        ${wanted.expiresAt ?? null})
+      returning ${COLUMNS}`.execute(db),
+  )
+  return rows[0]!
+}
+
+/** A seller's codes, the newest first, those that are good for one product, and from `before` on. */
+export async function listDiscounts(
+  db: Db,
+  sellerId: string,
+  { productId, before, most }: { productId?: string | undefined; before?: string | undefined; most: number },
+): Promise<DiscountRow[]> {
+  const { rows } = await sql<DiscountRow>`
+    select ${COLUMNS} from discounts
+    where seller_id = ${sellerId} and removed_at is null
+      and (${productId ?? null}::text is null or coalesce(product_id, ${productId ?? null}) = ${productId ?? null})
+      and (${before ?? null}::text is null or id < ${before ?? null})
+    order by id desc limit ${most}`.execute(db)
+  return rows
+}
+
+/** What may change: never what a code takes off, which its buyers have read. Null takes the limit, or the end, away. */
+export interface DiscountChange {
+  active?: boolean | undefined
+  mostUses?: number | null | undefined
+  expiresAt?: string | null | undefined
+}
+
+/** Refuses `discount_not_found`, also for somebody else's. */
+export async function changeDiscount(
+  db: Db,
+  { id, sellerId }: { id: string; sellerId: string },
+  { active, mostUses, expiresAt }: DiscountChange,
+): Promise<DiscountRow> {
+  const { rows } = await refusing(
+    sql<DiscountRow>`
+      update discounts set active = coalesce(${active ?? null}, active),
+        most_uses = case when ${mostUses !== undefined} then ${mostUses ?? null}::integer else most_uses end,
+        expires_at = case when ${expiresAt !== undefined} then ${expiresAt ?? null}::timestamptz else expires_at end
+      where id = ${id} and seller_id = ${sellerId} and removed_at is null
+      returning ${COLUMNS}`.execute(db),
+  )
+  if (!rows[0]) throw notFound()
+  return rows[0]
+}
+
+/** No further use; the orders that have it keep it. Refuses `discount_not_found`; done twice is done. */
+export async function removeDiscount(db: Db, { id, sellerId }: { id: string; sellerId: string }): Promise<void> {
+  const { rows } = await sql`
+    update discounts set removed_at = coalesce(removed_at, now()) where id = ${id} and seller_id = ${sellerId}
+    returning id`.execute(db)
+  if (!rows[0]) throw notFound()
+}
+
+export interface AppliedDiscount {
+  code: string
+  percentOff: number | null
+  amountOffMinor: number | null
+  /** What it takes off the product's price. */
+  discountMinor: number
+}
+
+/** What a code would take off a product's price now. Refuses `discount_not_valid`, in the same words whatever the reason. */
+export async function findDiscount(db: Db, productId: string, code: string): Promise<AppliedDiscount> {
+  const { rows } = await sql<AppliedDiscount>`
+    select d.code, d.percent_off as "percentOff", d.amount_off_minor as "amountOffMinor",
+      discount_of(p.price_minor, d.percent_off, d.amount_off_minor) as "discountMinor"
+    from products p join discounts d on d.seller_id = p.seller_id and upper(d.code) = ${normalCode(code) ?? ''}
+      and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
+    where p.id = ${productId} and p.status = 'active' and ${isOpenDiscount} and coalesce(d.uses < d.most_uses, true)`.execute(
+    db,
+  )
+  if (!rows[0]) throw new Refusal('discount_not_valid', DISCOUNT_NOT_VALID)
+  return rows[0]
+}
+
+const notFound = () => new Refusal('discount_not_found', 'There is no such discount of yours.')
+
+/** A member of the body that the schema alone cannot judge. */
+export const wrongField = (path: string, message: string) =>
+  new Refusal('validation_failed', message, { fields: [{ path, message }] })
+
+async function refuseUnusable(
+  db: Db,
+  { sellerId, productId, currency }: Pick<NewDiscount, 'sellerId' | 'currency'> & { productId: string },
+): Promise<void> {
+  const { rows } = await sql<{ currency: string }>`
+    select currency from products where id = ${productId} and seller_id = ${sellerId}`.execute(db)
+  if (!rows[0]) throw new Refusal('product_not_found', 'There is no such product of yours.')
+  if (currency !== undefined && currency !== rows[0].currency)
+    throw wrongField('currency', `This product is sold in ${rows[0].currency}.`)
+}
+
+async function refusing<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    const code = error instanceof pg.DatabaseError ? error.code : undefined
+    if (code === UNIQUE_VIOLATION) throw new Refusal('discount_code_taken', 'You have this code already.')
+    if (code === CHECK_VIOLATION) throw wrongField('expiresAt', ENDS_EARLY)
+    throw error
+  }
+}

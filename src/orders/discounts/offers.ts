@@ -1,0 +1,152 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../kit/database.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
+import type { CreatedOrder, OrderRow } from '../create.ts'
+import { isOpenDiscount } from './uses.ts'
+import { moveOrders, noteEvents } from '../move.ts'
+
+export interface OfferSettings {
+  statementPrefix: string
+  ttlHours: number
+  firstLookSeconds: number
+  /** How many receipts of free orders a mailbox gets: anybody can type anybody's address. */
+  freeMail: Limit | undefined
+}
+
+/** Why there is no order. `again`: another request with its key is at work on one at the same moment. */
+export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'again' | undefined
+
+type Priced = CreatedOrder & { createdAt: Date; refusal: NoOrder | null; isMade: boolean; email: string }
+
+/**
+ * Makes orders whose price is not simply the product's: chosen by the buyer, made less by a code, or nothing. Price, minimum and
+ * code are read and applied in the statement that makes the order. What comes to nothing is paid in this transaction. Answers
+ * in the order of `rows`; undefined where the product is not for sale or the key was used before.
+ */
+export async function insertOffers(
+  tx: Tx,
+  jobs: Jobs,
+  settings: OfferSettings,
+  rows: readonly OrderRow[],
+): Promise<(CreatedOrder | NoOrder)[]> {
+  const keys = new Set<string>()
+  const chosen = rows.filter(({ keyHash }) => {
+    const key = keyHash?.toString('hex')
+    if (key === undefined) return true
+    const isFirst = !keys.has(key)
+    keys.add(key)
+    return isFirst
+  })
+  const priced = await insertPriced(tx, settings, chosen)
+  await payFree(
+    tx,
+    jobs,
+    settings.freeMail,
+    priced.filter(({ isMade, amountMinor }) => isMade && amountMinor === 0),
+  )
+  const byId = new Map(priced.map((one) => [one.id, one]))
+  return rows.map((row) => {
+    if (!chosen.includes(row)) return 'again'
+    const one = byId.get(row.id)
+    if (!one?.isMade) return one?.refusal ?? undefined
+    return one.amountMinor === 0 ? { ...one, state: 'paid' } : one
+  })
+}
+
+/**
+ * The codes are locked before their uses are read and until all is written, in the order of their ids: so two buyers at once
+ * never use one more often than it may be. Of several rows of a code the first ones have it. What is bought for nothing leaves
+ * the code alone: or whoever likes would use it up.
+ */
+async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly OrderRow[]): Promise<Priced[]> {
+  const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
+  const found = await sql<Priced>`
+    with wanted as materialized (
+      select i.id, i.email, i.key, i.hash, i.code, i.place, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
+        p.price_minor as least_minor, d.id as discount_id,
+        case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor
+      from unnest(
+        ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
+        ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, place)
+      join products p on p.id = i.product_id and p.status = 'active'
+      left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
+        and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
+      where not exists (select from orders o where o.idempotency_key = i.key)),
+    locked as materialized (
+      select d.id, d.percent_off, d.amount_off_minor, d.uses, d.most_uses, ${isOpenDiscount} as is_open from discounts d
+      where d.id in (select discount_id from wanted where list_minor > 0) order by d.id for no key update),
+    judged as (
+      select w.*, l.id as used_id, 
+        case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, l.amount_off_minor) end as discount_minor,
+        case
+          when w.list_minor < w.least_minor then 'amount_too_small'
+          when w.code is null or w.list_minor = 0 then null
+          when l.id is null or not l.is_open then 'discount_not_valid'
+          when l.uses + row_number() over (partition by l.id, w.list_minor < w.least_minor order by w.place) > l.most_uses
+            then 'discount_not_valid' end as refusal
+      from wanted w left join locked l on l.id = w.discount_id and w.list_minor > 0),
+    made as (
+      insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
+        expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount)
+      select id, product_id, seller_id, email, name, list_minor - discount_minor, currency, fee_of(list_minor - discount_minor),
+        rtrim(left(${settings.statementPrefix} || ' ' || statement_suffix, 22), ' .-'),
+        now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), key, hash,
+        discount_minor, used_id, used_id is not null
+      from judged where refusal is null
+      on conflict (idempotency_key) where idempotency_key is not null do nothing
+      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at),
+    taken as (
+      update discounts d set uses = d.uses + m.uses
+      from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m
+      where d.id = m.discount_id)
+    select j.id, j.email, j.refusal, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
+      m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", m.created_at as "createdAt"
+    from judged j left join made m on m.id = j.id`.execute(tx)
+  return found.rows
+}
+
+/** Nothing is to be paid, so it is: by the same move, in the same timeline, with the same receipt as any other order. */
+async function payFree(tx: Tx, jobs: Jobs, limit: Limit | undefined, orders: readonly Priced[]): Promise<void> {
+  if (orders.length === 0) return
+  await moveOrders(
+    tx,
+    orders.map(({ id, createdAt }) => ({ orderId: id, move: 'pay', paidAt: createdAt.toISOString() })),
+  )
+  await noteEvents(
+    tx,
+    orders.map(({ id }) => ({ orderId: id, what: 'paid' })),
+  )
+  const counted = limit
+    ? await countUses(
+        tx,
+        orders.map(({ email }) => freeMailUse(email, limit)),
+      )
+    : []
+  await jobs.add(
+    tx,
+    'mail',
+    // the files are on the page all the same, and the page of the order sends the mail later
+    orders
+      .filter((_, at) => counted[at]?.within ?? true)
+      .map(({ id }) => ({ data: { orderId: id, kind: 'receipt', late: false } })),
+  )
+}
+
+/** A mail about a free order, as it is counted for its mailbox: what stands after a "+" makes it no other one. */
+const freeMailUse = (email: string, limit: Limit) => ({
+  key: `free_mail:${email.replace(/\+[^@]*(?=@)/, '')}`,
+  limit,
+})
+
+/** Before one more mail about an order, whoever asks for it. Refuses `rate_limited`. */
+export async function refuseFreeMails(
+  db: Db,
+  { email, amountMinor }: { email: string; amountMinor: number },
+  limit: Limit | undefined,
+): Promise<void> {
+  if (limit && amountMinor === 0) refuseBeyond(await countUses(db, [freeMailUse(email, limit)]), TOO_MANY_MAILS)
+}
+
+const TOO_MANY_MAILS = 'This address was sent many receipts of free orders. Please try again later.'

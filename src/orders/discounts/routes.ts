@@ -1,0 +1,225 @@
+import { Type } from 'typebox'
+import type { Db } from '../../kit/database.ts'
+import { type Server, neverCached } from '../../kit/http.ts'
+import { idPattern } from '../../kit/ids.ts'
+import { CURRENCIES } from '../../kit/money.ts'
+import { Amount, Time, refusing } from '../../kit/schema.ts'
+import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import {
+  type DiscountRow,
+  changeDiscount,
+  createDiscount,
+  listDiscounts,
+  removeDiscount,
+  wrongField,
+} from './discounts.ts'
+
+const TAG = ['Discounts']
+const refusals = refusing()
+const USUALLY_LISTED = 25
+
+const Params = Type.Object({ discountId: Type.String({ pattern: idPattern('dsc') }) })
+const ProductId = Type.String({
+  pattern: idPattern('prod'),
+  description: 'For this product only; all of yours when it is not there.',
+})
+const WhenAsked = Type.String({
+  // of this millennium, so that every database holds it
+  pattern: '^2\\d{3}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d)$',
+  maxLength: 40,
+  description: 'ISO 8601 with an offset.',
+})
+const Uses = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000_000,
+  description: 'How many orders can have it. One that expires unpaid gives it back.',
+})
+
+const NewDiscount = Type.Object(
+  {
+    code: Type.String({
+      pattern: '^\\s*[A-Za-z0-9-]{3,40}\\s*$',
+      maxLength: 60,
+      description: 'What buyers type: letters, digits and hyphens; case does not matter.',
+    }),
+    productId: Type.Optional(ProductId),
+    percentOff: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: 'What comes off is rounded down to the minor unit.' }),
+    ),
+    amountOff: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: 'Integer minor units of `currency`.' }),
+    ),
+    currency: Type.Optional(
+      Type.String({ pattern: '^[A-Z]{3}$', description: 'With amountOff, and only for prices in it.' }),
+    ),
+    limit: Type.Optional(Uses),
+    startsAt: Type.Optional(WhenAsked),
+    expiresAt: Type.Optional(WhenAsked),
+  },
+  { examples: [{ code: 'SUMMER', percentOff: 20, limit: 100, expiresAt: '2027-09-01T00:00:00Z' }] },
+)
+const Change = Type.Object(
+  {
+    active: Type.Optional(Type.Boolean()),
+    limit: Type.Optional(Type.Union([Uses, Type.Null()])),
+    expiresAt: Type.Optional(Type.Union([WhenAsked, Type.Null()])),
+  },
+  { examples: [{ active: false }, { limit: null }] },
+)
+const Discount = Type.Object({
+  id: Type.String(),
+  code: Type.String({ description: 'As it was typed.' }),
+  productId: Type.Optional(Type.String({ description: 'When it is not there: for all products.' })),
+  percentOff: Type.Optional(Type.Integer()),
+  amountOff: Type.Optional(Amount),
+  currency: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer()),
+  uses: Type.Integer({ description: 'Orders that have it and have not expired, paid or not yet.' }),
+  startsAt: Type.Optional(Time),
+  expiresAt: Type.Optional(Time),
+  active: Type.Boolean(),
+  createdAt: Time,
+})
+export type Discount = Type.Static<typeof Discount>
+
+/** A seller makes codes that make prices less, and sees how often they were used. */
+export function discountRoutes(server: Server, { db, browsers }: { db: Db; browsers: Browsers }): void {
+  const described = { tags: TAG, security: NEEDS_SESSION }
+
+  server.post(
+    '/api/discounts',
+    {
+      schema: {
+        operationId: 'createDiscount',
+        summary: 'Create a discount code',
+        description:
+          'Either `percentOff`, or `amountOff` and `currency`. A code you have already is 409 `discount_code_taken`.',
+        ...described,
+        body: NewDiscount,
+        response: { 201: Discount, ...refusing('product_not_found', 'discount_code_taken') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { seller } = await browsers.signedIn(request, reply)
+      const { code, productId, percentOff, amountOff, currency, limit, startsAt, expiresAt } = request.body
+      if ((percentOff === undefined) === (amountOff === undefined))
+        throw wrongField('percentOff', 'Either percentOff or amountOff has to be there, and not both.')
+      if ((amountOff === undefined) !== (currency === undefined) || (currency && !CURRENCIES.has(currency)))
+        throw wrongField('currency', 'amountOff needs its currency, by ISO 4217, and percentOff has none.')
+      const discount = await createDiscount(db, {
+        sellerId: seller.id,
+        code: code.trim(),
+        productId,
+        percentOff,
+        amountOffMinor: amountOff,
+        currency,
+        mostUses: limit,
+        startsAt: momentOf('startsAt', startsAt) ?? undefined,
+        expiresAt: momentOf('expiresAt', expiresAt) ?? undefined,
+      })
+      reply.code(201).header('location', `/api/discounts/${discount.id}`)
+      return viewOf(discount)
+    },
+  )
+
+  server.get(
+    '/api/discounts',
+    {
+      schema: {
+        operationId: 'listDiscounts',
+        summary: 'Your discount codes',
+        description: 'The newest first. With `productId` those that are good for it, so also those for all products.',
+        ...described,
+        querystring: Type.Object({
+          productId: Type.Optional(ProductId),
+          cursor: Type.Optional(Type.String({ pattern: idPattern('dsc'), description: 'The `nextCursor` before.' })),
+          limit: Type.Optional(
+            Type.String({ pattern: '^([1-9]\\d?|100)$', description: '1 to 100; 25 where it is not there.' }),
+          ),
+        }),
+        response: {
+          200: Type.Object({ items: Type.Array(Discount), nextCursor: Type.Union([Type.String(), Type.Null()]) }),
+          ...refusals,
+        },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { seller } = await browsers.signedIn(request, reply)
+      const { productId, cursor } = request.query
+      const limit = Number(request.query.limit ?? USUALLY_LISTED)
+      const found = await listDiscounts(db, seller.id, { productId, before: cursor, most: limit + 1 })
+      const items = found.slice(0, limit)
+      return { items: items.map(viewOf), nextCursor: found.length > limit ? items.at(-1)!.id : null }
+    },
+  )
+
+  server.patch(
+    '/api/discounts/:discountId',
+    {
+      schema: {
+        operationId: 'changeDiscount',
+        summary: 'Change a discount code',
+        description: 'What is not named stays; null takes the limit, or the end, away.',
+        ...described,
+        params: Params,
+        body: Change,
+        response: { 200: Discount, ...refusing('discount_not_found') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { seller } = await browsers.signedIn(request, reply)
+      const { active, limit, expiresAt } = request.body
+      const change = { active, mostUses: limit, expiresAt: momentOf('expiresAt', expiresAt) }
+      return viewOf(await changeDiscount(db, { id: request.params.discountId, sellerId: seller.id }, change))
+    },
+  )
+
+  server.delete(
+    '/api/discounts/:discountId',
+    {
+      schema: {
+        operationId: 'deleteDiscount',
+        summary: 'Take a discount code away',
+        description: 'No further order gets it; those that have it keep their price. The code may then be made anew.',
+        ...described,
+        params: Params,
+        response: { 204: Type.Null(), ...refusing('discount_not_found') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { seller } = await browsers.signedIn(request, reply)
+      await removeDiscount(db, { id: request.params.discountId, sellerId: seller.id })
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+/** The moment that was named, as the database is to have it: a 31st of February is refused. */
+function momentOf<T extends string | null | undefined>(field: string, at: T): T | string {
+  if (typeof at !== 'string') return at
+  const moment = new Date(at)
+  if (Number.isNaN(moment.getTime()) || !isDay(at.slice(0, 10))) throw wrongField(field, 'There is no such moment.')
+  return moment.toISOString()
+}
+
+/** V8 takes the 30th of February for the 2nd of March. */
+const isDay = (day: string): boolean => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
+
+const viewOf = (row: DiscountRow): Discount => ({
+  id: row.id,
+  code: row.code,
+  ...(row.productId !== null && { productId: row.productId }),
+  ...(row.percentOff !== null && { percentOff: row.percentOff }),
+  ...(row.amountOffMinor !== null && { amountOff: row.amountOffMinor }),
+  ...(row.currency !== null && { currency: row.currency }),
+  ...(row.mostUses !== null && { limit: row.mostUses }),
+  uses: row.uses,
+  ...(row.startsAt && { startsAt: row.startsAt.toISOString() }),
+  ...(row.expiresAt && { expiresAt: row.expiresAt.toISOString() }),
+  active: row.active,
+  createdAt: row.createdAt.toISOString(),
+})

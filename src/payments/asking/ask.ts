@@ -1,0 +1,191 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import { type Log, errorForLog } from '../../kit/log.ts'
+import { inTime } from '../../kit/time.ts'
+import { lookNoMore, moveOrderIfAllowed, noteEvents } from '../../orders/move.ts'
+import type { State } from '../../orders/states.ts'
+import type { Attempt, Attempts } from '../attempts/attempts.ts'
+import { AmountNotTaken, PaymentUnknown, type Processor } from '../processor.ts'
+import type { Settle } from '../settle/settle.ts'
+
+/** What asking a processor about an order needs. */
+export interface Asking {
+  db: Db
+  processors: ReadonlyMap<string, Processor>
+  settle: Settle
+  log: Log
+}
+
+/** What looking after all orders needs. */
+export type Reconciling = Asking & { attempts: Attempts }
+
+/** A buyer waits for the answer: the processor gets this long. */
+const SYNC_BUDGET_MS = 4_000
+/** One call an order in this time, over all instances, however many ask. */
+const SYNC_PAUSE_SECONDS = 3
+/** An order whose processor was removed, or whose payment is another account's, is kept so long after its end. */
+const UNASKABLE_DAYS = 14
+/** Orders looked at side by side. */
+const LOOKS_AT_ONCE = 8
+/** The job that looks is started each minute: what is still due then waits for the next. */
+const LOOKING_MS = 240_000
+
+/**
+ * Asks the processor about an order now, for a buyer who waits (sync=1), and settles what it says. False when it was not
+ * asked: nothing is open, another request is asking, or it was asked a moment ago; and when no answer came in time.
+ */
+export async function syncOrder({ db, processors, settle, log }: Asking, orderId: string): Promise<boolean> {
+  const { rows } = await sql<{ processor: string; processorPaymentId: string; until: string }>`
+    update orders o set sync_after = now() + make_interval(secs => ${SYNC_BUDGET_MS / 1000})
+    from payments p
+    where o.id = ${orderId} and o.state in ('pending', 'processing', 'expired') and o.sync_after <= now()
+      and p.id = (select id from payments where order_id = o.id and processor_payment_id is not null order by id desc limit 1)
+    returning p.processor, p.processor_payment_id as "processorPaymentId", o.sync_after::text as until`.execute(db)
+  const claim = rows[0]
+  const processor = claim && processors.get(claim.processor)
+  if (!processor) return false
+  const ask = async () =>
+    settle({ processor: processor.name, payment: await processor.fetchPayment(claim.processorPaymentId) })
+  try {
+    await inTime(ask(), SYNC_BUDGET_MS)
+    return true
+  } catch (error) {
+    log.warn({ orderId, ...errorForLog(error) }, 'the processor could not be asked')
+    return false
+  } finally {
+    const early = SYNC_BUDGET_MS / 1000 - SYNC_PAUSE_SECONDS
+    // our own claim only: a later one may be under way
+    await sql`
+      update orders set sync_after = sync_after - make_interval(secs => ${early})
+      where id = ${orderId} and sync_after = ${claim.until}::timestamptz`.execute(db)
+  }
+}
+
+interface Due {
+  id: string
+  state: State
+  over: boolean
+  /** And so long ago that nobody is waited for who cannot be asked. */
+  forgotten: boolean
+  /** Once it has been looked at, nothing more is to be expected. */
+  last: boolean
+}
+
+/**
+ * Looks at every order that should have moved and has not: asks the processor, settles what it says, and ends an order whose
+ * time is over and whose buyer has certainly not paid. So a shop whose notifications never arrive still delivers, and a
+ * second capture, a refund or a dispute that nobody told us of is found. Returns how many orders were looked at.
+ */
+export async function reconcileDue(asking: Reconciling): Promise<number> {
+  let looked = 0
+  for (const end = performance.now() + LOOKING_MS; performance.now() < end;) {
+    const due = await claimDue(asking.db)
+    if (due.length === 0) break
+    looked += due.length
+    await Promise.all(
+      due.map((order) =>
+        lookAt(asking, order).catch((error: unknown) =>
+          asking.log.warn(
+            { orderId: order.id, ...errorForLog(error) },
+            'an order could not be looked at, and will be again',
+          ),
+        ),
+      ),
+    )
+  }
+  return looked
+}
+
+/**
+ * Takes orders that are due, over all instances each once, and says when they are due again: an open one in pauses that
+ * double with its age, a paid one after a day, a week and a month. What is looked at for the last time is taken out only
+ * after the look.
+ */
+async function claimDue(db: Db): Promise<Due[]> {
+  const { rows } = await sql<Due>`
+    update orders set due_at = case
+      when state in ('pending', 'processing') and expires_at > now()
+        then least(expires_at, now() + greatest(interval '1 minute', least(interval '6 hours', now() - created_at)))
+      when state in ('pending', 'processing', 'expired') then now() + interval '1 hour'
+      when now() - coalesce(paid_at, created_at) < interval '1 day' then now() + interval '1 day'
+      when now() - coalesce(paid_at, created_at) < interval '7 days' then now() + interval '7 days'
+      when now() - coalesce(paid_at, created_at) < interval '30 days' then now() + interval '30 days'
+      else now() + interval '1 hour' end
+    where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
+    returning id, state, expires_at <= now() as over,
+      expires_at <= now() - make_interval(days => ${UNASKABLE_DAYS}) as forgotten,
+      state = 'expired' or now() - coalesce(paid_at, created_at) >= interval '30 days' as last`.execute(db)
+  return rows
+}
+
+async function lookAt(asking: Reconciling, order: Due): Promise<void> {
+  const { db } = asking
+  const { rows: attempts } = await sql<AttemptOf>`
+    select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
+      o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor"
+    from payments p join orders o on o.id = p.order_id where p.order_id = ${order.id} order by p.id`.execute(db)
+  let bankAtWork = false
+  let failure: unknown
+  for (const attempt of attempts) {
+    try {
+      const state = await askAbout(asking, order, attempt)
+      bankAtWork ||= state === 'processing'
+    } catch (error) {
+      // the others are asked all the same; what is not known of this one keeps the order from ending
+      failure = error
+    }
+  }
+  // a processor that was removed, or another account's payment: not for ever is anybody asked who cannot know
+  const isUnaskable = failure instanceof ProcessorRemoved || failure instanceof PaymentUnknown
+  if (failure && !(isUnaskable && order.forgotten)) throw failure
+  if (order.last) await lookNoMore(db, order)
+  if (!order.over || bankAtWork) return
+  await inTransaction(db, async (tx) => {
+    if (await moveOrderIfAllowed(tx, order.id, 'expire')) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
+  })
+}
+
+async function askAbout(
+  { attempts, processors, settle }: Reconciling,
+  order: Due,
+  attempt: AttemptOf,
+): Promise<string> {
+  const processor = processors.get(attempt.processor)
+  if (!processor) throw new ProcessorRemoved(`the processor ${attempt.processor} is not configured any more`)
+  const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
+  if (id === undefined) return 'open'
+  let payment = await processor.fetchPayment(id)
+  // the end of an order closes its payment first: nobody shall pay what we no longer wait for
+  if (order.over && order.state !== 'expired' && payment.state === 'open') payment = await processor.cancelPayment(id)
+  await settle({ processor: processor.name, payment })
+  return payment.state
+}
+
+class ProcessorRemoved extends Error {}
+
+interface AttemptOf extends Attempt {
+  processor: string
+  amountMinor: number
+  currency: string
+  statementDescriptor: string
+}
+
+/**
+ * We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. Undefined where
+ * the price cannot be charged: nothing was begun, and nothing will be.
+ */
+async function startAgain(
+  attempts: Attempts,
+  processor: Processor,
+  orderId: string,
+  attempt: AttemptOf,
+): Promise<string | undefined> {
+  const { id: key, amountMinor, currency, statementDescriptor } = attempt
+  const started = await processor
+    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor })
+    .catch((error: unknown) => {
+      if (error instanceof AmountNotTaken) return undefined
+      throw error
+    })
+  return started && attempts.noteStarted({ id: key, processorPaymentId: started.processorPaymentId })
+}

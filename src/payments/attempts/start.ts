@@ -1,0 +1,99 @@
+import { Refusal } from '../../kit/errors.ts'
+import type { Attempt, Attempts } from './attempts.ts'
+import {
+  AmountNotTaken,
+  PaymentClosed,
+  PaymentUnknown,
+  type Processor,
+  ProcessorUnavailable,
+  type StartedPayment,
+} from '../processor.ts'
+import type { Settle } from '../settle/settle.ts'
+
+export interface OrderToPay {
+  id: string
+  amountMinor: number
+  currency: string
+  statementDescriptor: string
+}
+
+interface Starting {
+  attempts: Attempts
+  settle: Settle
+  processors: ReadonlyMap<string, Processor>
+}
+
+/** When to try again after the processor could not be reached. */
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * Starts the order's payment at the processor, or finds the one under way. The attempt's row is written first and its id is
+ * the processor's idempotency key: asked again after a crash or a lost answer, the processor gives the same payment. One that
+ * was closed there meanwhile is settled, and another takes its place, at the `preferred` processor. Undefined when the order takes
+ * no payment any more, or has one that cannot be asked about: its processor was removed from the settings, or has other keys now.
+ * Refuses `processor_unavailable`, `amount_not_payable`.
+ */
+export async function startPayment(
+  { attempts, settle, processors }: Starting,
+  preferred: Processor,
+  order: OrderToPay,
+): Promise<(StartedPayment & { processor: string }) | undefined> {
+  const live = async () => {
+    const attempt = await attempts.liveFor({ orderId: order.id, processor: preferred.name })
+    const processor = attempt && processors.get(attempt.processor)
+    return processor && { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
+  }
+  try {
+    const first = await live()
+    if (!first) return undefined
+    const { processor, attempt } = first
+    try {
+      return { ...(await first.begin()), processor: processor.name }
+    } catch (error) {
+      if (!(error instanceof PaymentClosed && attempt.processorPaymentId)) throw error
+      const payment = await processor.fetchPayment(attempt.processorPaymentId)
+      await settle({ processor: processor.name, payment })
+      const next = await live()
+      return next && { ...(await next.begin()), processor: next.processor.name }
+    }
+  } catch (error) {
+    if (error instanceof AmountNotTaken)
+      throw new Refusal(
+        'amount_not_payable',
+        'This price cannot be paid here: it is too small, too large, or not exact.',
+        {
+          cause: error,
+        },
+      )
+    // another account's, or the other mode's: it may still be paid there, so no other is begun
+    if (error instanceof PaymentUnknown) return undefined
+    if (!(error instanceof ProcessorUnavailable)) throw error
+    throw new Refusal('processor_unavailable', 'Payments cannot be started right now. Nothing was charged.', {
+      retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS,
+      cause: error,
+    })
+  }
+}
+
+async function begin(
+  attempts: Attempts,
+  processor: Processor,
+  order: OrderToPay,
+  attempt: Attempt,
+): Promise<StartedPayment> {
+  const { id: orderId, amountMinor, currency, statementDescriptor } = order
+  const started = await processor.startPayment({
+    key: attempt.id,
+    processorPaymentId: attempt.processorPaymentId ?? undefined,
+    orderId,
+    amountMinor,
+    currency,
+    statementDescriptor,
+  })
+  if (attempt.processorPaymentId) return started
+  const { processorPaymentId } = started
+  const noted = await attempts.noteStarted({ id: attempt.id, processorPaymentId })
+  if (noted === processorPaymentId) return started
+  // what the processor has made besides is told to nobody, so nobody pays it
+  return begin(attempts, processor, order, { ...attempt, processorPaymentId: noted })
+}

@@ -1,0 +1,142 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import { type Jobs, TryLater } from '../../kit/jobs.ts'
+import type { Log } from '../../kit/log.ts'
+import type { MailNews } from '../../orders/mails/news.ts'
+import { noteEvents } from '../../orders/move.ts'
+import type { Asking } from '../asking/ask.ts'
+import { AmountNotTaken, type PaymentSnapshot, type Processor } from '../processor.ts'
+
+/** Growing pauses, over two weeks: longer than any outage of a processor. */
+const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
+/** After this a processor that gave no answer is not waited for any more. The tries last longer. */
+const GIVE_UP_DAYS = 10
+
+interface Wanted {
+  id: string
+  orderId: string
+  reason: 'seller' | 'duplicate'
+  processor: string
+  processorPaymentId: string
+  captureId: string
+  currency: string
+  amountMinor: number
+  /** Of the capture, what no refund that was made has taken. */
+  leftMinor: number
+  disputed: boolean
+  /** The processor has it: only its own word ends it. */
+  taken: boolean
+  overdue: boolean
+}
+
+/**
+ * Makes the refunds that a seller has asked for, and sends back what was captured beside a sale. A refund's id is the
+ * processor's idempotency key, so a repeat sends nothing twice; it is repeated until the processor has done it or it has failed.
+ */
+export async function refundReturns(jobs: Jobs, asking: Asking): Promise<void> {
+  await jobs.on<{ refundId: string }>('refund', TRIES, ({ refundId }) => makeRefund(asking, jobs, refundId))
+}
+
+async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, refundId: string): Promise<void> {
+  const refund = await findWanted(db, refundId)
+  if (!refund) return
+  const processor = processors.get(refund.processor)
+  if (!processor && refund.overdue) return giveUp(db, jobs, log, refundId, 'no_answer')
+  if (!processor) throw new Error(`the processor ${refund.processor} is not configured any more`)
+  let failure: unknown
+  const payment = await send(db, processor, refund).catch((error: unknown) => {
+    failure = error
+    // a refusal can mean that it is done, or that somebody was faster: how the payment stands tells
+    return processor.fetchPayment(refund.processorPaymentId).catch(() => undefined)
+  })
+  if (payment) await settle({ processor: processor.name, payment })
+
+  const now = await findWanted(db, refundId)
+  if (!now) return
+  const why = failure instanceof AmountNotTaken ? 'amount' : payment && whyImpossible(now)
+  if (why || (failure && now.overdue && !now.taken)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer')
+  // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
+  if (now.overdue) return
+  throw failure ?? new TryLater('the processor has not finished this refund')
+}
+
+/** Asks once more about all that should long have ended: also those whose job is gone, since we were down for weeks. */
+export async function resumeRefunds(db: Db, jobs: Jobs): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ refundId: string }>`
+      select id as "refundId" from refunds
+      where state = 'requested' and created_at < now() - make_interval(days => ${GIVE_UP_DAYS})`.execute(tx)
+    await jobs.add(
+      tx,
+      'refund',
+      rows.map((data) => ({ data })),
+    )
+  })
+}
+
+async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined> {
+  const { rows } = await sql<Wanted>`
+    select r.id, r.order_id as "orderId", r.reason, r.processor, p.processor_payment_id as "processorPaymentId",
+      r.processor_capture_id as "captureId", c.currency, r.amount_minor as "amountMinor",
+      (c.amount_minor - coalesce((select sum(d.amount_minor) from refunds d
+        where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id and d.state = 'succeeded'), 0))::bigint
+        as "leftMinor",
+      exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
+        and d.state <> 'won') as disputed,
+      r.taken_at is not null as taken,
+      r.created_at < now() - make_interval(days => ${GIVE_UP_DAYS}) as overdue
+    from refunds r
+    join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
+    join payments p on p.id = c.payment_id
+    where r.id = ${refundId} and r.state = 'requested'`.execute(db)
+  return rows[0]
+}
+
+async function send(db: Db, processor: Processor, refund: Wanted): Promise<PaymentSnapshot> {
+  const { id: key, processorPaymentId, captureId, reason, amountMinor, leftMinor } = refund
+  if (whyImpossible(refund)) return processor.fetchPayment(processorPaymentId)
+  // of what came twice, whatever is left goes back; a seller has named an amount, and gets that one or none
+  const least = reason === 'duplicate' ? Math.min(amountMinor, leftMinor) : amountMinor
+  const payment = await processor.refund({ key, processorPaymentId, captureId, amountMinor: least })
+  const ended = payment.refunds.some((one) => one.key === key)
+  if (!ended) await sql`update refunds set taken_at = now() where id = ${key} and taken_at is null`.execute(db)
+  return payment
+}
+
+/** A disputed payment is refunded by nobody: the bank would give the money back once more. */
+function whyImpossible({ reason, amountMinor, leftMinor, disputed, taken }: Wanted): MailNews['why'] {
+  if (taken) return undefined
+  if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
+  return disputed ? 'disputed' : undefined
+}
+
+/**
+ * The end of a refund that was not made. Should the processor say later that it was, by our key, it is booked all the same. The
+ * order is locked, so this and what settle hears of it at the same moment come one after the other.
+ */
+async function giveUp(
+  db: Db,
+  jobs: Jobs,
+  log: Log,
+  refundId: string,
+  why: NonNullable<MailNews['why']>,
+): Promise<void> {
+  log.warn({ refundId, why }, 'a refund was given up')
+  await inTransaction(db, async (tx) => {
+    await sql`
+      select 1 from orders where id = (select order_id from refunds where id = ${refundId}) for update`.execute(tx)
+    const { rows } = await sql<Pick<Wanted, 'orderId' | 'reason' | 'amountMinor' | 'currency'>>`
+      update refunds r set state = 'failed' from captures c
+      where r.id = ${refundId} and r.state = 'requested'
+        and c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
+      returning r.order_id as "orderId", r.reason, r.amount_minor as "amountMinor", c.currency`.execute(tx)
+    const given = rows[0]
+    if (!given) return
+    const { orderId, reason, amountMinor, currency } = given
+    if (reason === 'seller') await noteEvents(tx, [{ orderId, what: 'refund_failed' }])
+    // what came twice and was sent back by hand is where it belongs
+    if (reason === 'duplicate' && why === 'refunded_already') return
+    const kind = reason === 'seller' ? 'seller_refund_failed' : 'seller_return_failed'
+    await jobs.add(tx, 'mail', [{ data: { kind, orderId, amountMinor, currency, why } }])
+  })
+}

@@ -1,0 +1,140 @@
+import { sql } from 'kysely'
+import { createHash } from 'node:crypto'
+import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { formatMoney } from '../../kit/money.ts'
+import { noteEvents } from '../../orders/move.ts'
+import { type State, isDelivered } from '../../orders/states.ts'
+
+export interface WantedRefund {
+  orderId: string
+  /** Whose order it must be. */
+  sellerId: string
+  /** All that is left, where it is not said. */
+  amountMinor?: number | undefined
+  /** The seller's own words. */
+  note?: string | undefined
+  /** The client's own name for this request: the same one never makes two refunds. */
+  idempotencyKey?: string | undefined
+}
+
+export interface RefundRow {
+  id: string
+  orderId: string
+  amountMinor: number
+  currency: string
+  state: 'requested' | 'succeeded' | 'failed'
+  reason: 'seller' | 'processor'
+  note: string | null
+  createdAt: Date
+}
+
+interface Refundable {
+  state: State
+  currency: string
+  processor: string | null
+  captureId: string | null
+  leftMinor: number
+}
+
+/** What a seller is told of an order from which nothing can go back. */
+const WHY_NOT: Partial<Record<State, string>> = {
+  // and no capture
+  paid: 'This order cost nothing, so nothing can go back.',
+  refunded: 'All of this order was refunded already.',
+  disputed: 'The buyer’s bank is deciding about this payment: a refund could pay the buyer twice.',
+  charged_back: 'The buyer’s bank has taken the money back already.',
+  needs_review: 'Another amount was paid than was asked for: send it back in your payment processor’s dashboard.',
+}
+
+/**
+ * Notes that a seller wants money to go back, and promises that the processor will be asked. The order is locked while what is
+ * left of its sale is counted, so refunds that are asked for at the same moment never add up to more. With an idempotency key
+ * the same request gives the same refund. Refuses `order_not_found`, `order_not_refundable`, `refund_too_large`,
+ * `idempotency_key_reused`.
+ */
+export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): Promise<RefundRow> {
+  const { orderId, sellerId, amountMinor, note, idempotencyKey } = wanted
+  const keyHash = idempotencyKey === undefined ? null : digest([sellerId, idempotencyKey])
+  const requestHash = keyHash && digest([orderId, amountMinor ?? null, note ?? null])
+  return inTransaction(db, async (tx) => {
+    const order = await lockRefundable(tx, orderId, sellerId)
+    const earlier = keyHash && (await findByKey(tx, keyHash))
+    if (earlier) return sameRequest(earlier, requestHash!)
+
+    if (!isDelivered(order.state) || !order.captureId)
+      throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'This order was not paid.')
+    const amount = amountMinor ?? order.leftMinor
+    if (amount < 1 || amount > order.leftMinor) throw new Refusal('refund_too_large', whatIsLeft(order))
+
+    const { rows } = await sql<RefundRow>`
+      insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state, note, idempotency_key, request_hash)
+      values (${newId('ref')}, ${order.processor}, ${order.captureId}, ${orderId}, ${amount}, 'seller', 'requested',
+        ${note ?? null}, ${keyHash}, ${requestHash})
+      on conflict (idempotency_key) do nothing
+      returning id, order_id as "orderId", amount_minor as "amountMinor", ${order.currency} as currency, state, reason, note,
+        created_at as "createdAt"`.execute(tx)
+    const refund = rows[0]
+    // of the requests for this order we are the only one at work, so it was one for another order
+    if (!refund) throw new Refusal('idempotency_key_reused', KEY_REUSED)
+    await noteEvents(tx, [{ orderId, what: 'refund_requested' }])
+    await jobs.add(tx, 'refund', [{ data: { refundId: refund.id } }])
+    return refund
+  })
+}
+
+/** A list nobody has reason to make longer. */
+const MOST_LISTED = 1000
+
+/** The refunds of a seller's order, newest first, those of the processor's dashboard too. Refuses `order_not_found`. */
+export async function listRefunds(db: Db, orderId: string, sellerId: string): Promise<RefundRow[]> {
+  const { rows: orders } = await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId}`.execute(db)
+  if (orders.length === 0) throw new Refusal('order_not_found', NOT_YOURS)
+  // what was captured beside the sale and went back is no part of the order's price
+  const { rows } = await sql<RefundRow>`
+    select r.id, r.order_id as "orderId", r.amount_minor as "amountMinor", c.currency, r.state, r.reason, r.note,
+      r.created_at as "createdAt"
+    from refunds r join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
+    where r.order_id = ${orderId} and c.purpose = 'sale'
+    order by r.created_at desc, r.id desc limit ${MOST_LISTED}`.execute(db)
+  return rows
+}
+
+const NOT_YOURS = 'There is no such order of yours.'
+const KEY_REUSED = 'This Idempotency-Key belongs to another request.'
+
+async function lockRefundable(tx: Tx, orderId: string, sellerId: string): Promise<Refundable> {
+  await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId} for update`.execute(tx)
+  // read after the lock was had: what another request has just committed is in this statement's view
+  const { rows } = await sql<Refundable>`
+    select o.state, o.currency, c.processor, c.processor_capture_id as "captureId",
+      (coalesce(c.amount_minor, 0) - (select coalesce(sum(r.amount_minor), 0) from refunds r
+        where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id
+          and r.state in ('requested', 'succeeded')))::bigint as "leftMinor"
+    from orders o left join captures c on c.order_id = o.id and c.purpose = 'sale'
+    where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(tx)
+  if (!rows[0]) throw new Refusal('order_not_found', NOT_YOURS)
+  return rows[0]
+}
+
+async function findByKey(tx: Tx, keyHash: Buffer) {
+  const { rows } = await sql<RefundRow & { requestHash: Buffer }>`
+    select r.id, r.order_id as "orderId", r.amount_minor as "amountMinor", o.currency, r.state, r.reason, r.note,
+      r.created_at as "createdAt", r.request_hash as "requestHash"
+    from refunds r join orders o on o.id = r.order_id where r.idempotency_key = ${keyHash}`.execute(tx)
+  return rows[0]
+}
+
+function sameRequest<Row extends { requestHash: Buffer }>(earlier: Row, requestHash: Buffer): Row {
+  if (earlier.requestHash.equals(requestHash)) return earlier
+  throw new Refusal('idempotency_key_reused', KEY_REUSED)
+}
+
+function whatIsLeft({ leftMinor, currency }: Refundable): string {
+  if (leftMinor <= 0) return 'Nothing is left to refund: all of it went back, or is on its way.'
+  return `${formatMoney(leftMinor, currency)} (${leftMinor} in minor units) is left to refund.`
+}
+
+const digest = (parts: unknown[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()

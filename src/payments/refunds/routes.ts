@@ -1,0 +1,126 @@
+import { Type } from 'typebox'
+import type { Db } from '../../kit/database.ts'
+import { type Server, neverCached } from '../../kit/http.ts'
+import { idPattern } from '../../kit/ids.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { Amount, Currency, refusing, Time } from '../../kit/schema.ts'
+import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import { type RefundRow, listRefunds, requestRefund } from './request.ts'
+
+const TAG = ['Orders']
+const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
+
+const NewRefund = Type.Object({
+  amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 999_999_999_999,
+      description: 'Integer minor units of the order’s currency; all that is left when it is not there.',
+    }),
+  ),
+  reason: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      // PostgreSQL holds no NUL
+      pattern: '^[^\\u0000]*$',
+      description: 'Your own words, for yourself: the buyer does not read them.',
+    }),
+  ),
+})
+const RefundHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 16,
+      maxLength: 255,
+      pattern: '^[\\x21-\\x7e]+$',
+      description: 'The same key and body give the same refund, for good.',
+    }),
+  ),
+})
+
+export const Refund = Type.Object({
+  id: Type.String(),
+  orderId: Type.String(),
+  amount: Amount,
+  currency: Currency,
+  status: Type.Enum(['pending', 'succeeded', 'failed'], {
+    description: 'Pending until the payment processor has done it; that can take days.',
+  }),
+  origin: Type.Enum(['api', 'dashboard'], {
+    description: 'Whether it was asked for here, or made in the payment processor’s own dashboard.',
+  }),
+  reason: Type.Optional(Type.String()),
+  createdAt: Time,
+})
+type Refund = Type.Static<typeof Refund>
+
+const STATUS = { requested: 'pending', succeeded: 'succeeded', failed: 'failed' } as const
+
+/** A seller sends money back, and sees what became of it. */
+export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; jobs: Jobs; browsers: Browsers }): void {
+  server.post(
+    '/api/orders/:orderId/refunds',
+    {
+      schema: {
+        operationId: 'refundOrder',
+        summary: 'Refund an order, all of it or a part',
+        description:
+          'The files end with the request when all of the money goes back. More than is left is 409 `refund_too_large`, and nobody is asked; an order that is not paid, or is disputed, is 409 `order_not_refundable`.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: OrderParams,
+        headers: RefundHeaders,
+        body: NewRefund,
+        response: {
+          201: Refund,
+          ...refusing('order_not_found', 'order_not_refundable', 'refund_too_large', 'idempotency_key_reused'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { amount, reason } = request.body
+      const refund = await requestRefund(db, jobs, {
+        orderId: request.params.orderId,
+        sellerId: seller.id,
+        amountMinor: amount,
+        note: reason,
+        idempotencyKey: request.headers['idempotency-key'],
+      })
+      return reply.code(201).send(refundView(refund))
+    },
+  )
+
+  server.get(
+    '/api/orders/:orderId/refunds',
+    {
+      schema: {
+        operationId: 'listRefunds',
+        summary: 'The refunds of an order',
+        description: 'The newest first. The amounts of those that succeeded are the order’s refunded amount.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: OrderParams,
+        response: { 200: Type.Object({ items: Type.Array(Refund) }), ...refusing('order_not_found') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { seller } = await browsers.signedIn(request, reply)
+      const refunds = await listRefunds(db, request.params.orderId, seller.id)
+      return { items: refunds.map(refundView) }
+    },
+  )
+}
+
+export const refundView = (row: RefundRow): Refund => ({
+  id: row.id,
+  orderId: row.orderId,
+  amount: row.amountMinor,
+  currency: row.currency,
+  status: STATUS[row.state],
+  origin: row.reason === 'seller' ? 'api' : 'dashboard',
+  ...(row.note !== null && { reason: row.note }),
+  createdAt: row.createdAt.toISOString(),
+})

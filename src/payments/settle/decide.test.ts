@@ -1,0 +1,521 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { feeOf } from '../../kit/money.ts'
+import { DISPUTED, FEES, HELD, type Transfer, sellerAccount } from '../../ledger/transfers.ts'
+import { MOVES, type Move, RAILS, type State, isDelivered } from '../../orders/states.ts'
+import { type Known, decide } from './decide.ts'
+import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../processor.ts'
+
+// A processor's payment lives through a random history. Each step of it may be told to us at once, late, again and again,
+// before an earlier one, or never; in the end we hear how things stand. What we make of it must not depend on the telling.
+
+test('every order and repetition of what a processor tells ends in the same state and the same books', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      const { book, payment } = tell(history)
+      const atOnce = newBook(history.amountMinor)
+      if (book.expired) expire(atOnce)
+      hear(atOnce, payment)
+
+      if (payment.captures.length === 0) {
+        // whether we ever heard that the bank was at work is all that may differ
+        assert.ok(['pending', 'processing', 'expired'].includes(book.rows.state), book.rows.state)
+        assert.deepEqual(book.transfers, [])
+        return
+      }
+      assert.equal(book.rows.state, atOnce.rows.state)
+      assert.equal(book.rows.refundedMinor, atOnce.rows.refundedMinor)
+      assert.equal(book.rows.paymentState, 'captured')
+      assert.deepEqual(book.rows.captures, atOnce.rows.captures)
+      assert.deepEqual(book.rows.disputes, atOnce.rows.disputes)
+      assert.deepEqual(lasting(book.transfers), lasting(atOnce.transfers))
+      // which part of the fee went back with which refund depends on what came first, the whole of it does not
+      assert.equal(feeReturned(book.transfers), feeReturned(atOnce.transfers))
+      assert.deepEqual(
+        book.rows.refunds.filter(({ state }) => state === 'requested'),
+        [],
+      )
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('no part of a history, in no order, gives the files before the right amount was captured', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      let rightAmountTold = false
+      tell(history, ({ rows, transfers }, snapshot) => {
+        rightAmountTold ||= snapshot.captures.some(
+          ({ amountMinor, currency }) => amountMinor === rows.amountMinor && currency === rows.currency,
+        )
+        if (isDelivered(rows.state)) assert.ok(rightAmountTold)
+        if (!rightAmountTold) assert.equal(sumOf(transfers, 'sale'), 0)
+      })
+    }),
+    { numRuns: 700 },
+  )
+})
+
+test('whatever is told, an order is sold at most once, nothing is booked twice, and every move is one of the table', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      tell(history, ({ rows, transfers, moves }) => {
+        assert.ok(rows.captures.filter(({ purpose }) => purpose === 'sale').length <= 1)
+        assert.ok(transfers.filter(({ kind }) => kind === 'sale').length <= 1)
+        const causes = transfers.map(({ kind, cause }) => `${kind} ${cause}`)
+        assert.equal(new Set(causes).size, causes.length)
+        for (const { from, move, to } of moves) {
+          assert.ok((MOVES[move].from as readonly State[]).includes(from), `${move} from ${from}`)
+          assert.equal(to, MOVES[move].to)
+        }
+      })
+    }),
+    { numRuns: 700 },
+  )
+})
+
+test('at every moment the books say who has the money, and no more of the fee goes back than was taken', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      tell(history, ({ rows, transfers, heard }) => {
+        const sale = rows.captures.find(({ purpose }) => purpose === 'sale')
+        const gone = (capture: { id: string }, ...states: DisputeFact['state'][]) =>
+          refundedOf(heard, capture.id) + disputedOf(heard, capture.id, ...states)
+        const fee = balanceOf(transfers, FEES, rows.currency)
+        const disputed = rows.captures.map((capture) => disputedOf(heard, capture.id, 'open'))
+
+        for (const transfer of transfers) assert.ok(transfer.amountMinor > 0 && transfer.debit !== transfer.credit)
+        assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
+        if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
+        if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
+        assert.equal(
+          balanceOf(transfers, sellerAccount(rows.sellerId), rows.currency),
+          sale ? rows.amountMinor - fee - gone(sale, 'open', 'lost') : 0,
+        )
+        assert.equal(
+          CURRENCIES.reduce((sum, currency) => sum + balanceOf(transfers, DISPUTED, currency), 0),
+          disputed.reduce((sum, one) => sum + one, 0),
+        )
+        for (const currency of CURRENCIES) {
+          const held = heard.captures
+            .filter((capture) => capture.currency === currency && capture.id !== sale?.id)
+            .reduce((sum, capture) => sum + capture.amountMinor - gone(capture, 'open', 'lost'), 0)
+          assert.equal(balanceOf(transfers, HELD, currency), held)
+        }
+      })
+    }),
+    { numRuns: 700 },
+  )
+})
+
+test('a refund that failed counts for nothing, whether we ever heard that it was made or not', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      const { book, payment } = tell(history)
+      const neverMade = structuredClone(payment)
+      neverMade.refunds = neverMade.refunds.filter(({ state }) => state !== 'failed')
+      const without = newBook(history.amountMinor)
+      if (book.expired) expire(without)
+      hear(without, neverMade)
+      assert.equal(book.rows.refundedMinor, without.rows.refundedMinor)
+      assert.equal(
+        book.rows.captures.filter(({ purpose }) => purpose === 'duplicate').length,
+        without.rows.captures.filter(({ purpose }) => purpose === 'duplicate').length,
+      )
+      if (payment.captures.length > 0) assert.equal(book.rows.state, without.rows.state)
+      assert.deepEqual(lasting(book.transfers), lasting(without.transfers))
+      for (const { id, state } of payment.refunds)
+        assert.equal(book.rows.refunds.find((one) => one.id === id)?.state, state ?? 'succeeded')
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a refund is told once to each, and one that failed is told to its seller once', () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      const { book, payment } = tell(history)
+      const sale = book.rows.captures.find(({ purpose }) => purpose === 'sale')
+      const ofSale = payment.refunds.filter(({ captureId }) => captureId === sale?.id)
+      const told = (kind: string) => book.mails.filter((one) => one === kind).length
+      assert.equal(told('refunded'), told('seller_refunded'))
+      assert.ok(told('refunded') >= ofSale.filter(({ state }) => state !== 'failed').length)
+      assert.ok(told('refunded') <= ofSale.length)
+      assert.ok(told('seller_refund_failed') <= ofSale.filter(({ state }) => state === 'failed').length)
+      assert.ok(told('refund_failed') <= told('seller_refund_failed'))
+      assert.equal(told('receipt'), sale ? 1 : 0)
+    }),
+    { numRuns: 700 },
+  )
+})
+
+test('a refund that fails after all leaves the order to the dispute that came meanwhile', () => {
+  for (const [state, end] of [
+    ['open', 'disputed'],
+    ['lost', 'charged_back'],
+    ['won', 'paid'],
+  ] as const) {
+    const { book, payment, made } = refunded()
+    assert.equal(book.rows.state, 'refunded')
+    payment.disputes.push({ id: 'dp_0', captureId: 'ch_0', amountMinor: 1900, state })
+    hear(book, payment)
+    assert.equal(book.rows.state, 'refunded')
+    made.state = 'failed'
+    hear(book, payment)
+    assert.deepEqual([book.rows.state, book.rows.refundedMinor], [end, 0])
+    assert.equal(balanceOf(book.transfers, FEES, 'USD'), state === 'lost' ? 0 : 38)
+  }
+})
+
+test('a refund that failed, was asked for again and then made is booked once, also when its first news comes late', () => {
+  const { book, payment, made } = refunded({ key: 'ref_1' })
+  const early = structuredClone(payment)
+  made.state = 'failed'
+  payment.refunds.push({ ...made, id: 're_1', state: undefined })
+  for (const snapshot of [payment, early, payment, early]) hear(book, snapshot)
+  assert.deepEqual([book.rows.state, book.rows.refundedMinor], ['refunded', 1900])
+  assert.equal(sumOf(book.transfers, 'refund') - sumOf(book.transfers, 'refund_failed'), 1900)
+  assert.equal(balanceOf(book.transfers, sellerAccount('sel_1'), 'USD'), 0)
+  assert.deepEqual(
+    book.mails.filter((kind) => kind.includes('failed')),
+    [],
+    'nothing that a person must do',
+  )
+})
+
+test('what came twice and could not be sent back by hand is sent back by us', () => {
+  const { book, payment } = refunded()
+  happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1900, rail: 'card' })
+  payment.refunds.push({ id: 're_1', captureId: 'ch_1', amountMinor: 1900, state: 'failed' })
+  hear(book, payment)
+  assert.deepEqual(
+    book.rows.refunds
+      .filter(({ state }) => state === 'requested')
+      .map(({ captureId, amountMinor }) => [captureId, amountMinor]),
+    [['ch_1', 1900]],
+  )
+})
+
+/** An order that was paid and refunded, as we have heard. */
+function refunded({ key }: { key?: string } = {}) {
+  const book = newBook(1900)
+  const payment = structuredClone(book.heard)
+  happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1900, rail: 'card' })
+  hear(book, payment)
+  if (key) book.rows.refunds.push({ id: null, key, captureId: 'ch_0', amountMinor: 1900, state: 'requested' })
+  const made: RefundFact = { id: 're_0', captureId: 'ch_0', amountMinor: 1900, ...(key && { key }) }
+  payment.refunds.push(made)
+  hear(book, payment)
+  return { book, payment, made }
+}
+
+test('a whole sale that goes back in many odd parts, some of which fail on the way, returns exactly the fee taken', () => {
+  const manyParts = fc.array(fc.record({ share: fc.integer({ min: 1, max: 100 }), fails: fc.boolean() }), {
+    maxLength: 20,
+  })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), manyParts, (amountMinor, shares) => {
+      const book = newBook(amountMinor)
+      const payment = structuredClone(book.heard)
+      happen(payment, { step: 'capture', amount: 'right' }, { amountMinor, rail: 'card' })
+      const goBack = (part: number, fails: boolean) => {
+        const made = { id: `re_${payment.refunds.length}`, captureId: 'ch_0', amountMinor: part }
+        payment.refunds.push(made)
+        hear(book, payment)
+        if (!fails) return
+        Object.assign(made, { state: 'failed' })
+        hear(book, payment)
+      }
+      for (const { share, fails } of shares) {
+        const part = Math.floor((leftOf(payment, payment.captures[0]!) * share) / 100)
+        if (part > 0) goBack(part, fails)
+      }
+      const left = leftOf(payment, payment.captures[0]!)
+      if (left > 0) goBack(left, false)
+      assert.deepEqual([book.rows.state, book.rows.refundedMinor], ['refunded', amountMinor])
+      for (const account of [FEES, HELD, sellerAccount('sel_1')])
+        assert.equal(balanceOf(book.transfers, account, 'USD'), 0)
+    }),
+    { numRuns: 700 },
+  )
+})
+
+const CURRENCIES = ['USD', 'EUR']
+
+/** Hundredths. All of it is what most refunds are. */
+const parts = fc.oneof(fc.constant(100), fc.integer({ min: 1, max: 100 }))
+
+/** What can happen at the processor, and what we can hear and do meanwhile. Numbers choose among what is there. */
+const steps = fc.oneof(
+  fc.record({ step: fc.constantFrom('decline', 'process', 'fail', 'cancel', 'expire', 'send_back', 'give_up') }),
+  fc.record({ step: fc.constant('capture'), amount: fc.constantFrom('right', 'right', 'right', 'other', 'foreign') }),
+  fc.record({ step: fc.constant('refund'), which: fc.nat(), part: parts }),
+  fc.record({ step: fc.constant('refund_fails'), which: fc.nat() }),
+  fc.record({ step: fc.constant('request'), part: parts }),
+  fc.record({ step: fc.constant('dispute'), which: fc.nat(), part: fc.integer({ min: 1, max: 100 }) }),
+  fc.record({ step: fc.constant('close'), which: fc.nat(), outcome: fc.constantFrom('won', 'lost') }),
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('hear'), which: fc.nat() }) },
+) as fc.Arbitrary<Step>
+
+type Step =
+  | { step: 'decline' | 'process' | 'fail' | 'cancel' | 'expire' | 'send_back' | 'give_up' }
+  | { step: 'capture'; amount: 'right' | 'other' | 'foreign' }
+  | { step: 'refund' | 'dispute'; which: number; part: number }
+  | { step: 'refund_fails'; which: number }
+  | { step: 'request'; part: number }
+  | { step: 'close'; which: number; outcome: 'won' | 'lost' }
+  | { step: 'hear'; which: number }
+
+const histories = fc.record({
+  amountMinor: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 999_999_999_999 })),
+  rail: fc.constantFrom(...RAILS),
+  // half of them begin with a sale, since most that can go wrong comes after it
+  steps: fc.oneof(
+    fc.array(steps, { maxLength: 30 }),
+    fc.array(steps, { maxLength: 30 }).map((later): Step[] => [{ step: 'capture', amount: 'right' }, ...later]),
+  ),
+  after: fc.array(fc.nat(), { maxLength: 5 }),
+})
+type History = typeof histories extends fc.Arbitrary<infer T> ? T : never
+
+/** Our side: the rows that settle would have written, and nothing but what the effects say. */
+interface Book {
+  rows: Known
+  transfers: Transfer[]
+  mails: string[]
+  moves: { from: State; move: Move; to: State }[]
+  /** The furthest that we were told. */
+  heard: PaymentSnapshot
+  expired: boolean
+}
+
+/** Lets the history happen and tells it in its own disorder; the end is told for certain, and then old news again. */
+function tell(
+  { amountMinor, rail, steps, after }: History,
+  watch: (book: Book, told: PaymentSnapshot) => void = () => {},
+) {
+  const book = newBook(amountMinor)
+  const payment = structuredClone(book.heard)
+  const told: PaymentSnapshot[] = [structuredClone(payment)]
+  const listen = (snapshot: PaymentSnapshot) => {
+    hear(book, snapshot)
+    watch(book, snapshot)
+  }
+  /** The job that makes what we asked for: of the same key as often as it likes, and once. */
+  const sendBack = (): boolean => {
+    const asked = book.rows.refunds.find(({ state }) => state === 'requested')
+    if (!asked) return false
+    const { key, captureId, amountMinor } = asked
+    const tries = payment.refunds.filter((one) => one.key === key)
+    // after a failure some processors are asked anew, and some tell it
+    const asksAgain = Number(key.slice(4)) % 2 === 0 && tries.length < 3
+    if (tries.length > 0 && (!asksAgain || tries.some(({ state }) => state !== 'failed'))) return true
+    const capture = payment.captures.find(({ id }) => id === captureId)!
+    if (amountMinor > leftOf(payment, capture)) asked.state = 'failed'
+    else payment.refunds.push({ id: `re_${payment.refunds.length}`, captureId, amountMinor, key })
+    return true
+  }
+  /** We waited long enough, and were wrong. */
+  const giveUp = () => {
+    const asked = book.rows.refunds.find(({ state }) => state === 'requested')
+    if (asked && sendBack()) asked.state = 'failed'
+  }
+
+  for (const step of steps) {
+    if (step.step === 'hear') listen(told[step.which % told.length]!)
+    else if (step.step === 'expire') expire(book)
+    else if (step.step === 'send_back') sendBack()
+    else if (step.step === 'give_up') giveUp()
+    else if (step.step === 'request') request(book, step.part)
+    else happen(payment, step, { amountMinor, rail })
+    if (step.step !== 'hear') told.push(structuredClone(payment))
+  }
+  do listen(structuredClone(payment))
+  while (sendBack())
+  for (const which of after) listen(told[which % told.length]!)
+  return { book, payment }
+}
+
+/** One step in the life of a payment at its processor, if it can be. */
+function happen(
+  payment: PaymentSnapshot,
+  step: Exclude<Step, { step: 'hear' }>,
+  { amountMinor, rail }: Pick<History, 'amountMinor' | 'rail'>,
+): void {
+  const { captures, refunds, disputes } = payment
+  const chosen = 'which' in step ? captures[step.which % captures.length] : undefined
+  switch (step.step) {
+    case 'decline':
+      if (captures.length === 0) payment.declines++
+      break
+    case 'process':
+      if (payment.state === 'open') Object.assign(payment, { state: 'processing', rail })
+      break
+    case 'fail':
+      if (payment.state === 'processing') Object.assign(payment, { state: 'open', declines: payment.declines + 1 })
+      break
+    case 'cancel':
+      if (payment.state === 'open') payment.state = 'canceled'
+      break
+    case 'capture':
+      captures.push({
+        id: `ch_${captures.length}`,
+        amountMinor: step.amount === 'other' ? amountMinor + 1 : amountMinor,
+        currency: step.amount === 'foreign' ? 'EUR' : 'USD',
+        rail,
+        capturedAt: '2026-01-01T00:00:00.000Z',
+      })
+      payment.state = 'captured'
+      break
+    case 'refund': {
+      const left = chosen ? leftOf(payment, chosen) : 0
+      const part = Math.max(1, Math.floor((left * step.part) / 100))
+      if (chosen && left > 0) refunds.push({ id: `re_${refunds.length}`, captureId: chosen.id, amountMinor: part })
+      break
+    }
+    case 'refund_fails': {
+      const made = refunds.filter(({ state }) => state !== 'failed')
+      if (made.length > 0) made[step.which % made.length]!.state = 'failed'
+      break
+    }
+    case 'dispute': {
+      // a buyer can dispute what was refunded, and a bank can take it once more
+      const left = chosen && (chosen === captures[0] ? chosen.amountMinor : leftOf(payment, chosen))
+      const part = Math.max(1, Math.floor((left! * step.part) / 100))
+      if (chosen && left! > 0)
+        disputes.push({ id: `dp_${disputes.length}`, captureId: chosen.id, amountMinor: part, state: 'open' })
+      break
+    }
+    case 'close': {
+      const open = disputes.filter(({ state }) => state === 'open')
+      if (open.length > 0) open[step.which % open.length]!.state = step.outcome
+    }
+  }
+}
+
+function newBook(amountMinor: number): Book {
+  return {
+    rows: {
+      orderId: 'ord_1',
+      sellerId: 'sel_1',
+      state: 'pending',
+      amountMinor,
+      currency: 'USD',
+      feeMinor: feeOf(amountMinor),
+      refundedMinor: 0,
+      paymentId: 'pay_1',
+      processor: 'sandbox',
+      processorPaymentId: 'pi_1',
+      paymentState: 'open',
+      declines: 0,
+      captures: [],
+      refunds: [],
+      disputes: [],
+    },
+    transfers: [],
+    mails: [],
+    moves: [],
+    heard: { processorPaymentId: 'pi_1', state: 'open', declines: 0, captures: [], refunds: [], disputes: [] },
+    expired: false,
+  }
+}
+
+function hear(book: Book, snapshot: PaymentSnapshot): void {
+  const { rows } = book
+  const effects = decide(structuredClone(rows), structuredClone(snapshot))
+  for (const { move, to } of effects.moves) {
+    book.moves.push({ from: rows.state, move, to })
+    rows.state = to
+  }
+  if (effects.refundedMinor !== undefined) rows.refundedMinor = effects.refundedMinor
+  if (effects.payment) Object.assign(rows, { paymentState: effects.payment.state, declines: effects.payment.declines })
+  rows.captures.push(
+    ...effects.captures.map(({ id, purpose, amountMinor, currency }) => ({ id, purpose, amountMinor, currency })),
+  )
+  for (const one of effects.returns) rows.refunds.push({ id: null, key: newKey(rows), state: 'requested', ...one })
+  for (const { id, row, captureId, amountMinor, state = 'succeeded' } of effects.refunds) {
+    const before =
+      rows.refunds.find((one) => one.id === id) ?? rows.refunds.find((one) => one.key === row && one.id === null)
+    if (before) Object.assign(before, { id, amountMinor, state })
+    else rows.refunds.push({ id, key: newKey(rows), captureId, amountMinor, state })
+  }
+  for (const { id, captureId, amountMinor, state } of effects.disputes) {
+    const before = rows.disputes.find((one) => one.id === id)
+    if (before) before.state = state
+    else rows.disputes.push({ id, captureId, amountMinor, state })
+  }
+  book.transfers.push(...effects.transfers)
+  book.mails.push(...effects.mails.map(({ kind }) => kind))
+  if (isFurther(snapshot, book.heard)) book.heard = snapshot
+}
+
+const newKey = ({ refunds }: Known) => `ref_${refunds.length}`
+
+/** What the seller asks for, and we take down: never more than is left as we know it. */
+function request({ rows }: Book, percent: number): void {
+  const sale = rows.captures.find(({ purpose }) => purpose === 'sale')
+  if (!sale || !isDelivered(rows.state)) return
+  const taken = rows.refunds
+    .filter(({ captureId, state }) => captureId === sale.id && state !== 'failed')
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const amountMinor = Math.min(rows.amountMinor - taken, Math.max(1, Math.floor((rows.amountMinor * percent) / 100)))
+  if (amountMinor > 0)
+    rows.refunds.push({ id: null, key: newKey(rows), captureId: sale.id, amountMinor, state: 'requested' })
+}
+
+/** What the clock does to an order that nobody has paid. */
+function expire(book: Book): void {
+  if (!(MOVES.expire.from as readonly State[]).includes(book.rows.state)) return
+  book.rows.state = 'expired'
+  book.expired = true
+}
+
+const factsIn = ({ captures, refunds, disputes }: PaymentSnapshot) =>
+  captures.length +
+  refunds.reduce((sum, { state }) => sum + (state === 'failed' ? 2 : 1), 0) +
+  disputes.reduce((sum, { state }) => sum + (state === 'open' ? 1 : 2), 0)
+const isFurther = (one: PaymentSnapshot, other: PaymentSnapshot) => factsIn(one) > factsIn(other)
+
+const refundedOf = ({ refunds }: PaymentSnapshot, captureId: string) =>
+  refunds
+    .filter((one) => one.captureId === captureId && one.state !== 'failed')
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+const disputedOf = ({ disputes }: PaymentSnapshot, captureId: string, ...states: DisputeFact['state'][]) =>
+  disputes
+    .filter((one) => one.captureId === captureId && states.includes(one.state))
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+
+/** What of a capture a processor would still send back: of a first one all that was not refunded, disputed or not. */
+function leftOf(payment: PaymentSnapshot, { id, amountMinor }: Capture): number {
+  const disputed = id === payment.captures[0]?.id ? 0 : disputedOf(payment, id, 'open', 'lost')
+  return amountMinor - refundedOf(payment, id) - disputed
+}
+
+const sumOf = (transfers: readonly Transfer[], kind: Transfer['kind']) =>
+  transfers.filter((one) => one.kind === kind).reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+
+const balanceOf = (transfers: readonly Transfer[], account: string, currency: string) =>
+  transfers
+    .filter((one) => one.currency === currency)
+    .reduce(
+      (sum, { debit, credit, amountMinor }) =>
+        sum + (credit === account ? amountMinor : 0) - (debit === account ? amountMinor : 0),
+      0,
+    )
+
+const feeReturned = (transfers: readonly Transfer[]) => sumOf(transfers, 'fee_refund') - sumOf(transfers, 'fee_again')
+
+/** All that was booked but for the fees, without what was taken back, and what took it back. */
+const lasting = (transfers: readonly Transfer[]) => {
+  const undone = new Set(
+    transfers.filter(({ kind }) => /^re.*_failed$/.test(kind)).map(({ kind, cause }) => `${UNDOES[kind]} ${cause}`),
+  )
+  return transfers
+    .filter(({ kind, cause }) => !/^fee_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
+    .sort((a, b) => (`${a.kind} ${a.cause}` < `${b.kind} ${b.cause}` ? -1 : 1))
+}
+const UNDOES: Partial<Record<Transfer['kind'], Transfer['kind']>> = {
+  refund_failed: 'refund',
+  return_failed: 'returned',
+}

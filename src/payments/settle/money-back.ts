@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import * as ledger from '../../ledger/transfers.ts'
+import type { Move } from '../../orders/states.ts'
+import { type Effects, type Known, type TryMove, moneyOf } from './known.ts'
+import type { DisputeFact, PaymentSnapshot, RefundFact } from '../processor.ts'
+
+/**
+ * What a refund means for an order. Each refund of the processor's is booked once, whoever asked for it and however it is told;
+ * one that has failed is final, and takes back what was booked for it.
+ */
+export function decideRefund(
+  known: Known,
+  refund: RefundFact,
+  { refunds: told }: PaymentSnapshot,
+  effects: Effects,
+  move: TryMove,
+): void {
+  const before = known.refunds.find(({ id }) => id === refund.id)
+  const failed = refund.state === 'failed'
+  if (before && (before.state === 'failed' || !failed)) return
+  const sameKey = (key: string | undefined) => refund.key !== undefined && key === refund.key
+  // an adapter may have asked anew after a failure: our row is then for the try that did it
+  const replaced = failed && told.some((one) => sameKey(one.key) && one.id !== refund.id && one.state !== 'failed')
+  const asked = replaced ? undefined : known.refunds.find(({ id, key }) => id === null && sameKey(key))
+
+  if (!failed) bookRefund(known, refund, effects, move, asked !== undefined)
+  else {
+    if (before) takeBack(known, refund, effects, move)
+    // what we had given up ourselves was told then
+    if (!replaced && asked?.state !== 'failed') tellFailure(known, refund, effects, before !== undefined)
+  }
+
+  const row = before ?? asked
+  const { id, captureId, amountMinor } = refund
+  const state = failed ? 'failed' : 'succeeded'
+  if (row) Object.assign(row, { id, state })
+  else known.refunds.push({ id, key: '', amountMinor, captureId, state })
+  effects.refunds.push({ ...refund, row: asked?.key })
+}
+
+function bookRefund(known: Known, refund: RefundFact, effects: Effects, move: TryMove, byApi: boolean): void {
+  const { purpose, currency } = captureOf(known, refund)
+  const { amountMinor } = refund
+  const money = { ...moneyOf(known, 'refund', refund.id), amountMinor, currency }
+  if (purpose !== 'sale') {
+    effects.transfers.push(...ledger.returnedTransfers(money))
+    const what = purpose === 'duplicate' ? 'duplicate_refunded' : 'payment_returned'
+    effects.timeline.push(what)
+    effects.mails.push({ kind: what, amountMinor, currency })
+    return
+  }
+  effects.transfers.push(...ledger.refundTransfers({ ...money, ...returnedOf(known) }))
+  known.refundedMinor += amountMinor
+  effects.refundedMinor = known.refundedMinor
+  const whole = known.refundedMinor === known.amountMinor
+  // told also where a dispute keeps the order in its state: the money has moved
+  move(whole ? 'refund_all' : 'refund_part')
+  effects.timeline.push(whole ? 'refunded' : 'partially_refunded')
+  const news = { amountMinor, refundedMinor: known.refundedMinor }
+  effects.mails.push({ kind: 'refunded', ...news }, { kind: 'seller_refunded', ...news, byApi })
+}
+
+/** The entries of a refund that failed after it was booked, and the order as it would be without it. */
+function takeBack(known: Known, refund: RefundFact, effects: Effects, move: TryMove): void {
+  const { purpose, currency } = captureOf(known, refund)
+  const money = { ...moneyOf(known, 'refund', refund.id), amountMinor: refund.amountMinor, currency }
+  if (purpose !== 'sale') {
+    effects.transfers.push(...ledger.returnFailedTransfers(money))
+    return
+  }
+  effects.transfers.push(...ledger.refundFailedTransfers({ ...money, ...returnedOf(known) }))
+  known.refundedMinor -= refund.amountMinor
+  effects.refundedMinor = known.refundedMinor
+  move(moveBack(known))
+}
+
+function moveBack(known: Known): Move {
+  const sale = saleOf(known)
+  const disputed = (state: DisputeFact['state']) =>
+    known.disputes.some((one) => one.captureId === sale?.id && one.state === state)
+  if (disputed('lost')) return 'unrefund_charged_back'
+  if (disputed('open')) return 'unrefund_disputed'
+  return known.refundedMinor > 0 ? 'unrefund_part' : 'unrefund'
+}
+
+function tellFailure(known: Known, refund: RefundFact, effects: Effects, wasTold: boolean): void {
+  const { purpose, currency } = captureOf(known, refund)
+  const { amountMinor } = refund
+  if (purpose !== 'sale') {
+    effects.mails.push({ kind: 'seller_return_failed', amountMinor, currency })
+    return
+  }
+  effects.timeline.push('refund_failed')
+  effects.mails.push({ kind: 'seller_refund_failed', amountMinor })
+  if (wasTold) effects.mails.push({ kind: 'refund_failed', amountMinor })
+}
+
+/** What a dispute means for an order: the money is out of reach at once, and back or gone when the bank has decided. */
+export function decideDispute(known: Known, dispute: DisputeFact, effects: Effects, move: TryMove): void {
+  const before = known.disputes.find(({ id }) => id === dispute.id)
+  if (before && (before.state === dispute.state || before.state !== 'open')) return
+  const { purpose, currency } = captureOf(known, dispute)
+  const { id, captureId, amountMinor, state } = dispute
+  // money that paid for nothing can be disputed too: that is no reason to take the files away
+  const ofSale = purpose === 'sale'
+  const money = { ...moneyOf(known, 'dispute', id), amountMinor, currency, ofSale }
+  const news = { amountMinor, currency }
+  if (!before) {
+    effects.transfers.push(...ledger.disputeHeld(money))
+    const moved = ofSale && move('dispute')
+    if (moved) effects.timeline.push('disputed')
+    // where it is decided already, that is the news
+    if (state === 'open') {
+      if (moved) effects.mails.push({ kind: 'disputed', ...news })
+      effects.mails.push({ kind: 'seller_disputed', ...news })
+    }
+  }
+  if (state === 'lost') {
+    effects.transfers.push(...ledger.disputeLost({ ...money, ...returnedOf(known) }))
+    if (ofSale && move('lose_dispute')) {
+      effects.timeline.push('charged_back')
+      effects.mails.push({ kind: 'dispute_lost', ...news })
+    }
+    effects.mails.push({ kind: 'seller_dispute_lost', ...news })
+  }
+  if (before) before.state = state
+  else known.disputes.push({ id, captureId, amountMinor, state })
+  if (state === 'won') {
+    effects.transfers.push(...ledger.disputeWon(money))
+    const another = known.disputes.some((one) => one.captureId === captureId && one.state === 'open')
+    if (ofSale && !another && move(winningMove(known))) {
+      effects.timeline.push('dispute_won')
+      effects.mails.push({ kind: 'dispute_won', ...news })
+    }
+    effects.mails.push({ kind: 'seller_dispute_won', ...news })
+  }
+  effects.disputes.push(dispute)
+}
+
+/** The money that a refund or dispute is about. */
+function captureOf(known: Known, { captureId }: { captureId: string }): Known['captures'][number] {
+  const capture = known.captures.find(({ id }) => id === captureId)
+  assert(capture, 'a refund or dispute of a capture that the same snapshot does not have')
+  return capture
+}
+
+/** A won dispute gives back what the order was before it. */
+const winningMove = ({ refundedMinor }: Known): Move =>
+  refundedMinor > 0 ? 'win_dispute_refunded_in_part' : 'win_dispute'
+
+/** What of the sale is with the buyer again. */
+function returnedOf(known: Known) {
+  const sale = saleOf(known)
+  const lost = known.disputes
+    .filter(({ captureId, state }) => captureId === sale?.id && state === 'lost')
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor: known.refundedMinor + lost }
+}
+
+const saleOf = ({ captures }: Known) => captures.find(({ purpose }) => purpose === 'sale')

@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../kit/database.ts'
+import type { CapturePurpose, Effects } from './known.ts'
+import type { Capture, DisputeFact, PaymentSnapshot } from '../processor.ts'
+import type { Fact, Outcome } from './settle.ts'
+
+// The tables of this slice, written a list at a time. What is there already stays as it is: a repeat writes nothing.
+
+/** `field` of every item, as one array parameter. */
+const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] =>
+  items.map((item) => item[field] ?? null)
+
+export async function writeEvents(tx: Tx, facts: readonly Fact[], outcomes: readonly Outcome[]): Promise<void> {
+  // sorted, so that two rounds with the same events never wait for each other; too early ones must look new when they return
+  const events = facts
+    .map(({ processor, payment, event }, at) => ({
+      processor,
+      id: event?.id,
+      type: event?.type,
+      payment: payment.processorPaymentId,
+      outcome: outcomes[at],
+    }))
+    .filter(({ id, outcome }) => id !== undefined && outcome !== 'too_early')
+    .sort((a, b) => (a.id! < b.id! ? -1 : 1))
+  if (events.length === 0) return
+  await sql`
+    insert into processor_events (processor, event_id, type, processor_payment_id, outcome)
+    select * from unnest(
+      ${column(events, 'processor')}::text[], ${column(events, 'id')}::text[], ${column(events, 'type')}::text[],
+      ${column(events, 'payment')}::text[], ${column(events, 'outcome')}::text[])
+    on conflict (processor, event_id) do nothing`.execute(tx)
+}
+
+export async function writePayments(
+  tx: Tx,
+  payments: readonly { paymentId: string; state: PaymentSnapshot['state']; declines: number }[],
+): Promise<void> {
+  // of several changes of one payment the last one holds
+  const last = [...new Map(payments.map((one) => [one.paymentId, one])).values()]
+  if (last.length === 0) return
+  await sql`
+    update payments p set state = n.state, declines = n.declines
+    from unnest(${column(last, 'paymentId')}::text[], ${column(last, 'state')}::text[], ${column(last, 'declines')}::int[]) as n(id, state, declines)
+    where p.id = n.id`.execute(tx)
+}
+
+export async function writeCaptures(
+  tx: Tx,
+  captures: readonly (Capture & { processor: string; paymentId: string; orderId: string; purpose: CapturePurpose })[],
+): Promise<void> {
+  if (captures.length === 0) return
+  await sql`
+    insert into captures (processor, processor_capture_id, payment_id, order_id, purpose, amount_minor, currency, rail, captured_at)
+    select * from unnest(
+      ${column(captures, 'processor')}::text[], ${column(captures, 'id')}::text[], ${column(captures, 'paymentId')}::text[],
+      ${column(captures, 'orderId')}::text[], ${column(captures, 'purpose')}::text[], ${column(captures, 'amountMinor')}::bigint[],
+      ${column(captures, 'currency')}::text[], ${column(captures, 'rail')}::text[], ${column(captures, 'capturedAt')}::timestamptz[])`.execute(
+    tx,
+  )
+}
+
+/** Refunds that we shall ask for. */
+export async function writeReturns(
+  tx: Tx,
+  returns: readonly { id: string; processor: string; orderId: string; captureId: string; amountMinor: number }[],
+): Promise<void> {
+  if (returns.length === 0) return
+  await sql`
+    insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state)
+    select id, processor, capture, order_id, amount, 'duplicate', 'requested' from unnest(
+      ${column(returns, 'id')}::text[], ${column(returns, 'processor')}::text[], ${column(returns, 'captureId')}::text[],
+      ${column(returns, 'orderId')}::text[], ${column(returns, 'amountMinor')}::bigint[]) as r(id, processor, capture, order_id, amount)`.execute(
+    tx,
+  )
+}
+
+/** Refunds that were made or have failed: ours by our id, and those that were made in the processor's own dashboard. */
+export async function writeRefunds(
+  tx: Tx,
+  refunds: readonly (Effects['refunds'][number] & { newId: string; processor: string; orderId: string })[],
+): Promise<void> {
+  // one after the other, as they were decided: there are few, and two can be about one row
+  for (const { id, processor, captureId, orderId, amountMinor, row = null, newId, state = 'succeeded' } of refunds) {
+    const { rows } = await sql`
+      update refunds set state = ${state}, processor_refund_id = ${id}, amount_minor = ${amountMinor}
+      where order_id = ${orderId} and ((processor = ${processor} and processor_refund_id = ${id})
+        or (id = ${row} and processor_refund_id is null))
+      returning id`.execute(tx)
+    if (rows.length > 0) continue
+    await sql`
+      insert into refunds (id, processor, processor_capture_id, processor_refund_id, order_id, amount_minor, reason, state)
+      values (${newId}, ${processor}, ${captureId}, ${id}, ${orderId}, ${amountMinor}, 'processor', ${state})`.execute(
+      tx,
+    )
+  }
+}
+
+export async function writeDisputes(
+  tx: Tx,
+  disputes: readonly (DisputeFact & { processor: string; orderId: string })[],
+): Promise<void> {
+  for (const dispute of disputes) {
+    await sql`
+      insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state)
+      values (${dispute.processor}, ${dispute.id}, ${dispute.captureId}, ${dispute.orderId}, ${dispute.amountMinor}, ${dispute.state})
+      on conflict (processor, processor_dispute_id) do update set state = excluded.state`.execute(tx)
+  }
+}

@@ -1,0 +1,198 @@
+import { sql } from 'kysely'
+import { batched } from '../../kit/batch.ts'
+import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../../kit/database.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { post } from '../../ledger/transfers.ts'
+import { moveOrders, noteEvents, noteRefunded, raiseRefunded, waitForBank } from '../../orders/move.ts'
+import { decide } from './decide.ts'
+import type { Effects, Known } from './known.ts'
+import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
+import * as rows from './rows.ts'
+
+/** What a processor said, and how we heard it: in a notification, or because we asked. */
+export interface Fact {
+  processor: string
+  payment: PaymentSnapshot
+  event?: ProcessorEvent | undefined
+}
+
+/**
+ * `applied`: what was new in it is booked. `repeat`: nothing was new. `unknown_payment`: not a payment of ours: no effect.
+ * `too_early`: it names an order of ours whose payment we have not stored yet: it must come again.
+ */
+export type Outcome = 'applied' | 'repeat' | 'unknown_payment' | 'too_early'
+
+export type Settle = (fact: Fact) => Promise<Outcome>
+
+/**
+ * The one way to become paid. Notifications, sync=1 and the reconciler all end here. In one transaction it locks the orders,
+ * checks that the payments are those we started for them, decides what is new, and writes all of it: the order's state,
+ * captures, refunds, disputes, the books, the timeline, the notification's id, and the mails and refunds to be made.
+ * Facts that arrive together share that transaction.
+ */
+export function settler(db: Db, jobs: Jobs, { bankTtlHours }: { bankTtlHours: number }): Settle {
+  return batched((facts: readonly Fact[]) => inTransaction(db, (tx) => settleAll(tx, jobs, bankTtlHours, facts)), {
+    most: 32,
+    atOnce: 2,
+    isOutage: isDatabaseOutage,
+  })
+}
+
+async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readonly Fact[]): Promise<Outcome[]> {
+  const known = await lockKnown(tx, facts)
+  const decided: { known: Known; effects: Effects }[] = []
+  const outcomes = facts.map((fact): Outcome => {
+    const one = known.get(keyOf(fact.processor, fact.payment.processorPaymentId))
+    if (!one) return 'unknown_payment'
+    const effects = decide(one, fact.payment)
+    decided.push({ known: one, effects })
+    return isNothing(effects) ? 'repeat' : 'applied'
+  })
+  await findTooEarly(tx, facts, outcomes)
+  await rows.writeEvents(tx, facts, outcomes)
+
+  const each = <T, R>(pick: (effects: Effects) => readonly T[], make: (item: T, known: Known) => R): R[] =>
+    decided.flatMap((one) => pick(one.effects).map((item) => make(item, one.known)))
+  const orderIds = (chosen: (effects: Effects) => boolean) =>
+    decided.filter((one) => chosen(one.effects)).map((one) => one.known.orderId)
+  const totals = new Map(
+    decided.flatMap(({ effects, known: { orderId } }) =>
+      effects.refundedMinor === undefined ? [] : [[orderId, effects.refundedMinor] as const],
+    ),
+  )
+  const refunded = Array.from(totals, ([orderId, refundedMinor]) => ({ orderId, refundedMinor }))
+  const returns = each(
+    (effects) => effects.returns,
+    (one, { processor, orderId }) => ({ id: newId('ref'), processor, orderId, ...one }),
+  )
+
+  // an order is refunded only while its total says so: that one is raised before the move, and lowered after it
+  await raiseRefunded(tx, refunded)
+  await moveOrders(
+    tx,
+    each(
+      (effects) => effects.moves,
+      (move, { orderId }) => ({ orderId, ...move }),
+    ),
+  )
+  await noteRefunded(tx, refunded)
+  await waitForBank(
+    tx,
+    orderIds((effects) => effects.waitsForBank),
+    bankTtlHours,
+  )
+  await rows.writePayments(
+    tx,
+    each(
+      (effects) => (effects.payment ? [effects.payment] : []),
+      (one, { paymentId }) => ({ paymentId, ...one }),
+    ),
+  )
+  await rows.writeCaptures(
+    tx,
+    each(
+      (effects) => effects.captures,
+      (one, { processor, paymentId, orderId }) => ({ processor, paymentId, orderId, ...one }),
+    ),
+  )
+  await rows.writeReturns(tx, returns)
+  await rows.writeRefunds(
+    tx,
+    each(
+      (effects) => effects.refunds,
+      (one, { processor, orderId }) => ({ newId: newId('ref'), processor, orderId, ...one }),
+    ),
+  )
+  await rows.writeDisputes(
+    tx,
+    each(
+      (effects) => effects.disputes,
+      (one, { processor, orderId }) => ({ processor, orderId, ...one }),
+    ),
+  )
+  await noteEvents(
+    tx,
+    each(
+      (effects) => effects.timeline,
+      (what, { orderId }) => ({ orderId, what }),
+    ),
+  )
+  await post(
+    tx,
+    each(
+      (effects) => effects.transfers,
+      (transfer) => transfer,
+    ),
+  )
+  await jobs.add(
+    tx,
+    'mail',
+    each(
+      (effects) => effects.mails,
+      (news, { orderId }) => ({ data: { orderId, ...news } }),
+    ),
+  )
+  await jobs.add(
+    tx,
+    'close_payment',
+    decided.flatMap(({ effects, known: { processor, processorPaymentId } }) =>
+      effects.closes ? [{ data: { processor, processorPaymentId } }] : [],
+    ),
+  )
+  await jobs.add(
+    tx,
+    'refund',
+    returns.map(({ id }) => ({ data: { refundId: id } })),
+  )
+  return outcomes
+}
+
+const keyOf = (processor: string, processorPaymentId: string): string => `${processor} ${processorPaymentId}`
+
+/** Locks the orders the facts are about, in the order of their ids so that two rounds never wait for each other, and reads what we know. */
+async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Known>> {
+  const processors = facts.map((fact) => fact.processor)
+  const payments = facts.map((fact) => fact.payment.processorPaymentId)
+  await sql`
+    select 1 from orders where id in (
+      select p.order_id from payments p
+      join unnest(${processors}::text[], ${payments}::text[]) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
+    order by id for update`.execute(tx)
+  // read after the lock was had: what another round has just committed is in this statement's view
+  const found = await sql<Known>`
+    select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
+      o.fee_minor as "feeMinor", o.refunded_minor as "refundedMinor",
+      p.id as "paymentId", p.processor, p.processor_payment_id as "processorPaymentId", p.state as "paymentState", p.declines,
+      (select coalesce(json_agg(json_build_object('id', c.processor_capture_id, 'purpose', c.purpose, 'amountMinor', c.amount_minor, 'currency', c.currency)), '[]')
+        from captures c where c.order_id = o.id) as captures,
+      (select coalesce(json_agg(json_build_object('id', r.processor_refund_id, 'key', r.id, 'amountMinor', r.amount_minor,
+          'captureId', r.processor_capture_id, 'state', r.state)), '[]')
+        from refunds r where r.order_id = o.id) as refunds,
+      (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state)), '[]')
+        from disputes d where d.order_id = o.id) as disputes
+    from unnest(${processors}::text[], ${payments}::text[]) as f(processor, id)
+    join payments p on p.processor = f.processor and p.processor_payment_id = f.id
+    join orders o on o.id = p.order_id`.execute(tx)
+  return new Map(found.rows.map((one) => [keyOf(one.processor, one.processorPaymentId), one]))
+}
+
+/** A notification can overtake our own note of the payment's id: where the order it names has such a payment, it is early, not unknown. */
+async function findTooEarly(tx: Tx, facts: readonly Fact[], outcomes: Outcome[]): Promise<void> {
+  const named = facts.flatMap(({ processor, payment: { orderId } }, at) =>
+    outcomes[at] === 'unknown_payment' && orderId ? [{ at, processor, orderId }] : [],
+  )
+  if (named.length === 0) return
+  // starting, or noted since we looked: either way it is ours, and it will be found when it comes again
+  const { rows: ours } = await sql<{ at: number }>`
+    select n.at from unnest(
+      ${named.map(({ at }) => at)}::int[], ${named.map(({ processor }) => processor)}::text[],
+      ${named.map(({ orderId }) => orderId)}::text[], ${named.map(({ at }) => facts[at]!.payment.processorPaymentId)}::text[])
+      as n(at, processor, order_id, payment)
+    where exists (select from payments p where p.order_id = n.order_id and p.processor = n.processor
+      and (p.state = 'starting' or p.processor_payment_id = n.payment))`.execute(tx)
+  for (const { at } of ours) outcomes[at] = 'too_early'
+}
+
+const isNothing = ({ moves, payment, captures, refunds, disputes, timeline, transfers }: Effects): boolean =>
+  !payment && [moves, captures, refunds, disputes, timeline, transfers].every((list) => list.length === 0)

@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Storage } from '../../kit/storage/storage.ts'
+import { refuseUnknown } from '../find.ts'
+import { putImage, removeImage } from './store.ts'
+import type { Size } from './urls.ts'
+
+/** A mail, or a link somebody has shared, shows the picture there was. */
+const KEPT = '30 days'
+const SWEPT_AT_ONCE = 200
+
+/**
+ * Gives the product another picture. The row that tells the sweep of the bytes comes before them: until the product shows
+ * them they count as unused. Refuses `product_not_found`.
+ */
+export async function setImage(
+  db: Db,
+  storage: Storage,
+  { sellerId, productId }: { sellerId: string; productId: string },
+  sizes: ReadonlyMap<Size, Buffer>,
+): Promise<void> {
+  const id = newId('img')
+  await sql`insert into images (id, product_id) values (${id}, ${productId})`.execute(db)
+  await putImage(storage, id, sizes)
+  await showImage(db, { sellerId, productId, imageId: id })
+}
+
+/** The product shows that picture from now on, or none. The one before is kept for a while. Refuses `product_not_found`. */
+export async function showImage(
+  db: Db,
+  { sellerId, productId, imageId }: { sellerId: string; productId: string; imageId: string | null },
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ imageId: string | null }>`
+      select image_id as "imageId" from products where id = ${productId} and seller_id = ${sellerId} for update`.execute(
+      tx,
+    )
+    if (!rows[0]) refuseUnknown()
+    await sql`
+      update products set image_id = ${imageId}, image_url = null, updated_at = now() where id = ${productId}`.execute(
+      tx,
+    )
+    await sql`
+      update images set unused_since = case when id = ${imageId} then null else now() end
+      where id in (${imageId}, ${rows[0].imageId})`.execute(tx)
+  })
+}
+
+/** Removes the pictures that no product has shown for a month: the bytes first, so that a row stays for those that are left. */
+export async function sweepImages(db: Db, storage: Storage): Promise<void> {
+  for (let swept = SWEPT_AT_ONCE; swept === SWEPT_AT_ONCE;) {
+    const { rows } = await sql<{ id: string }>`
+      select id from images where unused_since < now() - ${KEPT}::interval order by unused_since limit ${SWEPT_AT_ONCE}`.execute(
+      db,
+    )
+    for (const { id } of rows) await removeImage(storage, id)
+    await sql`delete from images where id = any(${rows.map(({ id }) => id)}::text[])`.execute(db)
+    swept = rows.length
+  }
+}

@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { Refusal } from '../../kit/errors.ts'
+import type { Server } from '../../kit/http.ts'
+import { isId } from '../../kit/ids.ts'
+import { refusing } from '../../kit/schema.ts'
+import type { Storage } from '../../kit/storage/storage.ts'
+import { NEEDS_SESSION } from '../../sellers/guard.ts'
+import { findProduct } from '../find.ts'
+import { imagePlaces } from './places.ts'
+import { readImage } from './store.ts'
+import { SIZES, type Size } from './urls.ts'
+import { setImage, showImage } from './images.ts'
+import { sizesOf } from './picture.ts'
+import { NOTHING, type ProductParts, TAG, answer } from '../routes.ts'
+import { OwnProductParams, Product } from '../schema.ts'
+
+const MOST_BYTES = 10_000_000
+const TOO_LARGE = `A picture may have ${MOST_BYTES / 1_000_000} MB.`
+
+/** The pictures of products: given by their sellers, shown to anybody. */
+export async function imageRoutes(parent: Server, parts: ProductParts & { storage: Storage }): Promise<void> {
+  const { db, browsers, storage } = parts
+  const places = imagePlaces()
+
+  await parent.register(async (server: Server) => {
+    // what kind of picture it is its content says; the bytes are read once it is known who sends them
+    server.removeAllContentTypeParsers()
+    server.addContentTypeParser('*', (_request: unknown, _body: unknown, done: (error: null) => void) => done(null))
+
+    server.put(
+      '/api/products/:productId/image',
+      {
+        schema: {
+          operationId: 'setProductImage',
+          summary: 'Give a product a picture',
+          description:
+            'The bytes of a PNG, JPEG, WebP, AVIF or GIF of at most 10 MB and 50 million pixels. Sizes are made of it at once, never enlarged, without what else the file holds; of an animation the first frame.',
+          tags: TAG,
+          security: NEEDS_SESSION,
+          consumes: ['image/*'],
+          params: OwnProductParams,
+          body: Type.Any({ description: 'The bytes.' }),
+          response: {
+            200: Product,
+            ...refusing(
+              'product_not_found',
+              'image_not_readable',
+              'image_too_large',
+              'images_busy',
+              'storage_full',
+              'storage_unavailable',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { seller } = await browsers.signedIn(request, reply)
+        const { productId } = request.params
+        const own = { sellerId: seller.id, productId }
+        await findProduct(db, seller.id, productId)
+        await places.held(seller.id, async () => {
+          const bytes = await bytesOf(request, reply)
+          const sizes = await places.inTurn(() => sizesOf(bytes))
+          await setImage(db, storage, own, sizes)
+        })
+        return answer(reply, await findProduct(db, seller.id, productId), parts)
+      },
+    )
+  })
+
+  parent.delete(
+    '/api/products/:productId/image',
+    {
+      schema: {
+        operationId: 'removeProductImage',
+        summary: 'Take a product’s picture away',
+        description: 'Mails and links that show it do so for another month.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: OwnProductParams,
+        response: { ...NOTHING, ...refusing('product_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      await showImage(db, { sellerId: seller.id, productId: request.params.productId, imageId: null })
+      return reply.code(204).send(null)
+    },
+  )
+
+  parent.get(
+    '/api/images/:imageId/:width',
+    {
+      schema: {
+        operationId: 'getImage',
+        summary: 'A product’s picture',
+        description: 'For anybody. What an address gives never changes.',
+        tags: ['Checkout'],
+        produces: ['image/webp', 'image/jpeg'],
+        params: Type.Object({
+          imageId: Type.String({ maxLength: 100 }),
+          width: Type.String({ maxLength: 100, description: `One of ${SIZES.join(', ')}.` }),
+        }),
+        response: { 200: Type.Any({ description: 'The bytes.' }), ...refusing('not_found', 'storage_unavailable') },
+      },
+    },
+    async (request, reply) => {
+      const { imageId, width } = request.params
+      const size = SIZES.find((one) => one === width)
+      const bytes = size && isId('img', imageId) ? await readImage(storage, imageId, size) : undefined
+      if (!bytes) throw new Refusal('not_found', 'There is no such picture.')
+      reply.headers({
+        'content-type': typeOf(size!),
+        'cache-control': 'public, max-age=31536000, immutable',
+        // made by ourselves, it is a picture and nothing else; the headers of every answer see to it that it stays one
+        'content-disposition': 'inline',
+      })
+      return reply.send(bytes)
+    },
+  )
+}
+
+const typeOf = (size: Size): string => (size === 'preview' ? 'image/jpeg' : 'image/webp')
+
+/** All that is sent. Refuses `image_too_large` with what is announced, or as soon as it is more. */
+async function bytesOf({ raw, headers }: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  if (headers['content-encoding']) throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
+  const chunks: Buffer[] = []
+  let size = 0
+  const refuseLarge = () => {
+    // the rest of it is not waited for
+    reply.header('connection', 'close')
+    throw new Refusal('image_too_large', TOO_LARGE)
+  }
+  if (Number(headers['content-length']) > MOST_BYTES) refuseLarge()
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > MOST_BYTES) refuseLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    // the connection broke off: nobody is there to read this
+    throw new Refusal('bad_request', 'The picture did not arrive whole.', { cause: error })
+  }
+  return Buffer.concat(chunks, size)
+}

@@ -1,0 +1,77 @@
+import type { Lock, Locker } from '@tus/server'
+import { sql } from 'kysely'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+
+/** Who has not said for so long that it still writes has died. */
+const LEASE_SECONDS = 6
+const RENEW_MS = 1_000
+const ASK_AGAIN_MS = 200
+const WAIT_MS = 10_000
+
+/** One writer an upload, over all instances. Who wants it next ends the one before: that is a connection which died unnoticed. */
+export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
+  const held = new Map<string, () => unknown>()
+  return {
+    newLock(name): Lock {
+      const id = keyOf(name)
+      const holder = randomUUID()
+      let renewing: NodeJS.Timeout | undefined
+      return {
+        async lock(signal, giveWay) {
+          for (const end = Date.now() + WAIT_MS; ; await sleep(ASK_AGAIN_MS)) {
+            if (await take(db, id, holder)) break
+            // in this process it need not wait to be noticed
+            void held.get(id)?.()
+            if (signal.aborted || Date.now() > end)
+              throw new Refusal('upload_in_progress', 'Another request is writing to this upload.', {
+                retryAfterSeconds: 2,
+              })
+          }
+          held.set(id, giveWay)
+          renewing = setInterval(
+            () =>
+              void renew(db, id, holder).then(
+                (mine) => mine || giveWay(),
+                () => {},
+              ),
+            RENEW_MS,
+          )
+          renewing.unref()
+        },
+        async unlock() {
+          clearInterval(renewing)
+          held.delete(id)
+          await sql`
+            update uploads set lock_holder = null, locked_until = null where id = ${id} and lock_holder = ${holder}::uuid`.execute(
+            db,
+          )
+        },
+      }
+    },
+  }
+}
+
+/** Whether it is ours now; if not, its holder is asked for it. */
+async function take(db: Db, id: string, holder: string): Promise<boolean> {
+  const { rows } = await sql<{ taken: boolean }>`
+    update uploads set lock_wanted = not coalesce(locked_until < now(), true),
+      lock_holder = case when coalesce(locked_until < now(), true) then ${holder}::uuid else lock_holder end,
+      locked_until = case when coalesce(locked_until < now(), true)
+        then now() + make_interval(secs => ${LEASE_SECONDS}) else locked_until end
+    where id = ${id} and state = 'open'
+    returning lock_holder = ${holder}::uuid as taken`.execute(db)
+  if (!rows[0]) throw new Refusal('upload_expired', 'This upload is over: please begin it again.')
+  return rows[0].taken
+}
+
+/** Whether it is still ours, and nobody else wants it. */
+async function renew(db: Db, id: string, holder: string): Promise<boolean> {
+  const { rows } = await sql<{ wanted: boolean }>`
+    update uploads set locked_until = now() + make_interval(secs => ${LEASE_SECONDS}), expires_at = now() + interval '1 day'
+    where id = ${id} and lock_holder = ${holder}::uuid and state = 'open'
+    returning lock_wanted as wanted`.execute(db)
+  return rows[0]?.wanted === false
+}

@@ -1,0 +1,199 @@
+import { Server as Tus } from '@tus/server'
+import type { FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
+import { holdsCardNumber } from '../../kit/card-numbers.ts'
+import type { Db } from '../../kit/database.ts'
+import { type ProblemCode, Refusal } from '../../kit/errors.ts'
+import { isId } from '../../kit/ids.ts'
+import type { Resumable, Storage } from '../../kit/storage/storage.ts'
+import type { UploadLimits } from './limits.ts'
+import { uploadLocker } from './locks.ts'
+import {
+  type FileRow,
+  type NewUpload,
+  type Upload,
+  beginUpload,
+  findUpload,
+  finishedFile,
+  giveUp,
+  publish,
+} from './uploads.ts'
+
+const PATH = '/api/uploads'
+export const TUS_VERSION = '1.0.0'
+/** Who is asked to let go of an upload has so long to write what it has. */
+const LET_GO_MS = 100
+/** What the library says by a status alone. */
+const MEANINGS = new Map<number, ProblemCode>([
+  [404, 'upload_not_found'],
+  [409, 'upload_offset_differs'],
+  [410, 'upload_expired'],
+  [412, 'tus_version_unsupported'],
+  [413, 'file_too_large'],
+  [500, 'storage_unavailable'],
+])
+const LET_GO = 'Request aborted due to lock acquired'
+
+export interface Uploads {
+  db: Db
+  storage: Storage
+  limits: UploadLimits
+}
+
+/** Answers one request of the protocol, which its library reads: https://tus.io/protocols/resumable-upload */
+export type AnswerTus = (request: FastifyRequest, sellerId: string, body: Readable | undefined) => Promise<TusAnswer>
+
+export interface TusAnswer {
+  status: number
+  headers: Record<string, string>
+}
+
+interface Asked {
+  sellerId: string
+  upload: Upload | undefined
+  failure?: unknown
+}
+
+export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): AnswerTus {
+  const asked = new WeakMap<Request, Asked>()
+  const locker = uploadLocker(db, resumable.keyOf)
+  const of = (request: unknown): Asked => asked.get(request as Request)!
+
+  const tus = new Tus({
+    path: PATH,
+    datastore: resumable.store,
+    locker,
+    lockDrainTimeout: LET_GO_MS,
+    maxSize: limits.maxBytes,
+    generateUrl: (_request, { id }) => `${PATH}/${resumable.keyOf(id)}`,
+    getFileIdFromRequest: (_request, id) => id && resumable.nameOf(id),
+    async namingFunction(request, metadata) {
+      const mine = of(request)
+      mine.upload = await beginUpload(db, limits, describedBy(request.headers, metadata ?? {}, mine.sellerId))
+      return resumable.nameOf(mine.upload.id)
+    },
+    async onUploadFinish(request) {
+      const file = await finish(of(request).upload!)
+      return { headers: { 'Till-File': file.id } }
+    },
+    onResponseError: (request, error) => void (of(request).failure = error),
+  })
+
+  /** Once, though several requests may each have seen the last piece. */
+  async function finish(upload: Upload): Promise<FileRow> {
+    const lock = locker.newLock(resumable.nameOf(upload.id))
+    try {
+      await lock.lock(new AbortController().signal, () => {})
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'upload_expired') return finishedFile(db, upload.id)
+      throw error
+    }
+    try {
+      const file = await publish(db, storage, upload, await resumable.finish(upload.id, upload.sizeBytes))
+      // what is left of it costs nothing, and goes within a day
+      await resumable.forget(upload.id).catch(() => {})
+      return file
+    } finally {
+      await lock.unlock()
+    }
+  }
+
+  async function ask(request: FastifyRequest, mine: Asked, body: Readable | undefined): Promise<Response> {
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(request.headers)) if (value) headers.set(name, String(value))
+    const web = new Request(new URL(request.url, 'http://localhost'), {
+      method: request.method,
+      headers,
+      ...(body && { body: Readable.toWeb(body) as ReadableStream, duplex: 'half' }),
+    })
+    asked.set(web, mine)
+    const response = await tus.handleWeb(web)
+    // the library's own refusals are no errors
+    if (!response.ok) throw mine.failure instanceof Error ? mine.failure : refusalOf(response, await response.text())
+    return response
+  }
+
+  return async (request, sellerId, body) => {
+    try {
+      return await answer(request, sellerId, body)
+    } catch (error) {
+      // another request has finished it meanwhile
+      const isOver = error instanceof Refusal && error.code === 'upload_expired'
+      const { id } = request.params as { id: string }
+      const upload = isOver ? await findUpload(db, id, sellerId) : undefined
+      if (upload?.state === 'finished') return answerFinished(request, upload)
+      throw error
+    }
+  }
+
+  async function answer(request: FastifyRequest, sellerId: string, body: Readable | undefined): Promise<TusAnswer> {
+    const { id } = request.params as { id?: string }
+    const mine: Asked = { sellerId, upload: id === undefined ? undefined : await findUpload(db, id, sellerId) }
+    const { upload } = mine
+    if (upload?.state === 'given_up') throw new Refusal('upload_expired', 'This upload is over: please begin it again.')
+    if (upload?.state === 'finished') return answerFinished(request, upload)
+    const response = await ask(request, mine, body).catch(async (error: unknown) => {
+      // what could not be begun takes no room
+      if (!upload && mine.upload) await giveUp(db, storage, mine.upload.id)
+      throw error
+    })
+    const { sizeBytes, expiresAt } = mine.upload!
+    if (request.method === 'DELETE') await giveUp(db, storage, mine.upload!.id)
+    const answered = { status: response.status, headers: kept(response.headers) }
+    const isWhole = answered.headers['upload-offset'] === String(sizeBytes)
+    // all of it was here already, and whoever should have finished it has died
+    if (request.method === 'HEAD' && isWhole) answered.headers['till-file'] = (await finish(mine.upload!)).id
+    if (!answered.headers['till-file'] && request.method !== 'DELETE')
+      answered.headers['upload-expires'] = expiresAt.toUTCString()
+    return answered
+  }
+}
+
+/** What is asked of an upload after its end: a client that missed our answer learns what became of it. */
+function answerFinished({ method, headers }: FastifyRequest, { id, sizeBytes }: Upload): TusAnswer {
+  const size = String(sizeBytes)
+  const isLate = method === 'PATCH' && headers['upload-offset'] === size
+  if (method !== 'HEAD' && !isLate) throw new Refusal('upload_finished', 'The file is one of the product’s already.')
+  const found = { 'tus-resumable': TUS_VERSION, 'upload-offset': size, 'upload-length': size, 'till-file': id }
+  return { status: method === 'HEAD' ? 200 : 204, headers: found }
+}
+
+const KEPT = ['location', 'tus-resumable', 'upload-offset', 'upload-length', 'till-file']
+
+const kept = (headers: Headers): Record<string, string> =>
+  Object.fromEntries(KEPT.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])))
+
+function describedBy(headers: Headers, metadata: Record<string, string | null>, sellerId: string): NewUpload {
+  const length = headers.get('upload-length') ?? ''
+  if (!/^\d{1,15}$/.test(length)) throw new Refusal('length_required', 'Upload-Length says how many bytes will come.')
+  const { productId, filename: name, sha256, replaces } = metadata
+  const wrong = [
+    ...(productId && isId('prod', productId) ? [] : ['productId']),
+    ...(name && isName(name) ? [] : ['filename']),
+    ...(sha256 == null || /^[0-9a-f]{64}$/i.test(sha256) ? [] : ['sha256']),
+    ...(replaces == null || isId('file', replaces) ? [] : ['replaces']),
+  ]
+  if (wrong.length > 0)
+    throw new Refusal('validation_failed', 'The Upload-Metadata is not valid.', {
+      fields: wrong.map((path) => ({ path, message: metadata[path] ? 'is not valid' : 'is required' })),
+    })
+  if (holdsCardNumber(name!))
+    throw new Refusal('card_number_refused', 'Nothing was kept: please give the file another name.')
+  return {
+    sellerId,
+    productId: productId!,
+    name: name!,
+    sizeBytes: Number(length),
+    sha256: sha256?.toLowerCase(),
+    replaces: replaces ?? undefined,
+  }
+}
+
+const isName = (name: string): boolean =>
+  name.trim() !== '' && [...name].length <= 255 && !name.includes('\0') && name.isWellFormed()
+
+function refusalOf({ status }: Response, says: string): Refusal {
+  if (says.includes(LET_GO))
+    return new Refusal('upload_in_progress', 'Another request took this upload over.', { retryAfterSeconds: 1 })
+  return new Refusal(MEANINGS.get(status) ?? 'bad_request', says.trim() || 'The request is not valid.')
+}

@@ -1,0 +1,156 @@
+import { sql } from 'kysely'
+import type { UploadLimits } from './limits.ts'
+import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Storage, Stored } from '../../kit/storage/storage.ts'
+import { contentTypeOf } from './content-type.ts'
+
+/** Whoever begins so many and finishes none is not uploading. */
+const MOST_OPEN = 1000
+const SWEPT_AT_ONCE = 200
+
+export interface NewUpload {
+  sellerId: string
+  productId: string
+  name: string
+  sizeBytes: number
+  /** Hex, as the sender says. */
+  sha256?: string | undefined
+  /** The file in whose place it comes. */
+  replaces?: string | undefined
+}
+
+export interface Upload extends NewUpload {
+  id: string
+  state: 'open' | 'finished' | 'given_up'
+  expiresAt: Date
+}
+
+export interface FileRow {
+  id: string
+  name: string
+  sizeBytes: number
+  sha256: string
+  contentType: string
+  createdAt: Date
+}
+
+const COLUMNS = sql`id, seller_id as "sellerId", product_id as "productId", name, size_bytes as "sizeBytes", sha256, replaces,
+  case when state = 'open' and expires_at < now() then 'given_up' else state end as state, expires_at as "expiresAt"`
+const FILE_COLUMNS = sql`id, name, size_bytes as "sizeBytes", sha256, content_type as "contentType", created_at as "createdAt"`
+
+/** Sets room aside for a file. Refuses `product_not_found`, `file_not_found`, `file_too_large`, `quota_exceeded`. */
+export async function beginUpload(db: Db, { maxBytes, quotaBytes }: UploadLimits, upload: NewUpload): Promise<Upload> {
+  if (upload.sizeBytes > maxBytes)
+    throw new Refusal('file_too_large', `A file may have ${maxBytes} bytes; this one has ${upload.sizeBytes}.`)
+  return inTransaction(db, async (tx) => {
+    const { used, open } = await roomOf(tx, upload.sellerId)
+    await mustBeTheirs(tx, upload)
+    if (quotaBytes > 0 && used + upload.sizeBytes > quotaBytes)
+      throw new Refusal('quota_exceeded', `${Math.max(0, quotaBytes - used)} of your ${quotaBytes} bytes are left.`)
+    if (open >= MOST_OPEN) throw new Refusal('quota_exceeded', 'Too many uploads are unfinished: finish or end some.')
+    const { sellerId, productId, name, sizeBytes, sha256 = null, replaces = null } = upload
+    const { rows } = await sql<Upload>`
+      insert into uploads (id, seller_id, product_id, name, size_bytes, sha256, replaces)
+      values (${newId('file')}, ${sellerId}, ${productId}, ${name}, ${sizeBytes}, ${sha256}, ${replaces})
+      returning ${COLUMNS}`.execute(tx)
+    return rows[0]!
+  })
+}
+
+/** What a seller has here, the unfinished too. Locked: two at once would both find the same room. */
+async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number }> {
+  await sql`select id from sellers where id = ${sellerId} for no key update`.execute(tx)
+  const { rows } = await sql<{ used: number; open: number }>`
+    select open.count as open, (open.bytes + (
+      select coalesce(sum(f.size_bytes), 0) from files f join products p on p.id = f.product_id
+      where p.seller_id = ${sellerId}))::bigint as used
+    from (select count(*)::int as count, coalesce(sum(size_bytes), 0) as bytes
+      from uploads where seller_id = ${sellerId} and state = 'open') open`.execute(tx)
+  return rows[0]!
+}
+
+async function mustBeTheirs(tx: Tx, { productId, sellerId, ...upload }: NewUpload): Promise<void> {
+  const replaces = upload.replaces ?? null
+  const { rows } = await sql<{ hasFile: boolean }>`
+    select ${replaces}::text is null or exists (
+      select from files where id = ${replaces} and product_id = ${productId} and removed_at is null) as "hasFile"
+    from products where id = ${productId} and seller_id = ${sellerId}`.execute(tx)
+  if (!rows[0]) throw new Refusal('product_not_found', 'There is no such product of yours.')
+  if (!rows[0].hasFile) throw new Refusal('file_not_found', 'The product has no such file to replace.')
+}
+
+export async function findUpload(db: Db, id: string, sellerId: string): Promise<Upload> {
+  const { rows } = await sql<Upload>`
+    select ${COLUMNS} from uploads where id = ${id} and seller_id = ${sellerId}`.execute(db)
+  if (!rows[0]) throw new Refusal('upload_not_found', 'There is no such upload of yours.')
+  return rows[0]
+}
+
+/**
+ * The upload's bytes, all of them in the storage, become a file of the product, once however often it is asked for: the statement
+ * that ends the upload adds the file and takes off the one it replaces. Refuses `checksum_mismatch`, and then nothing is kept.
+ */
+export async function publish(db: Db, storage: Storage, upload: Upload, stored: Stored): Promise<FileRow> {
+  const { id } = upload
+  if (stored.size !== upload.sizeBytes || (upload.sha256 ?? stored.sha256) !== stored.sha256) {
+    await giveUp(db, storage, id)
+    throw new Refusal('checksum_mismatch', `What arrived hashes to ${stored.sha256}. Nothing of it was kept.`)
+  }
+  const contentType = await contentTypeOf(storage, id, stored.size)
+  const { rows } = await sql<FileRow>`
+    with finished as (
+      update uploads set state = 'finished', expires_at = now() + interval '1 day', lock_holder = null, locked_until = null
+      where id = ${id} and state = 'open' returning id, product_id, name, replaces
+    ), replaced as (
+      update files set removed_at = now() where id = (select replaces from finished) and removed_at is null
+    ), changed as (
+      update products set updated_at = now() where id = (select product_id from finished)
+    )
+    insert into files (id, product_id, name, size_bytes, sha256, content_type)
+    select id, product_id, name, ${stored.size}, ${stored.sha256}, ${contentType} from finished
+    returning ${FILE_COLUMNS}`.execute(db)
+  return rows[0] ?? (await finishedFile(db, id))
+}
+
+/** What became of an upload that somebody else has finished. */
+export async function finishedFile(db: Db, id: string): Promise<FileRow> {
+  const { rows } = await sql<FileRow>`select ${FILE_COLUMNS} from files where id = ${id}`.execute(db)
+  if (!rows[0]) throw new Refusal('upload_expired', 'This upload was given up: please begin it again.')
+  return rows[0]
+}
+
+/** From now on nothing finishes it, and then its bytes go. What is finished already stays. */
+export async function giveUp(db: Db, storage: Storage, id: string): Promise<void> {
+  const { rows } = await sql`
+    update uploads set state = 'given_up' where id = ${id} and state = 'open' returning id`.execute(db)
+  if (rows.length > 0) await discard(db, storage, id)
+}
+
+/** Gives up what has been silent for a day, and forgets what became of the others. What the storage refuses to remove is tried again. */
+export async function sweepUploads(db: Db, storage: Storage): Promise<void> {
+  await sql`
+    update uploads set state = 'given_up', lock_holder = null, locked_until = null
+    where state = 'open' and expires_at < now() and coalesce(locked_until < now(), true)`.execute(db)
+  const { rows } = await sql<{ id: string; state: string }>`
+    select id, state from uploads where state = 'given_up' or (state = 'finished' and expires_at < now())
+    order by expires_at limit ${SWEPT_AT_ONCE}`.execute(db)
+  let failure: { error: unknown } | undefined
+  for (const { id, state } of rows) {
+    const work = state === 'given_up' ? discard(db, storage, id) : forget(db, storage, id)
+    // one that cannot be removed holds up no other
+    await work.catch((error: unknown) => (failure ??= { error }))
+  }
+  if (failure) throw failure.error
+}
+
+async function forget(db: Db, storage: Storage, id: string): Promise<void> {
+  await storage.tidy(id)
+  await sql`delete from uploads where id = ${id} and state = 'finished'`.execute(db)
+}
+
+async function discard(db: Db, storage: Storage, id: string): Promise<void> {
+  await storage.remove(id)
+  await sql`delete from uploads where id = ${id} and state = 'given_up'`.execute(db)
+}
