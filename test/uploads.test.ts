@@ -80,6 +80,12 @@ for (const kind of ['a disk', 'a bucket']) {
       }
       assertProblem(await bob.begin(10, { productId: ann.productId }), 404, 'product_not_found')
       assert.deepEqual(await held(), there)
+      const own = (await bob.begin(10)).headers.get('location')!
+      const behind = `${own}?/${idOf(address)}`
+      assert.equal((await bob.patch(behind, 0, Buffer.from('evil'))).status, 204, 'an address is read in one way')
+      assert.equal((await bob.head(own)).headers.get('upload-offset'), '4')
+      assert.equal((await ann.head(address)).headers.get('upload-offset'), '0')
+      assert.equal((await bob.send('DELETE', behind, undefined, { 'tus-resumable': '1.0.0' })).status, 204)
       assert.equal((await ann.head(address)).headers.get('upload-offset'), '0')
       const ended = await ann.send('DELETE', address, undefined, { 'tus-resumable': '1.0.0' })
       assert.equal(ended.status, 204)

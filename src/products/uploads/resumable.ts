@@ -66,7 +66,11 @@ export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): A
     lockDrainTimeout: LET_GO_MS,
     maxSize: limits.maxBytes,
     generateUrl: (_request, { id }) => `${PATH}/${resumable.keyOf(id)}`,
-    getFileIdFromRequest: (_request, id) => id && resumable.nameOf(id),
+    // what the library finds in an address need not be what the router found there, and so what was looked up
+    getFileIdFromRequest(request) {
+      const { upload } = of(request)
+      return upload && resumable.nameOf(upload.id)
+    },
     async namingFunction(request, metadata) {
       const mine = of(request)
       mine.upload = await beginUpload(db, limits, describedBy(request.headers, metadata ?? {}, mine.sellerId))
