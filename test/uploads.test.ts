@@ -250,6 +250,17 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.equal((await post(bob, `${bob.productId}/files?name=x`, Buffer.from('x'))).status, 201)
     })
 
+    test('of empty files too a product has no more than its answers can hold', async () => {
+      const productId = await productOf(bob)
+      await sql`
+        insert into files (id, product_id, name, size_bytes, sha256, content_type, removed_at)
+        select 'file_' || ${productId.slice(-23)} || lpad(n::text, 3, '0'), ${productId}, 'x', 0, repeat('0', 64), 'x', now()
+        from generate_series(1, 498) n`.execute(shop.db)
+      const answers = await Promise.all([1, 2, 3].map(() => bob.begin(1, { productId })))
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 413])
+      assertProblem(await post(bob, `${productId}/files?name=x`, Buffer.alloc(0)), 413, 'quota_exceeded')
+    })
+
     test('a full storage says so, and nothing is half there', async (t) => {
       const productId = await productOf(bob)
       const before = await held()

@@ -8,6 +8,8 @@ import { contentTypeOf } from './content-type.ts'
 
 /** Whoever begins so many and finishes none is not uploading. */
 const MOST_OPEN = 1000
+/** Each is in every answer about the product and its orders, those taken off too for who has bought them. */
+const MOST_OF_PRODUCT = 500
 const SWEPT_AT_ONCE = 200
 
 export interface NewUpload {
@@ -73,12 +75,16 @@ async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: n
 
 async function mustBeTheirs(tx: Tx, { productId, sellerId, ...upload }: NewUpload): Promise<void> {
   const replaces = upload.replaces ?? null
-  const { rows } = await sql<{ hasFile: boolean }>`
+  const { rows } = await sql<{ hasFile: boolean; files: number }>`
     select ${replaces}::text is null or exists (
-      select from files where id = ${replaces} and product_id = ${productId} and removed_at is null) as "hasFile"
+      select from files where id = ${replaces} and product_id = ${productId} and removed_at is null) as "hasFile",
+      (select count(*) from files where product_id = ${productId}) + (
+        select count(*) from uploads where product_id = ${productId} and seller_id = ${sellerId} and state = 'open') as files
     from products where id = ${productId} and seller_id = ${sellerId}`.execute(tx)
   if (!rows[0]) throw new Refusal('product_not_found', 'There is no such product of yours.')
   if (!rows[0].hasFile) throw new Refusal('file_not_found', 'The product has no such file to replace.')
+  if (rows[0].files >= MOST_OF_PRODUCT)
+    throw new Refusal('quota_exceeded', `A product may have ${MOST_OF_PRODUCT} files, with those that were taken off.`)
 }
 
 export async function findUpload(db: Db, id: string, sellerId: string): Promise<Upload> {
