@@ -5,7 +5,7 @@ import type { ProductChange } from './schema.ts'
 const LONGEST_NAME = 200
 const LONGEST_DESCRIPTION = 5000
 /** No control characters, and none that turn the direction of what follows. */
-const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+export const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 const NOT_IN_TEXT = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
 /** As the schema has it. */
 const SUFFIX = /^[A-Z0-9][A-Z0-9 .-]{0,20}$/

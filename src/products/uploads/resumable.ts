@@ -16,6 +16,7 @@ import {
   findUpload,
   finishedFile,
   giveUp,
+  isFileName,
   publish,
 } from './uploads.ts'
 
@@ -173,7 +174,7 @@ function describedBy(headers: Headers, metadata: Record<string, string | null>, 
   const { productId, filename: name, sha256, replaces } = metadata
   const wrong = [
     ...(productId && isId('prod', productId) ? [] : ['productId']),
-    ...(name && isName(name) ? [] : ['filename']),
+    ...(name && isFileName(name) ? [] : ['filename']),
     ...(sha256 == null || /^[0-9a-f]{64}$/i.test(sha256) ? [] : ['sha256']),
     ...(replaces == null || isId('file', replaces) ? [] : ['replaces']),
   ]
@@ -192,9 +193,6 @@ function describedBy(headers: Headers, metadata: Record<string, string | null>, 
     replaces: replaces ?? undefined,
   }
 }
-
-const isName = (name: string): boolean =>
-  name.trim() !== '' && [...name].length <= 255 && !name.includes('\0') && name.isWellFormed()
 
 function refusalOf({ status }: Response, says: string): Refusal {
   if (says.includes(LET_GO))

@@ -6,11 +6,12 @@ import { bodyOf, passBy } from '../../kit/bodies.ts'
 import type { Server } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { errorForLog } from '../../kit/log.ts'
+import { notValid } from '../../kit/period.ts'
 import { Time, refusing } from '../../kit/schema.ts'
 import { isOfStorage, refusalOfStorage } from '../../kit/storage/refusals.ts'
 import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
 import type { AnswerTus, Uploads } from './resumable.ts'
-import { type FileRow, type Upload, beginUpload, giveUp, publish } from './uploads.ts'
+import { type FileRow, type Upload, beginUpload, giveUp, isFileName, publish } from './uploads.ts'
 
 const TAG = ['Products']
 /** Of the time that the end of the service may take. */
@@ -102,7 +103,8 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
       async (request, reply) => {
         const { seller } = await browsers.signedIn(request, reply)
         const { name, sha256, replaces } = request.query
-        if (!name.isWellFormed()) throw new Refusal('bad_request', 'The name is not Unicode.')
+        if (!isFileName(name))
+          throw notValid('name', 'is one line of text without control characters, such as book.pdf')
         const upload = await reading(request, async (body) => {
           const begun = await beginUpload(db, limits, {
             sellerId: seller.id,

@@ -4,6 +4,7 @@ import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Storage, Stored } from '../../kit/storage/storage.ts'
+import { NOT_IN_A_LINE } from '../fields.ts'
 import { contentTypeOf } from './content-type.ts'
 
 /** Whoever begins so many and finishes none is not uploading. */
@@ -41,6 +42,10 @@ export interface FileRow {
 const COLUMNS = sql`id, seller_id as "sellerId", product_id as "productId", name, size_bytes as "sizeBytes", sha256, replaces,
   case when state = 'open' and expires_at < now() then 'given_up' else state end as state, expires_at as "expiresAt"`
 const FILE_COLUMNS = sql`id, name, size_bytes as "sizeBytes", sha256, content_type as "contentType", created_at as "createdAt"`
+
+/** What buyers read before they open it: no character may hide in it, or turn what follows it round. */
+export const isFileName = (name: string): boolean =>
+  name.trim() !== '' && [...name].length <= 255 && name.isWellFormed() && !NOT_IN_A_LINE.test(name)
 
 /** Sets room aside for a file. Refuses `product_not_found`, `file_not_found`, `file_too_large`, `quota_exceeded`. */
 export async function beginUpload(db: Db, { maxBytes, quotaBytes }: UploadLimits, upload: NewUpload): Promise<Upload> {
