@@ -149,7 +149,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   uploadRoutes(server, { db, storage, browsers: selling.browsers, limits: config.uploads })
   const own = { db, browsers: selling.browsers, baseUrl, appUrl }
   productRoutes(server, own)
-  await imageRoutes(server, { ...own, storage })
+  await imageRoutes(server, { ...own, storage, quotaBytes: config.uploads.quotaBytes })
 
   const downloadSigner = newSigner(config.secrets, 'download')
   discountRoutes(server, selling)

@@ -14,7 +14,7 @@ import { type Answer, assertProblem, eventually, sharedShop } from './shop.ts'
 
 const BASE_URL = 'https://api.shop.example'
 const APP_URL = 'https://pay.shop.example'
-const shop = sharedShop({ env: { APP_URL, BASE_URL } })
+const shop = sharedShop({ env: { APP_URL, BASE_URL, STORAGE_QUOTA_BYTES: '2500000000' } })
 let ann: Browser
 let signedIn: Promise<unknown> | undefined
 beforeEach(() => {
@@ -309,6 +309,20 @@ test('a seller’s fourth picture at once is told to come later', async () => {
     assertProblem(answer, 503, 'images_busy')
     assert.equal(answer.headers.get('retry-after'), '5')
   }
+})
+
+test('pictures have no more room than files, those that were replaced included', async () => {
+  const productId = await newProduct()
+  const png = await plain(9, 9).png().toBuffer()
+  const { body: before } = await put(productId, png)
+  // as many as fit into 2.5 GB
+  await sql`
+    insert into images (id, product_id, unused_since)
+    select 'img_' || lpad(n::text, 26, '0'), ${productId}, now() from generate_series(1, 999) n`.execute(shop().db)
+  assertProblem(await put(productId, png), 413, 'quota_exceeded')
+  assert.equal((await ann.call<Product>('GET', `/api/products/${productId}`)).body.imageUrl, before.imageUrl)
+  await sql`delete from images where id like 'img_000000%'`.execute(shop().db)
+  assert.equal((await put(productId, png)).status, 200)
 })
 
 test('while the storage is away the product stays as it was, and both are told', async () => {

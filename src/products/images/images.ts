@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Storage } from '../../kit/storage/storage.ts'
 import { refuseUnknown } from '../find.ts'
@@ -9,19 +10,28 @@ import type { Size } from './urls.ts'
 /** A mail, or a link somebody has shared, shows the picture there was. */
 const KEPT = '30 days'
 const SWEPT_AT_ONCE = 200
+/** What its sizes take at the most. */
+const PICTURE_BYTES = 2_500_000
+const NO_ROOM = 'Your pictures, with those that were replaced in the last 30 days, take all the room you have.'
 
 /**
  * Gives the product another picture. The row that tells the sweep of the bytes comes before them: until the product shows
- * them they count as unused. Refuses `product_not_found`.
+ * them they count as unused. Pictures take no room from the files, and have as much. Refuses `product_not_found`,
+ * `quota_exceeded`.
  */
 export async function setImage(
   db: Db,
   storage: Storage,
-  { sellerId, productId }: { sellerId: string; productId: string },
+  { sellerId, productId, quotaBytes }: { sellerId: string; productId: string; quotaBytes: number },
   sizes: ReadonlyMap<Size, Buffer>,
 ): Promise<void> {
   const id = newId('img')
-  await sql`insert into images (id, product_id) values (${id}, ${productId})`.execute(db)
+  const { rows } = await sql`
+    insert into images (id, product_id)
+    select ${id}, ${productId} where ${quotaBytes === 0} or ${quotaBytes}::bigint >= ${PICTURE_BYTES}::bigint * (
+      select count(*) + 1 from images i join products p on p.id = i.product_id where p.seller_id = ${sellerId})
+    returning id`.execute(db)
+  if (rows.length === 0) throw new Refusal('quota_exceeded', NO_ROOM)
   await putImage(storage, id, sizes)
   await showImage(db, { sellerId, productId, imageId: id })
 }

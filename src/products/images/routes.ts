@@ -19,8 +19,11 @@ const MOST_BYTES = 10_000_000
 const TOO_LARGE = `A picture may have ${MOST_BYTES / 1_000_000} MB.`
 
 /** The pictures of products: given by their sellers, shown to anybody. */
-export async function imageRoutes(parent: Server, parts: ProductParts & { storage: Storage }): Promise<void> {
-  const { db, browsers, storage } = parts
+export async function imageRoutes(
+  parent: Server,
+  parts: ProductParts & { storage: Storage; quotaBytes: number },
+): Promise<void> {
+  const { db, browsers, storage, quotaBytes } = parts
   const places = imagePlaces()
 
   await parent.register(async (server: Server) => {
@@ -48,6 +51,7 @@ export async function imageRoutes(parent: Server, parts: ProductParts & { storag
               'image_not_readable',
               'image_too_large',
               'images_busy',
+              'quota_exceeded',
               'storage_full',
               'storage_unavailable',
             ),
@@ -57,12 +61,11 @@ export async function imageRoutes(parent: Server, parts: ProductParts & { storag
       async (request, reply) => {
         const { seller } = await browsers.signedIn(request, reply)
         const { productId } = request.params
-        const own = { sellerId: seller.id, productId }
         await findProduct(db, seller.id, productId)
         await places.held(seller.id, async () => {
           const bytes = await bytesOf(request, reply)
           const sizes = await places.inTurn(() => sizesOf(bytes))
-          await setImage(db, storage, own, sizes)
+          await setImage(db, storage, { sellerId: seller.id, productId, quotaBytes }, sizes)
         })
         return answer(reply, await findProduct(db, seller.id, productId), parts)
       },
