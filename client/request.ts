@@ -145,7 +145,8 @@ async function readJson<Answer>(response: Response): Promise<Answer> {
 /** RFC 9457, or whatever a proxy in between says. */
 async function refusalOf(response: Response): Promise<TillError> {
   const { status, headers } = response
-  const { code, detail, fields, requestId } = (await response.json().catch(() => ({}))) as Record<string, never>
+  const said: unknown = await response.json().catch(() => null)
+  const { code, detail, fields, requestId } = (said ?? {}) as Record<string, never>
   const seconds = Number(headers.get('retry-after') ?? undefined)
   return new TillError(code ?? 'unexpected_answer', detail ?? `The answer was ${status}.`, {
     status,

@@ -121,10 +121,8 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
       get: (orderId: string, more: CallOptions = {}): Promise<Order> => call(`/api/orders/${part(orderId)}`, more),
       /** The same orders as CSV, as it comes. */
       csv: (query: Query<'GET /api/orders'> = {}, { signal }: CallOptions = {}): Promise<ReadableStream<Uint8Array>> =>
-        call(
-          '/api/orders',
-          { query, headers: { accept: 'text/csv' }, timeoutMs: Infinity, signal },
-          async ({ body }) => body!,
+        call('/api/orders', { query, headers: { accept: 'text/csv' }, timeoutMs: Infinity, signal }, async ({ body }) =>
+          body!.pipeThrough(new TransformStream(), signal && { signal }),
         ),
       refunds: async (orderId: string, more: CallOptions = {}): Promise<Refund[]> =>
         (await call<{ items: Refund[] }>(`/api/orders/${part(orderId)}/refunds`, more)).items,

@@ -178,6 +178,29 @@ test('a seller’s script walks through all pages, changes what it has read, and
   for (const { headers } of asked) assert.deepEqual([headers.get('cookie'), headers.get('origin')], ['till_session=s', 'http://app.test']) // prettier-ignore
 })
 
+test('a proxy’s answer is one, whatever it says, and a file of orders ends with its signal', async () => {
+  const nothing = createTill({
+    baseUrl: 'http://shop.test',
+    fetch: async () => json(null, { status: 404 }),
+    retries: 0,
+  })
+  const error = isError(await nothing.product('p').catch((problem: unknown) => problem), 'unexpected_answer')
+  assert.equal(error.status, 404)
+
+  const ended = Promise.withResolvers<unknown>()
+  const endless = () =>
+    new ReadableStream({ pull: (stream) => stream.enqueue(Buffer.from('a,b\r\n')), cancel: ended.resolve })
+  const seller = createSeller({ baseUrl: 'http://shop.test', cookie: 'x', fetch: async () => new Response(endless()) })
+  const leaving = new AbortController()
+  const reader = (await seller.orders.csv({}, { signal: leaving.signal })).getReader()
+  assert.equal((await reader.read()).done, false)
+  leaving.abort(new Error('seen enough'))
+  await assert.rejects(async () => {
+    for (let read = 0; read < 10; read++) await reader.read()
+  }, /seen enough/)
+  assert.match(String(await ended.promise), /seen enough/)
+})
+
 test('a seller’s script refunds an order at the service itself, once', async () => {
   const shop = shared()
   const ann = newBrowser(shop)
