@@ -193,9 +193,11 @@ test('a mailbox gets ten mails about free orders an hour, and every order all th
   for (const { body } of made) assert.equal((await shop.status(body.orderId, email)).downloads.length, 1)
   const tagged = await order(shop, { productId, email: email.replace('@', '+more@') })
   assert.equal(tagged.status, 201)
+  const pointed = await order(shop, { productId, email: email.replace(/^../, '$&.') })
+  assert.equal(pointed.status, 201)
   const seller = newBrowser(shop)
   await seller.signInByCode('ann@shop.test')
-  for (const { body } of [...made, tagged]) {
+  for (const { body } of [...made, tagged, pointed]) {
     const resent = await seller.call('POST', `/api/orders/${body.orderId}/receipt`, {})
     assertProblem(resent, 429, 'rate_limited')
   }

@@ -134,9 +134,9 @@ async function payFree(tx: Tx, jobs: Jobs, limit: Limit | undefined, orders: rea
   )
 }
 
-/** A mail about a free order, as it is counted for its mailbox: what stands after a "+" makes it no other one. */
+/** A mail about a free order, as it is counted for its mailbox: what stands after a "+" makes it no other one, nor do points. */
 const freeMailUse = (email: string, limit: Limit) => ({
-  key: `free_mail:${email.replace(/\+[^@]*(?=@)/, '')}`,
+  key: `free_mail:${email.replaceAll(/\+[^@]*(?=@)|\.(?=[^@]*@)/g, '')}`,
   limit,
 })
 
