@@ -177,3 +177,19 @@ test('the pages share a little and types with the server, and nothing that belon
   }
   for (const one of SHARED) assert.deepEqual(importsOf(src.find(({ file }) => file === one)!.code), [], one)
 })
+
+test('the views of the shop take no names of each other for their looks', () => {
+  // what one view has loaded stays when the next one is looked at
+  const shop = path.join(ROOT, 'web/shop')
+  const sheets = fs.globSync('*/*.css', { cwd: shop })
+  const takenBy = new Map<string, string>()
+  for (const sheet of sheets) {
+    const text = fs.readFileSync(path.join(shop, sheet), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+    for (const [, name] of text.matchAll(/(?:^|[{},])\s*\.([a-z-]+)(?=[\s,{:>])(?=[^{};]*\{)/g)) {
+      const other = takenBy.get(name!)
+      assert(other === undefined || other === sheet, `.${name} is in ${sheet} and in ${other}`)
+      takenBy.set(name!, sheet)
+    }
+  }
+  assert(takenBy.size > 40)
+})

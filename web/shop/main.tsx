@@ -1,5 +1,6 @@
 import '../ui/base.css'
 import '../ui/site.css'
+import '../ui/parts.css'
 import '../ui/seller.css'
 import './shop.css'
 import { render } from 'preact'

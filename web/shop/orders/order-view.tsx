@@ -1,4 +1,3 @@
-import '../../ui/parts.css'
 import './orders.css'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

@@ -37,7 +37,7 @@ export default function ProductsView({ query }: ViewProps) {
           New product
         </a>
       </Head>
-      <search class="filters">
+      <search class="product-filters">
         <div class="field">
           <label class="unseen" for="q">
             Search by name
@@ -57,7 +57,7 @@ export default function ProductsView({ query }: ViewProps) {
             <button
               key={value}
               type="button"
-              class="choice"
+              class="state-choice"
               aria-pressed={status === value}
               onClick={() => setStatus(value)}
             >
