@@ -24,7 +24,8 @@ export interface TextFieldProps {
 export function TextField({ id, label, value, onValue, hint, fault, tries, focus, input, end }: TextFieldProps) {
   const place = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    if (fault) place.current?.focus()
+    // of several that cannot be sent like this, the first is the one to begin with
+    if (fault) (place.current?.form?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place.current)?.focus()
   }, [fault, tries])
   useEffect(() => {
     if (focus) place.current?.focus()

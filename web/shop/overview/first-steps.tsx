@@ -5,16 +5,17 @@ import { useDeed } from '../../account/deed.ts'
 import { UNNAMED } from '../../ui/seller-name.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { useStore } from '../../ui/store.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { changeProduct, type Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
-import { useFirstFault } from '../first-fault.ts'
 import { Failed, Head } from '../parts.tsx'
 import { address } from '../router.ts'
 import { FilesPart } from '../products/files-part.tsx'
 import { useProductForm, type ProductForm } from '../products/form.ts'
 import { PriceFields } from '../products/price-fields.tsx'
 import { priceWords } from '../products/price-words.ts'
+import { uploads } from '../uploads/uploads.ts'
 
 interface FirstStepsProps {
   seller: Seller
@@ -29,7 +30,10 @@ interface FirstStepsProps {
 export function FirstSteps({ seller, first, onBegun, onDone }: FirstStepsProps) {
   const form = useProductForm(seller, first && { product: first, version: '' })
   const { product } = form
-  const at = !product ? 1 : product.files.length === 0 ? 2 : product.status === 'draft' ? 3 : 4
+  const { items } = useStore(uploads)
+  // of several files the first is not all that buyers are to get
+  const isSending = items.some(({ productId }) => productId === product?.id)
+  const at = !product ? 1 : product.files.length === 0 || isSending ? 2 : product.status === 'draft' ? 3 : 4
   return (
     <>
       <Head title={at === 4 ? 'Your link is ready' : 'Three steps to your first sale'} />
@@ -103,10 +107,8 @@ function Step({ number, at, title, children }: StepProps) {
 
 function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => void }) {
   const deed = useDeed()
-  const place = useFirstFault(form.tries)
   return (
     <form
-      ref={place}
       class="stack details"
       noValidate
       onSubmit={(event) => {
@@ -126,7 +128,7 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
         tries={form.tries}
         input={{ maxLength: 200, autoComplete: 'off', autoCapitalize: 'sentences', spellcheck: true, required: true }}
       />
-      <PriceFields plain draft={form.draft} faults={form.faults} tries={form.tries} onChange={form.change} />
+      <PriceFields draft={form.draft} faults={form.faults} tries={form.tries} onChange={form.change} />
       {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={deed.busy ? 'true' : undefined}>

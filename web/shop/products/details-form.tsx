@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { TextField } from '../../ui/text-field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_SUFFIX, type Draft, type Faults } from './draft.ts'
-import { useFirstFault } from '../first-fault.ts'
 import { PriceFields } from './price-fields.tsx'
 
 interface DetailsFormProps {
@@ -18,10 +17,8 @@ interface DetailsFormProps {
 
 /** What of a product is typed. */
 export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew, children }: DetailsFormProps) {
-  const form = useFirstFault(tries)
   return (
     <form
-      ref={form}
       class="stack details"
       noValidate
       onSubmit={(event) => {

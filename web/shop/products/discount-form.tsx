@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { createDiscount, type Discount, type Product } from '../api.ts'
-import { useFirstFault } from '../first-fault.ts'
 import { Failed } from '../parts.tsx'
 import { amountIn } from './typed-amount.ts'
 
@@ -23,7 +22,6 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [tries, setTries] = useState(0)
   const deed = useDeed()
-  const form = useFirstFault(tries)
   const percent = Number(off.trim().replace(/\s*%$/, ''))
   const amount = amountIn(off, product.currency)
   const check = () => {
@@ -55,7 +53,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
     })
   }
   return (
-    <form ref={form} class="panel stack" noValidate onSubmit={submit} aria-label="New discount code">
+    <form class="panel stack" noValidate onSubmit={submit} aria-label="New discount code">
       <TextField
         id="discount-code"
         label="Code"

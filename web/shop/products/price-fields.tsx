@@ -18,38 +18,34 @@ interface PriceFieldsProps {
   faults: Faults
   tries: number
   onChange: (change: Partial<Draft>) => void
-  /** Only one price, as the first steps ask for it. */
-  plain?: boolean
 }
 
-export function PriceFields({ draft, faults, tries, onChange, plain }: PriceFieldsProps) {
+export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps) {
   const { pricing, currency } = draft
   return (
     <>
-      {!plain && (
-        <fieldset class="choices">
-          <legend>Price</legend>
-          <div class="row">
-            {PRICINGS.map(([value, name]) => (
-              <label key={value}>
-                <input
-                  type="radio"
-                  name="pricing"
-                  value={value}
-                  checked={pricing === value}
-                  onChange={() => onChange({ pricing: value })}
-                />
-                {name}
-              </label>
-            ))}
-          </div>
-        </fieldset>
-      )}
+      <fieldset class="choices">
+        <legend>Price</legend>
+        <div class="row">
+          {PRICINGS.map(([value, name]) => (
+            <label key={value}>
+              <input
+                type="radio"
+                name="pricing"
+                value={value}
+                checked={pricing === value}
+                onChange={() => onChange({ pricing: value })}
+              />
+              {name}
+            </label>
+          ))}
+        </div>
+      </fieldset>
       {pricing !== 'free' && (
         <div class="price-pair">
           <TextField
             id="price"
-            label={pricing === 'chosen' ? 'At least' : plain ? 'Price' : 'What buyers pay'}
+            label={pricing === 'chosen' ? 'At least' : 'What buyers pay'}
             value={draft.price}
             onValue={(price) => onChange({ price })}
             fault={faults.price}
@@ -109,8 +105,8 @@ function Outcome({ draft }: { draft: Draft }) {
         {pricing === 'free'
           ? 'Buyers leave their e-mail address and have the files at once. There is no payment and no fee.'
           : shown
-            ? `Buyers pay ${money(shown, currency)}${suggestedOf(draft) ? ' when they follow your suggestion' : ''}. You get ${money(shown - feeOf(shown), currency)}; the fee is ${money(feeOf(shown), currency)}, 2 %.`
-            : 'The fee is 2 % of what a buyer pays.'}
+            ? `Buyers pay ${money(shown, currency)}${suggestedOf(draft) ? ' when they follow your suggestion' : ''}. You get ${money(shown - feeOf(shown), currency)}; the fee is ${money(feeOf(shown), currency)}, 2\u00a0%.`
+            : 'The fee is 2\u00a0% of what a buyer pays.'}
       </output>
       {pricing !== 'free' && currency !== 'INR' && (
         <p>UPI needs an INR price. Many buyers in India have no other way to pay: for them, price it in INR.</p>
