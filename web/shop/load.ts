@@ -1,5 +1,12 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import { Trouble } from '../ui/api.ts'
 import type { List } from './api.ts'
+
+/** A part of the page that is fetched when it is needed. That it does not come is told as an answer that does not. */
+export const fetched = <Part>(part: Promise<Part>): Promise<Part> =>
+  part.catch(() => {
+    throw new Trouble({ code: 'unreachable' })
+  })
 
 /** Something that is asked for. While it is asked for again, the last answer stays. */
 export interface Loaded<Value> {
@@ -76,6 +83,7 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
     busy: first.busy || rest.busy,
     again: first.trouble ? first.again : () => void next(),
     more: cursor ? () => void next() : undefined,
-    change: (turn) => value && put({ ...value, items: turn(value.items) }),
+    // an answer that is under way may be older than the change
+    change: (turn) => (value ? put({ ...value, items: turn(value.items) }) : first.again()),
   }
 }

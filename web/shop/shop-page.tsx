@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { getSession } from '../ui/auth-api.ts'
 import { OneMoment } from '../ui/one-moment.tsx'
-import { useLoad } from './load.ts'
+import { fetched, useLoad } from './load.ts'
 import { Failed, Head } from './parts.tsx'
 import { address, usePlace, type Place } from './router.ts'
 import { asSeller, leave, returnToView } from './session.ts'
@@ -93,9 +93,13 @@ function Shown({ place: { view, id, query }, seller }: { place: Place } & Pick<V
     if (!view) return
     let current = true
     setTrouble(undefined)
-    VIEWS[view].load().then(
+    fetched<{ default: ComponentType<ViewProps> }>(VIEWS[view].load()).then(
       ({ default: View }) => current && setLoaded({ view, View }),
-      (failed: unknown) => current && setTrouble(failed),
+      async (failed: unknown) => {
+        // not every browser fetches again what did not come, and a newer release has other files
+        if (tries > 0 && (await isServed())) return location.reload()
+        if (current) setTrouble(failed)
+      },
     )
     return () => {
       current = false
@@ -111,8 +115,21 @@ function Shown({ place: { view, id, query }, seller }: { place: Place } & Pick<V
       </>
     )
   }
-  if (trouble) return <Failed trouble={trouble} again={() => setTries(tries + 1)} />
+  if (trouble) {
+    return (
+      <>
+        <Head title={ENTRIES.find(([name]) => name === VIEWS[view].under)![1]} />
+        <Failed trouble={trouble} again={() => setTries(tries + 1)} />
+      </>
+    )
+  }
   if (loaded?.view !== view) return <OneMoment />
   // another id is another view: nothing of the one before it stays
   return <loaded.View key={`${view}/${id}`} seller={seller} id={id} query={query} />
 }
+
+const isServed = (): Promise<boolean> =>
+  fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )

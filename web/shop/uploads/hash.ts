@@ -1,3 +1,5 @@
+import { Trouble } from '../../ui/api.ts'
+
 /** The SHA-256 of a file in hex, read beside the page so that it stays quick. Ends when `signal` says so. */
 export function hashOf(file: File, onShare: (share: number) => void, signal: AbortSignal): Promise<string> {
   const worker = new Worker(new URL('./hash-worker.ts', import.meta.url), { type: 'module' })
@@ -10,7 +12,8 @@ export function hashOf(file: File, onShare: (share: number) => void, signal: Abo
         else reject(new Unreadable())
       },
     )
-    worker.addEventListener('error', () => reject(new Unreadable()))
+    // it says itself what it cannot read: this is the worker not coming
+    worker.addEventListener('error', () => reject(new Trouble({ code: 'unreachable' })))
     signal.addEventListener('abort', () => reject(signal.reason as Error))
     worker.postMessage(file, [])
   }).finally(() => worker.terminate())

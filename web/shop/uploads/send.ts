@@ -1,6 +1,7 @@
 import type { DetailedError, Upload } from 'tus-js-client'
 import { Trouble, type Problem } from '../../ui/api.ts'
 import { apiBase } from '../../ui/page-data.ts'
+import { fetched } from '../load.ts'
 import { uploadPlaces } from './unfinished.ts'
 
 /** Short requests: a proxy in front of the service may hold back or cut off long ones. */
@@ -20,7 +21,7 @@ interface Sending {
 
 /** Sends a file by the tus protocol, from where an earlier try of this browser has stopped. The promise ends with the file. */
 export async function send(sending: Sending): Promise<{ upload: Upload; done: Promise<void> }> {
-  const { Upload } = await import('tus-js-client')
+  const { Upload } = await fetched(import('tus-js-client'))
   const { file, productId, sha256, replaces } = sending
   let resolve: () => void
   let reject: (trouble: unknown) => void
