@@ -135,10 +135,16 @@ function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => v
 }
 
 function wordsOf({ percentOff, amountOff, currency, uses, limit, expiresAt, productId }: Discount): string {
-  const off = percentOff ? `${percentOff} % off` : `${money(amountOff ?? 0, currency ?? 'USD')} off`
+  const off = percentOff ? `${percentOff}\u00a0% off` : `${money(amountOff ?? 0, currency ?? 'USD')} off`
   return [
     off,
-    limit ? `used ${uses} of ${limit} times` : uses === 1 ? 'used once' : `used ${uses} times`,
+    limit
+      ? `used ${uses} of ${limit} times`
+      : uses === 0
+        ? 'not used yet'
+        : uses === 1
+          ? 'used once'
+          : `used ${uses} times`,
     expiresAt && `${Date.parse(expiresAt) < Date.now() ? 'ended' : 'until'} ${moment(expiresAt)}`,
     !productId && 'for all your products',
   ]

@@ -35,7 +35,9 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
     }, 'remove')
   return (
     <Part id="picture" title="Picture">
-      <p class="soft">It stands above the name, and goes along where the link is shared. Best is 1200 × 630.</p>
+      <p class="soft">
+        It stands above the name, and goes along where the link is shared. Best is {'1200\u00a0×\u00a0630'}.
+      </p>
       {shown && (
         <img class={`picture ${deed.busy ? 'busy' : ''}`} src={shown} alt="The product’s" width="1200" height="630" />
       )}

@@ -30,7 +30,7 @@ export function Preview({ seller, draft, product }: PreviewProps) {
   return (
     <figure class="preview">
       <figcaption class="small soft">What buyers see</figcaption>
-      <div ref={place} inert aria-hidden="true" />
+      <div ref={place} class={amountOf(draft) === undefined ? 'unpriced' : undefined} inert aria-hidden="true" />
     </figure>
   )
 }
@@ -62,9 +62,11 @@ function rootOf(host: HTMLElement): ShadowRoot {
 }
 
 let made: CSSStyleSheet[] | undefined
+/** A price that is not typed yet is not “Free”. */
+const unpricedCss = ':host(.unpriced) .price { visibility: hidden; }'
 
 function sheets(): CSSStyleSheet[] {
-  made ??= [baseCss, payCss].map((text) => {
+  made ??= [baseCss, payCss, unpricedCss].map((text) => {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(text)
     return sheet
