@@ -124,7 +124,7 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
       scope.route({
         method,
         url,
-        config: { streamed: true },
+        config: { streamed: true, swagger: { exposeHeadRoute: true } },
         schema: {
           tags: TAG,
           security: NEEDS_SESSION,
