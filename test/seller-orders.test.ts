@@ -260,7 +260,13 @@ test('as CSV all orders come, with decimals beside the minor units, and no text 
   const names = ['=cmd|calc', '+1', '-1', '@SUM(A1)', '\ttab', 'a "quoted", one', 'two\r\nlines', 'Übung', '＝1']
   for (const name of names) await orders(sellerId, 1, name)
   await orders(sellerId, 120)
-  await sql`update orders set currency = 'KWD' where product_name = 'Übung'`.execute(shop.db)
+  const code = newId('dsc')
+  await sql`insert into discounts (id, seller_id, code, percent_off) values (${code}, ${sellerId}, '-SPRING', 5)`.execute(
+    shop.db,
+  )
+  await sql`update orders set currency = 'KWD', discount_id = ${code}, discount_minor = 100 where product_name = 'Übung'`.execute(
+    shop.db,
+  )
   const { status, body, headers } = await browser.call('GET', '/api/orders', undefined, { accept: 'text/csv' })
   assert.equal(status, 200)
   assert.match(headers.get('content-type')!, /^text\/csv; charset=utf-8$/)
@@ -269,13 +275,26 @@ test('as CSV all orders come, with decimals beside the minor units, and no text 
   assert.equal(rows.length, 1 + names.length + 120)
   assert.equal(
     rows[0]!.join(),
-    'order_id,created_at,paid_at,status,email,product_id,product,currency,amount_minor,amount,fee_minor,fee,refunded_minor,refunded,rail,receipt',
+    'order_id,created_at,paid_at,status,email,product_id,product,currency,amount_minor,amount,fee_minor,fee,refunded_minor,refunded,discount_minor,discount,discount_code,rail,receipt',
   )
   const products = rows.map((row) => row[6]!).filter((name) => name !== 'A book' && name !== 'product')
   const safe = ["'=cmd|calc", "'+1", "'-1", "'@SUM(A1)", "'\ttab", ...names.slice(5, 8), "'＝1"]
   assert.deepEqual(products.toSorted(), safe.toSorted())
   const [, ...kwd] = rows.find((row) => row[6] === 'Übung')!
-  assert.deepEqual(kwd.slice(6), ['KWD', '1900', '1.900', '38', '0.038', '0', '0.000', '', 'none'])
+  assert.deepEqual(kwd.slice(6), [
+    'KWD',
+    '1900',
+    '1.900',
+    '38',
+    '0.038',
+    '0',
+    '0.000',
+    '100',
+    '0.100',
+    "'-SPRING",
+    '',
+    'none',
+  ])
   assert.deepEqual((await browser.call('GET', '/api/orders?format=csv&q=Übung')).body.split('\r\n').length, 3)
   const spreadsheet = await fetch(`${shop.url}/api/orders?format=csv&status=paid`, {
     headers: { cookie: browser.jar.header(new URL('http://shop.test/api/orders')) },

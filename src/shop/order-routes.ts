@@ -161,6 +161,8 @@ const CSV_COLUMNS: Columns<OrderRow> = {
   ...amounts('amount', ({ amountMinor }) => amountMinor),
   ...amounts('fee', ({ feeMinor }) => feeMinor),
   ...amounts('refunded', ({ refundedMinor }) => refundedMinor),
+  ...amounts('discount', ({ discountMinor }) => discountMinor),
+  discount_code: ({ discountCode }) => discountCode,
   rail: ({ rail }) => rail,
   receipt: (row): Order['receipt'] => orderView(row).receipt,
 }
