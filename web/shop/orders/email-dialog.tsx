@@ -3,7 +3,7 @@ import { BetterEmail } from '../../ui/better-email.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { emailFault, TextField } from '../../ui/text-field.tsx'
 import { explain } from '../words.ts'
-import { Choices, Dialog } from './dialog.tsx'
+import { Choices, Dialog } from '../dialog.tsx'
 import { changeEmail, type OrderDetail } from './orders-api.ts'
 
 interface EmailDialogProps {

@@ -5,7 +5,7 @@ import { money } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { explain } from '../words.ts'
-import { Choices, Dialog } from './dialog.tsx'
+import { Choices, Dialog } from '../dialog.tsx'
 import { askedBefore, keepAsked, newKey } from './refund-asked.ts'
 import { refundOrder, type OrderDetail, type Refund } from './orders-api.ts'
 import { leftOf, refundSums } from './refund-sums.ts'
@@ -110,6 +110,7 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
       <Choices
         busy={busy ? 'Asking for the refund…' : undefined}
         action={unsure ? 'Ask again' : isPossible ? `Refund ${money(amount, currency)}` : 'Refund'}
+        grave={unsure === undefined}
         away={unsure === undefined ? 'Keep the money' : 'Close, and look'}
         onClose={leave}
       />
