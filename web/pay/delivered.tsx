@@ -19,7 +19,9 @@ export function Delivered({ checkout, state }: StepProps) {
         <div>
           <h2 tabIndex={-1}>{order.amount > 0 && 'Paid. '}It’s yours.</h2>
           <p class="soft">
-            The receipt is on its way to <span class="address">{kept?.email}</span>.
+            {/* of free orders a mailbox gets so many receipts, and no more */}
+            {order.amount > 0 ? 'The receipt is on its way to ' : 'Your order is kept for '}
+            <span class="address">{kept?.email}</span>.
           </p>
         </div>
       </div>
@@ -37,9 +39,7 @@ export function Delivered({ checkout, state }: StepProps) {
         </Notice>
       )}
       <Files downloads={order.downloads} renew={checkout.renew} />
-      <p class="soft small">
-        The links on this page last for an hour; this page and the one in your receipt make new ones at any time.
-      </p>
+      <p class="soft small">These links last an hour; this page and your receipt’s make new ones at any time.</p>
       <OrderLink kept={kept} />
       {order.amount > 0 && (
         <p>

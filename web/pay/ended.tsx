@@ -27,7 +27,7 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
   refunded: {
     icon: 'back',
     title: 'This order was refunded',
-    text: 'The full price goes back to you. It can take some days to show on your statement. The files of this order are no longer available.',
+    text: 'The full price goes back to you. It can take some days to show on your statement. The files are no longer available.',
     again: 'Buy it again',
   },
   disputed: {
@@ -38,7 +38,7 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
   charged_back: {
     icon: 'back',
     title: 'This payment was taken back',
-    text: 'Your bank has returned the money to you. The files of this order are no longer available.',
+    text: 'Your bank has returned the money to you. The files are no longer available.',
     again: 'Buy it again',
   },
 }
@@ -53,7 +53,7 @@ const CLOSED: Ending = {
 const GOING_BACK: Ending = {
   icon: 'back',
   title: 'Your refund is on its way',
-  text: 'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
+  text: 'The full price goes back to you. It can take some days to show on your statement. The files are no longer available.',
 }
 
 export function Ended({ checkout, state }: StepProps) {
