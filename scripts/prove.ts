@@ -2,12 +2,8 @@
 // npm run prove -- --days 90                         of more days
 // npm run prove -- --from 2026-01-01 --to 2026-01-31 of these days
 // Ends with 0: nothing differs; 1: something does; 2: it could not be proved.
-import fs from 'node:fs'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { ConfigError, readConfig } from '../src/config.ts'
 import { connect } from '../src/kit/database.ts'
-import { findEmbedded, startEmbedded } from '../src/kit/embedded.ts'
 import type { Jobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { decimalText } from '../src/kit/money.ts'
@@ -16,6 +12,7 @@ import { openProcessors } from '../src/payments/open.ts'
 import { type Proof, prove } from '../src/payments/prove.ts'
 import { NIGHTLY_DAYS, daysBefore } from '../src/payments/prove/nightly.ts'
 import { sandboxProcessor } from '../src/payments/sandbox/sandbox.ts'
+import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const DAY_MS = 86_400_000
 const [PROVED, DIFFERS, NOT_PROVED] = [0, 1, 2]
@@ -26,20 +23,19 @@ const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
 
 const span = readSpan()
-const config = readSettings()
-const name = 'till'
-const dir = path.join(config.dataDir, 'postgres')
-let embedded: { stop(): Promise<void> } | undefined
+const config = settingsOrExit(NOT_PROVED)
+let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
 let status = NOT_PROVED
 try {
   const began = performance.now()
-  const proof = await proveWith(await databaseUrl())
+  database = await ownDatabase(config)
+  const proof = await proveWith(database.url)
   print(proof, (performance.now() - began) / 1000)
   status = proof.differences.length > 0 ? DIFFERS : proof.notAsked.length > 0 ? NOT_PROVED : PROVED
 } catch (error) {
   console.error(`It could not be proved: ${(error as Error).message}`)
 }
-await embedded?.stop()
+await database?.stop()
 process.exit(status)
 
 async function proveWith(url: string): Promise<Proof> {
@@ -59,17 +55,6 @@ async function proveWith(url: string): Promise<Proof> {
   } finally {
     await close()
   }
-}
-
-/** That of DATABASE_URL, or else the embedded one: also beside a service that runs, which is not disturbed. */
-async function databaseUrl(): Promise<string> {
-  if (config.databaseUrl) return config.databaseUrl
-  if (!fs.existsSync(dir)) throw new Error(`there is no database in ${config.dataDir} yet`)
-  const running = findEmbedded({ dir, name })
-  if (running) return running
-  const started = await startEmbedded({ dir, name })
-  embedded = started
-  return started.url
 }
 
 function print({ days, differences, notAsked, from, to }: Proof, seconds: number): void {
@@ -128,15 +113,6 @@ function readSpan(): { from: Date; to: Date } {
     return { from, to }
   } catch (error) {
     return fail((error as Error).message)
-  }
-}
-
-function readSettings() {
-  try {
-    return readConfig()
-  } catch (error) {
-    if (error instanceof ConfigError) return fail(error.message)
-    throw error
   }
 }
 
