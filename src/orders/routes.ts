@@ -30,7 +30,7 @@ export function downloadRoutes(
         response: {
           200: Type.Any({ description: 'The bytes.' }),
           206: Type.Any({ description: 'The part that was asked for.' }),
-          302: Type.Any({ description: 'The file is in another place, at an address that is good for minutes.' }),
+          302: Type.Any({ description: 'The file is in another place, at an address that is good for a minute.' }),
           ...refusing(
             'download_link_invalid',
             'download_link_expired',

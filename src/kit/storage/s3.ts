@@ -3,8 +3,11 @@ import { isMissing, type S3, type S3Settings, connectS3, soon } from './s3-clien
 import { putStream } from './s3-put.ts'
 import type { Resumable, Storage } from './storage.ts'
 
-/** How long an address may be begun to be used: a download that has begun goes on, and one that is resumed gets another. */
-const ADDRESS_SECONDS = 300
+/**
+ * How long an address may be begun to be used: a download that has begun goes on, and one that is resumed gets another. What is
+ * not to be had any more is not to be had within a minute.
+ */
+const ADDRESS_SECONDS = 60
 
 /** A bucket. Browsers fetch from it by addresses that are made for one file each, and nobody else reads it. */
 export function openS3(settings: S3Settings): Storage {
