@@ -65,6 +65,15 @@ export interface Api {
         /** ISO 8601 in UTC with milliseconds. */
         expiresAt: string
       }[]
+      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+      withdrawnFiles?: {
+        id: string
+        name: string
+        /** One line, as buyers were told. */
+        reason: string
+        /** ISO 8601 in UTC with milliseconds. */
+        withdrawnAt: string
+      }[]
       /** When to ask again; null when nothing will change by itself. */
       nextPollMs: number | null
       /** With sync=1: whether the processor was asked just now. */
@@ -281,6 +290,15 @@ export interface Api {
         name: string
         size: number
       }[]
+      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+      withdrawnFiles?: {
+        id: string
+        name: string
+        /** One line, as buyers were told. */
+        reason: string
+        /** ISO 8601 in UTC with milliseconds. */
+        withdrawnAt: string
+      }[]
       /** An address that the order is to have, once whoever reads it has confirmed it. */
       pendingEmail?: string
       /** The page of the order, for its buyer. */
@@ -328,6 +346,15 @@ export interface Api {
           contentType: string
           /** ISO 8601 in UTC with milliseconds. */
           createdAt: string
+        }[]
+        /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+        withdrawnFiles?: {
+          id: string
+          name: string
+          /** One line, as buyers were told. */
+          reason: string
+          /** ISO 8601 in UTC with milliseconds. */
+          withdrawnAt: string
         }[]
         /** The largest of `images`, or where the picture lies elsewhere. */
         imageUrl?: string
@@ -381,6 +408,15 @@ export interface Api {
         contentType: string
         /** ISO 8601 in UTC with milliseconds. */
         createdAt: string
+      }[]
+      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+      withdrawnFiles?: {
+        id: string
+        name: string
+        /** One line, as buyers were told. */
+        reason: string
+        /** ISO 8601 in UTC with milliseconds. */
+        withdrawnAt: string
       }[]
       /** The largest of `images`, or where the picture lies elsewhere. */
       imageUrl?: string
@@ -539,6 +575,15 @@ export interface Api {
         contentType: string
         /** ISO 8601 in UTC with milliseconds. */
         createdAt: string
+      }[]
+      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+      withdrawnFiles?: {
+        id: string
+        name: string
+        /** One line, as buyers were told. */
+        reason: string
+        /** ISO 8601 in UTC with milliseconds. */
+        withdrawnAt: string
       }[]
       /** The largest of `images`, or where the picture lies elsewhere. */
       imageUrl?: string
@@ -715,6 +760,15 @@ export interface Api {
         /** ISO 8601 in UTC with milliseconds. */
         createdAt: string
       }[]
+      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+      withdrawnFiles?: {
+        id: string
+        name: string
+        /** One line, as buyers were told. */
+        reason: string
+        /** ISO 8601 in UTC with milliseconds. */
+        withdrawnAt: string
+      }[]
       /** The largest of `images`, or where the picture lies elsewhere. */
       imageUrl?: string
       /** WebP of at most that width. An address always means the same picture. */
@@ -773,6 +827,7 @@ export type RefusalCode =
   | 'discount_not_valid'
   | 'file_not_found'
   | 'file_too_large'
+  | 'file_withdrawn'
   | 'idempotency_key_reused'
   | 'internal_error'
   | 'length_required'

@@ -25,6 +25,7 @@ import { discountRoutes } from './orders/discounts/routes.ts'
 import { downloadToken } from './orders/downloads.ts'
 import { orderFinder } from './orders/find.ts'
 import { sendMails } from './orders/mails.ts'
+import { tellWithdrawn } from './orders/withdrawn-files.ts'
 import { downloadRoutes } from './orders/routes.ts'
 import { apiDescription, docsRoutes } from './pages/docs.ts'
 import { outboxRoutes } from './pages/outbox.ts'
@@ -218,6 +219,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await jobs.every('* * * * *', 'catch_up', () => catchUp(asking))
+  await jobs.every('* * * * *', 'tell_withdrawn', () => tellWithdrawn(db, jobs))
   await proveNightly(jobs, { db, database, processors, log })
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
   await jobs.every('23 4 * * *', 'sweep_images', () => sweepImages(db, storage))
@@ -232,6 +234,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     demoIds,
     reconcile: () => reconcileDue({ ...asking, attempts }),
     catchUp: () => catchUp(asking),
+    tellWithdrawn: () => tellWithdrawn(db, jobs),
     /** Takes nothing new, finishes what runs, and hands the jobs over. */
     async close() {
       closing = true

@@ -112,6 +112,7 @@ export async function startTestShop(
     call,
     reconcile: app.reconcile,
     catchUp: app.catchUp,
+    tellWithdrawn: app.tellWithdrawn,
 
     /** A product for sale, with one file of `bytes` unless told otherwise. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {

@@ -9,6 +9,7 @@ import { type Place, pageOf, placeOf } from '../kit/keyset.ts'
 import { Amount, Code, Currency, NextCursor, PageQuery, Time, limitOf, refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
+import { WithdrawnFiles, withdrawnFilesOf } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { buyerBrowser } from './browser.ts'
 import { type Bought, listBought } from './library.ts'
@@ -31,6 +32,7 @@ export const LibraryItem = Type.Object({
   createdAt: Time,
   paidAt: Time,
   downloads: Type.Array(Download, { description: 'None where the money went back, or a bank is deciding.' }),
+  withdrawnFiles: WithdrawnFiles,
 })
 export type LibraryItem = Type.Static<typeof LibraryItem>
 export const Library = Type.Object({
@@ -174,6 +176,7 @@ const itemOf = (
   createdAt: row.createdAt.toISOString(),
   paidAt: row.paidAt.toISOString(),
   downloads: freshLinks(row.id, row.files, downloadUrl),
+  ...withdrawnFilesOf(row.withdrawn),
 })
 
 /** A small one: a list shows many. */

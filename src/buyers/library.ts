@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { OrderFile } from '../orders/find.ts'
-import { isBoughtFile } from '../orders/bought-files.ts'
+import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
+import type { WithdrawnFile } from '../products/schema.ts'
 import { isGoingBack } from '../orders/going-back.ts'
 import type { State } from '../orders/states.ts'
 
@@ -18,6 +19,7 @@ export interface Bought extends Place {
   createdAt: Date
   paidAt: Date
   files: OrderFile[]
+  withdrawn: WithdrawnFile[] | null
 }
 
 /** What was bought with an address, of all sellers, the newest first. For its owner only. */
@@ -36,7 +38,7 @@ export async function listBought(
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by f.id), '[]')
           from files f where ${isBoughtFile})
-        else '[]' end as files
+        else '[]' end as files, ${withdrawnFiles} as withdrawn
     from (
       select * from orders o where ${sql.join(conditions, sql` and `)}
       order by o.created_at desc, o.id desc limit ${limit}) o

@@ -3,6 +3,7 @@ import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, Time } from '../kit/schema.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Download } from '../orders/links.ts'
+import { WithdrawnFiles } from '../products/schema.ts'
 import { ImageUrl, ImageUrls } from '../products/schema.ts'
 import { RAILS, STATES } from '../orders/states.ts'
 
@@ -119,6 +120,7 @@ export const OrderStatus = Type.Object({
   amount: Amount,
   currency: Currency,
   downloads: Type.Array(Download, { description: 'Only once paid, and only with the matching address.' }),
+  withdrawnFiles: WithdrawnFiles,
   nextPollMs: Type.Union([Type.Integer(), Type.Null()], {
     description: 'When to ask again; null when nothing will change by itself.',
   }),

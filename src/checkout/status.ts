@@ -1,6 +1,7 @@
 import type { OrderView } from '../orders/find.ts'
 import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { isDelivered } from '../orders/states.ts'
+import { withdrawnFilesOf } from '../products/schema.ts'
 import type { OrderStatus } from './schema.ts'
 
 /** The addresses an answer carries. */
@@ -37,6 +38,7 @@ export function statusOf(
   return {
     ...forAnybody,
     downloads: freshLinks(order.id, order.files, links.downloadUrl),
+    ...withdrawnFilesOf(order.withdrawn),
     statementDescriptor: order.statementDescriptor,
     product: { id: order.productId, name: order.productName },
     rail: order.rail,

@@ -17,6 +17,7 @@ const PROBLEMS = {
   download_link_invalid: [403, 'The link is not valid'],
   download_link_expired: [403, 'The link has expired'],
   download_not_available: [403, 'The files of this order are not available'],
+  file_withdrawn: [403, 'The file was withdrawn'],
   origin_not_allowed: [403, 'This origin is not allowed'],
   recent_sign_in_required: [403, 'Please sign in again first'],
   wrong_password: [403, 'The present password is not right'],

@@ -7,7 +7,7 @@ import { inTime } from './time.ts'
 /** What is done later, or again and again, on the same PostgreSQL: enqueued in the transaction that causes it. */
 export interface Jobs {
   /** Enqueues within `tx`: the jobs are there exactly when it commits. */
-  add(tx: Tx, queue: string, jobs: readonly { data: object; startAfterSeconds?: number }[]): Promise<void>
+  add(tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void>
   /** Runs `handler` for every job of `queue`; an error is a try later, as is a `TryLater`; a `DropJob` is the end of it. */
   on<Data extends object>(
     queue: string,
@@ -19,6 +19,13 @@ export interface Jobs {
   /** Takes no further job: those under way go on. Jobs can still be added. */
   rest(): Promise<void>
   stop(): Promise<void>
+}
+
+export interface NewJob {
+  data: object
+  startAfterSeconds?: number
+  /** After all that came in the ordinary way, whenever that comes. */
+  canWait?: boolean
 }
 
 export interface QueueOptions {
@@ -103,9 +110,10 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
       if (jobs.length === 0) return
       await boss.insert(
         queue,
-        jobs.map(({ data, startAfterSeconds }) => ({
+        jobs.map(({ data, startAfterSeconds, canWait }) => ({
           data,
           ...(startAfterSeconds && { startAfter: startAfterSeconds }),
+          ...(canWait && { priority: -1 }),
         })),
         { db: fromKysely(tx) },
       )

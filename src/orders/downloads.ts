@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Signer } from '../kit/signing.ts'
-import { isBoughtFile } from './bought-files.ts'
+import { isFileOfOrder } from './bought-files.ts'
 import { isGoingBack } from './going-back.ts'
 import { type State, isDelivered } from './states.ts'
 
@@ -21,7 +21,7 @@ export function downloadToken(signer: Signer, orderId: string, fileId: string, e
  * The file a token is good for. The signature says that we once gave the link; whether the order still entitles to the file
  * is asked now, so a dispute ends a link at once, another address
  * those that the old one had, and a refund of all the money as soon as it is asked for. Refuses `download_link_invalid`, `download_link_expired`,
- * `download_not_available`.
+ * `download_not_available`, `file_withdrawn`.
  */
 export async function redeemDownload(db: Db, signer: Signer, token: string) {
   const [orderId = '', fileId = '', expiry = '', signature = '', ...rest] = token.split('.')
@@ -35,16 +35,23 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
     name: string
     contentType: string
     sha256: string
+    withdrawnReason: string | null
   }>`
     select o.state, ${isGoingBack} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
-        or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256
-    from orders o join files f on ${isBoughtFile}
+        or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256, w.reason as "withdrawnReason"
+    from orders o join files f on ${isFileOfOrder}
+      left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
     where o.id = ${orderId} and f.id = ${fileId}`.execute(db)
   const file = rows[0]
   if (file?.expired)
     throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
   if (!file || file.goingBack || !isDelivered(file.state))
     throw new Refusal('download_not_available', 'The files of this order are not available any more.')
+  if (file.withdrawnReason !== null)
+    throw new Refusal(
+      'file_withdrawn',
+      `This file was withdrawn, and nobody can download it any more: “${file.withdrawnReason}”`,
+    )
   return { fileId, ...file }
 }
 

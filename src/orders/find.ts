@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage } from '../kit/database.ts'
-import { isBoughtFile } from './bought-files.ts'
+import { isBoughtFile, withdrawnFiles } from './bought-files.ts'
+import type { WithdrawnFile } from '../products/schema.ts'
 import { isGoingBack } from './going-back.ts'
 import type { Rail, State } from './states.ts'
 
@@ -40,6 +41,7 @@ export interface OrderView {
   events: { at: string; what: string }[]
   /** What was bought: the product's files as they were when it was paid, and what was added since. */
   files: OrderFile[]
+  withdrawn: WithdrawnFile[] | null
 }
 
 export type FindOrder = (id: string) => Promise<OrderView | undefined>
@@ -63,7 +65,8 @@ export function orderFinder(db: Db): FindOrder {
           (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
               'contentType', f.content_type) order by f.id), '[]')
             from files f where ${isBoughtFile})
-          else '[]' end as files
+          else '[]' end as files,
+        ${withdrawnFiles} as withdrawn
       from orders o where o.id = any(${ids})`.execute(db)
       const byId = new Map(rows.map((order) => [order.id, order]))
       return ids.map((id) => byId.get(id))

@@ -28,8 +28,10 @@ export async function sendMails(
         o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
         o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
         o.state in ('paid', 'partially_refunded') and not ${isGoingBack} as delivered,
-        o.receipt_bounced_at is not null as bounced
+        o.receipt_bounced_at is not null as bounced, f.name as "fileName", w.reason as "withdrawnReason"
       from orders o join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
+        left join files f on f.id = ${news.fileId ?? null} and f.product_id = p.id
+        left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
       where o.id = ${orderId}`.execute(db)
     const order = rows[0]
     if (!order) throw new DropJob('there is no such order')

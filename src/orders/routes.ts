@@ -35,6 +35,7 @@ export function downloadRoutes(
             'download_link_invalid',
             'download_link_expired',
             'download_not_available',
+            'file_withdrawn',
             'precondition_failed',
             'range_not_satisfiable',
             'storage_unavailable',

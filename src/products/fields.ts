@@ -60,4 +60,4 @@ export function refuseSuggestion(error: unknown): never {
 const notValid = (fields: FieldProblem[]) => new Refusal('validation_failed', 'The body is not valid.', { fields })
 
 /** In characters as PostgreSQL counts them. */
-const lengthOf = (text: string): number => [...text].length
+export const lengthOf = (text: string): number => [...text].length

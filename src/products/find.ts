@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { pageById } from '../kit/keyset.ts'
 import { imagesOf } from './images/urls.ts'
-import type { PRODUCT_STATES, Product } from './schema.ts'
+import { type PRODUCT_STATES, type Product, type WithdrawnFile, withdrawnFilesOf } from './schema.ts'
 
 export interface ProductRow {
   id: string
@@ -22,6 +22,7 @@ export interface ProductRow {
   updatedAt: Date
   version: number
   files: { id: string; name: string; size: number; sha256: string; contentType: string; createdAt: string }[]
+  withdrawn: WithdrawnFile[] | null
 }
 
 /** All that a seller sees of a product, of a row that the statement calls `p`. */
@@ -31,7 +32,11 @@ export const PRODUCT_COLUMNS = sql`
   p.image_id as "imageId", p.image_url as "imageUrl", p.created_at as "createdAt", p.updated_at as "updatedAt", p.version,
   (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
       'contentType', f.content_type, 'createdAt', f.created_at) order by f.id), '[]')
-    from files f where f.product_id = p.id and f.removed_at is null) as files`
+    from files f where f.product_id = p.id and f.removed_at is null
+      and not exists (select from withdrawn_files w where w.seller_id = p.seller_id and w.sha256 = f.sha256)) as files,
+  (select json_agg(json_build_object('id', f.id, 'name', f.name, 'reason', w.reason, 'withdrawnAt', w.withdrawn_at) order by f.id)
+    from withdrawn_files w join files f on f.sha256 = w.sha256
+    where w.seller_id = p.seller_id and f.product_id = p.id) as withdrawn`
 
 /** Above every id there is. */
 const BEFORE_THE_FIRST = 'prod_~'
@@ -69,12 +74,13 @@ export function refuseUnknown(): never {
 
 /** As it is answered. */
 export function productOf(row: ProductRow, { baseUrl, appUrl }: { baseUrl: string; appUrl: string }): Product {
-  const { imageId, imageUrl, suggestedMinor, version: _version, files, ...product } = row
+  const { imageId, imageUrl, suggestedMinor, version: _version, files, withdrawn, ...product } = row
   return {
     ...product,
     ...(suggestedMinor !== null && { suggestedAmount: suggestedMinor }),
     ...imagesOf(baseUrl, { imageId, imageUrl }),
     files: files.map((file) => ({ ...file, createdAt: new Date(file.createdAt).toISOString() })),
+    ...withdrawnFilesOf(withdrawn),
     payUrl: `${appUrl}/pay/?product=${row.id}`,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

@@ -69,6 +69,25 @@ export const ProductFile = Type.Object({
   createdAt: Time,
 })
 
+export const WithdrawnFile = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  reason: Type.String({ description: 'One line, as buyers were told.' }),
+  withdrawnAt: Time,
+})
+export type WithdrawnFile = Type.Static<typeof WithdrawnFile>
+/** A member of what is answered, where there are any. */
+export const WithdrawnFiles = Type.Optional(
+  Type.Array(WithdrawnFile, {
+    description: 'What the operator of the service has withdrawn: nobody can download it, whoever has paid for it.',
+  }),
+)
+/** As the database says it, which keeps its own way of writing a time. */
+export const withdrawnFilesOf = (files: readonly WithdrawnFile[] | null): { withdrawnFiles?: WithdrawnFile[] } =>
+  files
+    ? { withdrawnFiles: files.map((file) => ({ ...file, withdrawnAt: new Date(file.withdrawnAt).toISOString() })) }
+    : {}
+
 /** Where a product's picture is, in the sizes there are. */
 export const ImageUrls = Type.Object(
   {
@@ -94,6 +113,7 @@ export const Product = Type.Object(
     suggestedAmount: Type.Optional(Amount),
     statementSuffix: Type.String(),
     files: Type.Array(ProductFile, { description: 'In the order they were added.' }),
+    withdrawnFiles: WithdrawnFiles,
     imageUrl: Type.Optional(ImageUrl),
     images: Type.Optional(ImageUrls),
     payUrl: Type.String({ description: 'The hosted page, where it can be bought once it is active.' }),

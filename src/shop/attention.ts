@@ -14,6 +14,8 @@ export interface Matter {
 const MOST_SHOWN = 20
 /** A refund that failed longer ago was seen, or is no longer missed. */
 const REFUND_DAYS = 60
+/** Nothing is to be done about it, so it is shown long enough to be noticed. */
+const WITHDRAWN_DAYS = 14
 
 /** What waits for a seller, the newest first. `payable` says which currencies a processor here takes. */
 export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
@@ -38,6 +40,12 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
           and not exists (
             select from refunds n where n.order_id = r.order_id and n.created_at > r.created_at and n.state <> 'failed')
         order by r.created_at desc limit ${MOST_SHOWN})
+      union all
+      (select 'file_withdrawn', null, p.id, p.name, null, max(w.withdrawn_at)
+        from withdrawn_files w join products p on p.seller_id = w.seller_id
+          join files f on f.product_id = p.id and f.sha256 = w.sha256
+        where w.seller_id = ${sellerId} and w.withdrawn_at > now() - make_interval(days => ${WITHDRAWN_DAYS})
+        group by p.id)
       union all
       (select 'no_files', null, p.id, p.name, null, p.updated_at
         from products p where p.seller_id = ${sellerId} and p.status = 'active'

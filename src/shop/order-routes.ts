@@ -13,6 +13,7 @@ import { limitOf, refusing } from '../kit/schema.ts'
 import { refuseFreeMails } from '../orders/discounts/offers.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
+import { withdrawnFilesOf } from '../products/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type OrderDetails, type OrderFilter, type OrderRow, findOwnOrder, listOrders, orderView } from './orders.ts'
 import { type Order, OrderDetail, OrderParams, Orders, OrdersQuery } from './schema.ts'
@@ -102,6 +103,7 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
         refunds: refunds.map(refundView),
         transfers: transfers.map(transferView),
         files: order.files,
+        ...withdrawnFilesOf(order.withdrawn),
         ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
         orderUrl: orderUrl(orderId),
       }

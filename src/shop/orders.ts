@@ -4,7 +4,8 @@ import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { Period } from '../kit/period.ts'
-import { isBoughtFile } from '../orders/bought-files.ts'
+import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
+import type { WithdrawnFile } from '../products/schema.ts'
 import { isGoingBack } from '../orders/going-back.ts'
 import type { Rail, State } from '../orders/states.ts'
 import type { Order } from './schema.ts'
@@ -108,6 +109,7 @@ export interface OrderDetails extends OrderRow {
   pendingEmail: string | null
   events: { at: string; what: string }[]
   files: { id: string; name: string; size: number }[]
+  withdrawn: WithdrawnFile[] | null
 }
 
 /** One of a seller's orders, with all that happened to it. Refuses `order_not_found`. */
@@ -120,7 +122,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
       case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by f.id), '[]')
           from files f where ${isBoughtFile})
-        else '[]' end as files
+        else '[]' end as files, ${withdrawnFiles} as withdrawn
     from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
   if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')
   return rows[0]

@@ -3,6 +3,7 @@ import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 import { RAILS, STATES } from '../orders/states.ts'
+import { WithdrawnFiles } from '../products/schema.ts'
 import { Refund } from '../payments/refunds/routes.ts'
 
 /** No NUL, which PostgreSQL holds in no text. */
@@ -85,6 +86,7 @@ export const OrderDetail = Type.Object({
   refunds: Type.Array(Refund),
   transfers: Type.Array(Transfer),
   files: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() })),
+  withdrawnFiles: WithdrawnFiles,
   pendingEmail: Type.Optional(
     Type.String({ description: 'An address that the order is to have, once whoever reads it has confirmed it.' }),
   ),
@@ -144,6 +146,7 @@ export const ATTENTION = [
   'disputed',
   'refund_failed',
   'receipt_bounced',
+  'file_withdrawn',
   'no_files',
   'no_payments',
 ] as const

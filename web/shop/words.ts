@@ -20,6 +20,10 @@ const REFUSALS: Record<string, Said> = {
     title: 'The file did not arrive as it was read.',
     text: 'Nothing of it was kept. Continue to send it again.',
   },
+  file_withdrawn: {
+    title: 'This file was withdrawn by the operator of this service.',
+    text: 'It is not taken again, under another name neither. Nothing of it was kept.',
+  },
   image_not_readable: {
     title: 'This picture cannot be read.',
     text: 'Please take a JPEG, PNG, WebP, AVIF or GIF that other programs open.',

@@ -10,6 +10,7 @@ export type BuyerMail =
   | 'dispute_won'
   | 'dispute_lost'
   | 'email_changed'
+  | 'file_withdrawn'
 export type SellerMail =
   | 'seller_paid_late'
   | 'seller_needs_review'
@@ -35,6 +36,8 @@ export interface MailNews {
   byApi?: boolean
   /** Where it goes, when that is not the order's address any more. */
   to?: string
+  /** The file that was withdrawn. */
+  fileId?: string
   /** Why a refund could not be made, where we know. */
   why?: 'amount' | 'refunded_already' | 'disputed' | 'no_answer'
 }
@@ -56,6 +59,9 @@ export interface MailOrder {
   imageId: string | null
   /** The files are the buyer's, now that the mail is written. */
   delivered: boolean
+  /** The file that the news is of, and why it was withdrawn. */
+  fileName: string | null
+  withdrawnReason: string | null
   /** The last receipt was refused by the mail server. */
   bounced: boolean
 }

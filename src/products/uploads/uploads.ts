@@ -101,13 +101,18 @@ export async function findUpload(db: Db, id: string, sellerId: string): Promise<
 
 /**
  * The upload's bytes, all of them in the storage, become a file of the product, once however often it is asked for: the statement
- * that ends the upload adds the file and takes off the one it replaces. Refuses `checksum_mismatch`, and then nothing is kept.
+ * that ends the upload adds the file and takes off the one it replaces. Refuses `checksum_mismatch`, `file_withdrawn`, and then
+ * nothing is kept.
  */
 export async function publish(db: Db, storage: Storage, upload: Upload, stored: Stored): Promise<FileRow> {
   const { id } = upload
   if (stored.size !== upload.sizeBytes || (upload.sha256 ?? stored.sha256) !== stored.sha256) {
     await giveUp(db, storage, id)
     throw new Refusal('checksum_mismatch', `What arrived hashes to ${stored.sha256}. Nothing of it was kept.`)
+  }
+  if (await isWithdrawn(db, upload.sellerId, stored.sha256)) {
+    await giveUp(db, storage, id)
+    throw new Refusal('file_withdrawn', 'A file of exactly these bytes was withdrawn. Nothing of it was kept.')
   }
   const contentType = await contentTypeOf(storage, id, stored.size)
   const { rows } = await sql<FileRow>`
@@ -123,6 +128,13 @@ export async function publish(db: Db, storage: Storage, upload: Upload, stored: 
     select id, product_id, name, ${stored.size}, ${stored.sha256}, ${contentType} from finished
     returning ${FILE_COLUMNS}`.execute(db)
   return rows[0] ?? (await finishedFile(db, id))
+}
+
+/** Asked before: what is withdrawn between this and the publishing opens nothing all the same. */
+async function isWithdrawn(db: Db, sellerId: string, sha256: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from withdrawn_files where seller_id = ${sellerId} and sha256 = ${sha256}`.execute(db)
+  return rows.length > 0
 }
 
 /** What became of an upload that somebody else has finished. */

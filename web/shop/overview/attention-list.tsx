@@ -8,6 +8,7 @@ const WORDS: Record<Attention['what'], string> = {
   disputed: 'A buyer disputes a payment at the bank.',
   refund_failed: 'A refund did not go through.',
   receipt_bounced: 'A receipt could not be delivered.',
+  file_withdrawn: 'A file was withdrawn: nobody can download it any more, and its buyers are told why.',
   no_files: 'On sale, and there is nothing to download.',
   no_payments: 'On sale, and nobody can pay for it here: no way of paying takes its currency.',
 }

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import { type Db, retryConflicts } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { NOT_IN_A_LINE, lengthOf } from './fields.ts'
+
+const LONGEST_REASON = 500
+const COPIES_SHOWN = 100
+
+export interface Withdrawn {
+  name: string
+  productName: string
+  withdrawnAt: Date
+  /** What buyers are told, or were: the first reason stays. */
+  reason: string
+  /** It had been withdrawn before. */
+  already: boolean
+  /** The same bytes of other sellers, which are theirs still: some of them, when there are very many. */
+  elsewhere: { fileId: string; productName: string; sellerName: string }[]
+}
+
+/**
+ * Takes a file from everybody, those who have paid for it too, at once and for good: every copy that its seller has of these
+ * bytes. They cannot be sent again. The buyers' mails follow by the clock. Again changes nothing. For operators: a seller who could
+ * do it could take back what was sold. Refuses `validation_failed`, `file_not_found`.
+ */
+export async function withdrawFile(db: Db, { fileId, reason }: { fileId: string; reason: string }): Promise<Withdrawn> {
+  const line = checkedReason(reason)
+  const { rows: made } = await retryConflicts(() =>
+    sql`
+      with chosen as (
+        select p.seller_id, f.sha256 from files f join products p on p.id = f.product_id where f.id = ${fileId}
+      ), removed as (
+        update files f set removed_at = now() from products p, chosen c
+        where f.product_id = p.id and p.seller_id = c.seller_id and f.sha256 = c.sha256 and f.removed_at is null)
+      insert into withdrawn_files (seller_id, sha256, reason)
+      select seller_id, sha256, ${line} from chosen
+      on conflict do nothing returning 1`.execute(db),
+  )
+  const { rows } = await sql<Omit<Withdrawn, 'already'>>`
+    select f.name, p.name as "productName", w.withdrawn_at as "withdrawnAt", w.reason,
+      (select coalesce(json_agg(json_build_object('fileId', c.id, 'productName', c.product, 'sellerName', c.seller)), '[]') from (
+        select other.id, q.name as product, s.name as seller
+        from files other join products q on q.id = other.product_id join sellers s on s.id = q.seller_id
+        where other.sha256 = f.sha256 and q.seller_id <> p.seller_id
+          and not exists (select from withdrawn_files v where v.seller_id = q.seller_id and v.sha256 = f.sha256)
+        order by other.id limit ${COPIES_SHOWN}) c) as elsewhere
+    from files f join products p on p.id = f.product_id
+      join withdrawn_files w on w.seller_id = p.seller_id and w.sha256 = f.sha256
+    where f.id = ${fileId}`.execute(db)
+  if (!rows[0]) throw new Refusal('file_not_found', 'There is no such file.')
+  return { ...rows[0], already: made.length === 0 }
+}
+
+function checkedReason(given: string): string {
+  const reason = given.toWellFormed().trim()
+  const problem =
+    reason === '' || lengthOf(reason) > LONGEST_REASON
+      ? `must have 1 to ${LONGEST_REASON} characters`
+      : NOT_IN_A_LINE.test(reason) && 'must be one line without control characters'
+  if (problem) throw new Refusal('validation_failed', `What buyers are told ${problem}.`)
+  return reason
+}
