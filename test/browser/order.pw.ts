@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expectDownloads, expectPaid, makeOrder, newEmail, payWith } from './buyer.ts'
-import { BASE_URL, expect, test } from './fixtures.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
 async function buy(page: Page): Promise<{ email: string; orderId: string }> {
   const order = await makeOrder(page)
@@ -189,4 +189,27 @@ test('what is printed is the receipt', async ({ page }) => {
   await expect(page.getByRole('complementary', { name: 'Receipt' })).toBeVisible()
   await expect(page.getByRole('link', { name: /^Download / }).first()).toBeHidden()
   await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
+})
+
+test('a file that was withdrawn is named with its reason, and the others can be downloaded', async ({ page }) => {
+  const { orderId } = await buy(page)
+  let left = 2
+  await page.route(/\/status\?/, async (route) => {
+    const response = await route.fetch()
+    const status = await response.json()
+    const [bad, ...others] = status.downloads
+    const reason = 'It holds <b>a virus</b>.'
+    const withdrawnFiles = [{ id: bad.fileId, name: bad.name, reason, withdrawnAt: status.createdAt }]
+    await route.fulfill({ response, json: { ...status, downloads: others.slice(0, left), withdrawnFiles } })
+  })
+  await page.setViewportSize(SIZES.phone.viewport)
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByText('The Quiet Shop.pdf was withdrawn.')).toBeVisible()
+  await expect(page.getByText('“It holds <b>a virus</b>.”')).toBeVisible()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(2)
+  await expectAccessible(page, 'an order with a file that was withdrawn')
+  await expectFits(page, 'an order with a file that was withdrawn')
+  left = 0
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'There is nothing left to download' })).toBeVisible()
 })

@@ -1,4 +1,4 @@
-import { call, type Download, type Status } from '../ui/api.ts'
+import { call, type Download, type OrderStatus, type Status } from '../ui/api.ts'
 
 export interface Purchase {
   orderId: string
@@ -10,6 +10,7 @@ export interface Purchase {
   createdAt: string
   paidAt: string | null
   downloads: Download[]
+  withdrawnFiles?: OrderStatus['withdrawnFiles']
 }
 
 export interface Purchases {

@@ -7,9 +7,10 @@ import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
+import { Withdrawn } from '../ui/withdrawn.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
-import { FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS } from './words.ts'
+import { FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT } from './words.ts'
 
 interface ReceiptProps {
   order: OrderStatus
@@ -26,10 +27,10 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   useEffect(() => {
     if (byHand) heading.current?.focus()
   }, [byHand])
-  const isFree = order.paid && order.amount === 0
-  const [title, text] = isGoingBack(order) ? GOING_BACK : isFree ? FREE : HEADLINES[order.status]
-  const name = order.paidAt ? 'Receipt' : 'Order'
   const files = order.downloads.length > 0
+  const isFree = order.paid && order.amount === 0
+  const [title, text] = headlineOf(order)
+  const name = order.paidAt ? 'Receipt' : 'Order'
   const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
   return (
     <div class="receipt">
@@ -41,6 +42,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
         {news && <Notice title={news} icon="clock" />}
         {hasBounced(order) && <Bounced email={email} />}
+        <Withdrawn files={order.withdrawnFiles} />
         {files && <Files downloads={order.downloads} renew={renew} />}
         {order.status === 'pending' && order.product && isKeptHere(order.product.id, order.orderId) && (
           <p>
@@ -83,6 +85,12 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
       </aside>
     </div>
   )
+}
+
+function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status']] {
+  if (isGoingBack(order)) return GOING_BACK
+  if (order.paid && order.withdrawnFiles && order.downloads.length === 0) return NOTHING_LEFT
+  return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]
 }
 
 /** Until the service says so in its own type. */

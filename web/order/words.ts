@@ -30,10 +30,16 @@ export const HEADLINES: Record<Status, [title: string, text: string]> = {
   ],
 }
 
-/** Paid, and all of it has been asked back: the files ended with that, and come again should it fail. */
+/** Delivered, and all of it has been asked back: the files ended with that, and come again should it fail. */
 export const GOING_BACK: (typeof HEADLINES)[Status] = [
   'Your refund is on its way',
   'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
+]
+
+/** Paid, and all that it was for was withdrawn. */
+export const NOTHING_LEFT: (typeof HEADLINES)[Status] = [
+  'There is nothing left to download',
+  'All the files of this order were withdrawn. Here is why.',
 ]
 
 /** What cost nothing. */

@@ -9,6 +9,7 @@ import { useLoad } from '../load.ts'
 import { Failed, Head, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
+import { WithdrawnFromSale } from '../withdrawn.tsx'
 import { ADVICE, STATES } from './order-words.ts'
 import { EmailDialog } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
@@ -145,6 +146,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
           <h2 id="happened">What happened</h2>
           <Timeline timeline={order.timeline} />
         </section>
+        <WithdrawnFromSale files={order.withdrawnFiles} />
         {order.files.length > 0 && <BoughtFiles order={order} />}
       </div>
       <OrderSlip order={order} />

@@ -7,12 +7,13 @@ import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts
 import { Ask } from '../dialog.tsx'
 import { Failed } from '../parts.tsx'
 import { addFiles, forgetDone, giveUp, uploads } from '../uploads/uploads.ts'
+import { WithdrawnFromSale } from '../withdrawn.tsx'
 import { unfinishedOf } from '../uploads/unfinished.ts'
 import { Part } from './part.tsx'
 import { UploadRow } from './upload-row.tsx'
 
 interface FilesPartProps {
-  product: Pick<Product, 'id' | 'files'>
+  product: Pick<Product, 'id' | 'files' | 'withdrawnFiles'>
   /** Asks for the product once more. */
   onChanged: () => Promise<void>
   title?: string
@@ -60,6 +61,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   }
   return (
     <Part id="files" title={title}>
+      <WithdrawnFromSale files={product.withdrawnFiles} />
       {product.files.length > 0 && (
         <ul class="rows files" aria-label="Files">
           {product.files.map((file) => (
