@@ -20,6 +20,8 @@ export default defineConfig({
     // pictures of every moment would cost the other worker its core
     trace: { mode: 'retain-on-failure', screenshots: false },
     screenshot: 'only-on-failure',
+    // what turns is drawn anew sixty times a second, without a graphics card; who tests what moves says so
+    contextOptions: { reducedMotion: 'reduce' },
     launchOptions: {
       executablePath: browser.executablePath,
       // the sandbox needs rights that a container and root do not have; the pages are our own

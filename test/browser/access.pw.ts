@@ -147,7 +147,8 @@ async function expectTargets(page: Page): Promise<void> {
   expect(small).toEqual([])
 }
 
-test('a purchase with the keyboard alone', async ({ page }) => {
+test('a purchase with the keyboard alone, with all that moves', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   await page.goto(DEMO_URL)
   const press = async (key: string, times = 1) => {
     for (let i = 0; i < times; i += 1) await page.keyboard.press(key)
@@ -189,10 +190,14 @@ test('each step is said to who does not see it', async ({ page }) => {
   await expect(said).toHaveText('Your files are ready.')
 })
 
-test('nothing moves for who asked for less motion', async ({ page }) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  await makeOrder(page)
+test('nothing moves for who asked for less motion, and something does for all others', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  const working = { orderId, status: 'processing', paid: false, amount: 49_900, currency: 'INR', downloads: [] }
+  await page.route('**/status?**', (route) => route.fulfill({ json: { ...working, nextPollMs: null } }))
   await payWith(page, { scenario: 'delayed' })
   await expect(page.getByText('You may close this page.')).toBeVisible()
-  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
+  const moving = () => page.evaluate(() => document.getAnimations().length)
+  expect(await moving()).toBe(0)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  expect(await moving()).toBeGreaterThan(0)
 })
