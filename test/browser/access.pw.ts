@@ -5,113 +5,109 @@ import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './f
 const STATUSES = ['expired', 'refunded', 'partially_refunded', 'disputed', 'charged_back', 'needs_review'] as const
 const SLOW = { timeout: 20_000 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    // a heading that is still fading in has no contrast yet
-    test.use({ colorScheme, contextOptions: { reducedMotion: 'reduce' } })
-    // axe looks at every element of every state: that is work
-    test.describe.configure({ timeout: 120_000 })
-    const look = async (page: Page, what: string) => {
-      await expectAccessible(page, what, colorScheme)
-      await expectFits(page, what)
-    }
+test.describe('in the light and in the dark', () => {
+  // axe looks at every element of every state: that is work
+  test.describe.configure({ timeout: 120_000 })
+  const look = async (page: Page, what: string) => {
+    await expectAccessible(page, what)
+    await expectFits(page, what)
+  }
 
-    test('axe finds nothing on the way to the files', async ({ page }) => {
-      await page.goto(DEMO_URL)
-      await look(page, 'contact')
-      await page.getByLabel('E-mail').fill('ann@gmial')
-      await page.getByRole('button', { name: 'Continue to payment' }).click()
-      await look(page, 'contact, refused')
-      await makeOrder(page)
-      await look(page, 'payment')
-      await page.getByRole('radio', { name: 'UPI' }).check()
-      await expect(page.getByRole('img', { name: 'UPI code' })).toBeVisible()
-      await look(page, 'payment by UPI')
-      await payWith(page, { scenario: 'decline' })
-      await expect(page.getByText('declined the payment')).toBeVisible()
-      await look(page, 'declined')
-      await payWith(page, { scenario: 'delayed' })
-      await expect(page.getByText('You may close this page.')).toBeVisible()
-      await look(page, 'processing')
-      await expectPaid(page)
-      await page.getByText('Checksum').first().click()
-      await look(page, 'paid')
-    })
-
-    test('axe finds nothing in any other state of an order', async ({ page }) => {
-      const { orderId } = await makeOrder(page)
-      for (const status of STATUSES) {
-        await page.unrouteAll({ behavior: 'wait' })
-        await page.route('**/status?**', (route) =>
-          route.fulfill({
-            json: {
-              orderId,
-              status,
-              paid: false,
-              amount: 49_900,
-              currency: 'INR',
-              refundedAmount: 1_00,
-              downloads: [],
-              nextPollMs: null,
-            },
-          }),
-        )
-        await page.reload()
-        await expect(page.getByRole('link', { name: 'Open the page of this order' })).toBeVisible()
-        await look(page, status)
-      }
-      await page.unrouteAll({ behavior: 'wait' })
-      await page.route('**/status?**', (route) => route.abort())
-      await page.reload()
-      await expect(page.getByRole('alert')).toBeVisible()
-      await look(page, 'cannot be reached')
-    })
-
-    test('axe finds nothing on the page of an order in any state', async ({ page }) => {
-      const { orderId } = await makeOrder(page)
-      const at = new Date().toISOString()
-      for (const status of ['pending', 'processing', ...STATUSES]) {
-        await page.unrouteAll({ behavior: 'wait' })
-        await page.route('**/status?**', async (route) => {
-          const response = await route.fetch()
-          const timeline = [
-            { at, what: 'created' },
-            { at, what: 'payment_processing' },
-            { at, what: status },
-          ]
-          await route.fulfill({
-            response,
-            json: { ...(await response.json()), status, timeline, refundedAmount: 1_00, nextPollMs: null },
-          })
-        })
-        await page.goto(`/order/?order=${orderId}`)
-        await expect(page.getByText('Everything that happened')).toBeVisible()
-        await look(page, `order, ${status}`)
-      }
-    })
-
-    test('axe finds nothing on the other pages', async ({ page }) => {
-      const { email, orderId } = await makeOrder(page)
-      await payWith(page)
-      await expectPaid(page)
-      await page.goto(`/order/?order=${orderId}`)
-      await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
-      await page.getByText('Everything that happened').click()
-      await look(page, 'order')
-      await page.goto('/order/')
-      await page.getByRole('button', { name: 'Show the order' }).click()
-      await look(page, 'order, asked')
-      await page.goto(`/outbox/?to=${email}`)
-      await expect(page.getByText('1 mail')).toBeVisible(SLOW)
-      await look(page, 'outbox')
-      for (const path of ['/', '/pricing/', '/pay/', '/pay/?product=prod_none', '/nowhere']) {
-        await page.goto(path)
-        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-        await look(page, path)
-      }
-    })
+  test('axe finds nothing on the way to the files', async ({ page }) => {
+    await page.goto(DEMO_URL)
+    await look(page, 'contact')
+    await page.getByLabel('E-mail').fill('ann@gmial')
+    await page.getByRole('button', { name: 'Continue to payment' }).click()
+    await look(page, 'contact, refused')
+    await makeOrder(page)
+    await look(page, 'payment')
+    await page.getByRole('radio', { name: 'UPI' }).check()
+    await expect(page.getByRole('img', { name: 'UPI code' })).toBeVisible()
+    await look(page, 'payment by UPI')
+    await payWith(page, { scenario: 'decline' })
+    await expect(page.getByText('declined the payment')).toBeVisible()
+    await look(page, 'declined')
+    await payWith(page, { scenario: 'delayed' })
+    await expect(page.getByText('You may close this page.')).toBeVisible()
+    await look(page, 'processing')
+    await expectPaid(page)
+    await page.getByText('Checksum').first().click()
+    await look(page, 'paid')
   })
-}
+
+  test('axe finds nothing in any other state of an order', async ({ page }) => {
+    const { orderId } = await makeOrder(page)
+    for (const status of STATUSES) {
+      await page.unrouteAll({ behavior: 'wait' })
+      await page.route('**/status?**', (route) =>
+        route.fulfill({
+          json: {
+            orderId,
+            status,
+            paid: false,
+            amount: 49_900,
+            currency: 'INR',
+            refundedAmount: 1_00,
+            downloads: [],
+            nextPollMs: null,
+          },
+        }),
+      )
+      await page.reload()
+      await expect(page.getByRole('link', { name: 'Open the page of this order' })).toBeVisible()
+      await look(page, status)
+    }
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.route('**/status?**', (route) => route.abort())
+    await page.reload()
+    await expect(page.getByRole('alert')).toBeVisible()
+    await look(page, 'cannot be reached')
+  })
+
+  test('axe finds nothing on the page of an order in any state', async ({ page }) => {
+    const { orderId } = await makeOrder(page)
+    const at = new Date().toISOString()
+    for (const status of ['pending', 'processing', ...STATUSES]) {
+      await page.unrouteAll({ behavior: 'wait' })
+      await page.route('**/status?**', async (route) => {
+        const response = await route.fetch()
+        const timeline = [
+          { at, what: 'created' },
+          { at, what: 'payment_processing' },
+          { at, what: status },
+        ]
+        await route.fulfill({
+          response,
+          json: { ...(await response.json()), status, timeline, refundedAmount: 1_00, nextPollMs: null },
+        })
+      })
+      await page.goto(`/order/?order=${orderId}`)
+      await expect(page.getByText('Everything that happened')).toBeVisible()
+      await look(page, `order, ${status}`)
+    }
+  })
+
+  test('axe finds nothing on the other pages', async ({ page }) => {
+    const { email, orderId } = await makeOrder(page)
+    await payWith(page)
+    await expectPaid(page)
+    await page.goto(`/order/?order=${orderId}`)
+    await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+    await page.getByText('Everything that happened').click()
+    await look(page, 'order')
+    await page.goto('/order/')
+    await page.getByRole('button', { name: 'Show the order' }).click()
+    await look(page, 'order, asked')
+    await page.goto(`/outbox/?to=${email}`)
+    await expect(page.getByText('1 mail')).toBeVisible(SLOW)
+    await look(page, 'outbox')
+    for (const path of ['/', '/pricing/', '/pay/', '/pay/?product=prod_none', '/nowhere']) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+      await look(page, path)
+    }
+  })
+})
 
 test.describe('on the smallest phone', () => {
   test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })

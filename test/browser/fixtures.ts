@@ -53,23 +53,25 @@ function watchContext(context: BrowserContext, faults: string[], allowed: Set<st
   })
 }
 
-/** axe finds nothing. What the colours do not decide is the same in the dark, so there only they are looked at. */
-export async function expectAccessible(
-  page: Page,
-  what: string,
-  colorScheme: 'light' | 'dark' = 'light',
-): Promise<void> {
+/** axe finds nothing, in the light and in the dark. What the colours do not decide is the same there, so only they are. */
+export async function expectAccessible(page: Page, what: string): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+  expect(await axeFinds(page), what).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await axeFinds(page, ['color-contrast', 'link-in-text-block']), `${what}, in the dark`).toEqual([])
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+async function axeFinds(page: Page, rules?: string[]): Promise<string[]> {
   const { violations } = await page.evaluate((options) => (window as unknown as { axe: typeof axe }).axe.run(options), {
     // a mail's own HTML stands in a frame that runs no scripts, axe's neither
     iframes: false,
     resultTypes: ['violations'],
-    ...(colorScheme === 'dark' && { runOnly: ['color-contrast'] }),
+    ...(rules && { runOnly: rules }),
   } satisfies axe.RunOptions)
-  const found = violations.map(
+  return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
   )
-  expect(found, what).toEqual([])
 }
 
 /** Nothing is wider than the screen: on a phone that is the first thing that looks broken. */

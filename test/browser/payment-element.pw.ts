@@ -172,25 +172,21 @@ test('a payment that was closed at the processor is opened again under the same 
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test.describe(colorScheme, () => {
-    test.use({ colorScheme, contextOptions: { reducedMotion: 'reduce' } })
-    test('axe finds nothing in any state of the form', async ({ page, shop, stripe }) => {
-      stripe.faults.script = 'blocked'
-      await page.goto(shop.demoUrl)
-      await page.getByLabel('E-mail').fill(newEmail())
-      await page.getByRole('button', { name: 'Continue to payment' }).click()
-      await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
-      await expectAccessible(page, 'blocked', colorScheme)
-      stripe.faults.script = undefined
-      stripe.faults.scriptDelayMs = 3_000
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await expect(page.getByText('Loading the payment form…')).toBeVisible()
-      await expectAccessible(page, 'loading', colorScheme)
-      await expect(payButton(page)).toBeVisible()
-      await expectAccessible(page, 'the form', colorScheme)
-      await payBy(page, DECLINED)
-      await expect(page.getByText('Your card was declined.')).toBeVisible()
-      await expectAccessible(page, 'declined', colorScheme)
-    })
-  })
+test('axe finds nothing in any state of the form', async ({ page, shop, stripe }) => {
+  stripe.faults.script = 'blocked'
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
+  await expectAccessible(page, 'blocked')
+  stripe.faults.script = undefined
+  stripe.faults.scriptDelayMs = 3_000
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('Loading the payment form…')).toBeVisible()
+  await expectAccessible(page, 'loading')
+  await expect(payButton(page)).toBeVisible()
+  await expectAccessible(page, 'the form')
+  await payBy(page, DECLINED)
+  await expect(page.getByText('Your card was declined.')).toBeVisible()
+  await expectAccessible(page, 'declined')
+})

@@ -166,10 +166,7 @@ const newBuyer = (browser: { newContext: (options: object) => Promise<BrowserCon
 
 /** On a phone and on a desk, in the light and in the dark. */
 async function look(page: Page, what: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await expectAccessible(page, `${what}, ${colorScheme}`, colorScheme)
-  }
+  await expectAccessible(page, what)
   for (const { viewport } of Object.values(SIZES)) {
     await page.setViewportSize(viewport)
     await expectFits(page, what)

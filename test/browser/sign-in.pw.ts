@@ -216,33 +216,31 @@ test('every refusal, and every reason to come back, is said in words that help',
   await page.context().setOffline(false)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 }, colorScheme })
-    test(`axe finds nothing at any step, and every step fits the smallest phone (${colorScheme})`, async ({ page }) => {
-      const look = async (what: string) => {
-        await expectAccessible(page, what, colorScheme)
-        await expectFits(page, what)
-      }
-      await page.route('**/api/auth/providers', (route) => route.fulfill({ json: { idp: true } }))
-      await page.goto('/sign-in/?error=idp_unavailable')
-      await expect(page.getByRole('link', { name: /^Continue with/ })).toBeVisible()
-      await look('sent back')
-      await page.getByRole('button', { name: 'Send me a code' }).click()
-      await expect(page.getByText('Please enter your e-mail.')).toBeVisible()
-      await look('nothing entered')
-      await page.getByRole('button', { name: 'Use a password instead' }).click()
-      await page.getByRole('button', { name: 'Show the characters' }).click()
-      await look('password')
-      await page.getByRole('button', { name: 'Send me a code instead' }).click()
-      await askCode(page, newSellerEmail())
-      await look('code')
-      await codeField(page).fill('000000')
-      await expect(page.getByText('This code is not right.')).toBeVisible()
-      await look('wrong code')
-    })
+test.describe('in the light and in the dark', () => {
+  test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
+  test('axe finds nothing at any step, and every step fits the smallest phone', async ({ page }) => {
+    const look = async (what: string) => {
+      await expectAccessible(page, what)
+      await expectFits(page, what)
+    }
+    await page.route('**/api/auth/providers', (route) => route.fulfill({ json: { idp: true } }))
+    await page.goto('/sign-in/?error=idp_unavailable')
+    await expect(page.getByRole('link', { name: /^Continue with/ })).toBeVisible()
+    await look('sent back')
+    await page.getByRole('button', { name: 'Send me a code' }).click()
+    await expect(page.getByText('Please enter your e-mail.')).toBeVisible()
+    await look('nothing entered')
+    await page.getByRole('button', { name: 'Use a password instead' }).click()
+    await page.getByRole('button', { name: 'Show the characters' }).click()
+    await look('password')
+    await page.getByRole('button', { name: 'Send me a code instead' }).click()
+    await askCode(page, newSellerEmail())
+    await look('code')
+    await codeField(page).fill('000000')
+    await expect(page.getByText('This code is not right.')).toBeVisible()
+    await look('wrong code')
   })
-}
+})
 
 test('with the keyboard alone: into the account, and out again', async ({ page }) => {
   const email = newSellerEmail()

@@ -184,15 +184,11 @@ test('the script is blocked: a plain message, and the order is kept for another 
   await expectPaid(page)
 })
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test.describe(colorScheme, () => {
-    test.use({ colorScheme, contextOptions: { reducedMotion: 'reduce' } })
-    test('axe finds nothing before and after the window', async ({ page }) => {
-      await toForm(page)
-      await expectAccessible(page, 'the choice', colorScheme)
-      await openWindow(page)
-      await choose(page, 'Close')
-      await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
-      await expectAccessible(page, 'closed', colorScheme)
-    })
-  })
+test('axe finds nothing before and after the window', async ({ page }) => {
+  await toForm(page)
+  await expectAccessible(page, 'the choice')
+  await openWindow(page)
+  await choose(page, 'Close')
+  await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
+  await expectAccessible(page, 'closed')
+})
