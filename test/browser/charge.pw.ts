@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
-import { expectPaid, makeOrder, newEmail, payWith } from './buyer.ts'
+import { newEmail } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { buy, order } from './orders.ts'
 import { codeField, mailsTo } from './seller.ts'
 
 const SLOW = { timeout: 15_000 }
@@ -19,16 +20,6 @@ async function chargeCode(page: Page, email: string, count = 1): Promise<string>
   return codes[0]!
 }
 
-async function paidOrder(page: Page): Promise<{ email: string; orderId: string }> {
-  const order = await makeOrder(page)
-  await payWith(page)
-  await expectPaid(page)
-  return order
-}
-
-/** As on a device that never saw the order. */
-const forgetAll = (page: Page) => page.evaluate(() => localStorage.clear())
-
 async function ask(page: Page, email: string, line: { text?: string; amount?: string; date?: string }): Promise<void> {
   if (line.text !== undefined) await page.getByLabel(TEXT).fill(line.text)
   if (line.amount !== undefined) await page.getByLabel('Amount').fill(line.amount)
@@ -40,8 +31,7 @@ async function ask(page: Page, email: string, line: { text?: string; amount?: st
 const today = () => new Date().toISOString().slice(0, 10)
 
 test('by the text of the line and a code: which order it was, and on to its page', async ({ page }) => {
-  const { email, orderId } = await paidOrder(page)
-  await forgetAll(page)
+  const { email, orderId } = await buy(page.request)
   await page.goto('/order/')
   await page.getByRole('link', { name: 'Find out what this charge is' }).click()
   await ask(page, ` ${email.toUpperCase()} `, { text: 'till* the qui' })
@@ -57,7 +47,7 @@ test('by the text of the line and a code: which order it was, and on to its page
 })
 
 test('by amount and date; what fits nothing shows the latest orders, and no other mailbox’s', async ({ page }) => {
-  const { email } = await paidOrder(page)
+  const { email } = await buy(page.request)
   await page.goto('/charge/')
   await ask(page, email, { amount: '499', date: today() })
   await codeField(page).fill(await chargeCode(page, email))
@@ -71,7 +61,7 @@ test('by amount and date; what fits nothing shows the latest orders, and no othe
 })
 
 test('of several orders that fit it is said that none was paid, exactly where none was', async ({ page }) => {
-  const { email } = await makeOrder(page)
+  const { email } = await order(page.request)
   for (const [second, title] of [
     ['expired', 'These orders fit, but none of them is paid.'],
     ['paid', 'It can be one of these.'],
@@ -146,7 +136,7 @@ test('a card’s number is refused at the field where it was typed', async ({ pa
 test('wrong codes are answered in words, the fifth says that only a new one helps, and a new one does', async ({
   page,
 }) => {
-  const { email } = await makeOrder(page)
+  const { email } = await order(page.request)
   await page.clock.install()
   await page.goto('/charge/')
   await ask(page, email, { text: 'TILL' })
@@ -170,7 +160,7 @@ test('wrong codes are answered in words, the fifth says that only a new one help
 })
 
 test('a reload keeps the code step, "change" and the browser’s "back" lead to what was entered', async ({ page }) => {
-  const { email } = await makeOrder(page)
+  const { email } = await order(page.request)
   await page.goto('/charge/')
   await ask(page, email, { text: 'TILL' })
   await expect(codeField(page)).toBeVisible()
@@ -239,7 +229,7 @@ test.describe('in the light and in the dark', () => {
       await expectAccessible(page, what)
       await expectFits(page, what)
     }
-    const { email } = await makeOrder(page)
+    const { email } = await order(page.request)
     await page.goto('/charge/')
     await look('asked')
     await page.getByRole('button', { name: 'Send me a code' }).click()
@@ -261,7 +251,7 @@ test.describe('in the light and in the dark', () => {
 })
 
 test('with the keyboard alone: from the line to the order', async ({ page }) => {
-  const { email, orderId } = await makeOrder(page)
+  const { email, orderId } = await order(page.request)
   await page.goto('/charge/')
   await page.getByLabel(TEXT).focus()
   await page.keyboard.type('till the quiet')

@@ -1,16 +1,28 @@
 import type { Page } from '@playwright/test'
 import { expectDownloads, expectPaid, makeOrder, newEmail, payWith } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { buy } from './orders.ts'
 
-async function buy(page: Page): Promise<{ email: string; orderId: string }> {
+/** Bought on this device. */
+async function buyHere(page: Page): Promise<{ email: string; orderId: string }> {
   const order = await makeOrder(page)
   await payWith(page)
   await expectPaid(page)
   return order
 }
 
+/** Bought elsewhere, and opened on this device, which knows it from now on. */
+async function open(page: Page): Promise<Awaited<ReturnType<typeof buy>>> {
+  const bought = await buy(page.request)
+  await page.goto(`/order/?order=${bought.orderId}`)
+  await page.getByLabel('E-mail').fill(bought.email)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
+  return bought
+}
+
 test('on the device that bought, the receipt and the files are there at once', async ({ page }) => {
-  const { email, orderId } = await buy(page)
+  const { email, orderId } = await buyHere(page)
   await page.goto(`/order/?order=${orderId}`)
   await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
   const receipt = page.getByRole('complementary', { name: 'Receipt' })
@@ -23,51 +35,41 @@ test('on the device that bought, the receipt and the files are there at once', a
   await expectDownloads(page, orderId, email)
 })
 
-test('on another device it asks for the address, and the right one opens it', async ({ page, browser }) => {
-  const { email, orderId } = await buy(page)
-  const context = await browser.newContext()
-  const elsewhere = await context.newPage()
-  await elsewhere.goto(`${BASE_URL}/order/?order=${orderId}`)
-  await elsewhere.getByLabel('E-mail').fill(` ${email.toUpperCase()} `)
-  await elsewhere.getByRole('button', { name: 'Show the order' }).click()
-  await expect(elsewhere.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused()
-  await expect(elsewhere.getByRole('link', { name: /^Download / })).toHaveCount(3)
-  await context.close()
+test('on another device it asks for the address, and the right one opens it', async ({ page, request }) => {
+  const { email, orderId } = await buy(request)
+  await page.goto(`/order/?order=${orderId}`)
+  await page.getByLabel('E-mail').fill(` ${email.toUpperCase()} `)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
 })
 
-test('a wrong address and a wrong number are answered alike, and reveal nothing', async ({ page, browser }) => {
-  const { orderId } = await buy(page)
-  const context = await browser.newContext()
-  const stranger = await context.newPage()
+test('a wrong address and a wrong number are answered alike, and reveal nothing', async ({ page, request }) => {
+  const { orderId } = await buy(request)
   const answers: string[] = []
   for (const id of [orderId, 'ord_00000000000000000000000000', 'nonsense']) {
-    await stranger.goto(`${BASE_URL}/order/?order=${id}`)
-    await stranger.getByLabel('E-mail').fill(newEmail())
-    await stranger.getByRole('button', { name: 'Show the order' }).click()
-    await expect(stranger.getByRole('alert')).toContainText('Nothing matches this order number and e-mail.')
-    await expect(stranger.getByText('The Quiet Shop')).toHaveCount(0)
-    await expect(stranger.getByText('₹499.00')).toHaveCount(0)
-    answers.push((await stranger.getByRole('main').innerText()).replaceAll(id, '…'))
+    await page.goto(`/order/?order=${id}`)
+    await page.getByLabel('E-mail').fill(newEmail())
+    await page.getByRole('button', { name: 'Show the order' }).click()
+    await expect(page.getByRole('alert')).toContainText('Nothing matches this order number and e-mail.')
+    await expect(page.getByText('The Quiet Shop')).toHaveCount(0)
+    await expect(page.getByText('₹499.00')).toHaveCount(0)
+    answers.push((await page.getByRole('main').innerText()).replaceAll(id, '…'))
   }
   expect(new Set(answers).size).toBe(1)
-  await context.close()
 })
 
-test('an order is found by its number and address, typed by hand', async ({ page, browser }) => {
-  const { email, orderId } = await buy(page)
-  const context = await browser.newContext()
-  const elsewhere = await context.newPage()
-  await elsewhere.goto(`${BASE_URL}/order/`)
-  await elsewhere.getByLabel('Order number').fill(` ${orderId} `)
-  await elsewhere.getByLabel('E-mail').fill(email)
-  await elsewhere.getByRole('button', { name: 'Show the order' }).click()
-  await expect(elsewhere.getByRole('link', { name: /^Download / })).toHaveCount(3)
-  await context.close()
+test('an order is found by its number and address, typed by hand', async ({ page, request }) => {
+  const { email, orderId } = await buy(request)
+  await page.goto('/order/')
+  await page.getByLabel('Order number').fill(` ${orderId} `)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
 })
 
 test('the receipt is sent again, and its link opens the order', async ({ page }) => {
-  const { email, orderId } = await buy(page)
-  await page.goto(`/order/?order=${orderId}`)
+  const { email, orderId } = await open(page)
   await page.getByRole('button', { name: 'Send the receipt again' }).click()
   await expect(page.getByText(`The receipt is on its way to ${email}.`)).toBeVisible()
   await page.goto(`/outbox/?to=${email}`)
@@ -80,16 +82,9 @@ test('the receipt is sent again, and its link opens the order', async ({ page })
 })
 
 test('a refund is shown on an open page that is looked at again', async ({ page }) => {
-  let secret = ''
-  page.on('request', (request) => {
-    if (request.url().endsWith('/api/sandbox/confirm'))
-      secret = (request.postDataJSON() as { clientSecret: string }).clientSecret
-  })
-  const { orderId } = await buy(page)
-  await page.goto(`/order/?order=${orderId}`)
+  const { clientSecret } = await open(page)
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
-  const refund = (amount?: number) =>
-    page.request.post('/api/sandbox/refund', { data: { clientSecret: secret, amount } })
+  const refund = (amount?: number) => page.request.post('/api/sandbox/refund', { data: { clientSecret, amount } })
   const look = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
 
   expect((await refund(10_000)).status()).toBe(200)
@@ -112,7 +107,7 @@ test('a refund is shown on an open page that is looked at again', async ({ page 
 test('the receipt of a payment that the bank took back adds up, and one that stands has its total alone', async ({
   page,
 }) => {
-  const { orderId } = await buy(page)
+  const { orderId } = await open(page)
   let change = {}
   await page.route('**/status?**', async (route) => {
     const response = await route.fetch()
@@ -138,7 +133,7 @@ const sums = (page: Page) => page.locator('.slip .lines > div').filter({ hasText
 test('a refund that is under way or has failed is told where the buyer looks, until something else happens', async ({
   page,
 }) => {
-  const { orderId } = await buy(page)
+  const { orderId } = await open(page)
   let last = ''
   await page.route('**/status?**', async (route) => {
     const response = await route.fetch()
@@ -160,7 +155,7 @@ test('a refund that is under way or has failed is told where the buyer looks, un
 })
 
 test('a receipt that could not be delivered is told, with the address that it went to', async ({ page }) => {
-  const { email, orderId } = await buy(page)
+  const { email, orderId } = await open(page)
   await page.route('**/status?**', async (route) => {
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), receiptBounced: true } })
@@ -172,7 +167,7 @@ test('a receipt that could not be delivered is told, with the address that it we
 })
 
 test('an order can be forgotten on a shared device', async ({ page }) => {
-  const { orderId } = await buy(page)
+  const { orderId } = await buyHere(page)
   await page.goto(`/order/?order=${orderId}`)
   await page.getByRole('button', { name: 'Forget this order on this device' }).click()
   await page.reload()
@@ -182,8 +177,7 @@ test('an order can be forgotten on a shared device', async ({ page }) => {
 })
 
 test('what is printed is the receipt', async ({ page }) => {
-  const { orderId } = await buy(page)
-  await page.goto(`/order/?order=${orderId}`)
+  await open(page)
   await expect(page.getByText('Receipt', { exact: true })).toBeVisible()
   await page.emulateMedia({ media: 'print' })
   await expect(page.getByRole('complementary', { name: 'Receipt' })).toBeVisible()

@@ -12,10 +12,20 @@ export interface Bought {
   email: string
 }
 
-/** An order that is paid, without the payment page: by the same two requests. */
-export async function buy(request: APIRequestContext, email = newEmail()): Promise<Bought> {
+/** An order that nobody has paid, without the payment page: by the same request. */
+export async function order(
+  request: APIRequestContext,
+  email = newEmail(),
+): Promise<Bought & { clientSecret: string }> {
   const made = await request.post(`${BASE_URL}/api/checkout`, { data: { productId: PRODUCT_ID, email } })
+  expect(made.status()).toBe(201)
   const { orderId, clientSecret } = (await made.json()) as { orderId: string; clientSecret: string }
+  return { orderId, email, clientSecret }
+}
+
+/** An order that is paid, by the same two requests. */
+export async function buy(request: APIRequestContext, email = newEmail()): Promise<Bought & { clientSecret: string }> {
+  const { orderId, clientSecret } = await order(request, email)
   const data = { clientSecret, rail: 'card', scenario: 'success' }
   expect((await request.post(`${BASE_URL}/api/sandbox/confirm`, { data })).status()).toBe(200)
   await expect
@@ -25,7 +35,7 @@ export async function buy(request: APIRequestContext, email = newEmail()): Promi
       return ((await answer.json()) as Status).status
     }, SLOW)
     .toBe('paid')
-  return { orderId, email }
+  return { orderId, email, clientSecret }
 }
 
 /** The digits of the newest mail of this kind, once it is there. */
