@@ -25,17 +25,9 @@ for (const [size, use] of Object.entries(SIZES)) {
         await expectPaid(page)
         await expectFits(page, 'paid')
         await expect(page.getByText('TILL THE QUIET SHOP')).toBeVisible()
-        const { status, rail: used, amount } = await statusOf(page, orderId, email)
+        const { status, rail: used, amount, timeline } = await statusOf(page, orderId, email)
         expect({ status, used, amount }).toEqual({ status: 'paid', used: RAIL_IDS[rail], amount: 49_900 })
-      })
-    }
-
-    for (const scenario of ['success', 'lost_webhook', 'repeated_webhook', 'reordered_webhook']) {
-      test(`${scenario}: paid, and the files are there`, async ({ page }) => {
-        const { email, orderId } = await makeOrder(page)
-        await payWith(page, { scenario })
-        await expectPaid(page)
-        expect((await statusOf(page, orderId, email)).timeline.filter(({ what }) => what === 'paid')).toHaveLength(1)
+        expect(timeline.filter(({ what }) => what === 'paid')).toHaveLength(1)
       })
     }
 
@@ -94,6 +86,16 @@ for (const [size, use] of Object.entries(SIZES)) {
       }).toPass(SLOW)
       await expectNoPayButton(page)
     })
+  })
+}
+
+// How the shop hears of a payment is all the same to the screen.
+for (const scenario of ['lost_webhook', 'repeated_webhook', 'reordered_webhook']) {
+  test(`${scenario}: paid, and the files are there`, async ({ page }) => {
+    const { email, orderId } = await makeOrder(page)
+    await payWith(page, { scenario })
+    await expectPaid(page)
+    expect((await statusOf(page, orderId, email)).timeline.filter(({ what }) => what === 'paid')).toHaveLength(1)
   })
 }
 
