@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expectDownloads, expectPaid, makeOrder, newEmail, payWith } from './buyer.ts'
-import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy } from './orders.ts'
 
 /** Bought on this device. */
@@ -186,7 +186,7 @@ test('what is printed is the receipt', async ({ page }) => {
 })
 
 test('a file that was withdrawn is named with its reason, and the others can be downloaded', async ({ page }) => {
-  const { orderId } = await buy(page)
+  const { orderId } = await open(page)
   let left = 2
   await page.route(/\/status\?/, async (route) => {
     const response = await route.fetch()

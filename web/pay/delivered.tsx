@@ -2,7 +2,6 @@ import { Files } from '../ui/files.tsx'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Withdrawn } from '../ui/withdrawn.tsx'
 import type { StepProps } from './counter.tsx'
 import { OrderLink } from './order-link.tsx'
 
@@ -39,7 +38,6 @@ export function Delivered({ checkout, state }: StepProps) {
           <p>The second payment was refunded at once. It can take some days to show on your statement.</p>
         </Notice>
       )}
-      <Withdrawn files={order.withdrawnFiles} />
       <Files downloads={order.downloads} renew={checkout.renew} />
       <p class="soft small">These links last an hour; this page and your receipt’s make new ones at any time.</p>
       <OrderLink kept={kept} />
