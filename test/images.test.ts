@@ -311,6 +311,27 @@ test('a seller’s fourth picture at once is told to come later', async () => {
   }
 })
 
+test('who sends slowly, from however many shops, keeps nobody’s place', async () => {
+  const slow = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const eve = newBrowser(shop())
+      await eve.signInByCode()
+      const { body } = await eve.call('POST', '/api/products', { name: 'A book', amount: 1, currency: 'USD' })
+      const path = `/api/products/${body.id}/image`
+      const headers = { cookie: eve.jar.header(new URL(path, BASE_URL)), origin: APP_URL, 'content-length': 1000 }
+      return [1, 2, 3].map(() => {
+        const request = http.request(shop().url + path, { method: 'PUT', agent: false, headers })
+        request.on('error', () => {}).write('x')
+        return request
+      })
+    }),
+  )
+  const productId = await newProduct()
+  const png = await plain(9, 9).png().toBuffer()
+  for (let tried = 0; tried < 3; tried++) assert.equal((await put(productId, png)).status, 200)
+  for (const request of slow.flat()) request.destroy()
+})
+
 test('pictures have no more room than files, those that were replaced included', async () => {
   const productId = await newProduct()
   const png = await plain(9, 9).png().toBuffer()

@@ -1,36 +1,37 @@
 import { Refusal } from '../../kit/errors.ts'
 import { inTime } from '../../kit/time.ts'
 
-/** Ten megabytes each, while they arrive and wait. */
-const MOST_HELD = 8
+/** Of all pictures together: as many as eight of the largest. */
+const MOST_BYTES_HELD = 80_000_000
 const MOST_OF_ONE_SELLER = 3
 const RETRY_AFTER_SECONDS = 5
 /** Far longer than any picture takes: one that hangs holds up its seller, and nobody else. */
 const TURN_MS = 60_000
 
 /**
- * How many pictures this process holds in memory: so many arrive and wait, one is made at a time. Who finds no place is told
- * to come again. Refuses `images_busy`.
+ * What this process holds of pictures in memory: they arrive and wait, one is made at a time. What counts is what has arrived:
+ * who sends slowly keeps nobody's place. Who finds none is told to come again. Refuses `images_busy`.
  */
 export function imagePlaces() {
   const held = new Map<string, number>()
-  let all = 0
+  let bytesHeld = 0
   let last: Promise<unknown> = Promise.resolve()
 
   return {
-    /** Does `work` with a place for one picture of that seller. */
-    async held<T>(sellerId: string, work: () => Promise<T>): Promise<T> {
+    /** Does `work` with a place for one picture of that seller; it says of all that has `arrived`, before it is kept. */
+    async held<T>(sellerId: string, work: (arrived: (bytes: number) => void) => Promise<T>): Promise<T> {
       const own = held.get(sellerId) ?? 0
-      if (all >= MOST_HELD || own >= MOST_OF_ONE_SELLER)
-        throw new Refusal('images_busy', 'Other pictures are being made. Please try again in a moment.', {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        })
-      all += 1
+      if (own >= MOST_OF_ONE_SELLER) throw busy()
       held.set(sellerId, own + 1)
+      let size = 0
       try {
-        return await work()
+        return await work((bytes) => {
+          if (bytesHeld + bytes > MOST_BYTES_HELD) throw busy()
+          bytesHeld += bytes
+          size += bytes
+        })
       } finally {
-        all -= 1
+        bytesHeld -= size
         const left = held.get(sellerId)! - 1
         if (left > 0) held.set(sellerId, left)
         else held.delete(sellerId)
@@ -44,3 +45,8 @@ export function imagePlaces() {
     },
   }
 }
+
+const busy = () =>
+  new Refusal('images_busy', 'Other pictures are being made. Please try again in a moment.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

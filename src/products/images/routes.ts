@@ -62,8 +62,8 @@ export async function imageRoutes(
         const { seller } = await browsers.signedIn(request, reply)
         const { productId } = request.params
         await findProduct(db, seller.id, productId)
-        await places.held(seller.id, async () => {
-          const bytes = await bytesOf(request, reply)
+        await places.held(seller.id, async (arrived) => {
+          const bytes = await bytesOf(request, reply, arrived)
           const sizes = await places.inTurn(() => sizesOf(bytes))
           await setImage(db, storage, { sellerId: seller.id, productId, quotaBytes }, sizes)
         })
@@ -127,24 +127,31 @@ export async function imageRoutes(
 const typeOf = (size: Size): string => (size === 'preview' ? 'image/jpeg' : 'image/webp')
 
 /** All that is sent. Refuses `image_too_large` with what is announced, or as soon as it is more. */
-async function bytesOf({ raw, headers }: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+async function bytesOf(
+  { raw, headers }: FastifyRequest,
+  reply: FastifyReply,
+  arrived: (bytes: number) => void,
+): Promise<Buffer> {
   if (headers['content-encoding']) throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
   const chunks: Buffer[] = []
   let size = 0
   const refuseLarge = () => {
-    // the rest of it is not waited for
-    reply.header('connection', 'close')
     throw new Refusal('image_too_large', TOO_LARGE)
   }
-  if (Number(headers['content-length']) > MOST_BYTES) refuseLarge()
   try {
+    if (Number(headers['content-length']) > MOST_BYTES) refuseLarge()
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > MOST_BYTES) refuseLarge()
+      arrived(chunk.length)
       chunks.push(chunk)
     }
   } catch (error) {
-    if (error instanceof Refusal) throw error
+    if (error instanceof Refusal) {
+      // the rest of it is not waited for
+      reply.header('connection', 'close')
+      throw error
+    }
     // the connection broke off: nobody is there to read this
     throw new Refusal('bad_request', 'The picture did not arrive whole.', { cause: error })
   }
