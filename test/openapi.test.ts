@@ -36,6 +36,10 @@ const codesOf = ({ responses }: Operation): [string, string][] =>
     Object.keys(content['application/problem+json']?.examples ?? {}).map((code): [string, string] => [status, code]),
   )
 
+test('every schema can be compiled, also those that wait for their first request', () => {
+  assert(shared().compileSchemas() > 100)
+})
+
 test('the description is OpenAPI 3.1: its references lead somewhere, and what must be unique is', async () => {
   const { api, routes } = await described()
   for (const { path, name, value } of everything(api)) {

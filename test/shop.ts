@@ -113,6 +113,7 @@ export async function startTestShop(
     reconcile: app.reconcile,
     catchUp: app.catchUp,
     tellWithdrawn: app.tellWithdrawn,
+    compileSchemas: () => app.server.compileSchemas(),
 
     /** A product for sale, with one file of `bytes` unless told otherwise. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {

@@ -13,6 +13,7 @@ import { isDatabaseOutage } from './database.ts'
 import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
 import { freshBytes } from './ids.ts'
 import { parseJson } from './json.ts'
+import { compileLazily } from './lazy-schemas.ts'
 import { type Log, errorForLog } from './log.ts'
 
 const BODY_LIMIT_BYTES = 64 * 1024
@@ -78,8 +79,6 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
     genReqId: newRequestId,
     // nothing is logged through a request that a logger of its own would add to
     childLoggerFactory: (logger) => logger,
-    // what a client sends is taken as it is: no text made a number, nothing removed, nothing filled in
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: refuseConnection,
@@ -93,6 +92,7 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  compileLazily(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser(
     'application/json',
