@@ -10,7 +10,12 @@ const WRITE_AFTER_MS = 200
 export const newLog = (level: string): Log =>
   pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 1, sync: false, minLength: WRITE_AT_BYTES, periodicFlush: WRITE_AFTER_MS }),
+    pino.destination({
+      dest: 1,
+      sync: false,
+      minLength: WRITE_AT_BYTES,
+      periodicFlush: level === 'silent' ? 0 : WRITE_AFTER_MS,
+    }),
   )
 
 /** What of an error may reach a log: where and what kind, never the values a database puts into `detail`. */
