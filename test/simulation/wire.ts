@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import type { Ends } from '../shop.ts'
+import path from 'node:path'
+import { type Ends, temporaryFolder } from '../shop.ts'
 
 /**
  * A wire to PostgreSQL that can be cut between any two packets, so that a transaction ends wherever it happens to be, or is
@@ -16,6 +17,7 @@ export async function startWire(t: Ends, databaseUrl: string) {
   const ends = new Set<net.Socket>()
   let packetsLeft = Infinity
   let dead = false
+  let nearUrl: string
 
   const cut = () => {
     packetsLeft = Infinity
@@ -40,9 +42,18 @@ export async function startWire(t: Ends, databaseUrl: string) {
       })
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  url.host = `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+  if (socketFolder) {
+    // as the database itself: a packet over a socket of the file system is half the work of one over the network's
+    const folder = await temporaryFolder(t)
+    server.listen(path.join(folder, `.s.PGSQL.${port}`))
+    await once(server, 'listening')
+    nearUrl = databaseUrl.replace(socketFolder, encodeURIComponent(folder))
+  } else {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url.host = `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+    nearUrl = url.href
+  }
   const die = () => {
     dead = true
     cut()
@@ -50,7 +61,7 @@ export async function startWire(t: Ends, databaseUrl: string) {
   }
   t.after(die)
   return {
-    url: url.href,
+    url: nearUrl,
     /** All connections end after so many more packets, in either direction; the next ones are let through. */
     cutAfter: (packets: number) => void (packetsLeft = packets),
     cut,

@@ -65,6 +65,8 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   const client = new pg.Pool({ connectionString: databaseUrl, max: 4 })
   client.on('error', () => {})
   t.after(() => client.end())
+  // whoever looks asks for an order's jobs after every step, among all that were ever done
+  await client.query(`create index on pgboss.job_common ((data->>'orderId'))`)
   const env = {
     STRIPE_SECRET_KEY: stripe.secretKey,
     STRIPE_PUBLISHABLE_KEY: stripe.secretKey.replace('sk_', 'pk_'),
