@@ -6,6 +6,11 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'vite'
+import { TillError } from '../client/request.ts'
+import { createSeller } from '../client/seller.ts'
+import { CLIENT_TYPES, clientTypes, nameOf as methodName, namedRoutes } from '../scripts/client-types.ts'
+import type { Description } from '../src/pages/api/description.ts'
+import { newBrowser } from './seller.ts'
 import { sharedShop, temporaryFolder } from './shop.ts'
 
 // The client as an integrator has it: packed, installed from the tarball without a network, imported by its name.
@@ -120,3 +125,36 @@ test('the checkout adds three kilobytes to a page at the most', async (t) => {
   t.diagnostic(`till-client in a page: ${bytes} bytes gzipped`)
   assert(bytes <= MOST_GZIPPED_BYTES, `${bytes} bytes`)
 })
+
+test('the client’s types are what the routes say now', async () => {
+  const { body } = await shared().call<Description>('GET', '/api/openapi.json')
+  const written = await fs.readFile(CLIENT_TYPES, 'utf8')
+  assert(written === (await clientTypes(body)), 'client/types.ts is old: npm run client-types')
+  const routes = new Set(Object.entries(body.paths).flatMap(([address, methods]) => Object.keys(methods).map((method) => methodName(method, address)))) // prettier-ignore
+  assert.deepEqual((await namedRoutes()).filter((name) => !routes.has(name)), []) // prettier-ignore
+})
+
+test('a seller’s script refunds an order at the service itself, once', async () => {
+  const shop = shared()
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const cookie = `till_session=${ann.jar.value('till_session')}`
+  const seller = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie })
+  const { orderId } = await shop.paid()
+  const idempotencyKey = 'once-and-no-more-than-once'
+  const [one, again] = await Promise.all([1, 2].map(() => seller.orders.refund(orderId, { amount: 500 }, { idempotencyKey }))) // prettier-ignore
+  assert.equal(one!.id, again!.id)
+  assert.deepEqual((await seller.orders.refunds(orderId)).map(({ amount }) => amount), [500]) // prettier-ignore
+  assert.equal(await codeOf(seller.orders.refund(orderId, { amount: 5000 })), 'refund_too_large')
+  const stranger = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie: 'till_session=x' })
+  assert.equal(await codeOf(stranger.orders.refunds(orderId)), 'not_signed_in')
+})
+
+const codeOf = (asked: Promise<unknown>) =>
+  asked.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => {
+      assert(error instanceof TillError, String(error))
+      return error.code
+    },
+  )

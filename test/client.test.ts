@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import fs from 'node:fs/promises'
 import { test } from 'node:test'
 import { createTill } from '../client/checkout.ts'
 import { TillError } from '../client/request.ts'
 import { createSeller } from '../client/seller.ts'
-import { CLIENT_TYPES, clientTypes, nameOf, namedRoutes } from '../scripts/client-types.ts'
-import type { Description } from '../src/pages/api/description.ts'
-import { newBrowser } from './seller.ts'
-import { sharedShop } from './shop.ts'
 
-const shared = sharedShop()
+// No service runs in this process: the clock is a script's, and what a service waits for would be lost with it.
+
 const ORDER = { productId: 'prod_1', email: 'bob@example.com' }
 const MADE = { orderId: 'ord_1', status: 'pending' }
 const WAITING = { ...MADE, createdAt: '2026-11-21T08:00:00.000Z', paid: false, downloads: [], nextPollMs: 2000 }
@@ -58,14 +54,6 @@ const isError = (error: unknown, code: string): TillError => {
   assert.equal(error.code, code)
   return error
 }
-
-test('the client’s types are what the routes say now', async () => {
-  const { body } = await shared().call<Description>('GET', '/api/openapi.json')
-  const written = await fs.readFile(CLIENT_TYPES, 'utf8')
-  assert(written === (await clientTypes(body)), 'client/types.ts is old: npm run client-types')
-  const routes = new Set(Object.entries(body.paths).flatMap(([address, methods]) => Object.keys(methods).map((method) => nameOf(method, address)))) // prettier-ignore
-  assert.deepEqual((await namedRoutes()).filter((name) => !routes.has(name)), []) // prettier-ignore
-})
 
 test('a refusal is an error with its code, status, fields, request id, and when to come again', async (t) => {
   const { till, settled } = scripted(
@@ -199,21 +187,4 @@ test('a proxy’s answer is one, whatever it says, and a file of orders ends wit
     for (let read = 0; read < 10; read++) await reader.read()
   }, /seen enough/)
   assert.match(String(await ended.promise), /seen enough/)
-})
-
-test('a seller’s script refunds an order at the service itself, once', async () => {
-  const shop = shared()
-  const ann = newBrowser(shop)
-  await ann.signInByCode('ann@shop.test')
-  const cookie = `till_session=${ann.jar.value('till_session')}`
-  const seller = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie })
-  const { orderId } = await shop.paid()
-  const idempotencyKey = 'once-and-no-more-than-once'
-  const [one, again] = await Promise.all([1, 2].map(() => seller.orders.refund(orderId, { amount: 500 }, { idempotencyKey }))) // prettier-ignore
-  assert.equal(one!.id, again!.id)
-  assert.deepEqual((await seller.orders.refunds(orderId)).map(({ amount }) => amount), [500]) // prettier-ignore
-  const error = await seller.orders.refund(orderId, { amount: 5000 }).catch((problem: unknown) => problem)
-  assert.equal(isError(error, 'refund_too_large').status, 409)
-  const stranger = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie: 'till_session=x' })
-  isError(await stranger.orders.refunds(orderId).catch((problem: unknown) => problem), 'not_signed_in')
 })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
-import { once } from 'node:events'
 import net from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -122,8 +121,6 @@ test('every route answers its own methods, and says which they are to all others
   for (const { path, methods } of await operations(shop)) {
     const own = Object.keys(methods).map((method) => method.toUpperCase())
     // what only a browser on its way follows answers nobody who asks for its headers
-    // a method that the description leaves out
-    if (path === '/api/uploads/{id}') own.push('HEAD')
     if (own.includes('GET') && !path.startsWith('/api/auth/idp')) own.push('HEAD')
     const address = path.replaceAll(/\{\w+\}/g, 'x')
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
@@ -407,7 +404,8 @@ test('a route is told anything at all in its address and fails at nothing', asyn
   await inParallel(requests, async ({ method, address, refused }) => {
     const answer = await shop.call(method.toUpperCase(), address, method === 'post' ? {} : undefined)
     assert(answer.status < 500 && (!refused || answer.status >= 400), `${method} ${address}: ${answer.status}`)
-    if (address.startsWith('/api/') && answer.status >= 400) assertProblem(answer, answer.status, answer.body.code)
+    if (address.startsWith('/api/') && answer.status >= 400 && method !== 'head')
+      assertProblem(answer, answer.status, answer.body.code)
   })
 })
 
@@ -601,38 +599,6 @@ test('who sends slowly, or nothing, holds no connection for long', async (t) => 
     // the platform's own limit of a whole request is one for all, and a large file takes longer
     { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 72_000 },
   )
-})
-
-test('who begins a body has a minute for it, unless it is a file that keeps coming', async (t) => {
-  const server = await newServer({
-    log: newLog('silent'),
-    trustProxy: false,
-    appUrl: APP_URL,
-    openPaths: /./,
-    sessionCookie: 'till_session',
-  })
-  t.after(() => server.close())
-  server.post('/plain', async () => 'read')
-  server.post('/streamed', { config: { streamed: true } }, () => new Promise(() => {}))
-  const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const begin = async (path: string) => {
-    const socket = net.connect(Number(port), '127.0.0.1').setEncoding('utf8')
-    let heard = ''
-    socket.on('data', (text) => (heard += text)).on('error', () => {})
-    const closed = once(socket, 'close')
-    const arrived = once(server.server, 'request')
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`)
-    await arrived
-    return { socket, closed, heard: () => heard }
-  }
-  const plain = await begin('/plain')
-  const streamed = await begin('/streamed')
-  t.mock.timers.tick(60_000)
-  await plain.closed
-  assert.match(plain.heard(), /^HTTP\/1\.1 408 [^]*application\/problem\+json/)
-  assert.equal(streamed.heard(), '')
-  streamed.socket.destroy()
 })
 
 test('a Host of somebody’s own choosing appears in no answer', async () => {
