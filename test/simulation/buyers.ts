@@ -44,7 +44,7 @@ async function newCode({ world: { client, goods } }: Run, random: Random): Promi
   await client.query(
     `insert into discounts (id, seller_id, code, percent_off, most_uses)
      select $1, seller_id, $2, $3, $4 from products where id = $5`,
-    [id, made.code, random.pick([20, 20, 100]), made.mostUses, goods[0]!.productId],
+    [id, made.code, random.pick([20, 20, 20, 100]), made.mostUses, goods[0]!.productId],
   )
   return made
 }

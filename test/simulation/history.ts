@@ -20,7 +20,7 @@ type Play = (run: Run, random: Random) => Promise<string | undefined> | string |
 /** What can happen, and how often. */
 const STEPS = {
   order: [3, buyers.order],
-  orderByCode: [2, buyers.orderByCode],
+  orderByCode: [3, buyers.orderByCode],
   orderAgain: [2, buyers.orderAgain],
   pay: [10, buyers.pay],
   payTwice: [2, buyers.payTwice],
@@ -28,12 +28,12 @@ const STEPS = {
   decide: [6, banks.decide],
   takeWrongly: [1, banks.takeWrongly],
   refundInDashboard: [3, banks.refundInDashboard],
-  decideRefund: [2, banks.decideRefund],
+  decideRefund: [4, banks.decideRefund],
   refund: [4, sellers.refund],
   refundAgain: [1, sellers.refundAgain],
-  failRefundLate: [2, (run: Run, random: Random) => banks.decideRefund(run, random, true)],
-  dispute: [2, banks.dispute],
-  decideDispute: [3, banks.decideDispute],
+  failRefundLate: [3, (run: Run, random: Random) => banks.decideRefund(run, random, true)],
+  dispute: [4, banks.dispute],
+  decideDispute: [10, banks.decideDispute],
   closeInDashboard: [1, banks.closeInDashboard],
   changePost: [4, weather.changePost],
   deliver: [5, weather.deliver],
@@ -42,7 +42,7 @@ const STEPS = {
   failProcessor: [4, weather.failProcessor],
   mendProcessor: [2, weather.mendProcessor],
   reconcile: [4, weather.reconcile],
-  passTime: [3, weather.passTime],
+  passTime: [8, weather.passTime],
 } as const satisfies Record<string, readonly [number, Play]>
 type Simple = keyof typeof STEPS
 export type Kind = Simple | 'together' | 'loseDatabase' | 'crash'
@@ -55,7 +55,7 @@ const SIMPLE = Object.fromEntries(Object.entries(STEPS).map(([name, [weight]]) =
 export function historyOf(seed: number, { crashes }: { crashes: number }): Step[] {
   const random = new Random(seed)
   const weights: Record<Kind, number> = { ...SIMPLE, together: 10, loseDatabase: 1.5, crash: crashes }
-  const length = random.whole(20, 40)
+  const length = random.whole(14, 28)
   return Array.from({ length }, (_, at) => ({
     kind: at < 2 ? 'order' : random.weighted(weights),
     seed: random.next(),
