@@ -154,13 +154,23 @@ export function serviceFolder(t: Ends): string {
 
 /** Where the embedded PostgreSQL of a service is, and which process it is. */
 export function embeddedOf(dataDir: string): { pid: number; url: string } {
-  const elsewhere = path.join(dataDir, 'postgres', 'elsewhere')
-  const home = fs.existsSync(elsewhere) ? fs.readlinkSync(elsewhere) : path.join(dataDir, 'postgres')
+  const home = homeOf(dataDir)
   const postmaster = findPostmaster(path.join(home, 'data'))
   assert(postmaster, 'its PostgreSQL does not run')
   const { pid, socketDir, port } = postmaster
   const password = fs.readFileSync(path.join(home, 'data', 'app-password'), 'utf8').trim()
   return { pid, url: `postgres://app:${password}@${encodeURIComponent(socketDir)}:${port}/app` }
+}
+
+/** Kills the embedded PostgreSQL of that folder, if it runs just now. */
+export function killEmbedded(dataDir: string): void {
+  const postmaster = findPostmaster(path.join(homeOf(dataDir), 'data'))
+  if (postmaster) process.kill(postmaster.pid, 'SIGKILL')
+}
+
+function homeOf(dataDir: string): string {
+  const elsewhere = path.join(dataDir, 'postgres', 'elsewhere')
+  return fs.existsSync(elsewhere) ? fs.readlinkSync(elsewhere) : path.join(dataDir, 'postgres')
 }
 
 /** A process and all its children. */
