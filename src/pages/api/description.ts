@@ -44,6 +44,8 @@ export function describeApi(server: Server, openPaths: RegExp): Description {
   for (const [path, methods] of Object.entries(description.paths)) {
     const around = path.split('/').findLast((part) => part && !part.startsWith('{') && part !== 'public') ?? ''
     for (const [method, operation] of Object.entries(methods)) {
+      // the library adds this, in case a GET has the same name
+      operation.operationId = operation.operationId.replace(/-head$/, '')
       addBytes(operation, method)
       addExamples(operation, around)
       const codes = refusalsOf(operation, UNSAFE.test(method) && !openPaths.test(path))
