@@ -67,7 +67,7 @@ export async function measureProcessor(
 /** POST /api/webhooks/stripe: 1,000 in 10 s, each about a payment that the processor is asked about, while buyers check out. */
 async function measureNotifications(database: Database, { port }: Service): Promise<Result[]> {
   const buy = () => load({ port, connections: BUYERS, seconds: NOTIFYING_SECONDS, next: cycle(checkouts), status: 201 })
-  const first = 5e9
+  const first = 5e12
   await openOrders(database, first, first + NOTIFICATIONS)
   await query(
     database,
