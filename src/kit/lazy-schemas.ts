@@ -24,8 +24,9 @@ export function compileLazily(
   const lazily = <Made>(make: () => Made): (() => Made) => {
     let made: Made | undefined
     const get = (): Made => {
+      if (made !== undefined) return made
       waiting.delete(get)
-      return (made ??= make())
+      return (made = make())
     }
     waiting.add(get)
     return get
