@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, readConfig } from '../src/config.ts'
+import { bareEnvironment } from './service.ts'
 import { temporaryFolder } from './shop.ts'
 
 const SECRET = 's'.repeat(32)
@@ -440,7 +441,7 @@ test('a service that is given no secret makes one, keeps it, and shows it to nob
 function start(env: Record<string, string>) {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   return spawnSync(process.execPath, [main], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...bareEnvironment(), ...env },
     encoding: 'utf8',
     timeout: 60_000,
   })

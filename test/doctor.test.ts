@@ -18,7 +18,7 @@ import { startRazorpayServer } from './razorpay-server.ts'
 import { ACCOUNT } from './razorpay-setup.ts'
 import { razorpaySettings } from './razorpay-shop.ts'
 import { startS3Server } from './s3-server.ts'
-import { embeddedOf, serviceFolder, startService } from './service.ts'
+import { bareEnvironment, embeddedOf, serviceFolder, startService } from './service.ts'
 import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporaryFolder } from './shop.ts'
 import { startStripeServer } from './stripe-server.ts'
 
@@ -389,7 +389,7 @@ test('keys of the wrong mode are said loudly', async (t) => {
 
 test('the command says what is wrong by a cross, a word and its exit status, and no secret', async (t) => {
   const run = async (env: Env, ...args: string[]) => {
-    const child = spawn(process.execPath, [DOCTOR, ...args], { env: { PATH: process.env.PATH, ...env } })
+    const child = spawn(process.execPath, [DOCTOR, ...args], { env: { ...bareEnvironment(), ...env } })
     const [output, errors, [status]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

@@ -16,6 +16,7 @@ import { copyOf } from './copied.ts'
 import { query, times } from './processor.ts'
 import { ACCOUNT } from './razorpay-setup.ts'
 import { startRazorpayShop } from './razorpay-shop.ts'
+import { bareEnvironment } from './service.ts'
 import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from './shop.ts'
 import { adapter } from './stripe-setup.ts'
 import { intentOf, startStripeShop } from './stripe-shop.ts'
@@ -447,7 +448,7 @@ async function command(
   env: Record<string, string> = {},
 ): Promise<{ status: number; output: string }> {
   const child = spawn(process.execPath, [PROVE, ...args], {
-    env: { PATH: process.env.PATH, DATABASE_URL: url, SECRET, DATA_DIR: await temporaryFolder(t), ...env },
+    env: { ...bareEnvironment(), DATABASE_URL: url, SECRET, DATA_DIR: await temporaryFolder(t), ...env },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))

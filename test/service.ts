@@ -25,15 +25,17 @@ export interface Reply {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
+/** What a program finds around it on any machine, and what the last one has compiled: none of our settings. */
+export function bareEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
+}
+
 /** Starts src/main.ts on `dataDir`, and waits until it says that it is ready. Killed with the test. */
 export async function startService(t: Ends, dataDir: string, env: Record<string, string> = {}) {
-  const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [MAIN], {
     env: {
-      PATH,
-      HOME,
-      ...(TMPDIR && { TMPDIR }),
-      ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+      ...bareEnvironment(),
       DATA_DIR: dataDir,
       PORT: '0',
       SECRET,

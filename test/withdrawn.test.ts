@@ -10,6 +10,7 @@ import { tellWithdrawn } from '../src/orders/withdrawn-files.ts'
 import { withdrawFile } from '../src/products/withdraw.ts'
 import { liveCode } from './buyer.ts'
 import { type Browser, newBrowser, newMailbox } from './seller.ts'
+import { bareEnvironment } from './service.ts'
 import { SECRET, assertProblem, eventually, sharedShop, temporaryFolder } from './shop.ts'
 import { newUploader, sha256 } from './uploads.ts'
 
@@ -259,7 +260,7 @@ test('an operator withdraws any file by a command, which says what it did', asyn
   const email = newMailbox()
   const { orderId } = await shop().checkout({ productId, email })
   const env = {
-    PATH: process.env.PATH,
+    ...bareEnvironment(),
     DATABASE_URL: shop().databaseUrl,
     SECRET,
     DATA_DIR: await temporaryFolder(t),
