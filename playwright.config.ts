@@ -17,8 +17,8 @@ export default defineConfig({
   globalTimeout: 10 * 60_000,
   reporter: 'line',
   use: {
-    // what was done, asked and answered; pictures and copies of every moment would cost every test, and come by `--trace on`
-    trace: { mode: 'retain-on-failure', screenshots: false, snapshots: false, sources: false },
+    // to note what was done, asked and answered costs every test a tenth, and comes by `--trace on`
+    trace: 'off',
     screenshot: 'only-on-failure',
     // what turns is drawn anew sixty times a second, without a graphics card; who tests what moves says so
     contextOptions: { reducedMotion: 'reduce' },

@@ -30,64 +30,69 @@ for (const [size, use] of Object.entries(SIZES)) {
         expect(timeline.filter(({ what }) => what === 'paid')).toHaveLength(1)
       })
     }
-
-    test('decline: says so, keeps the order, and the next try pays it', async ({ page }) => {
-      const { email, orderId } = await makeOrder(page)
-      await payWith(page, { rail: 'Debit', scenario: 'decline' })
-      const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
-      await expect(alarm).toBeVisible()
-      await expect(alarm).toBeFocused()
-      await expect(page.getByRole('radio', { name: 'Debit' })).toBeChecked()
-      await payWith(page, { rail: 'Card' })
-      await expectPaid(page)
-      const { status, rail } = await statusOf(page, orderId, email)
-      expect({ status, rail }).toEqual({ status: 'paid', rail: 'card' })
-    })
-
-    test('delayed: the bank works, the page may be closed, nothing can be paid, then the files come', async ({
-      page,
-    }) => {
-      const { email } = await makeOrder(page)
-      await payWith(page, { rail: 'Bank transfer', scenario: 'delayed' })
-      await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
-      await expect(page.getByText('You may close this page.')).toBeVisible()
-      await expect(page.getByText(email)).toBeVisible()
-      await expectNoPayButton(page)
-      await expectFits(page, 'processing')
-      await expectPaid(page)
-    })
-
-    test('late_success: declined, and when the bank approves after all the page turns to paid', async ({ page }) => {
-      await makeOrder(page)
-      await payWith(page, { scenario: 'late_success' })
-      await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
-      await expectPaid(page)
-    })
-
-    test('wrong_amount: a person looks at it, no files, nothing to pay', async ({ page }) => {
-      const { orderId } = await makeOrder(page)
-      await payWith(page, { scenario: 'wrong_amount' })
-      await expect(page.getByRole('heading', { name: 'A person is looking at your payment' })).toBeVisible(SLOW)
-      await expect(page.getByText(orderId)).toBeVisible()
-      await expectNoPayButton(page)
-      await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
-      await page.reload()
-      await expect(page.getByRole('heading', { name: 'A person is looking at your payment' })).toBeVisible()
-      await expectNoPayButton(page)
-    })
-
-    test('double_capture: paid, and the buyer is told that the second payment went back', async ({ page }) => {
-      await makeOrder(page)
-      await payWith(page, { scenario: 'double_capture' })
-      await expectPaid(page)
-      await expect(async () => {
-        await page.reload()
-        await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 1_500 })
-      }).toPass(SLOW)
-      await expectNoPayButton(page)
-    })
   })
 }
+
+// What comes of a payment is the same at every width; phones are what most buyers have.
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
+
+  test('decline: says so, keeps the order, and the next try pays it', async ({ page }) => {
+    const { email, orderId } = await makeOrder(page)
+    await payWith(page, { rail: 'Debit', scenario: 'decline' })
+    const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
+    await expect(alarm).toBeVisible()
+    await expect(alarm).toBeFocused()
+    await expect(page.getByRole('radio', { name: 'Debit' })).toBeChecked()
+    await payWith(page, { rail: 'Card' })
+    await expectPaid(page)
+    const { status, rail } = await statusOf(page, orderId, email)
+    expect({ status, rail }).toEqual({ status: 'paid', rail: 'card' })
+  })
+
+  test('delayed: the bank works, the page may be closed, nothing can be paid, then the files come', async ({
+    page,
+  }) => {
+    const { email } = await makeOrder(page)
+    await payWith(page, { rail: 'Bank transfer', scenario: 'delayed' })
+    await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+    await expect(page.getByText('You may close this page.')).toBeVisible()
+    await expect(page.getByText(email)).toBeVisible()
+    await expectNoPayButton(page)
+    await expectFits(page, 'processing')
+    await expectPaid(page)
+  })
+
+  test('late_success: declined, and when the bank approves after all the page turns to paid', async ({ page }) => {
+    await makeOrder(page)
+    await payWith(page, { scenario: 'late_success' })
+    await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+    await expectPaid(page)
+  })
+
+  test('wrong_amount: a person looks at it, no files, nothing to pay', async ({ page }) => {
+    const { orderId } = await makeOrder(page)
+    await payWith(page, { scenario: 'wrong_amount' })
+    await expect(page.getByRole('heading', { name: 'A person is looking at your payment' })).toBeVisible(SLOW)
+    await expect(page.getByText(orderId)).toBeVisible()
+    await expectNoPayButton(page)
+    await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
+    await page.reload()
+    await expect(page.getByRole('heading', { name: 'A person is looking at your payment' })).toBeVisible()
+    await expectNoPayButton(page)
+  })
+
+  test('double_capture: paid, and the buyer is told that the second payment went back', async ({ page }) => {
+    await makeOrder(page)
+    await payWith(page, { scenario: 'double_capture' })
+    await expectPaid(page)
+    await expect(async () => {
+      await page.reload()
+      await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 1_500 })
+    }).toPass(SLOW)
+    await expectNoPayButton(page)
+  })
+})
 
 // How the shop hears of a payment is all the same to the screen.
 for (const scenario of ['lost_webhook', 'repeated_webhook', 'reordered_webhook']) {

@@ -33,66 +33,68 @@ for (const [size, use] of Object.entries(SIZES)) {
       expect(paidIntents(shop, orderId)).toHaveLength(1)
       expect(stripe.confirms[0]).toMatchObject({ email })
     })
-
-    test('3-D Secure over the page: the form stays, nobody is asked to pay, then it is paid', async ({
-      page,
-      shop,
-    }) => {
-      await toForm(page, shop)
-      await payBy(page, CHALLENGED)
-      await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
-      await expectNoPayButton(page)
-      await bankPage(page).getByRole('link', { name: 'Approve' }).click()
-      await expectPaid(page)
-    })
-
-    test('3-D Secure on the bank’s page: the buyer comes back, and the address tells no secrets', async ({
-      page,
-      shop,
-    }) => {
-      const { orderId } = await toForm(page, shop)
-      await payBy(page, REDIRECTED)
-      await page.getByRole('link', { name: 'Approve' }).click()
-      await page.waitForURL(`${shop.url}/pay/**`)
-      await expectPaid(page)
-      expect(await shownOrderId(page)).toBe(orderId)
-      expect(new URL(page.url()).search).toBe(new URL(shop.demoUrl).search)
-    })
-
-    test('a declined card: says so in the bank’s words, keeps the order, and the next card pays it', async ({
-      page,
-      shop,
-    }) => {
-      const { orderId } = await toForm(page, shop)
-      await payBy(page, DECLINED)
-      const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
-      await expect(alarm).toBeVisible()
-      await expect(alarm).toContainText('Your card was declined.')
-      await expect(alarm).toBeFocused()
-      await payBy(page, CARD)
-      await expectPaid(page)
-      expect(await shownOrderId(page)).toBe(orderId)
-    })
-
-    test('a bank debit is processed for days: the page may be closed, and nothing can be paid', async ({
-      page,
-      shop,
-    }) => {
-      const { orderId } = await toForm(page, shop)
-      await form(page).getByLabel('Bank debit').check()
-      await press(page)
-      await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
-      await expect(page.getByText('You may close this page.')).toBeVisible()
-      await expectNoPayButton(page)
-      await page.reload()
-      await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
-      await expectNoPayButton(page)
-      const intent = intentOf(shop, orderId)
-      shop.bank.finish(intent['id'], 'succeed')
-      await expectPaid(page)
-    })
   })
 }
+
+// What comes of a payment is the same at every width; phones are what most buyers have.
+test.describe('on a phone', () => {
+  test.use(SIZES.phone)
+
+  test('3-D Secure over the page: the form stays, nobody is asked to pay, then it is paid', async ({ page, shop }) => {
+    await toForm(page, shop)
+    await payBy(page, CHALLENGED)
+    await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
+    await expectNoPayButton(page)
+    await bankPage(page).getByRole('link', { name: 'Approve' }).click()
+    await expectPaid(page)
+  })
+
+  test('3-D Secure on the bank’s page: the buyer comes back, and the address tells no secrets', async ({
+    page,
+    shop,
+  }) => {
+    const { orderId } = await toForm(page, shop)
+    await payBy(page, REDIRECTED)
+    await page.getByRole('link', { name: 'Approve' }).click()
+    await page.waitForURL(`${shop.url}/pay/**`)
+    await expectPaid(page)
+    expect(await shownOrderId(page)).toBe(orderId)
+    expect(new URL(page.url()).search).toBe(new URL(shop.demoUrl).search)
+  })
+
+  test('a declined card: says so in the bank’s words, keeps the order, and the next card pays it', async ({
+    page,
+    shop,
+  }) => {
+    const { orderId } = await toForm(page, shop)
+    await payBy(page, DECLINED)
+    const alarm = page.getByRole('alert').filter({ hasText: 'Your bank declined the payment. Nothing was taken.' })
+    await expect(alarm).toBeVisible()
+    await expect(alarm).toContainText('Your card was declined.')
+    await expect(alarm).toBeFocused()
+    await payBy(page, CARD)
+    await expectPaid(page)
+    expect(await shownOrderId(page)).toBe(orderId)
+  })
+
+  test('a bank debit is processed for days: the page may be closed, and nothing can be paid', async ({
+    page,
+    shop,
+  }) => {
+    const { orderId } = await toForm(page, shop)
+    await form(page).getByLabel('Bank debit').check()
+    await press(page)
+    await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+    await expect(page.getByText('You may close this page.')).toBeVisible()
+    await expectNoPayButton(page)
+    await page.reload()
+    await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+    await expectNoPayButton(page)
+    const intent = intentOf(shop, orderId)
+    shop.bank.finish(intent['id'], 'succeed')
+    await expectPaid(page)
+  })
+})
 
 test('nothing in the page itself takes a card number', async ({ page, shop }) => {
   await toForm(page, shop)
