@@ -26,13 +26,15 @@ async function tabTo(page: Page, goal: Locator): Promise<void> {
 async function choose(
   page: Page,
   press: () => Promise<void>,
-  ...files: [name: string, bytes: Buffer][]
+  ...files: [name: string, bytes: Buffer, mimeType?: string][]
 ): Promise<void> {
   const asked = page.waitForEvent('filechooser')
   // a key on its way to the page does not wait for the order to catch the chooser; who asks the page, does
   await page.evaluate(() => {})
   await press()
-  await (await asked).setFiles(files.map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer })))
+  await (
+    await asked
+  ).setFiles(files.map(([name, buffer, mimeType = 'application/octet-stream']) => ({ name, mimeType, buffer })))
 }
 
 /** A seller's request beside the page, as another tab would send it. */
@@ -218,7 +220,7 @@ test('a picture that is none is refused in words, one that is stands in the prev
   const preview = page.locator('.preview')
   await choose(page, () => button(page, 'Choose a picture').click(), ['photo.txt', Buffer.from('not a picture')])
   await expect(alert(page, 'This picture cannot be read.')).toBeVisible()
-  await choose(page, () => button(page, 'Choose a picture').click(), ['dot.png', PICTURE])
+  await choose(page, () => button(page, 'Choose a picture').click(), ['dot.png', PICTURE, 'image/png'])
   await expect(preview.locator('.cover')).toBeVisible(SLOW)
 
   await page.getByRole('radio', { name: 'Free' }).check()
