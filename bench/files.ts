@@ -43,7 +43,7 @@ export async function measureFiles({ world, busy }: Stage): Promise<Result[]> {
   const plain = async () => rate(await send(port, 'POST', `/api/products/${productId}/files?name=film.mkv`, mine))
   const resumable = async () => {
     const metadata = `productId ${encoded(productId)},filename ${encoded('film.mkv')}`
-    const begun = await send(port, 'POST', '/api/uploads', { ...tus, 'upload-length': String(SIZE), 'upload-metadata': metadata }, 0) // prettier-ignore
+    const begun = await send(port, 'POST', '/api/uploads', { ...tus, 'upload-length': String(SIZE), 'upload-metadata': metadata }, 0) // oxfmt-ignore
     const headers = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
     const sent = await send(port, 'PATCH', begun.headers.location!, headers)
     if (!sent.headers['till-file']) throw new Error('the upload did not become a file')
@@ -75,7 +75,7 @@ export async function measureFiles({ world, busy }: Stage): Promise<Result[]> {
     { name: 'upload: of a bare stream to disk with SHA-256', value: medianOf(uploads, (round) => round.plain! / round.bare!), least: 0.5, parts: medians(uploads) },
     { name: 'upload by tus: of the same', value: medianOf(uploads, (round) => round.tus! / round.bare!), least: 0.5 },
     { name: 'more memory after 1.3 GB of uploads, MB', value: grown, most: 100 },
-  ] // prettier-ignore
+  ] // oxfmt-ignore
 }
 
 interface Sent {
@@ -96,7 +96,7 @@ async function send(
   length = SIZE,
 ): Promise<Sent> {
   const began = performance.now()
-  const request = http.request({ port, host: '127.0.0.1', method, path: address, agent: false, headers: { ...headers, ...(method !== 'GET' && { 'content-length': length }) } }) // prettier-ignore
+  const request = http.request({ port, host: '127.0.0.1', method, path: address, agent: false, headers: { ...headers, ...(method !== 'GET' && { 'content-length': length }) } }) // oxfmt-ignore
   const answered = once(request, 'response') as Promise<[http.IncomingMessage]>
   for (let sent = 0; sent < length; sent += PIECE.length) if (!request.write(PIECE)) await once(request, 'drain')
   request.end()

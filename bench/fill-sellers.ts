@@ -31,7 +31,7 @@ export async function openSession(database: Database, sellerId: string, n: numbe
   await query(database, `insert into sessions (id, token_hash, seller_id, method) values (${id('ses_05b', `${n}`)}, $1, $2, 'code')`, [
     hashOf(tokenOf(n)),
     sellerId,
-  ]) // prettier-ignore
+  ]) // oxfmt-ignore
 }
 
 /** Needs a database with the schema and little in it. */

@@ -152,7 +152,7 @@ async function onStage(
       .map(([name, value]) => `${name}=${value}`)
       .join(', ')}`,
   )
-  const names = many > FEW ? ([[SMALL, FEW], [APP, many]] as const) : ([[APP, FEW]] as const) // prettier-ignore
+  const names = many > FEW ? ([[SMALL, FEW], [APP, many]] as const) : ([[APP, FEW]] as const) // oxfmt-ignore
   const shops: Shop[] = []
   for (const [name, orders] of names) {
     const database = world.database(name)

@@ -67,7 +67,7 @@ export async function measureSellers({ dir }: World, database: Database, words: 
       parts[name] = await p95(service.port, requestsOf(search), connections)
     return parts
   }
-  await load({ port: service.port, connections: CONNECTIONS, seconds: FIRST_SECONDS, next: cycle(asked.map((order) => wire('GET', '/api/orders', undefined, cookieOf(order.seller)))), status: 200 }) // prettier-ignore
+  await load({ port: service.port, connections: CONNECTIONS, seconds: FIRST_SECONDS, next: cycle(asked.map((order) => wire('GET', '/api/orders', undefined, cookieOf(order.seller)))), status: 200 }) // oxfmt-ignore
   const bareMs = await p95(bare.port, plain)
   const ordinary = await all((search) =>
     asked.map((order) => wire('GET', `/api/orders?${search(order)}`, undefined, cookieOf(order.seller))),

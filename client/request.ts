@@ -25,7 +25,12 @@ export interface CallOptions {
 
 /** What the service answers, and what the client finds: no answer, one too late, one that is not the service's. */
 export type TillErrorCode =
-  RefusalCode | 'unreachable' | 'timeout' | 'unexpected_answer' | 'email_mismatch' | 'not_paid'
+  | RefusalCode
+  | 'unreachable'
+  | 'timeout'
+  | 'unexpected_answer'
+  | 'email_mismatch'
+  | 'not_paid'
 
 /** Why a call did not do what was asked. `code` is stable from version to version; `message` is for people. */
 export class TillError extends Error {
@@ -175,6 +180,6 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
 /** A key that nobody else has: Node 18 and pages without https have no randomUUID. */
 export function newKey(): string {
   const { crypto } = globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }
-  const parts = crypto ? [...crypto.getRandomValues(new Uint32Array(5))] : Array.from({ length: 5 }, () => Math.random() * 2 ** 32) // prettier-ignore
+  const parts = crypto ? [...crypto.getRandomValues(new Uint32Array(5))] : Array.from({ length: 5 }, () => Math.random() * 2 ** 32) // oxfmt-ignore
   return parts.map((part) => Math.floor(part).toString(36).padStart(7, '0')).join('')
 }

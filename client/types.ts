@@ -276,7 +276,14 @@ export interface Api {
         id: string
         /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed. */
         kind:
-          'sale' | 'fee' | 'refund' | 'fee_refund' | 'refund_failed' | 'fee_again' | 'dispute_hold' | 'dispute_release'
+          | 'sale'
+          | 'fee'
+          | 'refund'
+          | 'fee_refund'
+          | 'refund_failed'
+          | 'fee_again'
+          | 'dispute_hold'
+          | 'dispute_release'
         orderId: string
         /** What it does to the balance, in minor units: below zero, it takes. */
         amount: number
@@ -514,7 +521,14 @@ export interface Api {
         id: string
         /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed. */
         kind:
-          'sale' | 'fee' | 'refund' | 'fee_refund' | 'refund_failed' | 'fee_again' | 'dispute_hold' | 'dispute_release'
+          | 'sale'
+          | 'fee'
+          | 'refund'
+          | 'fee_refund'
+          | 'refund_failed'
+          | 'fee_again'
+          | 'dispute_hold'
+          | 'dispute_release'
         orderId: string
         /** What it does to the balance, in minor units: below zero, it takes. */
         amount: number

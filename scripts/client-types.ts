@@ -1,7 +1,7 @@
 // npm run client-types    writes client/types.ts anew, from the description that the service gives of itself
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import * as prettier from 'prettier'
+import { format } from 'oxfmt'
 import type { Description, Operation } from '../src/pages/api/description.ts'
 import type { JsonSchema } from '../src/pages/api/examples.ts'
 import { globalSetup, globalTeardown } from '../test/global.ts'
@@ -44,8 +44,10 @@ export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promis
     '/** Why the service refuses. */',
     `export type RefusalCode = ${[...new Set(codes)].sort().map(quoted).join(' | ')}`,
   ]
-  const config = await prettier.resolveConfig(CLIENT_TYPES)
-  return prettier.format(lines.join('\n'), { ...config, parser: 'typescript' })
+  const style = JSON.parse(await fs.readFile(path.join(ROOT, '.oxfmtrc.json'), 'utf8'))
+  const { code, errors } = await format('types.ts', lines.join('\n'), style)
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'))
+  return code
 }
 
 export const nameOf = (method: string, address: string) =>
@@ -55,7 +57,7 @@ function typeOfRoute({ parameters = [], requestBody, responses }: Operation): st
   const query = parameters.filter((one) => one.in === 'query')
   const inQuery: JsonSchema = {
     type: 'object',
-    properties: Object.fromEntries(query.map((one) => [one.name, { ...one.schema, ...(one.description && { description: one.description }) }])), // prettier-ignore
+    properties: Object.fromEntries(query.map((one) => [one.name, { ...one.schema, ...(one.description && { description: one.description }) }])), // oxfmt-ignore
     required: query.filter((one) => one.required).map((one) => one.name),
   }
   const body = requestBody && (requestBody.content['application/json']?.schema as JsonSchema | undefined)
@@ -74,7 +76,7 @@ function typeOf(schema: JsonSchema): string {
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.type === 'array') return `(${typeOf(schema.items ?? {})})[]`
   if (schema.type === 'object') return typeOfObject(schema)
-  return { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' }[schema.type ?? ''] ?? 'unknown' // prettier-ignore
+  return { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' }[schema.type ?? ''] ?? 'unknown' // oxfmt-ignore
 }
 
 function typeOfObject({ properties = {}, required = [], additionalProperties }: JsonSchema): string {

@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from '../test/global.ts'
 process.chdir(path.resolve(import.meta.dirname, '..'))
 
 const CHECKS = {
-  formatting: ['prettier/bin/prettier.cjs', '--check', '--cache', '--log-level', 'warn', '.'],
+  formatting: ['oxfmt/bin/oxfmt', '--check', '.'],
   lint: ['oxlint/bin/oxlint'],
   'types of the server': ['typescript/bin/tsc', '--project', 'tsconfig.json'],
   'types of the pages': ['typescript/bin/tsc', '--project', 'web/tsconfig.json'],

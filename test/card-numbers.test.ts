@@ -136,13 +136,13 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   assert(routes.length >= 25, String(routes.length))
-  const pages = ['/', '/pay/', '/order/', '/pricing/', '/sign-in/', '/account/', '/outbox/', '/metrics', '/api/docs', '/nowhere'] // prettier-ignore
+  const pages = ['/', '/pay/', '/order/', '/pricing/', '/sign-in/', '/account/', '/outbox/', '/metrics', '/api/docs', '/nowhere'] // oxfmt-ignore
   const attempts: Attempt[] = [
     ...routes.flatMap(({ path, method, operation }) => attemptsAt(path, method, operation)),
     ...pages.flatMap((path) => attemptsAt(path, 'GET', {})),
     ...['OPTIONS', 'HEAD', 'PROPFIND'].map((method) => ({ method, address: `/api/checkout?a=${DIGITS}` })),
   ]
-  assert(attempts.some(({ body }) => body?.includes('"password"')) && attempts.some(({ body }) => body?.includes('"name"'))) // prettier-ignore
+  assert(attempts.some(({ body }) => body?.includes('"password"')) && attempts.some(({ body }) => body?.includes('"name"'))) // oxfmt-ignore
   const origin = new URL(service.url).origin
   let refused = 0
   const rest = attempts.flatMap((attempt) => [stranger, seller].map((browser) => ({ browser, ...attempt })))
@@ -213,7 +213,7 @@ test('a refused number is named by the members or the header that hold it, and b
     [{ '4000': { '0025': { '0000': { '3155': DIGITS } } } }, undefined],
     [DIGITS, undefined],
     [{ ['x'.repeat(200)]: DIGITS }, undefined],
-    [Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, DIGITS])), Array.from({ length: 10 }, (_, at) => `m${at}`)], // prettier-ignore
+    [Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, DIGITS])), Array.from({ length: 10 }, (_, at) => `m${at}`)], // oxfmt-ignore
   ] as const)
     assert.deepEqual(await pathsOf(JSON.stringify(body)), paths, JSON.stringify(body).slice(0, 80))
   assert.deepEqual(await pathsOf(`{"a":${DIGITS}}`), ['a'])
@@ -242,12 +242,12 @@ test('the search finds a number that is put into a table, whichever and however'
     ['public.outbox', sql`insert into outbox (id, recipient, subject, text, html) values (${randomUUID()}, 'a', 'b', ${`My card is ${GROUPED}.`}, '')`, sql`delete from outbox`],
     ['public.one_time_codes', sql`insert into one_time_codes (id, email, purpose, browser_hash, code_hash, expires_at) values (${randomUUID()}, 'a@b.example', 'sign_in', ${Buffer.from(`${DIGITS}${DIGITS}`)}, ${Buffer.alloc(32)}, now())`, sql`delete from one_time_codes`],
     ['pgboss.job', sql`insert into pgboss.job (name, data) select name, ${JSON.stringify({ a: [{ card: '4000-0025-0000-3155' }] })}::jsonb from pgboss.queue where name = 'mail'`, sql`delete from pgboss.job where name = 'mail'`],
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const [table, plant, remove] of plants) {
     await plant.execute(db)
     const { found } = await tablesWithNumber(db)
     // a partition is a table too
-    assert(found.includes(table) && found.every((one) => one === table || one.startsWith('pgboss.')), `${table}: ${found.join()}`) // prettier-ignore
+    assert(found.includes(table) && found.every((one) => one === table || one.startsWith('pgboss.')), `${table}: ${found.join()}`) // oxfmt-ignore
     await remove.execute(db)
   }
   assert.deepEqual((await tablesWithNumber(db)).found, [])

@@ -269,7 +269,7 @@ describe('stripe', () => {
         if (walk === 1) await next.promise
       },
     } as unknown as Processor
-    const asking = { db: shop.db, processors: new Map([['stripe', processor]]), settle: async () => 'repeat' as const, log: newLog('silent') } // prettier-ignore
+    const asking = { db: shop.db, processors: new Map([['stripe', processor]]), settle: async () => 'repeat' as const, log: newLog('silent') } // oxfmt-ignore
     const first = walkLists(asking)
     const before = Date.now() - HOUR_MS - 1000
     await eventually(

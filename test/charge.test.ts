@@ -105,7 +105,7 @@ test('a text is found however the bank prints it: other marks, cut, or with word
     'POS 1234 TILL INVOICE PACK',
     'CARD PURCHASE TILL INVOICE PA BERLIN DE',
   ])
-    // prettier-ignore
+    // oxfmt-ignore
     assert.deepEqual(await matches(shop, email, { descriptor }), ['Invoice Pack'], descriptor)
   for (const descriptor of ['Poems', 'TILL POEMS%', 'till_poems', 'POEMS 12/03 TILL POEMS X'])
     assert.deepEqual(await matches(shop, email, { descriptor }), ['Poems'], descriptor)
@@ -125,7 +125,7 @@ test('an amount and a date are found in any currency, up to three days off, by t
   const [shop] = shared()
   const email = newMailbox()
   await pastOrder(shop, email, { name: 'Rupees', priceMinor: 49_900, currency: 'INR' })
-  await pastOrder(shop, email, { name: 'Dollars', priceMinor: 499, currency: 'USD', created: '2026-03-01T23:59:59.999Z', paid: '2026-03-09T00:00:00Z' }) // prettier-ignore
+  await pastOrder(shop, email, { name: 'Dollars', priceMinor: 499, currency: 'USD', created: '2026-03-01T23:59:59.999Z', paid: '2026-03-09T00:00:00Z' }) // oxfmt-ignore
   await pastOrder(shop, email, { name: 'Yen', priceMinor: 499, currency: 'JPY' })
   await pastOrder(shop, email, { name: 'Dinars', priceMinor: 1234, currency: 'KWD' })
   await pastOrder(shop, email, { name: 'Dear', priceMinor: 123_400, currency: 'EUR' })
@@ -147,7 +147,7 @@ test('an amount and a date are found in any currency, up to three days off, by t
     ['2026-03-14', false],
     ['2025-03-10', false],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     assert.equal((await on('499.00', date)).includes('Rupees'), fits, date)
   for (const [date, fits] of [
     ['2026-02-25', false],
@@ -158,7 +158,7 @@ test('an amount and a date are found in any currency, up to three days off, by t
     ['2026-03-12', true],
     ['2026-03-13', false],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     assert.equal((await on('4.99', date)).length === 1, fits, date)
 })
 
@@ -195,11 +195,11 @@ test('nobody’s orders but the mailbox’s own are ever shown, however alike an
   for (const alike of [`${name}+x@${domain}`, `${name}.@${domain}`, `x${name}@${domain}`, `${name}@x.${domain}`, `${name}@${domain}.x.test`, `${name}_@${domain}`, `${name}%@${domain}`, `%@${domain}`, `_${name.slice(1)}@${domain}`]) {
     const answer = await lookUp(shop, alike, { descriptor: 'TILL POEMS' })
     assert.deepEqual(answer.body, { matched: false, orders: [], more: false }, alike)
-  } // prettier-ignore
+  } // oxfmt-ignore
   for (const wrong of ['', 'ann', `${name}@${domain},eve@evil.example`, `${name}@${domain}\r\nBcc: eve@evil.example`, `${name}@${domain}\0`, `${name.replace(/[a-f]/, 'а')}а@${domain}`, [`${name}@${domain}`], { email: 'x' }, null, 1]) {
     assertProblem(await askChargeCode(newBrowser(shop), wrong), 400, 'validation_failed')
     assertProblem(await findCharge(newBrowser(shop), wrong, '000000'), 400, 'validation_failed')
-  } // prettier-ignore
+  } // oxfmt-ignore
   assert.deepEqual(idsOf(await lookUp(shop, `${name}@${domain}`, { descriptor: 'TILL POEMS' })), [own])
 })
 
@@ -220,13 +220,13 @@ test('a line that says too little is refused, before any code goes out and witho
       assert.equal(answer.body.fields[0].path, path, JSON.stringify(line))
       assert.deepEqual(cookiesOf(answer.headers), [])
     }
-  } // prettier-ignore
+  } // oxfmt-ignore
   for (const wrong of ['', '12345', '1234567', 'abcdef', '١٢٣٤٥٦', Number(code), [code], null])
     assertProblem(await findCharge(browser, email, wrong), 400, 'validation_failed')
   for (const body of ['[]', '"x"', '1', 'null', '{', ''])
     for (const path of ['code', 'verify'])
       assert.equal((await browser.call('POST', `/api/charges/${path}`, body)).status, 400, body)
-  assert.deepEqual([await count(shop, 'mailbox_codes'), await count(shop, 'pgboss.job'), await count(shop, 'outbox')], before) // prettier-ignore
+  assert.deepEqual([await count(shop, 'mailbox_codes'), await count(shop, 'pgboss.job'), await count(shop, 'outbox')], before) // oxfmt-ignore
   assert.equal((await findCharge(browser, email, ` ${code.slice(0, 3)}-${code.slice(3)} `)).status, 200)
 })
 
@@ -274,7 +274,7 @@ test('after five wrong tries a code is burnt, and of two hundred at once, at two
   await askChargeCode(browser, email)
   const code = await liveCode(shop, email)
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, at) => findCharge(at % 2 ? browser : browser.through(second), email, wrongCode(String((Number(code) + at) % 999_000)))), // prettier-ignore
+    Array.from({ length: 200 }, (_, at) => findCharge(at % 2 ? browser : browser.through(second), email, wrongCode(String((Number(code) + at) % 999_000)))), // oxfmt-ignore
   )
   for (const answer of answers) assertProblem(answer, 401, 'invalid_code')
   assert.equal((await mailboxCodeRow(shop, email))!.wrongTries, 5)
@@ -290,7 +290,7 @@ test('the right code fifty times at once, at two services, is right once', async
   await askChargeCode(browser, email)
   const code = await liveCode(shop, email)
   const cookie = `till_mailbox=${browser.jar.value('till_mailbox')}`
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => findCharge(at % 2 ? browser : browser.through(second), email, code))) // prettier-ignore
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => findCharge(at % 2 ? browser : browser.through(second), email, code))) // oxfmt-ignore
   assert.equal(answers.filter(({ status }) => status === 200).length, 1)
   for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 401, 'invalid_code')
   assert.equal(browser.jar.value('till_mailbox'), undefined, 'the browser forgets what it asked for')
@@ -325,7 +325,7 @@ test('whoever asks for a code with somebody’s address, before or after, leaves
   await pastOrder(shop, email)
   const browsers = Array.from({ length: 20 }, (_, at) => newBrowser(at % 2 ? shop : second))
   await Promise.all(browsers.map((browser) => askChargeCode(browser, email)))
-  for (const browser of browsers) assert.equal((await findCharge(browser, email, await liveCode(shop, email, browser))).status, 200) // prettier-ignore
+  for (const browser of browsers) assert.equal((await findCharge(browser, email, await liveCode(shop, email, browser))).status, 200) // oxfmt-ignore
 })
 
 test('a browser’s newer code is its only one, and one that ran out, by the database’s clock, is none', async () => {
@@ -335,8 +335,8 @@ test('a browser’s newer code is its only one, and one that ran out, by the dat
   await askChargeCode(browser, email)
   const first = await liveCode(shop, email, browser)
   const held = newBrowser(shop)
-  held.jar.keep(new URL('http://shop.test/api/charges/code'), new Headers({ 'set-cookie': `till_mailbox=${browser.jar.value('till_mailbox')}; path=/api/charges` })) // prettier-ignore
-  await Promise.all(Array.from({ length: 10 }, (_, at) => askChargeCode(at % 2 ? browser : browser.through(second), email))) // prettier-ignore
+  held.jar.keep(new URL('http://shop.test/api/charges/code'), new Headers({ 'set-cookie': `till_mailbox=${browser.jar.value('till_mailbox')}; path=/api/charges` })) // oxfmt-ignore
+  await Promise.all(Array.from({ length: 10 }, (_, at) => askChargeCode(at % 2 ? browser : browser.through(second), email))) // oxfmt-ignore
   assertProblem(await findCharge(held, email, first), 401, 'invalid_code')
   await askChargeCode(browser, email)
   assert.equal((await findCharge(browser, email, await liveCode(shop, email, browser))).status, 200)
@@ -390,7 +390,7 @@ test('the cookie goes to these addresses alone, no script reads it, and it lives
   const [cookie] = cookiesOf((await askChargeCode(newBrowser(shop), newMailbox())).headers)
   assert.equal(cookie!.name, 'till_mailbox')
   assert.deepEqual(cookie!.attributes, { 'max-age': '600', path: '/api/charges', httponly: true, samesite: 'Strict' })
-  const https = await startTestShop(t, { env: { BASE_URL: 'https://api.shop.example', APP_URL: 'https://app.shop.example', COOKIE_DOMAIN: 'shop.example' } }) // prettier-ignore
+  const https = await startTestShop(t, { env: { BASE_URL: 'https://api.shop.example', APP_URL: 'https://app.shop.example', COOKIE_DOMAIN: 'shop.example' } }) // oxfmt-ignore
   const [safe] = cookiesOf((await askChargeCode(newBrowser(https), newMailbox())).headers)
   assert.equal(safe!.name, '__Secure-till_mailbox')
   assert.deepEqual(safe!.attributes, { ...cookie!.attributes, secure: true })
@@ -411,7 +411,7 @@ test('no other site’s page asks for a code or tries one', async () => {
       assertProblem(answer, 403, 'origin_not_allowed')
       assert.equal(answer.headers.get('access-control-allow-origin'), 'http://shop.test')
     }
-  } // prettier-ignore
+  } // oxfmt-ignore
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
     assert.equal((await browser.call(method, `/api/charges/verify?email=${email}&code=${code}`)).status, 405)
   assert.equal((await findCharge(browser, email, code)).status, 200)
@@ -438,7 +438,7 @@ test('a secret that is being replaced still makes its codes right, and gets them
   const browser = newBrowser(old)
   await askChargeCode(browser, email)
   const code = await mailedCode(old, email)
-  const shop = await startTestShop(t, { env: { SECRET: `another secret that is long enough too,${SECRET}` }, databaseUrl: old.databaseUrl }) // prettier-ignore
+  const shop = await startTestShop(t, { env: { SECRET: `another secret that is long enough too,${SECRET}` }, databaseUrl: old.databaseUrl }) // oxfmt-ignore
   assert.equal((await findCharge(browser.through(shop), email, code)).status, 200)
 })
 
@@ -547,7 +547,7 @@ test('while the database is away both say so, and what the browser holds stays g
 })
 
 test('the log holds nothing of who asks', async (t) => {
-  const service = await startService(t, await temporaryFolder(t), { DATABASE_URL: await newDatabase(t), LOG_LEVEL: 'trace' }) // prettier-ignore
+  const service = await startService(t, await temporaryFolder(t), { DATABASE_URL: await newDatabase(t), LOG_LEVEL: 'trace' }) // oxfmt-ignore
   const email = 'a-buyer-of-note@private.example'
   const body = { email, descriptor: 'A PRIVATE LINE', amount: '48151.62', date: '2026-03-10' }
   const asked = await service.call('POST', '/api/charges/code', body)

@@ -164,7 +164,7 @@ test('an address that mail cannot reach, or that could reach two, is refused bef
     'bob@127.0.0.1', 'bob(eve)@example.com', 'bob@exаmple.com', 'böb@example.com', 'bob@example.com@eve.example',
     `${'b'.repeat(65)}@example.com`, `bob@${'e'.repeat(64)}.com`, `bob@${'e.'.repeat(130)}com`, `${'b'.repeat(60_000)}@example.com`,
     null, 1, true, ['bob@example.com'], { address: 'bob@example.com' },
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const email of addresses) {
     const answer = await shop.call('POST', '/api/checkout', { productId, email })
     assertProblem(answer, 400, 'validation_failed')

@@ -33,11 +33,11 @@ const npm = (args: string[], cwd: string) => {
 
 before(async () => {
   folder = await temporaryFolder({ after: (end) => ends.push(end) })
-  const packed = await npm(['pack', '--json', '--loglevel=error', `--pack-destination=${folder}`], path.join(ROOT, 'client')) // prettier-ignore
+  const packed = await npm(['pack', '--json', '--loglevel=error', `--pack-destination=${folder}`], path.join(ROOT, 'client')) // oxfmt-ignore
   const { filename, files } = nameOf(packed.stdout)
   assert.deepEqual(
     files.map((file) => file.path).sort(),
-    ['README.md', 'package.json', ...['checkout', 'request', 'seller', 'types'].flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])].sort(), // prettier-ignore
+    ['README.md', 'package.json', ...['checkout', 'request', 'seller', 'types'].flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])].sort(), // oxfmt-ignore
   )
   await fs.writeFile(path.join(folder, 'package.json'), '{"type":"module"}')
   await npm(['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`], folder)
@@ -93,7 +93,7 @@ test('a script buys, waits and downloads with the installed client', async () =>
 })
 
 test('a script that misuses the client does not compile, and one that uses it does', async () => {
-  const head = `import { createTill, TillError } from 'till-client'\nconst till = createTill({ baseUrl: 'https://a.example' })\n` // prettier-ignore
+  const head = `import { createTill, TillError } from 'till-client'\nconst till = createTill({ baseUrl: 'https://a.example' })\n` // oxfmt-ignore
   const right = `
     import type { OrderStatus } from 'till-client'
     const order = await till.createOrder({ productId: 'prod_1', email: 'bob@example.com' })
@@ -110,16 +110,16 @@ test('a script that misuses the client does not compile, and one that uses it do
   ]
   await fs.writeFile(path.join(folder, 'right.ts'), head + right)
   await fs.writeFile(path.join(folder, 'wrong.ts'), `${head}${wrong.join('\n')}\nexport { TillError }\n`)
-  const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', '', '--lib', 'es2022,dom'] // prettier-ignore
+  const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', '', '--lib', 'es2022,dom'] // oxfmt-ignore
   const { stdout } = await inFolder(process.execPath, [TSC, ...options, 'right.ts', 'wrong.ts']).catch((error) => error)
   const errors = [...String(stdout).matchAll(/^([^\s(]+)\((\d+),/gm)].map(([, file, line]) => `${file} ${line}`)
-  assert.deepEqual([...new Set(errors)], wrong.map((_line, at) => `wrong.ts ${at + 3}`), stdout) // prettier-ignore
+  assert.deepEqual([...new Set(errors)], wrong.map((_line, at) => `wrong.ts ${at + 3}`), stdout) // oxfmt-ignore
 })
 
 test('the checkout adds three kilobytes to a page at the most', async (t) => {
   await fs.writeFile(path.join(folder, 'page.js'), `export { createTill } from 'till-client'`)
   const entry = path.join(folder, 'page.js')
-  const built = await build({ root: folder, configFile: false, logLevel: 'silent', build: { write: false, lib: { entry, formats: ['es'] } } }) // prettier-ignore
+  const built = await build({ root: folder, configFile: false, logLevel: 'silent', build: { write: false, lib: { entry, formats: ['es'] } } }) // oxfmt-ignore
   const [{ output }] = built as unknown as [{ output: [{ code: string }] }]
   const bytes = gzipSync(output[0].code).length
   t.diagnostic(`till-client in a page: ${bytes} bytes gzipped`)
@@ -130,8 +130,8 @@ test('the client’s types are what the routes say now', async () => {
   const { body } = await shared().call<Description>('GET', '/api/openapi.json')
   const written = await fs.readFile(CLIENT_TYPES, 'utf8')
   assert(written === (await clientTypes(body)), 'client/types.ts is old: npm run client-types')
-  const routes = new Set(Object.entries(body.paths).flatMap(([address, methods]) => Object.keys(methods).map((method) => methodName(method, address)))) // prettier-ignore
-  assert.deepEqual((await namedRoutes()).filter((name) => !routes.has(name)), []) // prettier-ignore
+  const routes = new Set(Object.entries(body.paths).flatMap(([address, methods]) => Object.keys(methods).map((method) => methodName(method, address)))) // oxfmt-ignore
+  assert.deepEqual((await namedRoutes()).filter((name) => !routes.has(name)), []) // oxfmt-ignore
 })
 
 test('a seller’s script refunds an order at the service itself, once', async () => {
@@ -142,9 +142,9 @@ test('a seller’s script refunds an order at the service itself, once', async (
   const seller = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie })
   const { orderId } = await shop.paid()
   const idempotencyKey = 'once-and-no-more-than-once'
-  const [one, again] = await Promise.all([1, 2].map(() => seller.orders.refund(orderId, { amount: 500 }, { idempotencyKey }))) // prettier-ignore
+  const [one, again] = await Promise.all([1, 2].map(() => seller.orders.refund(orderId, { amount: 500 }, { idempotencyKey }))) // oxfmt-ignore
   assert.equal(one!.id, again!.id)
-  assert.deepEqual((await seller.orders.refunds(orderId)).map(({ amount }) => amount), [500]) // prettier-ignore
+  assert.deepEqual((await seller.orders.refunds(orderId)).map(({ amount }) => amount), [500]) // oxfmt-ignore
   assert.equal(await codeOf(seller.orders.refund(orderId, { amount: 5000 })), 'refund_too_large')
   const stranger = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie: 'till_session=x' })
   assert.equal(await codeOf(stranger.orders.refunds(orderId)), 'not_signed_in')

@@ -56,7 +56,7 @@ test('a network gets ten codes an hour, for whichever mailboxes, and uses up nob
   const [shop, second] = limited()
   const headers = { 'x-forwarded-for': newAddress() }
   const mailboxes = Array.from({ length: 24 }, newMailbox)
-  const answers = await Promise.all(mailboxes.map((email, at) => newBrowser(at % 2 ? shop : second, { headers }).askCode(email))) // prettier-ignore
+  const answers = await Promise.all(mailboxes.map((email, at) => newBrowser(at % 2 ? shop : second, { headers }).askCode(email))) // oxfmt-ignore
   assert.equal(answers.filter(({ status }) => status === 202).length, 10)
   for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 10, 3500, 3600)
   const refused = mailboxes[answers.findIndex(({ status }) => status === 429)]!
@@ -95,7 +95,7 @@ test('ten wrong codes an hour from a network, then not even the right one, until
     const code = await browser.codeFor(email)
     return { email, code }
   }
-  const [first, other, third] = [newBrowser(shop, { headers }), newBrowser(second, { headers }), newBrowser(shop, { headers })] // prettier-ignore
+  const [first, other, third] = [newBrowser(shop, { headers }), newBrowser(second, { headers }), newBrowser(shop, { headers })] // oxfmt-ignore
   const [one, two, three] = [await guess(first), await guess(other), await guess(third)]
   const answers = await Promise.all([
     ...Array.from({ length: 12 }, () => first.tryCode(one.email, wrongCode(one.code))),
@@ -121,7 +121,7 @@ test('ten wrong codes an hour for a mailbox, from wherever they come; who only n
     await browser.askCode(email)
     const right = await browser.codeFor(email)
     for (let time = 0; time < 5; time++) {
-      const answer = await newBrowser(time % 2 ? shop : second, { jar: browser.jar, ...from() }).tryCode(email, wrongCode(right)) // prettier-ignore
+      const answer = await newBrowser(time % 2 ? shop : second, { jar: browser.jar, ...from() }).tryCode(email, wrongCode(right)) // oxfmt-ignore
       assertProblem(answer, 401, 'invalid_code')
     }
   }

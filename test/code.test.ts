@@ -93,7 +93,7 @@ test('the right code fifty times at once, at two services, opens one session of 
   const email = newMailbox()
   await browser.askCode(email)
   const code = await browser.codeFor(email)
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => (at % 2 ? browser : there).tryCode(email, code))) // prettier-ignore
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => (at % 2 ? browser : there).tryCode(email, code))) // oxfmt-ignore
   const right = answers.filter(({ status }) => status === 200)
   assert.equal(right.length, 1)
   for (const answer of answers) if (answer !== right[0]) assertProblem(answer, 401, 'invalid_code')
@@ -144,7 +144,7 @@ test('a code works in the browser that asked for it, and others do not even use 
       assertProblem(await stranger.tryCode(email, given), 401, 'invalid_code')
       assertProblem(await newBrowser(shop).tryCode(email, given), 401, 'invalid_code')
       for (const cookie of [token.slice(1), `${token}x`, 'x'.repeat(43), '', `"${token}`]) {
-        const answer = await shop.call('POST', '/api/auth/otp/verify', { email, code: given }, { cookie: `till_code=${cookie}` }) // prettier-ignore
+        const answer = await shop.call('POST', '/api/auth/otp/verify', { email, code: given }, { cookie: `till_code=${cookie}` }) // oxfmt-ignore
         assertProblem(answer, 401, 'invalid_code')
       }
     }
@@ -170,7 +170,7 @@ test('no address that can be put into a link signs anybody in', async () => {
   ]) {
     for (const method of ['GET', 'HEAD']) {
       const { headers } = await browser.call(method, `${path}?email=${encodeURIComponent(email)}&code=${code}&token=x`)
-      assert.deepEqual(cookiesOf(headers).filter(({ value }) => value !== ''), [], `${method} ${path}`) // prettier-ignore
+      assert.deepEqual(cookiesOf(headers).filter(({ value }) => value !== ''), [], `${method} ${path}`) // oxfmt-ignore
     }
   }
   assert.equal(await browser.isSignedIn(), false)
@@ -229,7 +229,7 @@ test('what people paste is understood, and what cannot be a code uses up no try'
   const wrong: unknown[] = [
     '', '12345', '1234567', 'abcdef', `${code}0`, code.slice(1), `${code}a`, `0x${code}`, '١٢٣٤٥٦', '１２３４５６', '12.456', '+12345', '1e1000', Number(code), [code], { code }, null, true, '1'.repeat(41),
     `${code}\0`, `${' '.repeat(100)}${code}`,
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const value of wrong) {
     const answer = await browser.call('POST', '/api/auth/otp/verify', { email, code: value })
     assertProblem(answer, 400, 'validation_failed')
@@ -249,7 +249,7 @@ const BAD_ADDRESSES: unknown[] = [
   'ann@ѕhop.test', 'аnn@shop.test', 'ann@shop.teſt', '\u212aate@shop.test', 'ann@shop。test', 'ann@shop.test\u200b', 'ann\u202e@shop.test', 'änn@shop.test', 'ann@münchen.example', 'ann@shop..test', 'ann@-shop.test',
   'ann@shop.test.', 'ann@.shop.test', `${'a'.repeat(65)}@shop.test`, `a@${`${'b'.repeat(60)}.`.repeat(5)}test`, `${'a'.repeat(64)}@${'b.'.repeat(100)}test`, 'a'.repeat(60_000), 'ann@shop.test%0aBcc:x', 'ann\\@shop.test',
   ['ann@shop.test'], ['ann@shop.test', 'eve@evil.example'], { address: 'ann@shop.test' }, { toString: 'ann@shop.test' }, null, true, 0, 1e300,
-] // prettier-ignore
+] // oxfmt-ignore
 
 test('an address that is not plainly one is refused before anything is done for it', async () => {
   const [shop] = shared()
@@ -333,7 +333,7 @@ test('where sign-up is closed, who is no seller learns nothing, gets no mail, an
 
 test('known, unknown, disabled, with and without a password: who asks for a code hears the same', async () => {
   const [shop] = shared()
-  const [plain, withPassword, disabled, unknown] = Array.from({ length: 4 }, newMailbox) as [string, string, string, string] // prettier-ignore
+  const [plain, withPassword, disabled, unknown] = Array.from({ length: 4 }, newMailbox) as [string, string, string, string] // oxfmt-ignore
   for (const email of [plain, withPassword, disabled]) {
     const browser = newBrowser(shop)
     await browser.signInByCode(email)

@@ -6,7 +6,7 @@ import { type Answer, SECRET, type TestShop, eventually } from './shop.ts'
 export const of = (email: string) => sql<boolean>`email = ${email}`
 export const codeRow = async ({ db }: TestShop, email: string) =>
   (await sql<{ id: string; wrongTries: number; used: boolean }>`
-    select id, wrong_tries as "wrongTries", used_at is not null as used from one_time_codes where email = ${email}`.execute(db)).rows[0] // prettier-ignore
+    select id, wrong_tries as "wrongTries", used_at is not null as used from one_time_codes where email = ${email}`.execute(db)).rows[0] // oxfmt-ignore
 
 /** The code of the live request, once its mail is there. */
 export async function codeFrom(shop: TestShop, email: string): Promise<string> {

@@ -286,7 +286,7 @@ const WRONG: Record<string, string[]> = {
   SIGNUP: ['yes', 'OPEN', 'closed,open', 'toString', '1'],
   COOKIE_DOMAIN: ['localhost', 'example', '127.0.0.1', '::1', 'https://shop.example', 'shop.example/', 'shop.example:443', 'shop example', '*.shop.example', 'shop..example', '-shop.example', 'shop.example;x', `${'a.'.repeat(130)}example`],
   MAIL_FROM: ['nobody', 'Shop', '<>', 'Shop <nobody>', 'a@b, c@d', 'a@b c@d', 'Shop <a@b> x'],
-} // prettier-ignore
+} // oxfmt-ignore
 for (const [name, values] of Object.entries(WRONG)) {
   test(`a wrong ${name} stops the start, and is named`, () => {
     for (const value of values) assert.deepEqual(wrong({ [name]: value }), [name], value)
@@ -302,7 +302,7 @@ test('a wrong IDP_ISSUER stops the start, and is named', () => {
   const values = [
     'idp.example', 'http://idp.example', 'http://localhost.evil.example', 'http://10.0.0.1', 'ftp://idp.example', 'https://idp.example?x=1', 'https://idp.example#x', 'https://user:pw@idp.example',
     'javascript:alert(1)', `https://idp.example/${'x'.repeat(500)}`, 'https://',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const value of values) assert.deepEqual(wrong({ ...IDP, IDP_ISSUER: value }), ['IDP_ISSUER'], value)
 })
 

@@ -127,7 +127,7 @@ test('a code is made once, whatever its case, changed, listed and taken away', a
     limit: null,
     expiresAt: '2999-01-01T00:00:00+02:00',
   })
-  assert.deepEqual(change.body, { id, createdAt, code: 'Sommer-27', productId, percentOff: 20, uses: 0, active: false, expiresAt: '2998-12-31T22:00:00.000Z' }) // prettier-ignore
+  assert.deepEqual(change.body, { id, createdAt, code: 'Sommer-27', productId, percentOff: 20, uses: 0, active: false, expiresAt: '2998-12-31T22:00:00.000Z' }) // oxfmt-ignore
   assert.equal((await ann.call('PATCH', `/api/discounts/${id}`, { percentOff: 90 })).body.percentOff, 20)
   assert.equal((await ann.call('PATCH', `/api/discounts/${id}`, { expiresAt: null })).body.expiresAt, undefined)
 

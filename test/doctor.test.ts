@@ -107,7 +107,7 @@ const stripeSettings = ({ url, secretKey = 'sk_test_till', webhookSecret = 'whse
   STRIPE_PUBLISHABLE_KEY: secretKey.replace(/^[sr]k/, 'pk'),
   STRIPE_WEBHOOK_SECRET: webhookSecret,
   STRIPE_API_URL: url ?? DEAD,
-}) // prettier-ignore
+}) // oxfmt-ignore
 
 test('a shop with everything is well, and nothing is left behind by looking', async (t) => {
   const { shop, env } = await startWholeShop(t)
@@ -305,7 +305,7 @@ test('what the processor has registered is compared with what is needed', async 
   assert.match((await notifies())[0]!.says, /registered 2 times/)
   webhookEndpoints.length = 0
   assert.match((await examine({ ...env, BASE_URL: shop.url })).find((one) => one.about === 'stripe notifies')!.advice!, /stripe listen --forward-to/)
-}) // prettier-ignore
+}) // oxfmt-ignore
 
 test('a clock that is off by a minute is a warning, and by ten no notification would be believed', async (t) => {
   const { env, stripe, razorpay } = await startWholeShop(t)
@@ -344,7 +344,7 @@ test('a bucket is written to, read and left as it was, or it is said what it ref
   assert.deepEqual([...s3.objects.keys()], [])
   const wrong = await examine({ ...env, S3_SECRET_ACCESS_KEY: 'another secret of somebody' })
   assertSays(wrong, 'storage', 'failure', /cannot be written to: SignatureDoesNotMatch \(403\)/)
-  assertSays(await examine({ ...env, STORAGE_URL: env.STORAGE_URL!.replace('till-files', 'other') }), 'storage', 'failure', /NoSuchBucket/) // prettier-ignore
+  assertSays(await examine({ ...env, STORAGE_URL: env.STORAGE_URL!.replace('till-files', 'other') }), 'storage', 'failure', /NoSuchBucket/) // oxfmt-ignore
   s3.weather.full = true
   assertSays(await examine(env), 'storage', 'failure', /cannot be written to: XMinioStorageFull \(507\)/)
 })

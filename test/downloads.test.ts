@@ -318,7 +318,7 @@ test('who has bought keeps the files that were sold, whatever the seller replace
 
   const storage = await openDisk(shop.config.storageDir)
   await sql`update files set removed_at = now() where product_id = ${productId}`.execute(shop.db)
-  await addFile(shop.db, storage, productId, { name: 'second edition.pdf', contentType: 'application/pdf', bytes: Readable.from([Buffer.from('2')]) }) // prettier-ignore
+  await addFile(shop.db, storage, productId, { name: 'second edition.pdf', contentType: 'application/pdf', bytes: Readable.from([Buffer.from('2')]) }) // oxfmt-ignore
   await sql`update products set status = 'archived', name = 'Another name' where id = ${productId}`.execute(shop.db)
 
   const names = async (orderId: string) => (await shop.status(orderId, EMAIL)).downloads.map(({ name }) => name)
@@ -359,7 +359,7 @@ test('no file name breaks out of its header', async () => {
   const names = [
     'a "quoted" name.pdf', 'line\r\nset-cookie: a=b\r\n\r\n<script>.pdf', 'Über größe.pdf', '本.epub', '🎁.zip', '../../etc/passwd', '..\\..\\boot.ini', 'semi;colon=1.pdf',
     '100%25.pdf', "it's (1)*.pdf", '\u202efdp.exe', ' ', '.', `${'n'.repeat(251)}.pdf`, '\t\0'.replace('\0', ''), 'tab\tbell\u0007.txt',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   const { downloads } = await bought(
     shop,
     names.map((name) => ({ name, bytes: Buffer.from(name) })),
@@ -390,8 +390,8 @@ test('a file of 2 GB is streamed: the service holds none of it, whoever reads it
   const storage = await openDisk(path.join(dataDir, 'files'))
   const service = await startService(t, dataDir, { DATABASE_URL: databaseUrl })
   const sellerId = await ensureSeller(db, { name: 'Ann', email: 'ann@shop.test' })
-  const productId = await createProduct(db, { sellerId, name: 'A film', description: '', priceMinor: 900, currency: 'EUR', status: 'active' }) // prettier-ignore
-  const fileId = await addFile(db, storage, productId, { name: 'film.mkv', contentType: 'video/x-matroska', bytes: Readable.from([Buffer.from('start')]) }) // prettier-ignore
+  const productId = await createProduct(db, { sellerId, name: 'A film', description: '', priceMinor: 900, currency: 'EUR', status: 'active' }) // oxfmt-ignore
+  const fileId = await addFile(db, storage, productId, { name: 'film.mkv', contentType: 'video/x-matroska', bytes: Readable.from([Buffer.from('start')]) }) // oxfmt-ignore
   const { root, path: below } = storage.locate(fileId)
   await fs.truncate(path.join(root, below), size)
   await sql`update files set size_bytes = ${size} where id = ${fileId}`.execute(db)

@@ -162,7 +162,7 @@ test('an address that is only nearly right leads nowhere, and past no check', as
     '/api', '/api/', '/api?x', '/api/nothing', `/api/checkout/${orderId}`, `/api/checkout/${orderId}/`, `/api/checkout/${orderId}/status/`, `/api/checkout/${orderId}/Status`,
     `/api/checkout/${orderId}%2fstatus`, `/api//checkout/${orderId}/status`, `/api/products/x/public/`, '/api/downloads', '/api/downloads/', '/api/webhooks', '/healthz/',
     '/metrics/', '//healthz', '/HEALTHZ',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const path of paths) {
     for (const method of ['GET', 'POST']) {
       const { status, head, body } = await raw(
@@ -183,7 +183,7 @@ test('nothing that is not meant for the public lies on the server', async () => 
     '/assets', '/assets/', '/assets/..', '/assets/../index.html', '/assets/%2e%2e/%2e%2e/package.json', '/assets/..%2f..%2fpackage.json', '/assets/....//package.json',
     '/assets/..\\..\\package.json', '/assets/%00', '/assets/.vite/manifest.json', '/%2e%2e/package.json', '/../package.json', '/favicon.svg/../../package.json', '/files', '/debug',
     '/api/openapi.yaml', '/api/internal', '/server-status', '/wp-login.php',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const path of paths) {
     const { status, body } = await rawGet(shop, path)
     assert([400, 403, 404].includes(status), `${path} ${status}`)
@@ -238,7 +238,7 @@ test('everything else is for our own pages alone', async () => {
   const origins = [
     'null', 'https://evil.example', 'https://pay.shop.example.evil.example', 'https://evilpay.shop.example', 'https://payxshop.example', 'http://pay.shop.example',
     'https://pay.shop.example:8443', 'https://PAY.shop.example', 'https://api.shop.example', 'https://pay.shop.example/', '*', APP_URL,
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   const others = [
     '/healthz',
     '/api/auth/session',
@@ -298,7 +298,7 @@ test('only JSON in UTF-8 is read', async () => {
     'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json', 'application/json5', 'application/jsonx', 'text/html',
     'application/problem+json', 'application/xml', 'json', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/json;charset="utf-7"',
     'application/json;x=1;charset=utf-32', 'text/plain; application/json', 'text/plain, application/json', '*/*', ' ',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const type of types) {
     const answer = await shop.call('POST', '/api/checkout', order, { 'content-type': type })
     assertProblem(answer, 415, 'unsupported_media_type')
@@ -340,7 +340,7 @@ test('a body that two readers could understand differently is refused', async ()
     `{${rest},"__proto__":{"amount":1}}`, `{${rest},"__proto__"${' '.repeat(500)}:1}`, `{${rest},"\\u005f_proto__":1}`, `{${rest},"a":{"__proto__":1}}`,
     `{${rest},"a":${'['.repeat(16)}${']'.repeat(16)}}`, `{${rest},"a":${'{"a":'.repeat(16)}1${'}'.repeat(16)}}`, '['.repeat(60_000), '['.repeat(30_000) + ']'.repeat(30_000),
     '{"a":'.repeat(10_000),
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const body of bodies) assertProblem(await shop.call('POST', '/api/checkout', body), 400, 'malformed_body')
   assert.equal(({} as { amount?: number }).amount, undefined)
   // as deep as is allowed; the same name in different places; strings that look like members
@@ -372,7 +372,7 @@ test('bytes that are not UTF-8 are refused, or are no address', async () => {
 
 const HOSTILE = [
   '', ' ', '-1', '1e309', "'; drop table orders; --", '%', '\0', '\r\nx: y', '../../etc/passwd', '<script>alert(1)</script>', '💥', 'a'.repeat(5_000), '__proto__', 'toString',
-] // prettier-ignore
+] // oxfmt-ignore
 
 /** What pages, and routes that take anything, look for in their address. */
 const QUERIES: Record<string, string[]> = {

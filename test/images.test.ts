@@ -65,7 +65,7 @@ function pngOf(width: number, height: number): Buffer {
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(Buffer.alloc(100))), chunk('IEND', Buffer.alloc(0))]) // prettier-ignore
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(Buffer.alloc(100))), chunk('IEND', Buffer.alloc(0))]) // oxfmt-ignore
 }
 
 test('what is no picture is refused, whatever it says it is', async () => {
@@ -86,7 +86,7 @@ test('what is no picture is refused, whatever it says it is', async () => {
     'half a PNG': png.subarray(0, png.length / 2),
   }
   for (const kind of ['jpeg', 'webp', 'avif', 'gif'] as const) {
-    const noisy = sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma: 40 } } }) // prettier-ignore
+    const noisy = sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma: 40 } } }) // oxfmt-ignore
     const bytes = await noisy[kind]().toBuffer()
     wrong[`half a ${kind}`] = bytes.subarray(0, bytes.length / 2)
   }
@@ -108,7 +108,7 @@ test('a picture of too many pixels is refused by its header, before it takes any
     [7072, 7071],
     [50_000_001, 1],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     assertProblem(await put(productId, pngOf(width, height)), 413, 'image_too_large')
   assert(process.memoryUsage().rss - before < 100_000_000)
   // one that says it is large, or small, and is not
@@ -202,7 +202,7 @@ test('every kind of picture becomes the sizes that pages show, never enlarged', 
     [640, [10, 1280]],
     [1280, [20, 2560]],
   ] as const) {
-    // prettier-ignore
+    // oxfmt-ignore
     const { bytes } = await show(small.images[width])
     const shown = await sharp(bytes).metadata()
     assert.deepEqual([shown.width, shown.height], size)
@@ -289,7 +289,7 @@ test('two at once leave one picture, and each that was replaced stays for a mont
   }
   await sweepImages(shop().db, storage)
   assert.deepEqual(await kept(), [4, 4, 4])
-  await sql`update images set unused_since = unused_since - interval '31 days' where product_id = ${productId}`.execute(shop().db) // prettier-ignore
+  await sql`update images set unused_since = unused_since - interval '31 days' where product_id = ${productId}`.execute(shop().db) // oxfmt-ignore
   for (let time = 0; time < 2; time++) await sweepImages(shop().db, storage)
   assert.deepEqual(
     await kept(),

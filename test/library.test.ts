@@ -71,7 +71,7 @@ test('wrong bodies and codes open nothing, nor does a code for something else, o
   const withCookieOf = (from: Browser, path: string, code: string) =>
     newBrowser(shop).call('POST', path, { email, code, descriptor: 'TILL' }, {
       cookie: `till_mailbox=${from.jar.value('till_mailbox')}`,
-    }) // prettier-ignore
+    }) // oxfmt-ignore
   const charge = newBrowser(shop)
   await askChargeCode(charge, email)
   const chargeCode = await liveCode(shop, email, charge)
@@ -111,7 +111,7 @@ test('the right code opens all that was bought, of every seller, with links that
   assert.deepEqual(
     items.map(({ orderId, status }: any) => [orderId, status]),
     [[bought.orderId, 'paid'], [older, 'paid'], [refunded, 'refunded']],
-  ) // prettier-ignore
+  ) // oxfmt-ignore
   const { downloads, createdAt, paidAt, ...first } = items[0]
   assert.deepEqual(first, {
     orderId: bought.orderId,
@@ -175,7 +175,7 @@ test('a pass that was changed, is over, or was signed for something else, opens 
     signed('library', `${address}.x`),
     signed('download', `${address}.${end}`),
   ])
-    // prettier-ignore
+    // oxfmt-ignore
     assertProblem(await withPass(pass), 401, 'not_signed_in')
 })
 

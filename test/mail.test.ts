@@ -244,7 +244,7 @@ test('the outbox shows the newest mail first, for one address or for all', async
   const shop = shared()
   const send = outboxMailer(shop.db)
   for (const at of [1, 2, 3])
-    await send(`00000000-0000-4000-8000-00000000010${at}`, { to: `box${at % 2}@example.com`, subject: `mail ${at}`, text: 't', html: '<p>t' }) // prettier-ignore
+    await send(`00000000-0000-4000-8000-00000000010${at}`, { to: `box${at % 2}@example.com`, subject: `mail ${at}`, text: 't', html: '<p>t' }) // oxfmt-ignore
   const of = async (query: string) => (await shop.call('GET', `/api/outbox${query}`)).body
   const subjects = async (query: string) => (await of(query)).map(({ subject }: { subject: string }) => subject)
   assert.deepEqual(await subjects('?to=box1@example.com'), ['mail 3', 'mail 1'])

@@ -84,7 +84,7 @@ test('times, zones, intervals and cursors that are none are refused, and so is a
     'from=1970-01-01&to=9998-01-01&interval=month',
     'to=9999-01-01',
   ])
-    // prettier-ignore
+    // oxfmt-ignore
     assertProblem(await browser.call('GET', `/api/stats?${query}`), 400, 'validation_failed')
   for (const query of [
     'currency=usd',
@@ -96,7 +96,7 @@ test('times, zones, intervals and cursors that are none are refused, and so is a
     'from=2026-02-30',
     `cursor=${Buffer.from(`1.${newId('ord')}`).toString('base64url')}`,
   ])
-    // prettier-ignore
+    // oxfmt-ignore
     assertProblem(await browser.call('GET', `/api/transfers?${query}`), 400, 'validation_failed')
 })
 
@@ -160,12 +160,12 @@ test('transfers come in pages, by order, currency and time, and another’s are 
   assert.equal(new Set(seen.map(({ id }) => id)).size, 6)
   assert.deepEqual(
     seen.map(({ createdAt }) => createdAt),
-    seen.map(({ createdAt }) => createdAt).toSorted().toReversed(), // prettier-ignore
+    seen.map(({ createdAt }) => createdAt).toSorted().toReversed(), // oxfmt-ignore
   )
   const kinds = async (query: string, by = seller) =>
     (await by.get(`/api/transfers?${query}`)).items.map(({ kind, amount }: any) => [kind, amount]).toSorted()
-  assert.deepEqual(await kinds(`orderId=${orders[1]!.orderId}`), [['fee', -40], ['sale', 2000]]) // prettier-ignore
-  assert.deepEqual(await kinds('currency=JPY'), [['fee', -10], ['sale', 500]]) // prettier-ignore
+  assert.deepEqual(await kinds(`orderId=${orders[1]!.orderId}`), [['fee', -40], ['sale', 2000]]) // oxfmt-ignore
+  assert.deepEqual(await kinds('currency=JPY'), [['fee', -10], ['sale', 500]]) // oxfmt-ignore
   assert.deepEqual(await kinds('to=2026-01-01'), [])
   assert.equal((await kinds('from=2026-01-01')).length, 6)
   assert.deepEqual(await kinds(`orderId=${orders[1]!.orderId}`, other), [])
@@ -188,8 +188,8 @@ test('days are those of the time zone, also where the clocks change, and those w
   }
   assert.deepEqual(await days('timeZone=Europe/Vienna'), [
     ['2026-10-23T22:00', 1], ['2026-10-24T22:00', 2], ['2026-10-25T23:00', 1], ['2026-10-26T23:00', 0],
-  ]) // prettier-ignore
-  assert.deepEqual(await days('interval=week&timeZone=Europe/Vienna'), [['2026-10-18T22:00', 3], ['2026-10-25T23:00', 1]]) // prettier-ignore
+  ]) // oxfmt-ignore
+  assert.deepEqual(await days('interval=week&timeZone=Europe/Vienna'), [['2026-10-18T22:00', 3], ['2026-10-25T23:00', 1]]) // oxfmt-ignore
   assert.deepEqual(await days('interval=month&timeZone=Asia/Kolkata'), [['2026-09-30T18:30', 4]])
   assert.equal((await days('interval=hour&timeZone=Europe/Vienna')).length, 97)
   const { items } = await seller.get('/api/stats?from=2026-10-25&to=2026-10-25T22:59:59Z')
@@ -252,7 +252,7 @@ test('what needs the seller is told, the newest first, with what it is about, un
   assert.deepEqual(await list(await newSeller()), [])
   await seller.browser.call('POST', `/api/orders/${failed.orderId}/refunds`, { amount: 50 })
   await dispute(disputed.orderId, ['won'])
-  assert.deepEqual((await list()).map(({ what }: any) => what).toSorted(), ['needs_review', 'no_files', 'receipt_bounced']) // prettier-ignore
+  assert.deepEqual((await list()).map(({ what }: any) => what).toSorted(), ['needs_review', 'no_files', 'receipt_bounced']) // oxfmt-ignore
   const unpaid = (await attentionOf(shop.db, sellerId, () => false)).filter(({ what }) => what === 'no_payments')
   assert.deepEqual(unpaid.map(({ name }) => name).toSorted(), ['Book 1000', 'Book 2000', 'Book 3000', 'Empty', 'Odd'])
 })

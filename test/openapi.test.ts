@@ -45,11 +45,11 @@ test('the description is OpenAPI 3.1: its references lead somewhere, and what mu
   for (const { path, name, value } of everything(api)) {
     if (name !== '$ref') continue
     assert(typeof value === 'string' && value.startsWith('#/'), path)
-    const found = value.slice(2).split('/').reduce((at: any, part) => at?.[part], api) // prettier-ignore
+    const found = value.slice(2).split('/').reduce((at: any, part) => at?.[part], api) // oxfmt-ignore
     assert(found !== undefined, `${path} leads to ${value}`)
   }
   const ids = routes.map(({ operation }) => operation.operationId)
-  assert.deepEqual(ids.filter((id, at) => ids.indexOf(id) !== at), []) // prettier-ignore
+  assert.deepEqual(ids.filter((id, at) => ids.indexOf(id) !== at), []) // oxfmt-ignore
   // two addresses that differ in the name of a parameter alone are one
   const addresses = Object.keys(api.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'))
   assert.equal(new Set(addresses).size, addresses.length)
@@ -71,8 +71,8 @@ test('the description is OpenAPI 3.1: its references lead somewhere, and what mu
       assert(description, `${at} ${status}`)
       for (const type of Object.keys(content)) assert.match(type, /^(?:[\w+.-]+|\*)\/(?:[\w+.-]+|\*)$/, at)
     }
-    const known = new Set(['operationId', 'summary', 'description', 'tags', 'parameters', 'requestBody', 'responses', 'security', 'deprecated', 'servers', 'externalDocs', 'callbacks']) // prettier-ignore
-    assert.deepEqual(Object.keys(operation).filter((name) => !known.has(name)), [], at) // prettier-ignore
+    const known = new Set(['operationId', 'summary', 'description', 'tags', 'parameters', 'requestBody', 'responses', 'security', 'deprecated', 'servers', 'externalDocs', 'callbacks']) // oxfmt-ignore
+    assert.deepEqual(Object.keys(operation).filter((name) => !known.has(name)), [], at) // oxfmt-ignore
   }
 })
 
@@ -81,7 +81,7 @@ test('every body and every answer has an example, and each is what its schema sa
   for (const { method, path, operation } of routes) {
     const medias: [string, Media][] = [
       ...Object.entries(operation.requestBody?.content ?? {}),
-      ...Object.entries(operation.responses).filter(([status]) => status.startsWith('2')).flatMap(([, { content = {} }]) => Object.entries(content)), // prettier-ignore
+      ...Object.entries(operation.responses).filter(([status]) => status.startsWith('2')).flatMap(([, { content = {} }]) => Object.entries(content)), // oxfmt-ignore
     ]
     for (const [type, { schema, example: one, examples = {} }] of medias.filter(
       ([type]) => type === 'application/json',
@@ -93,7 +93,7 @@ test('every body and every answer has an example, and each is what its schema sa
       assert(Schema.Check(schema as never, example), `${at} ${JSON.stringify(Schema.Errors(schema as never, example))}`)
     }
     for (const one of operation.parameters ?? [])
-      if (one.example !== undefined) assert(Schema.Check(one.schema as never, one.example), `${method} ${path} ${one.name}`) // prettier-ignore
+      if (one.example !== undefined) assert(Schema.Check(one.schema as never, one.example), `${method} ${path} ${one.name}`) // oxfmt-ignore
   }
   for (const [code, one] of Object.entries(api.components.examples!)) {
     const { value } = one as { value: { code: string; status: number } }
@@ -143,7 +143,7 @@ test('a route lists the refusals it gives, under the status they have', async ()
   for (const [method, path, address, body] of asked) {
     const answer = await ann.call(method.toUpperCase(), address, body)
     const said = `${answer.status} ${answer.body.code}`
-    assert(listed(method, path).includes(said), `${method} ${address} answered ${said}, not one of ${listed(method, path).join()}`) // prettier-ignore
+    assert(listed(method, path).includes(said), `${method} ${address} answered ${said}, not one of ${listed(method, path).join()}`) // oxfmt-ignore
   }
   assert(listed('get', at('auth/session')).includes('401 not_signed_in'))
   assert(!listed('get', at('checkout/{orderId}/status')).includes('401 not_signed_in'))

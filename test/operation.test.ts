@@ -44,7 +44,7 @@ test('the figures are Prometheus’ own, by route, and name no order and no pers
 
 test('where real users reach it, the figures are for a scraper on the same machine alone', async (t) => {
   const shop = await startTestShop(t, {
-    env: { PUBLIC: '1', BASE_URL: 'https://api.shop.example', APP_URL: 'https://shop.example', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@b.example', PROCESSORS: 'none', LIMITS: 'status=1000/60' }, // prettier-ignore
+    env: { PUBLIC: '1', BASE_URL: 'https://api.shop.example', APP_URL: 'https://shop.example', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@b.example', PROCESSORS: 'none', LIMITS: 'status=1000/60' }, // oxfmt-ignore
   })
   assert.equal((await shop.call('GET', '/metrics')).status, 200)
   const forwarded = await shop.call('GET', '/metrics', undefined, { 'x-forwarded-for': '127.0.0.1' })
@@ -359,7 +359,7 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
     (await call('POST', '/api/webhooks/sandbox', { payment: email }, { headers: { 'webhook-signature': 'v1,a-forged-signature' } })).status,
     (await call('GET', `/${email}?${mine}`, undefined, { headers: { cookie: 'session=a-stolen-cookie', authorization: 'Bearer a-stolen-token', 'user-agent': 'a-strange-browser' } })).status,
     (await call('GET', `/%zz${email}`)).status,
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   assert.deepEqual(statuses, [403, 200, 200, 429, 400, 400, 404, 400, 409, 409, 400, 404, 400])
   const seller = await signInAndOut(service)
   service.child.kill('SIGTERM')
@@ -374,7 +374,7 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
   const secrets = [
     'private.example', 'a-buyer-of-note', 'a-wrong-guess', '%40', key, order.clientSecret, order.clientSecret.split('_secret_')[1], token, token.split('.').at(-1)!,
     ...seller, 'sync=1', 'email=', 'a-forged-signature', 'a-stolen', 'a-strange-browser', 'a secret of the tests', 'postgres://',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const secret of secrets) assert(!service.output().includes(secret), `the log holds ${secret}`)
   assert(
     announced.every((line) => /^Till is ready|^ {2}\S/.test(line)),
@@ -418,7 +418,7 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
 /** Somebody signs in by all that there is, rightly and wrongly, and leaves. Returns what nobody else may read. */
 async function signInAndOut({ call, url }: Service): Promise<string[]> {
   const email = 'a-seller-of-note@private.example'
-  const [password, mistyped, newer] = ['a password of the seller', 'a password mistyped', 'a-newer-mailbox@private.example'] // prettier-ignore
+  const [password, mistyped, newer] = ['a password of the seller', 'a password mistyped', 'a-newer-mailbox@private.example'] // oxfmt-ignore
   const secrets = [email, password, mistyped, newer, 'a-code-from-a-provider', 'a-state-of-ours', 'Name of the seller']
   let cookies: string[] = []
   const ask = async (method: string, path: string, body?: unknown) => {

@@ -11,7 +11,7 @@ const BASE_URL = 'https://api.shop.example'
 const shared = sharedShop({ env: { APP_URL, BASE_URL, DEMO: '1' } })
 
 /** What the settings of a service that real users reach are, at the least. */
-const PUBLIC = { PUBLIC: '1', BASE_URL, APP_URL, SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Shop <shop@shop.example>', PROCESSORS: 'sandbox', LIMITS: 'status=1000/60' } // prettier-ignore
+const PUBLIC = { PUBLIC: '1', BASE_URL, APP_URL, SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Shop <shop@shop.example>', PROCESSORS: 'sandbox', LIMITS: 'status=1000/60' } // oxfmt-ignore
 
 const DATA = /<script type="application\/json" id="till-data">(.*?)<\/script>/s
 
@@ -68,7 +68,7 @@ test('the hosted page arrives with its product in it, and in the preview of its 
 const HOSTILE = [
   '</script><script>alert(1)</script>', '<!--<script>', ']]>', '$& $` $\' $1 $$', '"><img src=x onerror=alert(1)>', "' onload='x", '\u2028\u2029', '&lt;b&gt;', '</title><b>', '<!--till:head-->',
   '<!--till:title--><!--/till:title-->', '<script type="application/json" id="till-data"></script>', '{{x}} ${x}', '\\u003c/script\\u003e', 'a\0b'.replace('\0', ''), '🎁\ud83d'.toWellFormed(),
-] // prettier-ignore
+] // oxfmt-ignore
 
 test('nothing that a seller types becomes part of the page', async () => {
   const shop = shared()

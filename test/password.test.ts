@@ -127,7 +127,7 @@ test('a password may be anything of 12 to 128 characters that people do not ofte
   const common = [
     'password1234', 'Password12345', 'passwordpassword', '123456789012', '1234567890123', 'qwertyuiop12', 'qwertyuiop123', 'aaaaaaaaaaaa', 'abcabcabcabc', 'abcdefghijkl', 'iloveyou1234', 'P@ssw0rd1234',
     'letmeinletmein', '111111111111', 'q1w2e3r4t5y6', email, email.toUpperCase(), `${email.split('@')[0]}1`, 'ｐａｓｓｗｏｒｄ１２３４', '１２３４５６７８９０１２',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const value of common) {
     const answer = await change(browser, value)
     assert.equal(answer.status, 400, `${value} was taken`)
@@ -136,7 +136,7 @@ test('a password may be anything of 12 to 128 characters that people do not ofte
   }
   assert.equal(await hashOf(shop, id), before, 'and nothing has changed')
   for (const value of ['correct horse battery staple', 'ääääöööüüß ist lang', 'тихий океан глубок', '💥🎈🌵🦑🍕🚲🎺🐙🌋🧊🪁🥝', 'x1!'.repeat(3) + 'velvet moths', ' '.repeat(3) + 'moths in velvet '])
-    assert.equal((await change(browser, value)).status, 204, value) // prettier-ignore
+    assert.equal((await change(browser, value)).status, 204, value) // oxfmt-ignore
 })
 
 test('no password is cut off, folded or emptied on its way', async () => {
@@ -162,7 +162,7 @@ test('no password is cut off, folded or emptied on its way', async () => {
 test('the same characters, typed another way, are the same password', async () => {
   const [shop] = shared()
   const { browser, email } = await newSeller(shop)
-  const forms = ['caf\u00e9 \ufb01ve \u2460 \u212bngstr\u00f6m', 'cafe\u0301 five 1 A\u030angstro\u0308m', 'ｃafe\u0301 \ufb01ve 1 \u00c5ngstr\u00f6m'] // prettier-ignore
+  const forms = ['caf\u00e9 \ufb01ve \u2460 \u212bngstr\u00f6m', 'cafe\u0301 five 1 A\u030angstro\u0308m', 'ｃafe\u0301 \ufb01ve 1 \u00c5ngstr\u00f6m'] // oxfmt-ignore
   await browser.setPassword(forms[0]!)
   for (const form of forms) assert.equal((await newBrowser(shop).signIn(email, form)).status, 200, form)
   assertProblem(await newBrowser(shop).signIn(email, 'cafe five 1 Angstrom'), 401, 'invalid_credentials')
@@ -313,7 +313,7 @@ test('a sign-in with the old password that is still being checked while it is ch
 test('sign-ins with right passwords all at once all come in', async () => {
   const [shop, second] = shared()
   const { email, id } = await newSeller(shop)
-  const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => newBrowser(at % 2 ? shop : second).signIn(email))) // prettier-ignore
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => newBrowser(at % 2 ? shop : second).signIn(email))) // oxfmt-ignore
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   assert.equal(await count(shop, 'sessions', sql`seller_id = ${id}`), 13)
 })
@@ -384,7 +384,7 @@ test('each pause in a row is twice as long as the one before, at most sixteen ti
   const pauses = []
   // the steps between are not waited for
   for (const overruns of [0, 1, 2, 4, 9]) {
-    await sql`update limits set overruns = ${overruns} where key = ${`password ${email}`} and overruns <= ${overruns}`.execute(shop.db) // prettier-ignore
+    await sql`update limits set overruns = ${overruns} where key = ${`password ${email}`} and overruns <= ${overruns}`.execute(shop.db) // oxfmt-ignore
     pauses.push(await overrun())
     await pauseIsOver(shop, email)
   }

@@ -7,7 +7,12 @@ import type http from 'node:http'
 
 export type Json = Record<string, any>
 export type Outcome =
-  'created' | 'authorized' | 'captured' | 'failed' | 'failed_then_authorized' | 'failed_then_captured'
+  | 'created'
+  | 'authorized'
+  | 'captured'
+  | 'failed'
+  | 'failed_then_authorized'
+  | 'failed_then_captured'
 
 export interface Request {
   method: string

@@ -106,7 +106,7 @@ test('a refund that is merely slow is no failure in the log', async (t) => {
     () => service.status(order.orderId),
     ({ body }) => body.status === 'refunded',
   )
-  const lines = service.output().split('\n').filter((line) => line.includes('"queue":"refund"')) // prettier-ignore
+  const lines = service.output().split('\n').filter((line) => line.includes('"queue":"refund"')) // oxfmt-ignore
   assert(lines.length > 0)
   for (const line of lines) {
     assert.match(line, /"level":30,.*"a job is tried again later"/)

@@ -124,8 +124,8 @@ export async function startS3Server(t: Ends) {
       // two at a time: who reads only the first page is found out
       const page = sorted.filter(([number]) => number > after).slice(0, 2)
       const isTruncated = page.length > 0 && page.at(-1)![0] < (sorted.at(-1)?.[0] ?? 0)
-      const items = page.map(([number, part]) => `<Part><PartNumber>${number}</PartNumber><ETag>${etagOf(part)}</ETag><Size>${part.length}</Size></Part>`) // prettier-ignore
-      return send(response, 200, xml('ListPartsResult', `<IsTruncated>${isTruncated}</IsTruncated><NextPartNumberMarker>${page.at(-1)?.[0] ?? 0}</NextPartNumberMarker>${items.join('')}`)) // prettier-ignore
+      const items = page.map(([number, part]) => `<Part><PartNumber>${number}</PartNumber><ETag>${etagOf(part)}</ETag><Size>${part.length}</Size></Part>`) // oxfmt-ignore
+      return send(response, 200, xml('ListPartsResult', `<IsTruncated>${isTruncated}</IsTruncated><NextPartNumberMarker>${page.at(-1)?.[0] ?? 0}</NextPartNumberMarker>${items.join('')}`)) // oxfmt-ignore
     }
     const wanted = [...String(body).matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
       number: Number(/<PartNumber>(\d+)/.exec(part)?.[1]),
@@ -206,9 +206,9 @@ function wrongSignature({ method, headers }: http.IncomingMessage, url: URL, bod
     .sort()
   const canonical = [
     method,
-    url.pathname.split('/').map((part) => encode(decodeURIComponent(part))).join('/'), // prettier-ignore
+    url.pathname.split('/').map((part) => encode(decodeURIComponent(part))).join('/'), // oxfmt-ignore
     parameters.join('&'),
-    ...names.map((name) => `${name}:${String(headers[name] ?? '').trim().replace(/ +/g, ' ')}`), // prettier-ignore
+    ...names.map((name) => `${name}:${String(headers[name] ?? '').trim().replace(/ +/g, ' ')}`), // oxfmt-ignore
     '',
     signedHeaders,
     given,

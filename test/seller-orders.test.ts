@@ -116,7 +116,7 @@ test('filters, limits and cursors that are none are refused', async () => {
     `cursor=${cursor(`1.${newId('ord')}`)}=`,
     `cursor=${cursor(`1.${newId('ord')}\n`)}`,
   ])
-    // prettier-ignore
+    // oxfmt-ignore
     assertProblem(await ann.call('GET', `/api/orders?${query}`), 400, 'validation_failed')
   assert.deepEqual(await ids({ cursor: cursor(`${Number.MAX_SAFE_INTEGER}.${newId('ord')}`), email: 'x' }), [])
   for (const path of ['/api/orders/x', '/api/orders/ord_%00', `/api/orders/${newId('prod')}`])
@@ -192,7 +192,7 @@ test('each filter finds what it says, and all together what all of them say', as
     ],
     [{ q: 'novel', status: 'pending' }, []],
   ] as [Record<string, string>, string[]][])
-    // prettier-ignore
+    // oxfmt-ignore
     assert.deepEqual(await found(query), wanted, JSON.stringify(query))
 })
 
@@ -230,7 +230,7 @@ test('an order shows its seller all that happened to it, to the cent', async () 
     [[500, 'as a thank-you', 'succeeded']],
   )
   const booked = transfers.map(({ kind, amount }: any) => [kind, amount]).toSorted()
-  assert.deepEqual(booked, [['fee', -50], ['fee_refund', 10], ['refund', -500], ['sale', 2500]]) // prettier-ignore
+  assert.deepEqual(booked, [['fee', -50], ['fee_refund', 10], ['refund', -500], ['sale', 2500]]) // oxfmt-ignore
   assert.deepEqual(
     files.map(({ name, size }: any) => [name, size]),
     [['book.pdf', 6]],

@@ -146,7 +146,7 @@ type Jar = ReturnType<typeof newJar>
 
 /** RFC 6265bis as far as our cookies need it: host-only and domain, path, Secure, Max-Age, and what the name prefixes demand. */
 function newJar() {
-  const kept = new Map<string, { name: string; value: string; host?: string; domain?: string; path: string; secure: boolean; until: number }>() // prettier-ignore
+  const kept = new Map<string, { name: string; value: string; host?: string; domain?: string; path: string; secure: boolean; until: number }>() // oxfmt-ignore
   return {
     keep(url: URL, headers: Headers): void {
       for (const { name, value, attributes } of cookiesOf(headers)) {
@@ -156,7 +156,7 @@ function newJar() {
         assert(!name.startsWith('__Host-') || (path === '/' && !domain), `${name} with a domain or a path is not taken`)
         const host = typeof domain === 'string' ? domain.toLowerCase() : undefined
         assert(!host || belongsTo(url.hostname, host), `${name}: ${url.hostname} is not in ${host}`)
-        const cookie = { name, value, ...(host ? { domain: host } : { host: url.hostname }), path: String(path), secure: Boolean(secure), until: maxAge === undefined ? Infinity : Date.now() + Number(maxAge) * 1000 } // prettier-ignore
+        const cookie = { name, value, ...(host ? { domain: host } : { host: url.hostname }), path: String(path), secure: Boolean(secure), until: maxAge === undefined ? Infinity : Date.now() + Number(maxAge) * 1000 } // oxfmt-ignore
         kept.set(`${name};${host ?? url.hostname};${String(path)}`, cookie)
       }
     },
@@ -175,7 +175,7 @@ function newJar() {
     value: (name: string): string | undefined =>
       [...kept.values()].find((cookie) => cookie.name === name && cookie.until > Date.now())?.value,
     set(url: URL, name: string, value: string): void {
-      kept.set(`${name};${url.hostname};/`, { name, value, host: url.hostname, path: '/', secure: false, until: Infinity }) // prettier-ignore
+      kept.set(`${name};${url.hostname};/`, { name, value, host: url.hostname, path: '/', secure: false, until: Infinity }) // oxfmt-ignore
     },
     names: (): string[] => [...kept.values()].filter(({ until }) => until > Date.now()).map(({ name }) => name),
     forget(name: string): void {

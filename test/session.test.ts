@@ -73,7 +73,7 @@ test('each cookie says all that keeps it safe, on http, on https, and over two h
     const left = await browser.call('DELETE', '/api/auth/session')
     const cleared = cookiesOf(left.headers).find(({ name }) => name.endsWith('till_session'))!
     assert.deepEqual([cleared.value, cleared.attributes], ['', { ...again.attributes, 'max-age': '0' }])
-    assert.deepEqual(browser.jar.names(), Object.keys(expected).filter((name) => name.endsWith('known')), 'the browser has forgotten it') // prettier-ignore
+    assert.deepEqual(browser.jar.names(), Object.keys(expected).filter((name) => name.endsWith('known')), 'the browser has forgotten it') // oxfmt-ignore
   }
 })
 
@@ -159,7 +159,7 @@ test('what is no session is nobody’s, and the browser is told to forget it', a
   const values = [
     '', 'x', 'null', 'undefined', sessionId, id, hash.replaceAll('=', ''), hash.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''), value.slice(1), `${value}x`, value.toLowerCase(), value.toUpperCase(),
     `${value}=`, `${value}%00`, "' or 1=1 --", '%', '%zz', '__proto__', 'x'.repeat(4000), randomBytes(32).toString('base64url'), '\\"',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const wrong of values) {
     if (wrong === value) continue
     const answer = await withCookie(shop, wrong)
@@ -216,11 +216,11 @@ test('no other site’s page changes anything in somebody’s name', async () =>
   assert(routes.length >= 12, String(routes.length))
   const bodies: Record<string, unknown> = {
     email: newMailbox(), code: '000000', password: PASSWORD, newPassword: PASSWORD, name: 'Eve', returnTo: '/account/',
-  } // prettier-ignore
+  } // oxfmt-ignore
   const origins = [
     undefined, 'null', 'https://evil.example', 'https://api.shop.example', 'https://shop.example', 'https://other.shop.example', 'https://app.shop.example.evil.example', 'https://evilapp.shop.example',
     'https://appxshop.example', 'http://app.shop.example', 'https://app.shop.example:8443', 'https://APP.shop.example', 'https://app.shop.example/', 'https://app.shop.example ,https://evil.example', '', 'file://', 'about:blank',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   const before = await rowsOf(shop, id)
   for (const { method, path } of routes) {
     const address = path.replace('{sessionId}', session).replace('{identityId}', newId('idn'))
@@ -242,7 +242,7 @@ const rowsOf = async ({ db }: TestShop, id: string) =>
   (await sql`
     select e.name, e.email, (select count(*) from sessions s where s.seller_id = e.id) as sessions,
       (select count(*) from passwords p where p.seller_id = e.id) as passwords
-    from sellers e where id = ${id}`.execute(db)).rows // prettier-ignore
+    from sellers e where id = ${id}`.execute(db)).rows // oxfmt-ignore
 
 test('a program without a browser needs no origin as long as it brings no session', async () => {
   const shop = twoHosts()
@@ -253,8 +253,8 @@ test('a program without a browser needs no origin as long as it brings no sessio
   const code = await browser.codeFor(email)
   const { status } = await browser.call('POST', '/api/auth/otp/verify', { email, code }, { origin: undefined })
   assert.equal(status, 200)
-  assertProblem(await newBrowser(shop).call('PATCH', '/api/auth/seller', { name: 'x' }, { origin: undefined }), 401, 'not_signed_in') // prettier-ignore
-  assert.equal((await newBrowser(shop).call('DELETE', '/api/auth/session', undefined, { origin: undefined })).status, 204) // prettier-ignore
+  assertProblem(await newBrowser(shop).call('PATCH', '/api/auth/seller', { name: 'x' }, { origin: undefined }), 401, 'not_signed_in') // oxfmt-ignore
+  assert.equal((await newBrowser(shop).call('DELETE', '/api/auth/session', undefined, { origin: undefined })).status, 204) // oxfmt-ignore
   assert.equal((await browser.session()).status, 200, 'and to read, none')
 })
 
@@ -286,7 +286,7 @@ test('no other site’s page reads who is signed in', async () => {
     const { headers } = await browser.call('GET', '/api/auth/session', undefined, { origin })
     assert.equal(headers.get('access-control-allow-origin'), HOSTS.APP_URL, origin)
     assert.match(headers.get('vary') ?? '', /origin/i)
-    const preflight = await shop.call('OPTIONS', '/api/auth/password', undefined, { origin, 'access-control-request-method': 'PUT' }) // prettier-ignore
+    const preflight = await shop.call('OPTIONS', '/api/auth/password', undefined, { origin, 'access-control-request-method': 'PUT' }) // oxfmt-ignore
     assert.equal(preflight.headers.get('access-control-allow-origin'), HOSTS.APP_URL)
   }
   for (const path of ['session', 'sessions', 'identities', 'otp']) {
@@ -340,7 +340,7 @@ for (const [what, end] of Object.entries(ENDS)) {
         cookiesOf(answer.headers).map(({ name, value: text, attributes }) => [name, text, attributes['max-age']]),
         [['till_session', '', '0']],
       )
-      const changed = await service.call('PATCH', '/api/auth/seller', { name: 'x' }, { cookie: `till_session=${value}`, origin: 'http://shop.test' }) // prettier-ignore
+      const changed = await service.call('PATCH', '/api/auth/seller', { name: 'x' }, { cookie: `till_session=${value}`, origin: 'http://shop.test' }) // oxfmt-ignore
       assertProblem(changed, 401, 'not_signed_in')
     }
   })
@@ -388,13 +388,13 @@ test('each use moves the end of an idle session on, with at most one write an ho
   const { browser, id } = await signedIn(shop)
   const seen = async () =>
     (await sql<{ minutes: number }>`
-      select floor(extract(epoch from now() - seen_at) / 60)::int as minutes from sessions where seller_id = ${id}`.execute(shop.db)).rows[0]!.minutes // prettier-ignore
+      select floor(extract(epoch from now() - seen_at) / 60)::int as minutes from sessions where seller_id = ${id}`.execute(shop.db)).rows[0]!.minutes // oxfmt-ignore
   for (const [before, after] of [
     [29 * 24 * 60, 0],
     [61, 0],
     [59, 59],
   ] as const) {
-    await sql`update sessions set seen_at = now() - make_interval(mins => ${before}) where seller_id = ${id}`.execute(shop.db) // prettier-ignore
+    await sql`update sessions set seen_at = now() - make_interval(mins => ${before}) where seller_id = ${id}`.execute(shop.db) // oxfmt-ignore
     await Promise.all(Array.from({ length: 5 }, () => browser.session()))
     assert.equal(await seen(), after)
   }
@@ -423,7 +423,7 @@ test('sessions and codes whose time is over leave the tables', async () => {
   const [idle, old, live] = [await signedIn(shop), await signedIn(shop), await signedIn(shop)]
   await sql`update sessions set seen_at = now() - interval '31 days' where seller_id = ${idle.id}`.execute(shop.db)
   await sql`update sessions set created_at = now() - interval '91 days' where seller_id = ${old.id}`.execute(shop.db)
-  await sql`update one_time_codes set expires_at = now() - interval '25 hours' where email = ${idle.email}`.execute(shop.db) // prettier-ignore
+  await sql`update one_time_codes set expires_at = now() - interval '25 hours' where email = ${idle.email}`.execute(shop.db) // oxfmt-ignore
   await sweepSessions(shop.db)
   const left = [idle, old, live].map(({ id }) => count(shop, 'sessions', ofSeller(id)))
   assert.deepEqual(await Promise.all(left), [0, 0, 1])
@@ -475,7 +475,7 @@ test('who is signed in is told who that is, how, since when, and until when it c
   assert.match(session.id, /^ses_[0-9a-hjkmnp-tv-z]{26}$/)
   assert.deepEqual({ ...session, id: '' }, { id: '', method: 'code' })
   assert.equal(Date.parse(recentUntil) - Date.parse(createdAt), 600_000)
-  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, hasPassword: false, createdAt: '' }) // prettier-ignore
+  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, hasPassword: false, createdAt: '' }) // oxfmt-ignore
   await browser.setPassword()
   assert.equal((await browser.session()).body.seller.hasPassword, true)
 })
@@ -489,7 +489,7 @@ test('a seller sees where they are signed in, the newest first, and ends one of 
     ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36', 'Chrome on Windows'],
     ['<script>alert(1)</script>\u00e9', 'A program'],
     ['', 'A program'],
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   const others = []
   for (const [agent] of agents) {
     const other = newBrowser(shop, { headers: { 'user-agent': Buffer.from(agent).toString('latin1') } })
@@ -561,7 +561,7 @@ test('a seller has the name that they give themselves, if it is one', async () =
     ['Ann'],
     {},
   ]) {
-    assertProblem(await rename(name), 400, 'validation_failed') // prettier-ignore
+    assertProblem(await rename(name), 400, 'validation_failed') // oxfmt-ignore
   }
   assertProblem(await browser.call('PATCH', '/api/auth/seller', {}), 400, 'validation_failed')
   assertProblem(await newBrowser(shop).call('PATCH', '/api/auth/seller', { name: 'Ann' }), 401, 'not_signed_in')

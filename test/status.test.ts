@@ -102,7 +102,7 @@ test('a wrong address answers exactly as none does', async () => {
   const wrong = [
     'eve@example.com', 'bob@example.co', 'bob@example.com.', 'bob', ' ', '%', '*', 'null', "' or ''='", 'bob@example.com\0', 'bоb@example.com',
     'bob%40example.com', 'e'.repeat(320),
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const email of wrong) assert.deepEqual(await ask(`?email=${encodeURIComponent(email)}`), none, email)
   assert.deepEqual(await ask('?email='), none)
   assert.deepEqual(await ask('?Email=bob@example.com'), none)
@@ -382,7 +382,7 @@ test('money that comes after the order has ended still brings the files, and the
 
   const payment = await shop.sandboxPayment(order.orderId)
   payment.state = 'captured'
-  payment.captures.push({ id: `late_${order.orderId}`, amountMinor: 1900, currency: 'USD', rail: 'upi', capturedAt: new Date().toISOString() }) // prettier-ignore
+  payment.captures.push({ id: `late_${order.orderId}`, amountMinor: 1900, currency: 'USD', rail: 'upi', capturedAt: new Date().toISOString() }) // oxfmt-ignore
   assert.equal((await shop.notify({ payment })).status, 200)
   const status = await shop.status(order.orderId, EMAIL)
   assert.deepEqual([status.status, status.downloads.length], ['paid', 1])
@@ -405,9 +405,9 @@ test('more than was paid cannot go back', async () => {
   const shop = shared()
   const order = await shop.paid()
   for (const amount of [1901, 0, -1])
-    assertProblem(await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount }), 409, 'payment_not_captured') // prettier-ignore
+    assertProblem(await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount }), 409, 'payment_not_captured') // oxfmt-ignore
   for (const amount of [1.5, '5', null, [5], 1e300])
-    assert.equal((await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount })).status, 400 + (amount === 1e300 ? 9 : 0)) // prettier-ignore
+    assert.equal((await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount })).status, 400 + (amount === 1e300 ? 9 : 0)) // oxfmt-ignore
   assert.equal((await shop.status(order.orderId, EMAIL)).refundedAmount, 0)
 })
 

@@ -70,7 +70,7 @@ for (const kind of ['a disk', 'a bucket']) {
       ]
       for (const [who, headers, status, code] of refusals) {
         for (const method of ['PATCH', 'DELETE', 'HEAD']) {
-          const answer = await who.send(method, address, method === 'PATCH' ? Buffer.alloc(10) : undefined, { ...tus, ...headers }) // prettier-ignore
+          const answer = await who.send(method, address, method === 'PATCH' ? Buffer.alloc(10) : undefined, { ...tus, ...headers }) // oxfmt-ignore
           if (method !== 'HEAD') assertProblem(answer, status, code)
           // reading changes nothing, so no origin is asked for
           else if (code !== 'origin_not_allowed') assert.equal(answer.status, status)
@@ -121,7 +121,7 @@ for (const kind of ['a disk', 'a bucket']) {
         [412, 'tus_version_unsupported', ann.send('POST', '/api/uploads', undefined, { 'upload-length': '1' })],
         [411, 'length_required', ann.send('POST', '/api/uploads', undefined, { 'tus-resumable': '1.0.0', 'upload-defer-length': '1' })],
         [400, 'bad_request', ann.send('POST', '/api/uploads', undefined, { 'tus-resumable': '1.0.0', 'upload-length': '-1' })],
-      ] // prettier-ignore
+      ] // oxfmt-ignore
       for (const [status, code, answer] of plain) assertProblem(await answer, status, code)
 
       const address = await begun(bytes.length, { productId, sha256: wrong })
@@ -204,8 +204,8 @@ for (const kind of ['a disk', 'a bucket']) {
       assertProblem(await ann.patch(address, 0, bytes.subarray(0, 10)), 409, 'upload_finished')
       assertProblem(await ann.send('DELETE', address, undefined, { 'tus-resumable': '1.0.0' }), 409, 'upload_finished')
       const files = await filesOf(productId)
-      assert.deepEqual(files.map(({ id, sha256: hash }) => [id, hash]), [[idOf(address), sha256(bytes)]]) // prettier-ignore
-      assert.deepEqual((await held()).filter((key) => key.startsWith(idOf(address))), [idOf(address)]) // prettier-ignore
+      assert.deepEqual(files.map(({ id, sha256: hash }) => [id, hash]), [[idOf(address), sha256(bytes)]]) // oxfmt-ignore
+      assert.deepEqual((await held()).filter((key) => key.startsWith(idOf(address))), [idOf(address)]) // oxfmt-ignore
     })
 
     test('a newer file takes the older one’s place, and who has bought keeps theirs', async () => {
@@ -213,9 +213,9 @@ for (const kind of ['a disk', 'a bucket']) {
       const { body: first } = await post(ann, `${productId}/files?name=first.txt`, Buffer.from('first'))
       const early = await shop.paid({ productId })
       const address = await begun(6, { productId, filename: 'second.txt', replaces: first.id })
-      assert.deepEqual((await filesOf(productId)).map(({ removed }) => removed), [false]) // prettier-ignore
+      assert.deepEqual((await filesOf(productId)).map(({ removed }) => removed), [false]) // oxfmt-ignore
       assert.equal((await ann.patch(address, 0, Buffer.from('second'))).headers.get('till-file'), idOf(address))
-      assert.deepEqual((await filesOf(productId)).map(({ name, removed }) => [name, removed]), [['first.txt', true], ['second.txt', false]]) // prettier-ignore
+      assert.deepEqual((await filesOf(productId)).map(({ name, removed }) => [name, removed]), [['first.txt', true], ['second.txt', false]]) // oxfmt-ignore
       const late = await shop.paid({ productId })
       const names = async (orderId: string) => (await shop.status(orderId, EMAIL)).downloads.map(({ name }) => name)
       assert.deepEqual(await names(early.orderId), ['first.txt', 'second.txt'])
@@ -307,7 +307,7 @@ for (const kind of ['a disk', 'a bucket']) {
         t.mock.method(proto, 'write', async () => { throw full }),
         t.mock.method(WriteStream.prototype, '_write', (_chunk: unknown, _encoding: unknown, done: (error: Error) => void) => done(full)),
         t.mock.method(WriteStream.prototype, '_writev' as '_write', (_chunks: unknown, done: unknown) => (done as (error: Error) => void)(full)),
-      ] // prettier-ignore
+      ] // oxfmt-ignore
       return () => mocks.forEach((one) => one.mock.restore())
     }
   })

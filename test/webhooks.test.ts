@@ -161,7 +161,7 @@ test('many forged notifications are an alarm only where they look signed: who se
   }
   assert.deepEqual(alarms(), [])
   for (const [processor, headers] of Object.entries(signedHeaders)) await send(processor, headers)
-  await eventually(async () => alarms(), ({ length }) => length >= 3) // prettier-ignore
+  await eventually(async () => alarms(), ({ length }) => length >= 3) // oxfmt-ignore
   assert.deepEqual(alarms(), ['sandbox', 'stripe', 'razorpay'])
 })
 

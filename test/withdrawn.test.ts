@@ -165,7 +165,7 @@ test('everybody who has paid for it is told once, and nobody else', async () => 
     [early!, 0],
     [other!, 0],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     assert.equal((await told(email)).length, mails)
 })
 

@@ -41,18 +41,18 @@ export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): F
     if (mode === 'live' && !isPublic)
       findings.push(
         warning(about, 'LIVE keys on a private machine: what is tried here takes real money', 'use the test keys here, or set PUBLIC=1'),
-      ) // prettier-ignore
+      ) // oxfmt-ignore
     else if (mode === 'test' && isPublic)
       findings.push(
         warning(about, 'TEST KEYS ON A PUBLIC SERVICE: files are delivered and NOBODY PAYS', 'use the live keys before you sell'),
-      ) // prettier-ignore
+      ) // oxfmt-ignore
     else
       findings.push(fine(about, `${mode} keys, as ${isPublic ? 'a public service' : 'a private machine'} should have`))
   }
   if (isPublic && processors.includes('sandbox'))
     findings.push(
       warning('sandbox', 'THE SANDBOX ON A PUBLIC SERVICE: whoever chooses it PAYS NOTHING', 'take it out of PROCESSORS before you sell'),
-    ) // prettier-ignore
+    ) // oxfmt-ignore
   for (const [name, url] of [
     ['STRIPE_API_URL', stripe?.apiUrl],
     ['RAZORPAY_API_URL', razorpay?.apiUrl],

@@ -42,7 +42,7 @@ test('an amount is understood as people and banks write it', () => {
     ['００４９９', 49_900],
     ['4.990', 499_000],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     assert(minorsOf(text).includes(minor), `${text}: ${minorsOf(text).join(' ')}`)
   assert.deepEqual(minorsOf('1.234', 3), [1_234_000, 1234], 'thousands, or three decimals')
   assert.deepEqual(minorsOf('1.234', 2), [123_400])
@@ -73,7 +73,7 @@ test('every price is found again by what it looks like', () => {
 
 test('a text of a line is its letters and digits, however they are typed', () => {
   for (const text of ['TILL INVOICE PACK', 'till* invoice  pack', ' Till *Invoice-Pack. ', 'ＴＩＬＬ　ＩＮＶＯＩＣＥ　ＰＡＣＫ', 'TILLINVOICEPACK'])
-    assert.equal(compactDescriptor(text), 'TILLINVOICEPACK') // prettier-ignore
+    assert.equal(compactDescriptor(text), 'TILLINVOICEPACK') // oxfmt-ignore
 })
 
 test('a line that nothing can be found by is refused by the name of what is missing', () => {
@@ -99,7 +99,7 @@ test('a line that nothing can be found by is refused by the name of what is miss
       '2026-01-31T00:00',
     ].map((date) => [{ amount: '4.99', date }, 'date'] as const),
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     assert.throws(
       () => readStatementLine(typed),
       (error) => error instanceof Refusal && error.code === 'validation_failed' && error.fields?.[0]?.path === path,

@@ -59,7 +59,7 @@ test('the numbers of every network are found, in any grouping, wherever they sta
         `2 pieces\n${number}`,
         `_${number}_`,
       ])
-        // prettier-ignore
+        // oxfmt-ignore
         assert(holdsCardNumber(text), `${network}: ${JSON.stringify(text)}`)
     }
   }
@@ -75,10 +75,10 @@ test('with other marks it is found in the groups that cards are printed in, and 
     assert(jsonHolds(JSON.stringify({ note: amex })), amex)
     assert(addressHoldsCardNumber(`/x?a=${encodeURIComponent(amex)}`), amex)
     for (const text of [`4242${by}4242${by}4242424${by}2`, `x${grouped(VISA, by)}`, `42${by}42${by}42${by}42${by}42${by}42${by}4242`])
-      assert(!holdsCardNumber(text), text) // prettier-ignore
+      assert(!holdsCardNumber(text), text) // oxfmt-ignore
   }
   for (const text of ['4242.4242/4242.4242', 'Chrome/142.0.7444.175 Safari/537.36', '203.0.113.100/4242', '2026/11/21/4242424242'])
-    assert(!holdsCardNumber(text), text) // prettier-ignore
+    assert(!holdsCardNumber(text), text) // oxfmt-ignore
 })
 
 test('digits of other scripts are digits', () => {
@@ -128,9 +128,9 @@ test('what the service and its callers write with digits is none', () => {
     'an id of digits alone': fc.tuple(fc.constantFrom(...prefixes), digitsOf(26, 26)).map((parts) => parts.join('_')),
     'a UUID': fc.uuid(),
     'a UUID of digits alone': fc.tuple(digitsOf(8, 8), digitsOf(4, 4), digitsOf(3, 3), digitsOf(3, 3), digitsOf(12, 12))
-      .map(([a, b, c, d, e]) => `${a}-${b}-4${c}-8${d}-${e}`), // prettier-ignore
+      .map(([a, b, c, d, e]) => `${a}-${b}-4${c}-8${d}-${e}`), // oxfmt-ignore
     'a UUID that ends in a letter': fc.tuple(digitsOf(8, 8), digitsOf(4, 4), digitsOf(4, 4))
-      .map((parts) => `${parts.join('-')}-8abc-0123456789ab`), // prettier-ignore
+      .map((parts) => `${parts.join('-')}-8abc-0123456789ab`), // oxfmt-ignore
     'an idempotency key': fc.nat().map(() => randomUUID()),
     'two keys in one': fc.nat().map(() => `checkout-${randomUUID()}-${randomUUID()}`),
     'a time': time.map((at) => at.toISOString()),
@@ -158,7 +158,7 @@ test('what the service and its callers write with digits is none', () => {
       fc.property(values, (value) => {
         assert(!holdsCardNumber(value), `${kind}: ${value}`)
         assert(!jsonHolds(JSON.stringify({ [value]: value })), `${kind}: ${value}`)
-        assert(!addressHoldsCardNumber(`/${encodeURIComponent(value)}?a=${encodeURIComponent(value)}`), `${kind}: ${value}`) // prettier-ignore
+        assert(!addressHoldsCardNumber(`/${encodeURIComponent(value)}?a=${encodeURIComponent(value)}`), `${kind}: ${value}`) // oxfmt-ignore
       }),
       { numRuns: 400 },
     )

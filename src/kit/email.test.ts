@@ -10,7 +10,7 @@ test('the addresses that people have are taken', () => {
   const addresses = [
     'bob@example.com', 'Bob.Smith+books@Mail.Example.CO.UK', "o'neil@example.ie", 'a@b.io', '1234@qq.com', 'x_y-z@sub.domain.museum', 'b@xn--bcher-kva.example', '  bob@example.com ',
     'first.last@123.com', 'user%example.com@example.org', '_@example.com', 'bob@a-b.example', `${'l'.repeat(64)}@example.com`,
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const address of addresses) assert(isAddress(address), address)
 })
 
@@ -21,7 +21,7 @@ test('what is no address, or two of them, is not', () => {
     'bob@example.com\r\nbcc:x@y.zz', 'bob\t@example.com', 'bob\0@example.com', '"bob"@example.com', 'bob(x)@example.com', '<bob@example.com>', 'bob:@example.com', 'böb@example.com',
     'bob@exämple.com', 'bоb@example.com', 'bob@example.com\u00a0', '\u200bbob@example.com', `${'l'.repeat(65)}@example.com`, `bob@${'d'.repeat(64)}.com`, `bob@${'d.'.repeat(126)}com`,
     'mailto:bob@example.com', 'bob@example.com?subject=x', 'bob@example.com/..',
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const text of texts) assert(!isAddress(text), JSON.stringify(text))
 })
 

@@ -58,12 +58,12 @@ test('keys counted together keep their order, one that is only looked at is not 
   assert.deepEqual(
     many.map(({ within, left }) => [within, left]),
     [[true, 1], [true, 1], [true, 0], [false, 0], [true, 0]],
-  ) // prettier-ignore
+  ) // oxfmt-ignore
   const seen = await Promise.all(['a', 'c'].map((key) => lookAtUse(db, { key, limit })))
   assert.deepEqual(
     seen.map(({ within, left }) => [within, left]),
     [[false, 0], [true, 2]],
-  ) // prettier-ignore
+  ) // oxfmt-ignore
   const { rows } = await sql<{ key: string }>`select key from limits order by key`.execute(db)
   assert.deepEqual(rows, [{ key: 'a' }, { key: 'b' }], 'what is only looked at leaves no row')
   await giveBack(db, ['b'])
@@ -87,7 +87,7 @@ test('of two uses counted one after the other, who is beyond the first uses noth
     [[true, 0], [false, 0]],
     [[false, 0]],
     [[false, 0]],
-  ]) // prettier-ignore
+  ]) // oxfmt-ignore
   const { rows } = await sql<{ key: string; count: number; overruns: number }>`
     select key, count, overruns from limits order by key`.execute(db)
   assert.deepEqual(rows, [
@@ -95,7 +95,7 @@ test('of two uses counted one after the other, who is beyond the first uses noth
     { key: 'z network', count: 5, overruns: 1 },
   ])
   await sql`update limits set until = now() - interval '1 second' where key = 'z network'`.execute(db)
-  assert.deepEqual((await countOneThenOther(db, one, other)).map(({ within }) => within), [true, false]) // prettier-ignore
+  assert.deepEqual((await countOneThenOther(db, one, other)).map(({ within }) => within), [true, false]) // oxfmt-ignore
 })
 
 test('counting and giving back the same two keys at once, over two instances, never wait for each other in a ring', async (t) => {

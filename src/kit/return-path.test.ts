@@ -21,7 +21,7 @@ test('nothing that could be read as another host, a script, a header or a way up
     '', '//e', '///e', '/\\e', '\\\\e', '/\\/e', '@e', '/@e', 'e', 'https:e', 'https://e', '/https:e', '%2F%2Fe', '/%2Fe', '/%2f%2fe', '/%5ce', '/%0d%0aX:', '/a\r\nX: y', '/a\n', 'javascript:alert(1)',
     'JaVaScript:alert(1)', '/javascript:alert(1)', '//own-host.evil', '/own-host.evil/', '.evil', '/..', '/../', '/a/../b', '/a/..;/b', '/.', '/;/', '/a/#x', '/a b', '/\t/e', '/ü', '/a?x=//e', '/a?x=%2f', '/a\0', ` /a`, '/a ',
     '/api', '/api/', '/api/auth/idp', '/api?x=1', `/${'a'.repeat(200)}`, 42, null, undefined, ['/a'], { toString: () => '/a' },
-  ] // prettier-ignore
+  ] // oxfmt-ignore
   for (const text of texts) assert.equal(returnPath(text, HOME), HOME, JSON.stringify(text))
 })
 

@@ -15,7 +15,7 @@ export interface Operation {
   description?: string
   tags?: string[]
   security?: object[]
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema; example?: unknown }[] // prettier-ignore
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema; example?: unknown }[] // oxfmt-ignore
   requestBody?: { content: Record<string, Media> }
   'x-limited'?: boolean
   'x-bytes'?: boolean
@@ -103,7 +103,7 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
   const kinds: [boolean | undefined, ProblemCode[]][] = [
     ['4XX' in responses, ['card_number_refused']],
     ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
-    [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // prettier-ignore
+    [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
     [security !== undefined, ['not_signed_in']],
     [isOurPagesOnly, ['origin_not_allowed']],
     [operation['x-limited'], ['rate_limited']],
@@ -136,7 +136,7 @@ function withRefusals({ responses }: Operation, codes: readonly ProblemCode[]): 
 }
 
 function problemExample(code: ProblemCode): object {
-  const fields = code === 'validation_failed' ? [{ path: 'body.email', message: 'must match the pattern of an address' }] : undefined // prettier-ignore
+  const fields = code === 'validation_failed' ? [{ path: 'body.email', message: 'must match the pattern of an address' }] : undefined // oxfmt-ignore
   const problem = problemOf(new Refusal(code, '', { ...(fields && { fields }) }), 'aY1vR0uJmQ2sT7xW')
   return { summary: problem.title, value: { ...problem, detail: `${problem.title}.` } }
 }

@@ -118,7 +118,7 @@ export function exampleOf(schema: JsonSchema, around: string, whole: boolean, na
   const named = byName(name, schema, around)
   if (named !== undefined) return named
   if (schema.enum) return schema.enum[0]
-  if (schema.type === 'array') return schema.items && schema.maxItems !== 0 ? [exampleOf(schema.items, name && name !== 'items' ? name : around, whole, '')] : [] // prettier-ignore
+  if (schema.type === 'array') return schema.items && schema.maxItems !== 0 ? [exampleOf(schema.items, name && name !== 'items' ? name : around, whole, '')] : [] // oxfmt-ignore
   if (schema.type === 'string') return 'text'.padEnd(schema.minLength ?? 0, 't').slice(0, schema.maxLength)
   if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 0
   return schema.type === 'boolean' ? true : schema.type === 'object' ? {} : null
@@ -178,7 +178,7 @@ function allows(
   { type, enum: allowed, pattern, minimum, minLength = 0, maxLength = Infinity }: JsonSchema,
   value: unknown,
 ): boolean {
-  // prettier-ignore
+  // oxfmt-ignore
   if (allowed) return allowed.includes(value)
   if (type && !TYPES[type]?.(value)) return false
   if (typeof value === 'number') return value >= (minimum ?? -Infinity)

@@ -39,7 +39,7 @@ export function docsPage({ info, tags = [], paths }: Description): string {
 
 function article({ method, path, operation }: Listed): string {
   const { operationId, summary = '', description = '', security, parameters = [], requestBody, responses } = operation
-  const asked = parameters.map((one) => row(one.name, one.required === true, said(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description))) // prettier-ignore
+  const asked = parameters.map((one) => row(one.name, one.required === true, said(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description))) // oxfmt-ignore
   const answers = Object.entries(responses)
   const refused = answers.flatMap(([status, { content = {} }]) =>
     Object.keys(content['application/problem+json']?.examples ?? {}).map((code) => row(code, false, status)),
@@ -62,7 +62,7 @@ ${refused.length > 0 ? `<details><summary>Refused with</summary>${list('', refus
 function content(title: string, type: string, { schema = {}, example: one, examples = {} }: Media): string {
   const example = one ?? Object.values(examples).flatMap((each) => ('value' in each ? [each.value] : []))[0]
   const named = type === 'application/json' ? title : `${title}: ${type}`
-  const shown = example === undefined || JSON.stringify(example) === '{}' ? '' : `<details><summary>Example</summary><pre tabindex="0" role="region" aria-label="Example">${text(JSON.stringify(example, null, 2))}</pre></details>` // prettier-ignore
+  const shown = example === undefined || JSON.stringify(example) === '{}' ? '' : `<details><summary>Example</summary><pre tabindex="0" role="region" aria-label="Example">${text(JSON.stringify(example, null, 2))}</pre></details>` // oxfmt-ignore
   return `<h4>${text(named)}</h4>${list('', rowsOf(schema as JsonSchema))}${shown}`
 }
 
