@@ -38,7 +38,7 @@ export interface OrderView {
   goingBack: boolean
   /** Addresses that were tried for it lately and were not its own. */
   wrongEmails: number
-  events: { at: string; what: string }[]
+  events: { id: number; at: string; what: string }[]
   /** What was bought: the product's files as they were when it was paid, and what was added since. */
   files: OrderFile[]
   withdrawn: WithdrawnFile[] | null
@@ -58,13 +58,13 @@ export function orderFinder(db: Db): FindOrder {
           exists (select from payments p where p.order_id = o.id and p.state = 'processing')
           else false end as "bankAtWork",
         coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
-        (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
-          from order_events e where e.order_id = o.id) as events,
+        (select coalesce(json_agg(e), '[]') from (
+          select id, at, what from order_events where order_id = o.id) e) as events,
         o.receipt_bounced_at is not null as "receiptBounced", known.going_back as "goingBack",
         case when o.state in ('paid', 'partially_refunded') and not known.going_back then
-          (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
-              'contentType', f.content_type) order by f.id), '[]')
-            from files f where ${isFileOfOrder} and (not known.some_withdrawn or ${isBoughtFile}))
+          (select coalesce(json_agg(files), '[]') from (
+            select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType"
+            from files f where ${isFileOfOrder} and (not known.some_withdrawn or ${isBoughtFile})) files)
           else '[]' end as files,
         case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn
       from orders o,
@@ -72,6 +72,11 @@ export function orderFinder(db: Db): FindOrder {
         lateral (select ${isGoingBack} as going_back,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
       where o.id = any(${ids})`.execute(db)
+      // here, since a sort of each order's own is a tenth of what the database does
+      for (const { events, files } of rows) {
+        events.sort((a, b) => a.id - b.id)
+        files.sort((a, b) => (a.id < b.id ? -1 : 1))
+      }
       const byId = new Map(rows.map((order) => [order.id, order]))
       return ids.map((id) => byId.get(id))
     },
