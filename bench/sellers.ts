@@ -84,6 +84,9 @@ export async function measureSellers({ dir }: World, database: Database, words: 
     `/api/stats?from=${daysAgo(365)}&timeZone=Europe/Vienna`,
     '/api/stats?interval=hour&from=' + daysAgo(15),
     '/api/attention',
+    '/api/products?limit=100',
+    `/api/products/${ofLarge.productId}`,
+    `/api/discounts?productId=${ofLarge.productId}`,
   ])
     calls[path] = await p95(service.port, [wire('GET', path, undefined, cookieOf(LARGE))], 1)
   await Promise.all([bare.stop(), service.stop()])
