@@ -63,12 +63,12 @@ export async function measureProcessor(
       value: medianOf(rates, (round) => round.service! / round.sandbox!),
       least: 0.6,
     },
-    ...(await measureNotifications(database, service)),
   ]
 }
 
 /** POST /api/webhooks/stripe: 1,000 in 10 s, each about a payment that the processor is asked about, while buyers check out. */
-async function measureNotifications(database: Database, { port }: Service): Promise<Result[]> {
+export async function measureNotifications({ busy: { database, service } }: Stage): Promise<Result[]> {
+  const { port } = service
   const buy = () => load({ port, connections: BUYERS, seconds: NOTIFYING_SECONDS, next: cycle(checkouts), status: 201 })
   const first = 5e12
   const all = FIRST_NOTIFICATIONS + NOTIFYING_ROUNDS * NOTIFICATIONS

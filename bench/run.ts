@@ -5,7 +5,7 @@ import { measureFiles } from './files.ts'
 import { fillOrders, openShop } from './fill.ts'
 import { SELLERS, fillSellers } from './fill-sellers.ts'
 import { measurePayment } from './payment.ts'
-import { fakeSettings, measureProcessor } from './processor.ts'
+import { fakeSettings, measureNotifications, measureProcessor } from './processor.ts'
 import { type Result, isMet, tableOf } from './report.ts'
 import { startBare, startFakeProcessor, startService } from './service.ts'
 import { measureCsv, measureSellers } from './sellers.ts'
@@ -99,7 +99,9 @@ async function measure(world: World): Promise<void> {
         startService({ DATA_DIR: world.dir, DATABASE_URL: stage.busy.database.url, PROCESSORS: name })
       const without = { none: await beside('none'), sandbox: await beside('sandbox') }
       results.push(...(await measureProcessor(stage, without)))
+      // they would look for each notification's mail to send, as instances of one service do
       await Promise.all(Object.values(without).map((service) => service.stop()))
+      results.push(...(await measureNotifications(stage)))
     })
     await fake.stop()
   }
