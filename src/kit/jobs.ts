@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PgBoss, type JobResult, fromKysely } from 'pg-boss'
 import type pg from 'pg'
 import type { Tx } from './database.ts'
@@ -51,6 +52,8 @@ const QUERY_TIMEOUT_MS = 60_000
 /** So much before its queue would take a job for lost, it fails by itself, and alone. */
 const MARGIN_SECONDS = 10
 const SCHEDULED_SECONDS = 300
+/** A queue is not asked more often than this while jobs come one by one: an asking costs more than most jobs do. */
+const GATHER_MS = 50
 
 export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jobs> {
   const boss = new PgBoss({
@@ -120,6 +123,13 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
     },
     async on(queue, options, handler) {
       await define(queue, options)
+      let last = -Infinity
+      // who comes alone is not kept waiting, and neither is a queue that has more than is taken at once
+      const gather = async (taken: number) => {
+        const since = performance.now() - last
+        if (since < GATHER_MS && taken < options.atOnce) await sleep(GATHER_MS - since)
+        last = performance.now()
+      }
       await boss.work(
         queue,
         {
@@ -129,10 +139,12 @@ export async function startJobs(connection: pg.PoolConfig, log: Log): Promise<Jo
           notifyPollingIntervalSeconds: options.pollSeconds ?? 10,
           burstWhenBatchFull: options.atOnce > 1,
         },
-        async (jobs) =>
-          Promise.all(
+        async (jobs) => {
+          await gather(jobs.length)
+          return Promise.all(
             jobs.map((job) => attempt(queue, job.id, options.expireSeconds, () => handler(job.data as never, job.id))),
-          ),
+          )
+        },
       )
     },
     async every(cron, queue, handler) {
