@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
-import type { Db, Tx } from '../kit/database.ts'
+import { type Db, type Tx, opaque } from '../kit/database.ts'
 import { countHeldDiscounts } from './discounts/uses.ts'
 import type { Rail, State } from './states.ts'
 import { MOVES, type Move } from './states.ts'
@@ -25,6 +25,11 @@ const LOOK_AFTER_MONEY_SECONDS = 3600
 export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
   // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
   for (const round of rounds(moves)) {
+    const texts = (pick: (one: OrderMove) => string | undefined) =>
+      opaque(
+        round.map((one) => pick(one) ?? null),
+        'text',
+      )
     const { rows } = await sql<{ id: string; hasDiscount: boolean }>`
       update orders o set
         state = m.to,
@@ -36,9 +41,8 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
           when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
           else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
       from unnest(
-        ${round.map((one) => one.orderId)}::text[], ${round.map((one) => MOVES[one.move].from.join(','))}::text[],
-        ${round.map((one) => MOVES[one.move].to)}::text[], ${round.map((one) => one.rail ?? null)}::text[],
-        ${round.map((one) => one.paidAt ?? null)}::timestamptz[]) as m(id, "from", "to", rail, paid_at)
+        ${texts((one) => one.orderId)}, ${texts((one) => MOVES[one.move].from.join(','))}, ${texts((one) => MOVES[one.move].to)},
+        ${texts((one) => one.rail)}, ${texts((one) => one.paidAt)}::timestamptz[]) as m(id, "from", "to", rail, paid_at)
       where o.id = m.id and o.state = any(string_to_array(m."from", ','))
       returning o.id, o.discount_id is not null as "hasDiscount"`.execute(tx)
     assert.equal(rows.length, round.length, 'an order was not where its move begins')

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Tx } from '../../kit/database.ts'
+import { type Tx, opaque } from '../../kit/database.ts'
 import type { CapturePurpose, Effects } from './known.ts'
 import type { Capture, DisputeFact, PaymentSnapshot } from '../processor.ts'
 import type { Fact, Outcome } from './settle.ts'
@@ -40,7 +40,7 @@ export async function writePayments(
   if (last.length === 0) return
   await sql`
     update payments p set state = n.state, declines = n.declines
-    from unnest(${column(last, 'paymentId')}::text[], ${column(last, 'state')}::text[], ${column(last, 'declines')}::int[]) as n(id, state, declines)
+    from unnest(${opaque(column(last, 'paymentId'), 'text')}, ${opaque(column(last, 'state'), 'text')}, ${opaque(column(last, 'declines'), 'int')}) as n(id, state, declines)
     where p.id = n.id`.execute(tx)
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
-import { type Db, type Tx, inTransaction, isDatabaseOutage } from '../../kit/database.ts'
+import { type Db, type Tx, inTransaction, isDatabaseOutage, opaque } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { post } from '../../ledger/transfers.ts'
@@ -157,7 +157,7 @@ async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Kn
   await sql`
     select 1 from orders where id in (
       select p.order_id from payments p
-      join unnest(${processors}::text[], ${payments}::text[]) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
+      join unnest(${opaque(processors, 'text')}, ${opaque(payments, 'text')}) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
     order by id for update`.execute(tx)
   // read after the lock was had: what another round has just committed is in this statement's view
   const found = await sql<Known>`
@@ -171,7 +171,7 @@ async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Kn
         from refunds r where r.order_id = o.id) as refunds,
       (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state)), '[]')
         from disputes d where d.order_id = o.id) as disputes
-    from unnest(${processors}::text[], ${payments}::text[]) as f(processor, id)
+    from unnest(${opaque(processors, 'text')}, ${opaque(payments, 'text')}) as f(processor, id)
     join payments p on p.processor = f.processor and p.processor_payment_id = f.id
     join orders o on o.id = p.order_id`.execute(tx)
   return new Map(found.rows.map((one) => [keyOf(one.processor, one.processorPaymentId), one]))
