@@ -122,6 +122,17 @@ export function connect(
   return { db, pool, close: () => db.destroy() }
 }
 
+/** A statement that changes something, to be run with others; undefined where there is nothing to change. */
+export type Change = RawBuilder<unknown> | undefined
+
+/** Makes changes of different tables by one statement: none of them sees what the others change. */
+export async function changeTogether(tx: Tx, changes: readonly Change[]): Promise<void> {
+  const some = changes.filter((change) => change !== undefined)
+  if (some.length === 0) return
+  const parts = some.map((change, at) => sql`${sql.raw(`change_${at}`)} as (${change})`)
+  await sql`with ${sql.join(parts)} select`.execute(tx)
+}
+
 /** Brings the schema up to date with the numbered files of `folder`, under a lock: of several starts at once one does the work. */
 export async function migrate(db: Db, folder: string): Promise<string[]> {
   const provider: MigrationProvider = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db, Tx } from '../kit/database.ts'
+import { type Change, type Db, type Tx, changeTogether } from '../kit/database.ts'
 import { share } from '../kit/money.ts'
 
 /** One entry of the books: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
@@ -153,15 +153,17 @@ export function disputeLost(dispute: Disputed & Returned): Transfer[] {
 }
 
 /** Books the transfers; those booked before are left as they are. */
-export async function post(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
-  if (transfers.length === 0) return
+export const post = (tx: Tx, transfers: readonly Transfer[]): Promise<void> => changeTogether(tx, [postings(transfers)])
+
+export function postings(transfers: readonly Transfer[]): Change {
+  if (transfers.length === 0) return undefined
   const column = <K extends keyof Transfer>(name: K) => transfers.map((transfer) => transfer[name])
-  await sql`
+  return sql`
     insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
     select * from unnest(
       ${column('kind')}::text[], ${column('cause')}::text[], ${column('orderId')}::text[], ${column('debit')}::text[],
       ${column('credit')}::text[], ${column('amountMinor')}::bigint[], ${column('currency')}::text[])
-    on conflict (kind, cause) do nothing`.execute(tx)
+    on conflict (kind, cause) do nothing`
 }
 
 /** What an account holds in a currency: all that was credited less all that was debited, in minor units. */

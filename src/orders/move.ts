@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
-import { type Db, type Tx, opaque } from '../kit/database.ts'
+import { type Change, type Db, type Tx, changeTogether, opaque } from '../kit/database.ts'
 import { countHeldDiscounts } from './discounts/uses.ts'
 import type { Rail, State } from './states.ts'
 import { MOVES, type Move } from './states.ts'
@@ -68,14 +68,20 @@ export async function lookNoMore(db: Db, { id, state }: { id: string; state: Sta
     where id = ${id} and state = ${state} and state not in ('pending', 'processing')`.execute(db)
 }
 
+interface TimelineEvent {
+  orderId: string
+  what: string
+}
+
 /** Writes what happened into the orders' timelines. */
-export async function noteEvents(tx: Tx, events: readonly { orderId: string; what: string }[]): Promise<void> {
-  if (events.length === 0) return
-  await sql`
+export const noteEvents = (tx: Tx, events: readonly TimelineEvent[]): Promise<void> =>
+  changeTogether(tx, [inTimelines(events)])
+
+export function inTimelines(events: readonly TimelineEvent[]): Change {
+  if (events.length === 0) return undefined
+  return sql`
     insert into order_events (order_id, what)
-    select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`.execute(
-    tx,
-  )
+    select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`
 }
 
 /** The order waits for a bank: its end is put off to `hours` after its making. */

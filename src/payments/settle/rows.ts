@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Tx, opaque } from '../../kit/database.ts'
+import { type Change, type Tx, opaque } from '../../kit/database.ts'
 import type { CapturePurpose, Effects } from './known.ts'
 import type { Capture, DisputeFact, PaymentSnapshot } from '../processor.ts'
 import type { Fact, Outcome } from './settle.ts'
@@ -10,7 +10,7 @@ import type { Fact, Outcome } from './settle.ts'
 const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] =>
   items.map((item) => item[field] ?? null)
 
-export async function writeEvents(tx: Tx, facts: readonly Fact[], outcomes: readonly Outcome[]): Promise<void> {
+export function newEvents(facts: readonly Fact[], outcomes: readonly Outcome[]): Change {
   // sorted, so that two rounds with the same events never wait for each other; too early ones must look new when they return
   const events = facts
     .map(({ processor, payment, event }, at) => ({
@@ -22,41 +22,37 @@ export async function writeEvents(tx: Tx, facts: readonly Fact[], outcomes: read
     }))
     .filter(({ id, outcome }) => id !== undefined && outcome !== 'too_early')
     .sort((a, b) => (a.id! < b.id! ? -1 : 1))
-  if (events.length === 0) return
-  await sql`
+  if (events.length === 0) return undefined
+  return sql`
     insert into processor_events (processor, event_id, type, processor_payment_id, outcome)
     select * from unnest(
       ${column(events, 'processor')}::text[], ${column(events, 'id')}::text[], ${column(events, 'type')}::text[],
       ${column(events, 'payment')}::text[], ${column(events, 'outcome')}::text[])
-    on conflict (processor, event_id) do nothing`.execute(tx)
+    on conflict (processor, event_id) do nothing`
 }
 
-export async function writePayments(
-  tx: Tx,
+export function changedPayments(
   payments: readonly { paymentId: string; state: PaymentSnapshot['state']; declines: number }[],
-): Promise<void> {
+): Change {
   // of several changes of one payment the last one holds
   const last = [...new Map(payments.map((one) => [one.paymentId, one])).values()]
-  if (last.length === 0) return
-  await sql`
+  if (last.length === 0) return undefined
+  return sql`
     update payments p set state = n.state, declines = n.declines
     from unnest(${opaque(column(last, 'paymentId'), 'text')}, ${opaque(column(last, 'state'), 'text')}, ${opaque(column(last, 'declines'), 'int')}) as n(id, state, declines)
-    where p.id = n.id`.execute(tx)
+    where p.id = n.id`
 }
 
-export async function writeCaptures(
-  tx: Tx,
+export function newCaptures(
   captures: readonly (Capture & { processor: string; paymentId: string; orderId: string; purpose: CapturePurpose })[],
-): Promise<void> {
-  if (captures.length === 0) return
-  await sql`
+): Change {
+  if (captures.length === 0) return undefined
+  return sql`
     insert into captures (processor, processor_capture_id, payment_id, order_id, purpose, amount_minor, currency, rail, captured_at)
     select * from unnest(
       ${column(captures, 'processor')}::text[], ${column(captures, 'id')}::text[], ${column(captures, 'paymentId')}::text[],
       ${column(captures, 'orderId')}::text[], ${column(captures, 'purpose')}::text[], ${column(captures, 'amountMinor')}::bigint[],
-      ${column(captures, 'currency')}::text[], ${column(captures, 'rail')}::text[], ${column(captures, 'capturedAt')}::timestamptz[])`.execute(
-    tx,
-  )
+      ${column(captures, 'currency')}::text[], ${column(captures, 'rail')}::text[], ${column(captures, 'capturedAt')}::timestamptz[])`
 }
 
 /** Refunds that we shall ask for. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
-import { type Db, type Tx, inTransaction, isDatabaseOutage, opaque } from '../../kit/database.ts'
+import { type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage, opaque } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
-import { post } from '../../ledger/transfers.ts'
-import { moveOrders, noteEvents, noteRefunded, raiseRefunded, waitForBank } from '../../orders/move.ts'
+import { postings } from '../../ledger/transfers.ts'
+import { inTimelines, moveOrders, noteRefunded, raiseRefunded, waitForBank } from '../../orders/move.ts'
 import { decide } from './decide.ts'
 import type { Effects, Known } from './known.ts'
 import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
@@ -50,7 +50,6 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     return isNothing(effects) ? 'repeat' : 'applied'
   })
   await findTooEarly(tx, facts, outcomes)
-  await rows.writeEvents(tx, facts, outcomes)
 
   const each = <T, R>(pick: (effects: Effects) => readonly T[], make: (item: T, known: Known) => R): R[] =>
     decided.flatMap((one) => pick(one.effects).map((item) => make(item, one.known)))
@@ -82,20 +81,33 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     orderIds((effects) => effects.waitsForBank),
     bankTtlHours,
   )
-  await rows.writePayments(
-    tx,
-    each(
-      (effects) => (effects.payment ? [effects.payment] : []),
-      (one, { paymentId }) => ({ paymentId, ...one }),
+  await changeTogether(tx, [
+    rows.newEvents(facts, outcomes),
+    rows.changedPayments(
+      each(
+        (effects) => (effects.payment ? [effects.payment] : []),
+        (one, { paymentId }) => ({ paymentId, ...one }),
+      ),
     ),
-  )
-  await rows.writeCaptures(
-    tx,
-    each(
-      (effects) => effects.captures,
-      (one, { processor, paymentId, orderId }) => ({ processor, paymentId, orderId, ...one }),
+    rows.newCaptures(
+      each(
+        (effects) => effects.captures,
+        (one, { processor, paymentId, orderId }) => ({ processor, paymentId, orderId, ...one }),
+      ),
     ),
-  )
+    inTimelines(
+      each(
+        (effects) => effects.timeline,
+        (what, { orderId }) => ({ orderId, what }),
+      ),
+    ),
+    postings(
+      each(
+        (effects) => effects.transfers,
+        (transfer) => transfer,
+      ),
+    ),
+  ])
   await rows.writeReturns(tx, returns)
   await rows.writeRefunds(
     tx,
@@ -109,20 +121,6 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     each(
       (effects) => effects.disputes,
       (one, { processor, orderId }) => ({ processor, orderId, ...one }),
-    ),
-  )
-  await noteEvents(
-    tx,
-    each(
-      (effects) => effects.timeline,
-      (what, { orderId }) => ({ orderId, what }),
-    ),
-  )
-  await post(
-    tx,
-    each(
-      (effects) => effects.transfers,
-      (transfer) => transfer,
     ),
   )
   await jobs.add(
