@@ -8,7 +8,7 @@ import { ensureSeller } from '../src/sellers/sellers.ts'
 import { attentionOf } from '../src/shop/attention.ts'
 import { captureOf, snapshotOf } from './processor.ts'
 import { type Browser, newBrowser, newMailbox } from './seller.ts'
-import { type TestShop, assertProblem, startTestShop } from './shop.ts'
+import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
 
 const ends: (() => unknown)[] = []
 let shop: TestShop
@@ -226,6 +226,11 @@ test('what needs the seller is told, the newest first, with what it is about, un
   const disputed = await sale(seller, 1000)
   await dispute(disputed.orderId, ['open'])
   const bounced = await sale(seller, 2000)
+  // a receipt that arrives later takes the mark away again
+  await eventually(
+    () => shop.mails(),
+    (mails) => mails.some(({ text }) => text.includes(bounced.orderId)),
+  )
   await sql`update orders set receipt_bounced_at = now() where id = ${bounced.orderId}`.execute(shop.db)
   const failed = await sale(seller, 3000)
   await seller.browser.call('POST', `/api/orders/${failed.orderId}/refunds`, { amount: 100 })

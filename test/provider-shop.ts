@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before } from 'node:test'
+import { after } from 'node:test'
 import { sql } from 'kysely'
 import { type HostileProvider, type Lies, startHostileProvider } from './hostile-provider.ts'
 import { type Browser, count, newMailbox, sharedPair } from './seller.ts'
@@ -31,11 +31,10 @@ export const settingsOf = ({
 const ends: (() => unknown)[] = []
 export const env: Record<string, string> = {}
 export let provider: HostileProvider
-before(async () => {
+export const shared = sharedPair(async () => {
   provider = await startHostileProvider({ after: (end) => ends.push(end) })
-  Object.assign(env, settingsOf(provider.settings))
+  return Object.assign(env, settingsOf(provider.settings))
 })
-export const shared = sharedPair(env)
 after(async () => {
   for (const end of ends) await end()
 })

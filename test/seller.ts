@@ -187,11 +187,15 @@ function newJar() {
 const belongsTo = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)
 
 /** Two services on one database, for all the tests of a file. */
-export function sharedPair(env: Record<string, string> = {}): () => [TestShop, TestShop] {
+export function sharedPair(
+  settings: Record<string, string> | (() => Promise<Record<string, string>>) = {},
+): () => [TestShop, TestShop] {
   const ends: (() => unknown)[] = []
   const later: Ends = { after: (end) => ends.push(end) }
   let pair: [TestShop, TestShop] | undefined
   before(async () => {
+    // the hooks of a file begin together, so what a pair needs is not left to another one
+    const env = typeof settings === 'function' ? await settings() : settings
     const databaseUrl = await newDatabase(later)
     pair = [await startTestShop(later, { env, databaseUrl }), await startTestShop(later, { env, databaseUrl })]
   })
