@@ -95,37 +95,40 @@ async function papersOf(
     if (list.some((one) => one.payment_intent !== id)) throw new ProcessorUnavailable('Stripe listed another payment’s')
     return list
   }
-  const charges = intent.latest_charge
-    ? await all(
-        listed(
-          shapes.charges,
-          () => until,
-          (page, sent) => stripe.charges.list({ ...page, ...of }, sent),
-        ),
-      )
-    : []
-  // one that failed is not in a charge's amount any more
-  const refunded = allRefunds || charges.some(isCapture)
-  const disputed = charges.some((charge) => charge.disputed)
+  const listCharges = () =>
+    all(
+      listed(
+        shapes.charges,
+        () => until,
+        (page, sent) => stripe.charges.list({ ...page, ...of }, sent),
+      ),
+    )
+  const listRefunds = () =>
+    all(
+      listed(
+        shapes.refunds,
+        () => until,
+        (page, sent) => stripe.refunds.list({ ...page, ...of }, sent),
+      ),
+    )
+  const listDisputes = () =>
+    all(
+      listed(
+        shapes.disputes,
+        () => until,
+        (page, sent) => stripe.disputes.list({ ...page, ...of }, sent),
+      ),
+    )
+  // a buyer waits for this: what is surely needed is asked for at once
+  const paid = allRefunds || intent.status === 'succeeded'
+  const [charges, refundsAtOnce] = await Promise.all([
+    intent.latest_charge ? listCharges() : [],
+    paid ? listRefunds() : undefined,
+  ])
   const [refunds, disputes] = await Promise.all([
-    refunded
-      ? all(
-          listed(
-            shapes.refunds,
-            () => until,
-            (page, sent) => stripe.refunds.list({ ...page, ...of }, sent),
-          ),
-        )
-      : [],
-    disputed
-      ? all(
-          listed(
-            shapes.disputes,
-            () => until,
-            (page, sent) => stripe.disputes.list({ ...page, ...of }, sent),
-          ),
-        )
-      : [],
+    // one that failed is not in a charge's amount any more
+    refundsAtOnce ?? (charges.some(isCapture) ? listRefunds() : []),
+    charges.some(({ disputed }) => disputed) ? listDisputes() : [],
   ])
   return { intent, charges, refunds, disputes }
 }
