@@ -154,8 +154,8 @@ async function findEarlier(db: Db, { keyHash, requestHash }: OrderRow): Promise<
 }
 
 /**
- * A key is good for a day: then its order forgets it, and the key may be used anew; but not while a bank is at work, for days
- * maybe, since the buyer who comes back to the page would pay a second time.
+ * A key is good for a day: then its order forgets it, and the key may be used anew; but not while the order can be paid, for
+ * days maybe, since the buyer who comes back to the page would get a second one and pay both.
  */
 export async function forgetIdempotencyKeys(db: Db): Promise<void> {
   for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {
@@ -163,7 +163,7 @@ export async function forgetIdempotencyKeys(db: Db): Promise<void> {
       update orders set idempotency_key = null, request_hash = null
       where id in (
         select id from orders where idempotency_key is not null and created_at < now() - interval '24 hours'
-          and state <> 'processing'
+          and state not in ('pending', 'processing')
         limit ${FORGET_AT_ONCE} for update skip locked)
       returning id`.execute(db)
     forgotten = rows.length
