@@ -226,7 +226,8 @@ test('what was reserved and went back by itself is no bank at work: the buyer ca
 
 test('a voucher that the buyer carries to a shop is not cancelled after a day', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
-  const order = await shop.checkout()
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
   bank.confirm(intentOf(order), { method: 'oxxo', outcome: 'requires_action' })
   await server.delivered()
   await due(shop, order)
@@ -237,9 +238,21 @@ test('a voucher that the buyer carries to a shop is not cancelled after a day', 
   )
   await look(shop, order)
   assert.equal((await shop.status(order.orderId)).status, 'pending')
+  await forgetIdempotencyKeys(shop.db)
+  assert.equal((await shop.checkout({ productId }, KEY)).orderId, order.orderId, 'a reload makes no second order')
   bank.confirm(intentOf(order), { method: 'oxxo' })
   await server.delivered()
   assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
+test('who asks again how to pay what was paid meanwhile, and nobody told, hears that it is paid', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  server.knobs.notify = 'never'
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  bank.confirm(intentOf(order))
+  const { status, clientSecret } = await shop.checkout({ productId }, KEY)
+  assert.deepEqual([status, clientSecret], ['paid', undefined])
 })
 
 test('a dispute in another currency than was paid holds what was paid, and never more', async (t) => {

@@ -171,7 +171,8 @@ export class StripeBank {
     if (outcome === 'requires_action') {
       const voucher = ['boleto', 'konbini', 'multibanco', 'oxxo'].includes(method)
       const type = voucher ? `${method}_display_details` : 'use_stripe_sdk'
-      Object.assign(intent, { status: 'requires_action', next_action: { type, [type]: {} } })
+      const instructions = voucher ? { hosted_voucher_url: `https://pay.stripe.com/voucher/${id}` } : {}
+      Object.assign(intent, { status: 'requires_action', next_action: { type, [type]: instructions } })
       this.tell('payment_intent.requires_action', intent)
       return intent
     }

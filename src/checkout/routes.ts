@@ -136,7 +136,9 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       )
       const processor = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
       const started = processor && (await startPayment(parts, processor, order))
-      if (processor && !started && (order.state === 'pending' || order.state === 'processing'))
+      // what came to light meanwhile may be that it is paid
+      const state = processor && !started ? (await findOrder(order.id))!.state : order.state
+      if (processor && !started && (state === 'pending' || state === 'processing'))
         throw new Refusal('payment_closed', 'This order takes no payment any more.')
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
@@ -146,7 +148,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
         ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
         currency: order.currency,
         statementDescriptor: order.statementDescriptor,
-        status: order.state,
+        status: state,
         ...(started && {
           clientSecret: started.clientSecret,
           publishableKey: started.publishableKey,

@@ -40,7 +40,8 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
       account.stripe.paymentIntents.retrieve(id, {}, sent),
     ).catch(unlessMissing)
     if (intent.id !== id || !fits(intent)) throw new ProcessorUnavailable('Stripe told of another payment')
-    if (intent.status === 'canceled') throw new PaymentClosed('this payment was closed')
+    if (intent.status === 'canceled' || intent.status === 'succeeded')
+      throw new PaymentClosed('this payment was closed, or is paid')
     return startedOf(account, intent)
   }
   const create = async (key: string): Promise<StartedPayment> => {
