@@ -53,6 +53,7 @@ test('what the page loads later is there, and needs nothing else', async () => {
   assert.deepEqual(names, [
     'dist',
     'email-suggestion',
+    'ended-words',
     'form-tools',
     'offer-part',
     'razorpay-form',

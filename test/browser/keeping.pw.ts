@@ -50,6 +50,16 @@ test('a page that is reloaded while it creates the order gets that order, not a 
   expect(keys.size).toBe(1)
 })
 
+test('a product that is gone while its buyer is away leads to the order, not to a dead end', async ({ page }) => {
+  const { orderId } = await makeOrder(page)
+  await page.evaluate(() => {
+    const [place] = Object.keys(localStorage).filter((name) => name.startsWith('till:product:'))
+    localStorage.setItem('till:product:prod_gone', localStorage.getItem(place!)!)
+  })
+  await page.goto('/pay/?product=prod_gone')
+  await expect(page).toHaveURL(new RegExp(`/order/\\?order=${orderId}`))
+})
+
 test('the back button brings the paid order back, never a way to pay it again', async ({ page }) => {
   await makeOrder(page)
   await payWith(page)

@@ -161,6 +161,26 @@ test('a bank that pays by its own page', async ({ page, shop }) => {
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
+test('a voucher is carried to a shop: the page says where it is, also after a reload, and hears of the money', async ({
+  page,
+  shop,
+}) => {
+  const { orderId } = await toForm(page, shop)
+  await form(page).getByLabel('Voucher').check()
+  await press(page)
+  const alarm = page.getByRole('alert').filter({ hasText: 'Nothing has been paid so far.' })
+  const instructions = alarm.getByRole('link', { name: 'Your payment waits for you' })
+  await expect(instructions).toBeVisible(SLOW)
+  await page.reload()
+  const { id } = intentOf(shop, orderId)
+  await expect(instructions).toHaveAttribute('href', `https://pay.stripe.com/voucher/${id}`, SLOW)
+  await expectAccessible(page, 'a voucher that waits')
+  shop.server.knobs.notify = 'never'
+  shop.bank.confirm(id, { method: 'oxxo' })
+  await expectPaid(page)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
 test('a payment that was closed at the processor is opened again under the same order', async ({ page, shop }) => {
   const { orderId } = await toForm(page, shop)
   const intent = intentOf(shop, orderId)

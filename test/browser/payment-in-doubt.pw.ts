@@ -1,4 +1,4 @@
-import { expectNoPayButton, expectPaid, payButton, requestsTo, shownOrderId } from './buyer.ts'
+import { expectNoPayButton, expectPaid, newEmail, payButton, requestsTo, shownOrderId } from './buyer.ts'
 import {
   BROKEN,
   CARD,
@@ -51,6 +51,30 @@ test('trouble at the processor: the page asks what became of it, and offers to t
   await expectNoPayButton(page)
   await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
   await payBy(page, CARD)
+  await expectPaid(page)
+})
+
+test('paid where nobody heard of it: the next visit shows it as paid, and asks for nothing', async ({ page, shop }) => {
+  shop.server.knobs.notify = 'never'
+  const { orderId } = await toForm(page, shop)
+  shop.bank.confirm(intentOf(shop, orderId)['id'])
+  await page.reload()
+  await expectPaid(page)
+  expect(await shownOrderId(page)).toBe(orderId)
+})
+
+test('the form does not come up because the payment was made: the processor is asked', async ({
+  page,
+  shop,
+  stripe,
+}) => {
+  shop.server.knobs.notify = 'never'
+  stripe.faults.scriptDelayMs = 2_000
+  await page.goto(shop.demoUrl)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByText('Loading the payment form…')).toBeVisible()
+  shop.bank.confirm(intentOf(shop, await shownOrderId(page))['id'])
   await expectPaid(page)
 })
 

@@ -120,6 +120,9 @@ export async function meetStripe(context: BrowserContext, { bank }: StripeStandI
       case 'pm_debit':
         bank.confirm(id, { method: 'sepa_debit', outcome: 'processing' })
         break
+      case 'pm_voucher':
+        bank.confirm(id, { method: 'oxxo', outcome: 'requires_action' })
+        break
       case 'pm_card_threeDSecure2Required':
       case 'pm_card_redirect':
       case 'pm_ideal': {

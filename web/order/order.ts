@@ -33,7 +33,8 @@ export function openOrder(asked: string): OpenOrder {
       timer = setTimeout(() => void load(orderId, email), ms)
     }
     try {
-      const order = await getStatus(orderId, email, get().order?.status === 'processing')
+      const { status = 'pending' } = get().order ?? {}
+      const order = await getStatus(orderId, email, status === 'pending' || status === 'processing')
       // The details are there only when the address is the order's.
       if (!order.timeline) throw new Trouble({ code: 'order_not_found', status: 404 })
       rememberOrder(orderId, email)

@@ -15,7 +15,7 @@ import { prepareForm } from './forms.ts'
 import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './kept.ts'
 import { payInForms } from './paying.ts'
 import type { PaymentForm } from './payment-form.ts'
-import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Offer, type State } from './state.ts'
+import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Notice, type Offer, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   /** Makes the order, or finds the one already made for this address and what is asked for. */
@@ -40,7 +40,8 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
  * asks, and offers to pay when the answer was that nothing is paid or under way.
  */
 export function openCheckout({ id: productId, payments }: ProductView, returned?: string): Checkout {
-  const store = newStore<State>({ kept: recall(productId) })
+  const before = recall(productId)
+  const store = newStore<State>({ kept: before, ...(before?.left && { notice: 'left' }) })
   const { get, set } = store
   const following = follow(store, { answered: accept, unknown: startOver, asked: resume })
   const paying = payInForms(store, { productId, keepAttempt, adopt, following })
@@ -66,26 +67,29 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
       if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
+      // it can be closed because it was paid
+      if (code === 'payment_closed') void following.check()
     }
   }
 
-  function open({ attempt, ...kept }: Kept, created: Created, isNew: boolean): void {
-    const { orderId } = created
+  function open(kept: Kept, created: Created, isNew: boolean): void {
+    const { orderId, status, clientSecret } = created
+    const { attempt: _, left: __, ...rest } = kept
     rememberOrder(orderId, kept.email)
     const isSame = kept.orderId === orderId
-    const next = { ...kept, orderId, ...(isSame && attempt && { attempt }) }
+    const next = isSame ? kept : { ...rest, orderId }
     keep(productId, next)
     const order = isNew ? freshOrder(created) : isSame ? get().order : undefined
     set({ kept: next, created, order })
     // The answer to a repeated request is that of the first one: whether it is paid by now only the status knows.
     // And the files of what cost nothing come with it.
-    if (!order || order.paid) void following.check()
+    if (!order || order.paid || order.status !== status || !clientSecret) void following.check()
   }
 
   /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
-  function keepAttempt(attempt: Attempt | undefined, change: Partial<State>): void {
-    const { attempt: _, ...rest } = get().kept!
-    const kept = attempt ? { ...rest, attempt } : rest
+  function keepAttempt(attempt: Attempt | undefined, change: Partial<State>, left = get().kept!.left): void {
+    const { attempt: _, left: __, ...rest } = get().kept!
+    const kept = { ...rest, ...(attempt && { attempt }), ...(left && !isSettled(get().order?.status) && { left }) }
     // Another tab may have begun a new order meanwhile, which must not be overwritten by what became of this one.
     if (recall(productId)?.orderId === kept.orderId) keep(productId, kept)
     set({ ...change, kept })
@@ -104,9 +108,14 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     } else if (order.canPay && busy !== 'in_form' && !elsewhere) {
       const declined = order.timeline?.at(-1)?.what === 'payment_declined'
       // The processor was asked after the attempt and holds no money: the buyer may try again.
-      if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced)
-        keepAttempt(undefined, { notice: declined ? 'declined' : reasonOf(kept.attempt), trouble: undefined })
-      else if (!kept?.attempt && !notice && declined) set({ notice: 'declined' })
+      if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced) {
+        const notice = reasonOf(kept.attempt, declined)
+        keepAttempt(
+          undefined,
+          { notice, trouble: undefined },
+          notice === 'left' ? (kept.attempt.todo ?? {}) : kept.left,
+        )
+      } else if (!kept?.attempt && !notice && declined) set({ notice: 'declined' })
     }
   }
 
@@ -153,7 +162,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   const kept = get().kept
   // Whatever the address claims of it: the service is asked.
   if (kept && returned && kept.orderId === returned)
-    keepAttempt({ sentAt: Date.now(), ...kept.attempt, answer: 'left' }, {})
+    keepAttempt({ sentAt: Date.now(), ...kept.attempt, answer: 'left', back: true }, {})
   // An order that is kept is asked for before anything is shown that could be paid.
   if (kept?.orderId) void following.check()
   else if (kept) void create(kept.email)
@@ -178,8 +187,14 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   }
 }
 
-/** A processor's form may have been left in any way; the sandbox's confirmation was one request, which did not arrive. */
-const reasonOf = ({ rail, answer }: Attempt) => (answer === 'left' || !rail ? 'left' : 'not_taken')
+/**
+ * A processor's form may have been left in any way, and the last "no" can be that of another try in it: unless the bank has
+ * sent the buyer back. The sandbox's confirmation was one request, which did not arrive.
+ */
+function reasonOf({ rail, answer, back }: Attempt, declined: boolean): Notice {
+  if (declined && (rail || back)) return 'declined'
+  return answer === 'left' || !rail ? 'left' : 'not_taken'
+}
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
 const same = (one?: Wish, other?: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)

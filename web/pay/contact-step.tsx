@@ -81,7 +81,7 @@ export const NotLive = () => (
   <div class="stack">
     <h2 tabIndex={-1}>Not open for payments yet</h2>
     <Notice title="Card payments are not switched on here yet." icon="clock">
-      <p>The seller has to connect a way of paying first. Nothing can be charged; please come back later.</p>
+      <p>The seller has to connect a way of paying first.</p>
     </Notice>
   </div>
 )

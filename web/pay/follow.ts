@@ -1,7 +1,7 @@
 import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
 import { isHeld } from './one-form.ts'
-import { isSettled, viewOf, type State } from './state.ts'
+import { isClosing, viewOf, type State } from './state.ts'
 
 /** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
 const SYNC_AFTER_MS = 4_000
@@ -33,13 +33,16 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
   async function ask(): Promise<void> {
     const { kept, order } = get()
     if (!kept?.orderId) return
-    const { orderId, email } = kept
+    const { orderId, email, attempt } = kept
     const isCurrent = () => get().kept?.orderId === orderId
     try {
       const answer = await getStatus(orderId, email, needsSync(get()))
       failures = 0
       const elsewhere = get().busy !== 'in_form' && (await isHeld(orderId))
-      if (isCurrent()) listener.answered(answer, elsewhere)
+      if (!isCurrent()) return
+      // what was asked before the buyer pressed the button says nothing of what came of it
+      if (get().kept?.attempt !== attempt) answer.synced = false
+      listener.answered(answer, elsewhere)
     } catch (trouble) {
       failures += 1
       if (!isCurrent()) return
@@ -60,9 +63,11 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     if (view === 'waiting') return Math.max(order?.nextPollMs ?? POLL_MS.usual, POLL_MS.least)
     // A declined payment can still succeed at the bank; a code on the screen is paid on another device. And while the buyer is
     // in a form, the shop can hear of the payment before this page does.
-    if (view === 'in_form' || (view === 'payment' && (notice || watching)))
+    if (view === 'in_form' || (view === 'payment' && (notice || watching || kept.left)))
       return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
-    return isSettled(order?.status) && order?.nextPollMs ? Math.max(order.nextPollMs, POLL_MS.unpaid) : undefined
+    // what was refunded, or is closed and may be paid all the same
+    const wanted = view === 'ended' || view === 'delivered' ? order?.nextPollMs : undefined
+    return wanted ? Math.max(wanted, POLL_MS.unpaid) : undefined
   }
 
   const stop = () => clearTimeout(timer)
@@ -83,11 +88,12 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
 }
 
 /** Whether the processor has to be asked, and not only the shop. */
-function needsSync({ kept, order, notice, busy }: State): boolean {
+function needsSync({ kept, order, notice, busy, watching, trouble }: State): boolean {
   const attempt = kept?.attempt
   if (busy === 'in_form') return false
   if (attempt) return attempt.answer === 'left' || isOld(attempt.sentAt)
-  return order?.status === 'processing' || notice === 'left'
+  // a "no" of the bank can be that of an earlier try, and a form that does not come up can be that of a payment that was made
+  return order?.status === 'processing' || notice === 'declined' || !!(kept?.left || watching) || isClosing(trouble)
 }
 
 /** A clock that was set back must not keep us from asking. */

@@ -15,6 +15,15 @@ export interface Kept {
   orderId?: string
   /** A payment that was sent and is not known to have failed. While it is there, nobody is asked to pay. */
   attempt?: Attempt
+  /** The buyer came away from a form without paying, as far as is known, and may still approve it: the processor is asked on. */
+  left?: Todo
+}
+
+/** What the buyer still has to do for a payment, where the form told. */
+export interface Todo {
+  message?: string
+  /** Where it is shown again. */
+  link?: string
 }
 
 export interface Attempt {
@@ -26,6 +35,9 @@ export interface Attempt {
    * was lost on the way. In both cases the processor has to be asked.
    */
   answer?: 'captured' | 'processing' | 'left'
+  /** The bank has sent the buyer back. */
+  back?: true
+  todo?: Todo
 }
 
 export const recall = (productId: string): Kept | undefined => {

@@ -4,6 +4,7 @@ import { Notice } from '../ui/notice.tsx'
 import { pageData } from '../ui/page-data.ts'
 import { sentence } from '../ui/words.ts'
 import { Counter } from './counter.tsx'
+import { recall } from './kept.ts'
 import { SummarySkeleton } from './summary.tsx'
 
 /** Finds the product: in the page when our server made it, else by one request (the page lies on a static host). */
@@ -21,17 +22,23 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   if (!productId)
     return (
       <Plain title="This link is not complete">
-        It does not say which product it is for. Please open the link that the seller gave you once more, or ask for a
-        new one.
+        It names no product. Please open the seller’s link once more, or ask for a new one.
       </Plain>
     )
   if (product) return <Counter product={product} returned={returned} />
-  if (isGone() || (trouble instanceof Trouble && trouble.status === 404))
+  if (isGone() || (trouble instanceof Trouble && trouble.status === 404)) {
+    // who has an order for it, paid maybe a moment ago, is not told that there is no such thing
+    const orderId = recall(productId)?.orderId
+    if (orderId) {
+      location.replace(`/order/?order=${orderId}`)
+      return <SummarySkeleton />
+    }
     return (
       <Plain title="This product is not for sale">
         The link may be mistyped, or the seller has taken the product out of the shop.
       </Plain>
     )
+  }
   if (trouble)
     return (
       <main class="plain stack">

@@ -63,8 +63,10 @@ export function payInForms(
     switch (outcome.kind) {
       case 'captured':
       case 'processing':
-      case 'left':
         keepAttempt({ ...attempt, answer: outcome.kind }, { busy: undefined })
+        break
+      case 'left':
+        keepAttempt({ ...attempt, answer: 'left', ...(outcome.todo && { todo: outcome.todo }) }, { busy: undefined })
         break
       case 'unknown':
         set({ busy: undefined, ...(outcome.trouble && { trouble: outcome.trouble, failedAt: 'confirm' }) })

@@ -79,7 +79,14 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
             order={order}
             created={created}
             email={kept?.email ?? ''}
-            onForm={setForm}
+            onForm={(form) => {
+              setForm(form)
+              if (form) checkout.watch(false)
+            }}
+            onFailed={() => {
+              checkout.watch(true)
+              void checkout.check()
+            }}
             key={created.clientSecret}
           />
         </>

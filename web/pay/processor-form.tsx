@@ -15,12 +15,14 @@ interface ProcessorFormProps {
   email: string
   /** The form once it can be used, and nothing while it cannot. */
   onForm: (form: PaymentForm | undefined) => void
+  /** It does not come up: also that of a payment which was made already. */
+  onFailed: () => void
 }
 
 type Stage = 'loading' | 'slow' | 'ready' | 'failed'
 
 /** The place of a form that a processor's own script draws. What is typed there never comes near this page. */
-export function ProcessorForm({ product, order, created, email, onForm }: ProcessorFormProps) {
+export function ProcessorForm({ product, order, created, email, onForm, onFailed }: ProcessorFormProps) {
   const { processor = '', clientSecret = '', publishableKey = '' } = created
   const place = useRef<HTMLDivElement>(null)
   const whole = useRef<HTMLDivElement>(null)
@@ -47,9 +49,9 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
       rails: product.rails.map((rail) => RAIL_NAMES[rail]),
       returnUrl: returnUrl(product.id, order.orderId),
     })
-  const current = useRef({ open, onForm })
+  const current = useRef({ open, onForm, onFailed })
   useEffect(() => {
-    const { open, onForm } = current.current
+    const { open, onForm, onFailed } = current.current
     let gone = false
     let form: PaymentForm | undefined
     setStage('loading')
@@ -62,7 +64,11 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
           setStage('ready')
           onForm(opened)
         },
-        () => gone || setStage('failed'),
+        () => {
+          if (gone) return
+          setStage('failed')
+          onFailed()
+        },
       )
       .finally(() => clearTimeout(slow))
     return () => {
@@ -102,7 +108,7 @@ export function ProcessorForm({ product, order, created, email, onForm }: Proces
       )}
       {stage === 'failed' && (
         <Notice tone="alarm" role="alert" title="The payment form cannot be loaded.">
-          <p>You may be offline, or your browser blocks it. Nothing was taken; your order stays the same.</p>
+          <p>You may be offline, or your browser blocks it. Your order stays the same.</p>
           <button type="button" class="link" onClick={again}>
             Try again
           </button>

@@ -1,17 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx'
 import type * as words from './sandbox-words.ts'
+import { useWords } from './use-words.ts'
 
 export type SandboxWords = typeof words
 
 /** What is said of the sandbox's ways to pay and of its bank. */
-export function useSandboxWords(): SandboxWords | undefined {
-  const [words, setWords] = useState<SandboxWords>()
-  useEffect(() => {
-    import('./sandbox-words.ts').then(setWords, () => {})
-  }, [])
-  return words
-}
+export const useSandboxWords = (): SandboxWords | undefined => useWords(() => import('./sandbox-words.ts'))
 
 export function ScenarioChoice({ value, onValue }: { value: string; onValue: (value: string) => void }) {
   const scenarios = useSandboxWords()?.SCENARIOS ?? [['success', 'Approves at once']]

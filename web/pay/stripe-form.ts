@@ -62,7 +62,7 @@ export const mount: MountForm = async (place, parts) => {
         // everything else is answered here, without leaving the page
         redirect: 'if_required',
       })
-      return error ? outcomeOf(error) : (STATES[paymentIntent?.status ?? ''] ?? { kind: 'left' })
+      return error ? outcomeOf(error) : (STATES[paymentIntent?.status ?? ''] ?? leftBehind(paymentIntent?.next_action))
     },
     destroy,
   }
@@ -74,6 +74,20 @@ const STATES: Record<string, Outcome> = {
   processing: { kind: 'processing' },
   canceled: { kind: 'closed' },
   requires_payment_method: { kind: 'declined' },
+}
+
+/** A slip to be paid at a shop or a bank, or a small deposit to be told, is shown once and closed then. */
+function leftBehind(next: NextAction | null | undefined): Outcome {
+  const { hosted_voucher_url, hosted_instructions_url, hosted_verification_url } = next?.[next.type] ?? {}
+  const link = hosted_voucher_url ?? hosted_instructions_url ?? hosted_verification_url
+  if (!link?.startsWith('https:')) return { kind: 'left' }
+  return {
+    kind: 'left',
+    todo: {
+      message: 'Your payment waits for you: see how, and until when, to pay it',
+      link,
+    },
+  }
 }
 
 /** How the payment stands says more than what went wrong with the request: it can have been paid in another tab. */
@@ -123,8 +137,11 @@ interface StripeScript {
     elements: StripeElements
     confirmParams: { return_url: string; payment_method_data: { billing_details: { email: FormParts['email'] } } }
     redirect: 'if_required'
-  }) => Promise<{ error?: StripeError; paymentIntent?: { status: string } }>
+  }) => Promise<{ error?: StripeError; paymentIntent?: { status: string; next_action?: NextAction | null } }>
 }
+
+/** Under its type's name, what has to be done. */
+type NextAction = { type: string } & Record<string, Partial<Record<`hosted_${string}_url`, string | null>> | undefined>
 
 interface StripeElements {
   create: (type: 'payment', options: object) => StripeElement

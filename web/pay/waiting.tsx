@@ -13,10 +13,7 @@ export function Waiting({ checkout, state }: StepProps) {
   const { order, kept, trouble, busy } = state
   const attempt = kept?.attempt
   const atBank = order?.status === 'processing' || attempt?.answer === 'processing'
-  const left = attempt?.answer === 'left'
-  const lost = !atBank && (left || !attempt?.answer) && !busy
-  /** A request of ours got no answer; from a processor's form the buyer may have come away in many ways. */
-  const dropped = !left && attempt?.rail !== undefined
+  const lost = !atBank && (!attempt?.answer || attempt.answer === 'left') && !busy
   const waited = useElapsed(attempt?.sentAt)
   const long = waited > LONG_MS
   return (
@@ -28,9 +25,7 @@ export function Waiting({ checkout, state }: StepProps) {
         {atBank
           ? 'Your bank has taken the order to pay and tells us when it is done.'
           : lost
-            ? !dropped
-              ? 'We are finding out what became of your payment. Please do not pay again.'
-              : 'The connection was lost while your payment was on its way. We are finding out what became of it. Please do not pay again.'
+            ? 'We are finding out what became of your payment. Please do not pay again.'
             : long
               ? 'This takes unusually long. There is nothing for you to do, and you are not charged again.'
               : waited > LONGER_MS

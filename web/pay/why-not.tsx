@@ -22,7 +22,7 @@ const REASONS: Record<NonNullable<State['notice']>, { title: string; text: strin
   },
 }
 
-export function WhyNot({ state: { notice, detail } }: { state: State }) {
+export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
   const alarm = useRef<HTMLDivElement>(null)
   // The fields of a form that lacks something have the focus already.
   useEffect(() => {
@@ -30,9 +30,20 @@ export function WhyNot({ state: { notice, detail } }: { state: State }) {
   }, [notice])
   if (!notice) return null
   const { title, text } = REASONS[notice]
+  const { message = detail, link } = (notice === 'left' && kept?.left) || {}
   return (
     <Notice tone="alarm" role="alert" focus={alarm} title={title}>
-      {detail && <p>{detail}</p>}
+      {message && (
+        <p>
+          {link ? (
+            <a href={link} target="_blank">
+              {message}
+            </a>
+          ) : (
+            message
+          )}
+        </p>
+      )}
       <p>{text}</p>
     </Notice>
   )
