@@ -77,6 +77,12 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
 
 const isLive = (key: string): boolean => key.includes('_live_')
 
+interface Asked {
+  payment_intent: string
+  limit: number
+  starting_after?: string
+}
+
 /** Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. */
 async function papersOf(
   stripe: Stripe,
@@ -89,36 +95,24 @@ async function papersOf(
     stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
   ).catch(unlessMissing)
   if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
-  const of = { payment_intent: id }
-  const all = async <Item extends Charge | Refund | Dispute>(items: AsyncIterable<Item>): Promise<Item[]> => {
-    const list = await Array.fromAsync(items)
-    if (list.some((one) => one.payment_intent !== id)) throw new ProcessorUnavailable('Stripe listed another payment’s')
-    return list
+  const all = async <Item extends Charge | Refund | Dispute>(
+    shape: Parameters<typeof listed<Item>>[0],
+    list: (asked: Asked, sent: { timeout: number }) => Promise<unknown>,
+  ): Promise<Item[]> => {
+    const found = await Array.fromAsync(
+      listed(
+        shape,
+        () => until,
+        (page, sent) => list({ ...page, payment_intent: id }, sent),
+      ),
+    )
+    if (found.some((one) => one.payment_intent !== id))
+      throw new ProcessorUnavailable('Stripe listed another payment’s')
+    return found
   }
-  const listCharges = () =>
-    all(
-      listed(
-        shapes.charges,
-        () => until,
-        (page, sent) => stripe.charges.list({ ...page, ...of }, sent),
-      ),
-    )
-  const listRefunds = () =>
-    all(
-      listed(
-        shapes.refunds,
-        () => until,
-        (page, sent) => stripe.refunds.list({ ...page, ...of }, sent),
-      ),
-    )
-  const listDisputes = () =>
-    all(
-      listed(
-        shapes.disputes,
-        () => until,
-        (page, sent) => stripe.disputes.list({ ...page, ...of }, sent),
-      ),
-    )
+  const listCharges = () => all(shapes.charges, (asked, sent) => stripe.charges.list(asked, sent))
+  const listRefunds = () => all(shapes.refunds, (asked, sent) => stripe.refunds.list(asked, sent))
+  const listDisputes = () => all(shapes.disputes, (asked, sent) => stripe.disputes.list(asked, sent))
   // a buyer waits for this: what is surely needed is asked for at once
   const paid = allRefunds || intent.status === 'succeeded'
   const [charges, refundsAtOnce] = await Promise.all([
