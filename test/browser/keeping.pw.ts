@@ -53,7 +53,7 @@ test('a page that is reloaded while it creates the order gets that order, not a 
 test('a product that is gone while its buyer is away leads to the order, not to a dead end', async ({ page }) => {
   const { orderId } = await makeOrder(page)
   await page.evaluate(() => {
-    const [place] = Object.keys(localStorage).filter((name) => name.startsWith('till:product:'))
+    const place = Object.keys(localStorage).find((name) => name.startsWith('till:product:'))
     localStorage.setItem('till:product:prod_gone', localStorage.getItem(place!)!)
   })
   await page.goto('/pay/?product=prod_gone')

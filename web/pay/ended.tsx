@@ -18,10 +18,12 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
 const CLOSED: Ending = ['clock', 'This order is closed', 'Start a new order']
 const GOING_BACK: Ending = ['back', 'Your refund is on its way']
 
+const words = () => import('./ended-words.ts')
+
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
   const ending = order && (isGoingBack(order) ? GOING_BACK : (ENDINGS[order.status] ?? CLOSED))
-  const means = useWords(() => import('./ended-words.ts'))?.MEANS
+  const means = useWords(words)?.MEANS
   if (!ending) return null
   const [icon, title, again] = ending
   return (

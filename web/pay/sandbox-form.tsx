@@ -5,7 +5,8 @@ import { useWords } from './use-words.ts'
 export type SandboxWords = typeof words
 
 /** What is said of the sandbox's ways to pay and of its bank. */
-export const useSandboxWords = (): SandboxWords | undefined => useWords(() => import('./sandbox-words.ts'))
+export const useSandboxWords = (): SandboxWords | undefined => useWords(load)
+const load = () => import('./sandbox-words.ts')
 
 export function ScenarioChoice({ value, onValue }: { value: string; onValue: (value: string) => void }) {
   const scenarios = useSandboxWords()?.SCENARIOS ?? [['success', 'Approves at once']]

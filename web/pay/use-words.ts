@@ -5,6 +5,6 @@ export function useWords<T>(load: () => Promise<T>): T | undefined {
   const [words, setWords] = useState<T>()
   useEffect(() => {
     load().then(setWords, () => {})
-  }, [])
+  }, [load])
   return words
 }
