@@ -122,7 +122,7 @@ test('where card payments are not live the page says so and offers no payment', 
   watch.allow(new URL(service.url).origin)
   try {
     await page.goto(service.demoUrl)
-    await expect(page.getByText('Card payments are not switched on here yet.')).toBeVisible()
+    await expect(page.getByText('The seller has to connect a way of paying first.')).toBeVisible()
     await expectNoPayButton(page)
     await expect(page.getByRole('button', { name: /Continue/ })).toHaveCount(0)
   } finally {

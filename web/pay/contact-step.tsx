@@ -80,8 +80,6 @@ export function ContactStep({ product, checkout, state }: StepProps) {
 export const NotLive = () => (
   <div class="stack">
     <h2 tabIndex={-1}>Not open for payments yet</h2>
-    <Notice title="Card payments are not switched on here yet." icon="clock">
-      <p>The seller has to connect a way of paying first.</p>
-    </Notice>
+    <Notice title="The seller has to connect a way of paying first." icon="clock" />
   </div>
 )
