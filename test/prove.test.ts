@@ -9,7 +9,7 @@ import { type Jobs, startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import type { Processor } from '../src/payments/processor.ts'
 import { type Proof, prove } from '../src/payments/prove.ts'
-import { daysBefore } from '../src/payments/prove/nightly.ts'
+import { daysBefore, nightlySpan } from '../src/payments/prove/nightly.ts'
 import { razorpayProcessor } from '../src/payments/razorpay.ts'
 import { sandboxProcessor } from '../src/payments/sandbox/sandbox.ts'
 import { copyOf } from './copied.ts'
@@ -404,6 +404,20 @@ describe('real processors', () => {
   })
 })
 
+test('a night’s days end with the last midnight, are 15, and more after nights without a proof', () => {
+  const now = new Date('2026-11-21T03:17:05Z')
+  const spanAfter = (latestProof?: string) => {
+    const { from, to, days } = nightlySpan(now, latestProof ? new Date(latestProof) : undefined)
+    return [from.toISOString().slice(0, 10), to.toISOString(), days]
+  }
+  const midnight = '2026-11-21T00:00:00.000Z'
+  for (const latest of [undefined, '2026-11-20T03:17:09Z', '2026-11-20T09:00:00Z', '2026-11-21T03:17:01Z'])
+    assert.deepEqual(spanAfter(latest), ['2026-11-06', midnight, 15])
+  assert.deepEqual(spanAfter('2026-11-19T23:59:00Z'), ['2026-11-05', midnight, 16])
+  assert.deepEqual(spanAfter('2026-10-01T03:17:00Z'), ['2026-09-17', midnight, 65])
+  assert.deepEqual(spanAfter('2020-01-01T03:17:00Z'), ['2026-08-23', midnight, 90])
+})
+
 test('each night’s proof is told to an alarm, whoever of the instances made it', async (t) => {
   const shop = await startTestShop(t)
   const measured = async () => {
@@ -424,6 +438,25 @@ test('each night’s proof is told to an alarm, whoever of the instances made it
   await night()
   assert.equal(await measured(), '0')
   assert.match((await shop.call<string>('GET', '/metrics')).body, /^till_proof_timestamp_seconds \d{10}$/m)
+
+  // of what has happened since midnight the notification may be under way, and of another processor's nobody asks
+  const capturedBy = (processor: string, daysAgo: number) =>
+    planted(
+      shop.databaseUrl,
+      `update captures set processor = '${processor}', captured_at = now() - interval '${daysAgo} days'`,
+    )
+  const notAsked = () => query(shop.db, sql`select not_asked as count from proofs order by at desc limit 1`)
+  await capturedBy('stripe', 0)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 0 }])
+  await capturedBy('stripe', 30)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 0 }])
+  await sql`update proofs set at = at - interval '20 days'`.execute(shop.db)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'nights without a proof are made up for')
+  await capturedBy('sandbox', 0)
+
   await planted(shop.databaseUrl, `update orders set refunded_minor = 5 where id = '${order.orderId}'`)
   await night()
   assert.equal(await measured(), '1')

@@ -15,12 +15,25 @@ export const NIGHTLY_DAYS = 15
 /** When little is paid, and no other job of the clock runs. */
 const AT = '17 3 * * *'
 const DAY_MS = 86_400_000
+/** After so long a time without a proof as a list of its days can still be read in a night. */
+const MOST_DAYS = 90
 /** Of many differences these many are logged each. */
 const MOST_LOGGED = 100
 
 /** The beginning of the day (UTC) `days` days before a moment. */
 export const daysBefore = (moment: Date, days: number): Date =>
   new Date((Math.floor(moment.getTime() / DAY_MS) - days) * DAY_MS)
+
+/**
+ * The days of a night's proof. They end with the last midnight: of what happened in the hours since, the notification may still
+ * be on its way, or come again. Nights without a proof, in which nothing ran, are made up for.
+ */
+export function nightlySpan(now: Date, latestProof: Date | undefined): { from: Date; to: Date; days: number } {
+  const to = daysBefore(now, 0)
+  const daysSince = latestProof ? (to.getTime() - daysBefore(latestProof, 0).getTime()) / DAY_MS : 1
+  const days = Math.min(NIGHTLY_DAYS + Math.max(0, daysSince - 1), MOST_DAYS)
+  return { from: daysBefore(to, days), to, days }
+}
 
 /** Each night the proof, once over all instances. Tried again where a processor could not be asked. */
 export async function proveNightly(
@@ -41,11 +54,12 @@ export async function proveNightly(
     atOnce: 1,
   }
   await jobs.on('prove', options, async () => {
-    const to = new Date()
-    const { differences, notAsked } = await prove({ database, processors, from: daysBefore(to, NIGHTLY_DAYS), to })
+    const { rows } = await sql<{ at: Date | null }>`select max(at) as at from proofs`.execute(db)
+    const { days, ...span } = nightlySpan(new Date(), rows[0]?.at ?? undefined)
+    const { differences, notAsked } = await prove({ database, processors, ...span })
     for (const difference of differences.slice(0, MOST_LOGGED)) log.error(difference, 'the proof found a difference')
     if (differences.length > 0) log.error({ differences: differences.length }, 'the books are not proved')
-    else if (notAsked.length === 0) log.info({ days: NIGHTLY_DAYS }, 'the books are proved')
+    else if (notAsked.length === 0) log.info({ days }, 'the books are proved')
     await sql`
       insert into proofs (differences, not_asked) values (${differences.length}, ${notAsked.length})
       on conflict (at) do nothing`.execute(db)
