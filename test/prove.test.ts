@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000
 const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
 
-const proofOf = (url: string, processor: Processor, days = 3): Promise<Proof> => {
+const proofOf = (url: string, processor: Processor, days = 3, mostSuspects?: number): Promise<Proof> => {
   const to = new Date()
   return prove({
     database: { connectionString: url },
@@ -36,6 +36,7 @@ const proofOf = (url: string, processor: Processor, days = 3): Promise<Proof> =>
     from: daysBefore(to, days),
     to,
     graceMs: 0,
+    ...(mostSuspects && { mostSuspects }),
   })
 }
 const kindsOf = ({ differences }: Proof): string[] => [...new Set(differences.map(({ what }) => what))].sort()
@@ -338,6 +339,10 @@ describe('real processors', () => {
     const productId = await shop.product()
     const buy = async () => intentOf(await shop.checkout({ productId }))
     const stripe = adapter(server)
+    // somebody else's, from before the days looked at: their refunds do not tell whose they are
+    bank.now = () => Date.now() - 200 * HOUR_MS
+    const strangers = Array.from({ length: 4 }, () => bank.createIntent({ amount: '900', currency: 'usd' })['id'])
+    for (const id of strangers) bank.confirm(id)
     for (const hours of [70, 47, 23, 0]) {
       bank.now = () => Date.now() - hours * HOUR_MS
       const [plain, refunded, disputed, ,] = (await times(4, buy)) as [string, string, string, string]
@@ -350,12 +355,16 @@ describe('real processors', () => {
       const stranger = bank.createIntent({ amount: '900', currency: 'usd' })['id']
       bank.confirm(stranger)
       bank.refundInDashboard(stranger, 100)
+      bank.openDispute(stranger)
       await server.delivered()
       bank.settleRefund(waiting['id'])
       await server.delivered()
     }
+    const asked = () => server.calls.filter(({ path }) => /^\/v1\/payment_intents\/pi_\w+$/.test(path)).length
+    const before = asked()
     const proof = await proofOf(shop.databaseUrl, stripe)
     assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    assert.equal(asked() - before, 4, 'the disputes of another currency, and no stranger')
     assert.equal(
       proof.days.reduce((sum, one) => sum + (one.kind === 'capture' ? one.ours : 0), 0),
       12,
@@ -372,6 +381,18 @@ describe('real processors', () => {
       later.differences.map(({ what, id, foundMinor }) => [what, id, foundMinor]),
       [['only_at_processor', `stripe:capture:${bank.charges.at(-1)!['id']}`, null]],
     )
+
+    for (const id of strangers) bank.refundInDashboard(id, 100)
+    // the four disputes are in question too
+    const shared = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    assert.deepEqual(shared.differences, later.differences, 'strangers are no difference, and come after what is ours')
+    assert.deepEqual(
+      shared.days.flatMap(({ kind, listed, ours }) => (listed === ours ? [] : [[kind, listed - ours]])),
+      [['capture', 1]],
+    )
+    bank.confirm(await buy())
+    const { differences } = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    assert.equal(differences.find(({ what }) => what === 'many_more')?.id, '1 payments')
     server.fail('503 html', { times: 20 })
     const away = await proofOf(shop.databaseUrl, stripe)
     assert.deepEqual([away.differences, away.notAsked.length], [[], 1])

@@ -34,12 +34,14 @@ export async function prove({
   from,
   to,
   graceMs = GRACE_MS,
+  mostSuspects = MOST_SUSPECTS,
 }: {
   database: pg.PoolConfig
   processors: ReadonlyMap<string, Processor>
   from: Date
   to: Date
   graceMs?: number
+  mostSuspects?: number
 }): Promise<Proof> {
   const { db: pool, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
   try {
@@ -70,7 +72,7 @@ export async function prove({
           await compare(tx, asked, from, to)
           return differences
         })
-      const { list, more } = await suspects(db, MOST_SUSPECTS)
+      const { list, more } = await suspects(db, mostSuspects)
       const answers = await askAbout(db, processors, list, graceMs)
       for (const { processor, payment } of answers.notAsked) notAsked.push(`${processor}: payment ${payment}`)
       const unasked: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments` }] : []

@@ -59,21 +59,22 @@ export const OURS = sql`(
 
 /**
  * Puts what is listed beside what is ours in [from, to). Payments of nobody here are left out where the list itself says that
- * they claim no order of ours: an account may serve others too.
+ * they claim no order of ours, be it with another movement of the same payment: an account may serve others too.
  */
 export async function compare(db: Db, processors: readonly string[], from: Date, to: Date): Promise<void> {
   await sql`
     insert into pg_temp.compared
     select coalesce(l.processor, o.processor), coalesce(l.kind, o.kind), coalesce(l.id, o.id), coalesce(o.payment, l.payment),
-      coalesce(o.order_id, p.order_id, l.claims), l.amount_minor, l.currency, l.at, o.amount_minor, o.currency, o.at,
+      coalesce(o.order_id, p.order_id, l.claims, t.claims), l.amount_minor, l.currency, l.at, o.amount_minor, o.currency, o.at,
       o.id is not null or p.id is not null
     from pg_temp.listed l
     full join ${OURS} o on o.processor = l.processor and o.kind = l.kind and o.id = l.id
     left join payments p on o.id is null and p.processor = l.processor and p.processor_payment_id = l.payment
+    left join (select processor, payment, max(claims) as claims from pg_temp.listed where is_told group by 1, 2) t
+      on not l.is_told and t.processor = l.processor and t.payment = l.payment
     where (l.id is null and o.at >= ${from} and o.at < ${to} and o.processor = any(${processors}::text[]))
-      or (l.id is not null and (o.id is not null or p.id is not null or l.claims is not null or not l.is_told))`.execute(
-    db,
-  )
+      or (l.id is not null and (o.id is not null or p.id is not null or coalesce(l.claims, t.claims) is not null
+        or (not l.is_told and t.payment is null)))`.execute(db)
 }
 
 const UNEQUAL = sql`(listed_minor, listed_currency) is distinct from (our_minor, our_currency)
@@ -86,12 +87,22 @@ export interface Suspect {
   isKnown: boolean
 }
 
-/** The payments of which the lists and we say different things. */
+/**
+ * The payments of which the lists and we say different things: ours before those of which nobody knows whose they are, and the
+ * newest first. `more` are ours that are too many. Of the others only as many are compared: what is ours and was forgotten here
+ * is found in the night after it was made.
+ */
 export async function suspects(db: Db, most: number): Promise<{ list: Suspect[]; more: number }> {
-  const { rows } = await sql<Suspect & { all: number }>`
-    select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", count(*) over () as all
-    from pg_temp.compared where ${UNEQUAL} group by 1, 2 order by 1, 2 limit ${most}`.execute(db)
-  return { list: rows, more: (rows[0]?.all ?? 0) - rows.length }
+  const { rows } = await sql<Suspect & { ours: number }>`
+    select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", count(max(order_id)) over () as ours
+    from pg_temp.compared where ${UNEQUAL} group by 1, 2
+    order by max(order_id) is null, max(coalesce(listed_at, our_at)) desc, 1, 2 limit ${most}`.execute(db)
+  await sql`
+    delete from pg_temp.compared where order_id is null and (processor, payment) not in (
+      select * from unnest(${rows.map((one) => one.processor)}::text[], ${rows.map((one) => one.payment)}::text[]))`.execute(
+    db,
+  )
+  return { list: rows, more: Math.max(0, (rows[0]?.ours ?? 0) - rows.length) }
 }
 
 /** Of one day and currency: how many and how much, at the processor and here. */
