@@ -92,8 +92,8 @@ function said({ what, id, orderId, currency, expectedMinor, foundMinor }: Differ
       ? 'nothing'
       : `${decimalText(minor, currency ?? 'USD')} ${currency ?? ''}`.trim()
   const order = orderId && orderId !== id ? `  ${orderId}` : ''
-  // that there is more of it has no amount
-  if (expectedMinor === undefined && foundMinor === undefined) return `${what}  ${id}`
+  // that there is more of it, or that it stands differently, has no amount
+  if ((expectedMinor ?? foundMinor ?? null) === null) return `${what}  ${id}${order}`
   return `${what}  ${id}${order}  should be ${money(expectedMinor)}, is ${money(foundMinor)}`
 }
 

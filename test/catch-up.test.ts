@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { newLog } from '../src/kit/log.ts'
+import { type Log, newLog } from '../src/kit/log.ts'
 import { catchUp as walkLists } from '../src/payments/asking/catch-up.ts'
 import type { Processor, ProcessorEvent } from '../src/payments/processor.ts'
 import { copyOf } from './copied.ts'
 import { RECEIPT, mailsAbout, query, times } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
 import { type TestShop, eventually, startTestShop } from './shop.ts'
+import { adapter } from './stripe-setup.ts'
 import { type StripeShop, intentOf, startStripeShop, stripeSettings } from './stripe-shop.ts'
 
 // A shop that was down while things happened at its processor, and nobody told it.
@@ -253,6 +254,27 @@ describe('stripe', () => {
     const before = server.calls.length
     await times(8, () => shop.catchUp())
     assert.equal(server.calls.length - before, 1)
+  })
+
+  test('what happened too long ago to be listed is told, with the days in which it can be found', async (t) => {
+    const { shop, server } = await startStripeShop(t)
+    const errors: string[] = []
+    const log = { ...newLog('silent'), error: (_: object, text: string) => void errors.push(text) } as unknown as Log
+    // not by the name that the service's own clock walks
+    const processors = new Map([['elsewhere', { ...adapter(server), name: 'elsewhere' }]])
+    const asking = { db: shop.db, processors, settle: async () => 'repeat' as const, log }
+    await wasDown(shop, 29 * 24, 'elsewhere')
+    await walkLists(asking)
+    assert.deepEqual(errors, [])
+    await wasDown(shop, 45 * 24, 'elsewhere')
+    const from = (await cursorOf(shop, 'elsewhere'))!.seenUntil.toISOString().slice(0, 10)
+    for (let walks = 0; walks < 2; walks++) {
+      await walkLists(asking)
+      await isDue(shop)
+    }
+    assert.deepEqual(errors, [
+      `what happened more than 30 days ago is not listed any more: npm run prove -- --from ${from} finds what was missed`,
+    ])
   })
 
   test('nor does another begin between the pages of one', async (t) => {

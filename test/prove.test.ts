@@ -391,7 +391,11 @@ describe('real processors', () => {
       [['capture', 1]],
     )
     bank.confirm(await buy())
+    // of the last sale, whose stranger was disputed after it
+    const decided = bank.disputes.at(-2)!['id']
+    bank.closeDispute(decided, 'won')
     const { differences } = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    assert.equal(differences.find(({ what }) => what === 'dispute_decided')?.id, `stripe:dispute:${decided}`)
     assert.equal(differences.find(({ what }) => what === 'many_more')?.id, '1 payments')
     server.fail('503 html', { times: 20 })
     const away = await proofOf(shop.databaseUrl, stripe)

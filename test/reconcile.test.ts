@@ -334,6 +334,25 @@ test('money that moved is looked at again, more and more seldom, and what went b
   }
 })
 
+test('a dispute is looked at each week until the bank has decided, however long that takes and whatever is not told', async () => {
+  const [shop] = shared()
+  const order = await shop.paid()
+  await shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome: 'open' })
+  await shop.until(order.orderId, ({ status }) => status === 'disputed')
+  const look = async (paidDaysAgo: number) => {
+    await sql`update orders set paid_at = now() - make_interval(days => ${paidDaysAgo}), due_at = now() where id = ${order.orderId}`.execute(
+      shop.db,
+    )
+    const { state, dueAt, now } = await reconcile(shop, order)
+    return [state, dueAt && Math.round((dueAt.getTime() - now.getTime()) / HOUR_MS)]
+  }
+  for (const paidDaysAgo of [2, 20, 31, 400]) assert.deepEqual(await look(paidDaysAgo), ['disputed', 7 * 24])
+  const { disputes } = await shop.sandboxPayment(order.orderId)
+  await changeSandbox(shop, order.orderId, { disputes: [{ ...disputes[0]!, state: 'won' }] })
+  assert.deepEqual(await look(400), ['paid', 1])
+  assert.deepEqual(await look(400), ['paid', null])
+})
+
 test('the shop looks by itself: a lost payment is found though nobody asks', async (t) => {
   const [shop] = shared()
   const order = await shop.checkout()

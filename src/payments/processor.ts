@@ -135,6 +135,8 @@ export interface Processor {
   verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
   /** Notifications since a moment, oldest first, for a shop that was down. */
   eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
+  /** How many days of them it keeps: of what happened before, it tells nothing. */
+  readonly eventsDays?: number
   /** All money that moved in [from, to), for the nightly proof. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
   /** Whether the account and its key are as they should be, for who sets the service up. */

@@ -61,6 +61,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),
     eventsSince: (since) => eventsSince(visit, since),
+    eventsDays: Infinity,
     movements: (from, to) => movements(visit, from, to),
     check: () => checkAccount(options),
   }

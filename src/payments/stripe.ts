@@ -13,7 +13,7 @@ import {
   unlessMissing,
 } from './stripe/client.ts'
 import { verifyEvent } from './stripe/events.ts'
-import { eventsSince, movements } from './stripe/history.ts'
+import { EVENTS_DAYS, eventsSince, movements } from './stripe/history.ts'
 import { checkedMethods, railsFor } from './stripe/rails.ts'
 import { type Charge, type Dispute, type Refund, shapes } from './stripe/shapes.ts'
 import { type Papers, REFUND_ID, isCapture, snapshotOf } from './stripe/snapshot.ts'
@@ -70,6 +70,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     signature: { header: 'stripe-signature', form: /^t=\d{1,12},(?:.*,)?v1=[0-9a-f]{64}(?:,|$)/ },
     verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),
     eventsSince: (since) => eventsSince(stripe, live, since),
+    eventsDays: EVENTS_DAYS,
     movements: (from, to) => movements(stripe, from, to),
     check: () => checkAccount(stripe),
   }

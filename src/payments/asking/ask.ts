@@ -98,8 +98,8 @@ export async function reconcileDue(asking: Reconciling): Promise<number> {
 
 /**
  * Takes orders that are due, over all instances each once, and says when they are due again: an open one in pauses that
- * double with its age, a paid one after a day, a week and a month. What is looked at for the last time is taken out only
- * after the look.
+ * double with its age, a paid one after a day, a week and a month, and a disputed one each week until the bank has decided,
+ * however long that takes. What is looked at for the last time is taken out only after the look.
  */
 async function claimDue(db: Db): Promise<Due[]> {
   const { rows } = await sql<Due>`
@@ -108,13 +108,16 @@ async function claimDue(db: Db): Promise<Due[]> {
         then least(expires_at, now() + greatest(interval '1 minute', least(interval '6 hours', now() - created_at)))
       when state in ('pending', 'processing', 'expired') then now() + interval '1 hour'
       when now() - coalesce(paid_at, created_at) < interval '1 day' then now() + interval '1 day'
+      when state = 'disputed' then now() + interval '7 days'
       when now() - coalesce(paid_at, created_at) < interval '7 days' then now() + interval '7 days'
       when now() - coalesce(paid_at, created_at) < interval '30 days' then now() + interval '30 days'
       else now() + interval '1 hour' end
     where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
     returning id, state, expires_at <= now() as over,
       expires_at <= now() - make_interval(days => ${UNASKABLE_DAYS}) as forgotten,
-      state = 'expired' or now() - coalesce(paid_at, created_at) >= interval '30 days' as last`.execute(db)
+      state = 'expired' or (state <> 'disputed' and now() - coalesce(paid_at, created_at) >= interval '30 days') as last`.execute(
+    db,
+  )
   return rows
 }
 

@@ -17,6 +17,7 @@ const SETTLING_MS = 180_000
 const PAGE = 100
 /** Payments asked about side by side. */
 const ASKED_AT_ONCE = 4
+const DAY_MS = 86_400_000
 /** So many payments in a row that cannot be settled are an outage, and not the payments. */
 const FAILURES = 5
 
@@ -84,6 +85,12 @@ async function walk(asking: Asking, processor: Processor, { seenUntil, now }: Cl
   const { name } = processor
   // whichever clock is behind: the list ends where the processor's adapter believes that it is now
   const until = Math.min(now.getTime(), Date.now())
+  const { eventsDays = Infinity } = processor
+  if (seenUntil.getTime() < until - eventsDays * DAY_MS) {
+    const command = `npm run prove -- --from ${seenUntil.toISOString().slice(0, 10)}`
+    const why = `what happened more than ${eventsDays} days ago is not listed any more`
+    log.error({ processor: name, seenUntil }, `${why}: ${command} finds what was missed`)
+  }
   const overlap = (time: number) => new Date(time - OVERLAP_SECONDS * 1000)
   const state: Walk = {
     asking,

@@ -16,6 +16,8 @@ interface Fact {
   currency: string
   /** Milliseconds since 1970, where it is known. */
   at?: number | undefined
+  /** Of a dispute. */
+  state?: string | null | undefined
 }
 
 export interface Asked {
@@ -89,6 +91,8 @@ function differencesOf(
     if (!our) differ('only_at_processor', their, their, undefined)
     else if (our.amountMinor !== their.amountMinor || our.currency !== their.currency)
       differ('amount_differs', their, their, our)
+    // a decision is for good here, whatever is opened again there
+    else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
     else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)
   }
   for (const our of ours) {
@@ -111,8 +115,8 @@ function factsOf({ captures, refunds, disputes }: PaymentSnapshot): Fact[] {
     ...refunds.filter(isMade).map(({ id, captureId, amountMinor }): Fact => {
       return { kind: 'refund', id, amountMinor, currency: currencyOf(captureId) }
     }),
-    ...disputes.map(({ id, captureId, amountMinor }): Fact => {
-      return { kind: 'dispute', id, amountMinor, currency: currencyOf(captureId) }
+    ...disputes.map(({ id, captureId, amountMinor, state }): Fact => {
+      return { kind: 'dispute', id, amountMinor, currency: currencyOf(captureId), state }
     }),
   ]
 }
@@ -120,7 +124,7 @@ function factsOf({ captures, refunds, disputes }: PaymentSnapshot): Fact[] {
 async function oursOf(db: Db, list: readonly Suspect[]): Promise<Map<string, Fact[]>> {
   const { rows } = await sql<Fact & { processor: string; payment: string }>`
     select o.processor, o.payment, o.kind, o.id, o.amount_minor as "amountMinor", o.currency,
-      (extract(epoch from o.at) * 1000)::bigint as at
+      (extract(epoch from o.at) * 1000)::bigint as at, o.state
     from ${OURS} o
     join unnest(${list.map((one) => one.processor)}::text[], ${list.map((one) => one.payment)}::text[]) as s(processor, payment)
       on s.processor = o.processor and s.payment = o.payment`.execute(db)

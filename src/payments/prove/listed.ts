@@ -39,21 +39,22 @@ export async function keepListed(db: Db, processor: string, movements: AsyncIter
 }
 
 /**
- * What we know of money that moved. A capture has the time that its processor told. Of refunds and disputes only the processor
- * knows when they were made: here they have the time when they were booked.
+ * What we know of money that moved, and of a dispute how it stands. A capture has the time that its processor told. Of refunds
+ * and disputes only the processor knows when they were made: here they have the time when they were booked.
  */
 export const OURS = sql`(
   select c.processor, 'capture' as kind, c.processor_capture_id as id, p.processor_payment_id as payment, c.order_id,
-    c.amount_minor, c.currency, c.captured_at as at
+    c.amount_minor, c.currency, c.captured_at as at, null as state
   from captures c join payments p on p.id = c.payment_id
   union all
   select r.processor, 'refund', r.processor_refund_id, p.processor_payment_id, r.order_id, r.amount_minor, c.currency,
-    coalesce(t.created_at, r.created_at)
+    coalesce(t.created_at, r.created_at), null
   from refunds r join captures c using (processor, processor_capture_id) join payments p on p.id = c.payment_id
   left join transfers t on t.cause = r.processor || ':refund:' || r.processor_refund_id and t.kind in ('refund', 'returned')
   where r.state = 'succeeded'
   union all
-  select d.processor, 'dispute', d.processor_dispute_id, p.processor_payment_id, d.order_id, d.amount_minor, c.currency, t.created_at
+  select d.processor, 'dispute', d.processor_dispute_id, p.processor_payment_id, d.order_id, d.amount_minor, c.currency,
+    t.created_at, d.state
   from disputes d join captures c using (processor, processor_capture_id) join payments p on p.id = c.payment_id
   left join transfers t on t.cause = d.processor || ':dispute:' || d.processor_dispute_id and t.kind = 'dispute_hold')`
 

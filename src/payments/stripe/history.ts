@@ -7,7 +7,7 @@ import { shapes } from './shapes.ts'
 import { ORDER_ID, capturedMoney, disputeState, isCapture, isRefunded, timeOf } from './snapshot.ts'
 
 /** Stripe lists events of this many days. */
-const EVENTS_DAYS = 30
+export const EVENTS_DAYS = 30
 /** Lists begin with what is newest: one stretch at a time is read and turned round. */
 const STRETCH_SECONDS = 6 * 3600
 
