@@ -34,6 +34,7 @@ import { reconcileDue } from './payments/asking/ask.ts'
 import { attemptKeeper } from './payments/attempts/attempts.ts'
 import { closePayments } from './payments/attempts/close.ts'
 import { catchUp } from './payments/asking/catch-up.ts'
+import { askLater } from './payments/asking/later.ts'
 import { openProcessors } from './payments/open.ts'
 import { proofMeasures, proveNightly } from './payments/prove/nightly.ts'
 import { refundReturns, resumeRefunds } from './payments/refunds/refund.ts'
@@ -218,7 +219,8 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   await jobs.every('47 3 * * *', 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
-  await jobs.every('* * * * *', 'catch_up', () => catchUp(asking))
+  await askLater(jobs, asking)
+  await jobs.every('* * * * *', 'catch_up', () => catchUp({ ...asking, jobs }))
   await jobs.every('* * * * *', 'tell_withdrawn', () => tellWithdrawn(db, jobs))
   await proveNightly(jobs, { db, database, processors, log })
   await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
@@ -233,7 +235,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     server,
     demoIds,
     reconcile: () => reconcileDue({ ...asking, attempts }),
-    catchUp: () => catchUp(asking),
+    catchUp: () => catchUp({ ...asking, jobs }),
     tellWithdrawn: () => tellWithdrawn(db, jobs),
     /** Takes nothing new, finishes what runs, and hands the jobs over. */
     async close() {

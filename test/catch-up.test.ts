@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
+import type { Tx } from '../src/kit/database.ts'
+import { DropJob, type Jobs, type NewJob, TryLater } from '../src/kit/jobs.ts'
 import { type Log, newLog } from '../src/kit/log.ts'
+import type { Asking } from '../src/payments/asking/ask.ts'
 import { catchUp as walkLists } from '../src/payments/asking/catch-up.ts'
-import type { Processor, ProcessorEvent } from '../src/payments/processor.ts'
+import { askLater } from '../src/payments/asking/later.ts'
+import {
+  type PaymentSnapshot,
+  PaymentUnknown,
+  type Processor,
+  type ProcessorEvent,
+  ProcessorUnavailable,
+} from '../src/payments/processor.ts'
+import { noteWithoutEffect } from '../src/payments/settle/noted.ts'
+import type { Fact, Outcome } from '../src/payments/settle/settle.ts'
 import { copyOf } from './copied.ts'
 import { RECEIPT, mailsAbout, query, times } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
@@ -15,6 +27,7 @@ import { type StripeShop, intentOf, startStripeShop, stripeSettings } from './st
 
 const BOB = 'bob@example.com'
 const HOUR_MS = 3_600_000
+const NO_JOBS = {} as Jobs
 
 interface Cursor {
   seenUntil: Date
@@ -164,7 +177,7 @@ describe('stripe', () => {
     assert.equal(await statusOf(shop, order), 'paid')
   })
 
-  test('while one payment cannot be asked about, the others are settled, and the cursor waits for it', async (t) => {
+  test('a payment that cannot be asked about holds up neither the others nor the cursor, and is asked about by itself', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, server, bank } = stripe
     hoursAgo(stripe, 5)
@@ -172,18 +185,113 @@ describe('stripe', () => {
     const orders = await times(6, () => shop.checkout({ productId }))
     for (const order of orders) bank.confirm(intentOf(order))
     await wasDown(shop, 6)
-    server.fail('503 html', { times: 3, match: ({ path }) => path.endsWith(intentOf(orders[2]!)) })
-    const before = (await cursorOf(shop))!
+    bank.refundInDashboard(intentOf(orders[2]!), 100)
+    const ofThird = fetches(stripe).length
+    server.fail('503 html', { match: ({ path }) => path.endsWith(intentOf(orders[2]!)) })
     await catchUp(shop)
+    assert(Date.now() - (await cursorOf(shop))!.seenUntil.getTime() < 60_000)
+    await shop.until(orders[2]!.orderId, ({ status }) => status === 'partially_refunded')
     const states = await Promise.all(orders.map((order) => statusOf(shop, order)))
-    assert.deepEqual(states, ['paid', 'paid', 'pending', 'paid', 'paid', 'paid'])
-    assert.deepEqual((await cursorOf(shop))!.seenUntil, before.seenUntil)
-    server.works()
+    assert.deepEqual(states, ['paid', 'paid', 'partially_refunded', 'paid', 'paid', 'paid'])
+    assert.deepEqual(await bookedTwice(shop), [])
     await isDue(shop)
     await catchUp(shop)
-    assert.equal(await statusOf(shop, orders[2]!), 'paid')
-    assert((await cursorOf(shop))!.seenUntil > before.seenUntil)
-    assert.deepEqual(await bookedTwice(shop), [])
+    assert.equal(fetches(stripe).length - ofThird, 6 + 1, 'once more, and by nobody who walks the list again')
+  })
+
+  test('many payments that can never be settled are left behind one by one, and what cannot be left is not passed over', async (t) => {
+    const { shop } = await startStripeShop(t)
+    let dead: (payment: number) => boolean
+    const [settled, left] = [new Set<string>(), [] as string[]]
+    const processor = {
+      name: 'elsewhere',
+      async *eventsSince(since: Date): AsyncGenerator<ProcessorEvent> {
+        for (let n = 0; n < 240; n++) {
+          const at = new Date(start + n * 60_000)
+          if (at >= since)
+            yield { id: `evt_${n}`, type: 'charge.succeeded', paymentId: `pi_${n >> 1}`, at: at.toISOString() }
+        }
+      },
+      async fetchPayment(id: string) {
+        if (dead(Number(id.slice(3)))) throw new ProcessorUnavailable('an answer that nobody understands')
+        return { processorPaymentId: id } as PaymentSnapshot
+      },
+    } as unknown as Processor
+    const asking = {
+      db: shop.db,
+      processors: new Map([['elsewhere', processor]]),
+      log: newLog('silent'),
+      settle: async ({ payment, event }: Fact) => {
+        settled.add(payment.processorPaymentId)
+        await noteWithoutEffect(shop.db, 'elsewhere', [event!], 'repeat')
+        return 'repeat' as const
+      },
+      jobs: {
+        add: async (_: Tx, __: string, jobs: NewJob[]) => void left.push((jobs[0]!.data as any).paymentId),
+      } as unknown as Jobs,
+    }
+    const start = Date.now() - 5 * HOUR_MS
+    const walks = async (count: number) => {
+      for (let walk = 0; walk < count; walk++) {
+        await isDue(shop)
+        await walkLists(asking)
+      }
+      return (await cursorOf(shop, 'elsewhere'))!.seenUntil.getTime()
+    }
+    await wasDown(shop, 6, 'elsewhere')
+
+    const begin = (await cursorOf(shop, 'elsewhere'))!.seenUntil.getTime()
+    dead = () => true
+    assert.equal(await walks(1), begin, 'an outage is waited for')
+    assert(left.length >= 5 && left.length <= 8 && settled.size === 0, String(left))
+    const { add } = asking.jobs
+    asking.jobs.add = async () => Promise.reject(new Error('the database is away'))
+    const noted = () => query(shop.db, sql`select event_id from processor_events where processor = 'elsewhere'`)
+    const before = await noted()
+    assert.equal(await walks(1), begin)
+    assert.deepEqual(await noted(), before, 'what was not left is not noted')
+    asking.jobs.add = add
+
+    dead = (payment) => payment >= 20 && payment < 40
+    assert(Date.now() - (await walks(6)) < 60_000, 'the end is reached')
+    const all = Array.from({ length: 120 }, (_, n) => `pi_${n}`)
+    assert.deepEqual([...settled, ...left].sort(), all.sort(), 'each is settled or left, and none both or twice')
+  })
+
+  test('what was left is asked about until there is an answer, and given up with an error after days', async () => {
+    let handler: (data: object) => Promise<void>
+    const jobs = { on: async (_: string, __: object, its: typeof handler) => void (handler = its) } as unknown as Jobs
+    let failure: Error | undefined = new ProcessorUnavailable('away')
+    let outcome: Outcome = 'too_early'
+    const processor = {
+      async fetchPayment() {
+        if (failure) throw failure
+      },
+    } as unknown as Processor
+    const errors: object[] = []
+    const log = { ...newLog('silent'), error: (what: object) => void errors.push(what) } as unknown as Log
+    await askLater(jobs, {
+      processors: new Map([['elsewhere', processor]]),
+      settle: async () => outcome,
+      log,
+    } as unknown as Asking)
+    const ask = (daysAgo: number, name = 'elsewhere') =>
+      handler({
+        processor: name,
+        paymentId: 'pi_1',
+        since: new Date(Date.now() - daysAgo * 24 * HOUR_MS).toISOString(),
+      })
+    await assert.rejects(ask(12), ProcessorUnavailable)
+    await assert.rejects(ask(12, 'removed'), /not configured/)
+    assert.deepEqual(errors, [])
+    await assert.rejects(ask(14), DropJob)
+    assert.equal(errors.length, 1)
+    failure = undefined
+    await assert.rejects(ask(1), TryLater)
+    outcome = 'applied'
+    await ask(1)
+    failure = new PaymentUnknown('no such payment')
+    await ask(1)
   })
 
   test('an outage in the middle of the list keeps what was done, and the next round goes on from there', async (t) => {
@@ -262,7 +370,7 @@ describe('stripe', () => {
     const log = { ...newLog('silent'), error: (_: object, text: string) => void errors.push(text) } as unknown as Log
     // not by the name that the service's own clock walks
     const processors = new Map([['elsewhere', { ...adapter(server), name: 'elsewhere' }]])
-    const asking = { db: shop.db, processors, settle: async () => 'repeat' as const, log }
+    const asking = { db: shop.db, processors, settle: async () => 'repeat' as const, log, jobs: NO_JOBS }
     await wasDown(shop, 29 * 24, 'elsewhere')
     await walkLists(asking)
     assert.deepEqual(errors, [])
@@ -291,7 +399,7 @@ describe('stripe', () => {
         if (walk === 1) await next.promise
       },
     } as unknown as Processor
-    const asking = { db: shop.db, processors: new Map([['stripe', processor]]), settle: async () => 'repeat' as const, log: newLog('silent') } // oxfmt-ignore
+    const asking = { db: shop.db, processors: new Map([['stripe', processor]]), settle: async () => 'repeat' as const, log: newLog('silent'), jobs: NO_JOBS } // oxfmt-ignore
     const first = walkLists(asking)
     const before = Date.now() - HOUR_MS - 1000
     await eventually(

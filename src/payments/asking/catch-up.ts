@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
+import type { Jobs } from '../../kit/jobs.ts'
 import { errorForLog } from '../../kit/log.ts'
 import type { Asking } from './ask.ts'
+import { leaveForLater } from './later.ts'
 import { type NotedAs, newOf, noteWithoutEffect } from '../settle/noted.ts'
 import { PaymentUnknown, type Processor, type ProcessorEvent } from '../processor.ts'
 import type { Outcome } from '../settle/settle.ts'
@@ -18,15 +20,18 @@ const PAGE = 100
 /** Payments asked about side by side. */
 const ASKED_AT_ONCE = 4
 const DAY_MS = 86_400_000
-/** So many payments in a row that cannot be settled are an outage, and not the payments. */
+/** So many payments in a row that cannot be settled are taken for an outage. */
 const FAILURES = 5
+
+type CatchingUp = Asking & { jobs: Jobs }
 
 /**
  * Walks the processors' own lists of what happened, from where everything was seen to now, and settles what no notification
  * has told: so a shop that was down for a day, or whose backup was restored, catches up. What it has settled stays settled;
- * the cursor follows only where nothing was left behind. Walks that are not due yet are left out.
+ * a payment that cannot be settled is left to a job of its own; and the cursor follows where all before it is one or the other.
+ * Walks that are not due yet are left out.
  */
-export async function catchUp(asking: Asking): Promise<void> {
+export async function catchUp(asking: CatchingUp): Promise<void> {
   const { processors, log } = asking
   await Promise.all(
     Array.from(processors.values(), async (processor) => {
@@ -70,7 +75,7 @@ async function claimWalk(db: Db, processor: string): Promise<Claim | undefined> 
 }
 
 interface Walk {
-  asking: Asking
+  asking: CatchingUp
   processor: Processor
   /** What is known of payments that were asked about in this walk. */
   outcomes: Map<string, Outcome>
@@ -80,7 +85,7 @@ interface Walk {
   end: number
 }
 
-async function walk(asking: Asking, processor: Processor, { seenUntil, now }: Claim): Promise<void> {
+async function walk(asking: CatchingUp, processor: Processor, { seenUntil, now }: Claim): Promise<void> {
   const { db, log } = asking
   const { name } = processor
   // whichever clock is behind: the list ends where the processor's adapter believes that it is now
@@ -163,10 +168,12 @@ async function settlePage(walk: Walk, events: readonly ProcessorEvent[]): Promis
         walk.failuresInARow = 0
       } catch (error) {
         asking.log.warn({ processor: name, paymentId, ...errorForLog(error) }, 'a payment could not be caught up with')
-        if (++walk.failuresInARow >= FAILURES) {
-          queue.length = 0
-          throw error
-        }
+        // in an outage too: should it be these payments after all, the next walk gets beyond them
+        await leaveForLater(asking.db, asking.jobs, name, paymentId, itsEvents)
+        outcomes.set(paymentId, 'repeat')
+        if (++walk.failuresInARow < FAILURES) continue
+        queue.length = 0
+        throw error
       }
       // too early: it names an order that is just being started, which the reconciler asks about too
       if (outcome === undefined || outcome === 'too_early') left += itsEvents.length
