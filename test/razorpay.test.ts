@@ -305,6 +305,24 @@ test('two who refund with one key at the very same moment send back once', async
   assert.equal(bank.refunds.size, 1)
 })
 
+test('a payment of a year ago is read in an account of many disputes, each page of them in a time of its own', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const { id: captureId } = bank.pay(id, { createdAt: Math.floor(Date.now() / 1000) - 365 * 86_400 })
+  const ours = bank.openDispute(captureId, { amount: 700, createdAt: Math.floor(Date.now() / 1000) - 300 * 86_400 })
+  const { id: another } = bank.pay(await begin())
+  for (let i = 0; i < 1_500; i++) bank.openDispute(another, { amount: 100 })
+  // 8 seconds become one, in which a dozen answers fit
+  const { timeout } = AbortSignal
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => timeout.call(AbortSignal, ms / 8))
+  bank.delayMs = 80
+  const { disputes } = await processor.fetchPayment(id)
+  assert.deepEqual(
+    disputes.map((one) => one.id),
+    [ours.id],
+  )
+})
+
 test('refunds in parts, over several payments and from the dashboard, are each told once with what they are of', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()

@@ -48,16 +48,16 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
       const id = payment.processorPaymentId ?? (await findOrMakeOrder(visit(), payment)).id
       return { processorPaymentId: id, clientSecret: id, publishableKey: options.keyId }
     },
-    fetchPayment: (id) => read(visit(), id),
+    fetchPayment: (id) => read(visit, id),
     /**
      * An Order cannot be closed there: nothing but its notes can change. So this only says that nobody waits any more. Who
      * pays all the same is seen as ever, and what the order has no room for goes back.
      */
     async cancelPayment(id) {
-      const payment = await read(visit(), id)
+      const payment = await read(visit, id)
       return payment.state === 'open' ? { ...payment, state: 'canceled' } : payment
     },
-    refund: (refund) => sendBack(visit(), refund),
+    refund: (refund) => sendBack(visit, refund),
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),
     eventsSince: (since) => eventsSince(visit, since),
@@ -117,8 +117,12 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
 
 const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 
-/** How an Order stands, by its own id or by that of a payment on it. What the bank has said yes to is captured on the way. */
-async function read(ask: Visit, id: string): Promise<PaymentSnapshot> {
+/**
+ * How an Order stands, by its own id or by that of a payment on it. What the bank has said yes to is captured on the way. The
+ * disputes of an account are listed newest first, and cannot be chosen by their payment: of an old payment that are many pages,
+ * and each has the time of a call.
+ */
+async function read(visit: () => Visit, id: string, ask = visit()): Promise<PaymentSnapshot> {
   const orderId = isId('pay_', id) ? (await askPayment(ask, id).catch(unknown)).orderId : id
   // a payment that was made without an order is none of ours
   if (orderId === undefined)
@@ -135,7 +139,7 @@ async function read(ask: Visit, id: string): Promise<PaymentSnapshot> {
   }
   const [told, disputes, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
-    disputesSince(() => ask, Math.min(...captured.map(({ createdAt }) => createdAt))),
+    disputesSince(visit, Math.min(...captured.map(({ createdAt }) => createdAt))),
     // also where nothing seems to have gone back: one that failed leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
@@ -191,10 +195,11 @@ async function refundsOf(ask: Visit, paymentId: string) {
  * not in it yet, and one that failed is there as such.
  * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent)
  */
-async function sendBack(ask: Visit, { key, processorPaymentId, captureId, amountMinor }: WantedRefund) {
+async function sendBack(visit: () => Visit, { key, processorPaymentId, captureId, amountMinor }: WantedRefund) {
   if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key))
     throw new ProcessorUnavailable('this cannot be sent back')
   if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('less than a rupee is not sent back')
+  const ask = visit()
   const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
 
   if (!(await isMade())) {
@@ -210,5 +215,5 @@ async function sendBack(ask: Visit, { key, processorPaymentId, captureId, amount
       if (!(await isMade())) throw error
     }
   }
-  return read(ask, processorPaymentId)
+  return read(visit, processorPaymentId, ask)
 }
