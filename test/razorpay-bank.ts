@@ -59,6 +59,10 @@ export function newBank(emit: (event: string, about: Json) => void) {
     receipts: 'same_order' as 'same_order' | 'refused' | 'ignored' | 'unknown_field',
     /** How far a refund gets at once. */
     refundsBecome: 'processed' as 'processed' | 'pending' | 'failed',
+    /** Too little is on the account for any. */
+    refusesRefunds: false,
+    /** Lists of refunds do not show the newest yet. */
+    listsLag: false,
     /** Whether payments tell their card without being asked to. */
     showsCards: false,
     /** Features that the account does not have: their addresses are none. */
@@ -353,9 +357,9 @@ export function newBank(emit: (event: string, about: Json) => void) {
     const before = key === undefined ? undefined : idempotent.get(key)
     if (before && before.body !== text)
       throw new Refused('Different request with the same idempotency key has already been processed.', { status: 409 })
-    if (before && !before.answer)
-      throw new Refused('Another request with the same idempotency key is still in progress.', { status: 409 })
     if (before?.answer) return before.answer
+    // the key is for this request from now on, whatever comes of it
+    if (key !== undefined) idempotent.set(key, { body: text })
     const payment = need(payments.get(id))
     const { amount = payment.amount, receipt = null } = body
     if (payment.status === 'refunded') throw new Refused('The payment has been fully refunded already')
@@ -363,6 +367,9 @@ export function newBank(emit: (event: string, about: Json) => void) {
     if (amount < 100) throw new Refused('The amount must be at least INR 1.00', { field: 'amount' })
     if (amount > payment.amount - payment.amount_refunded)
       throw new Refused('The refund amount provided is greater than amount captured')
+    if (receipt !== null && [...refunds.values()].some((one) => one.payment_id === id && one.receipt === receipt))
+      throw new Refused('Duplicate receipt found for this refund request.', { field: 'receipt' })
+    if (bank.refusesRefunds) throw new Refused('Your account does not have enough balance to carry out the refund.')
     const refund = makeRefund(payment, { amount, receipt, status: bank.refundsBecome })
     if (key !== undefined) idempotent.set(key, { body: text, answer: structuredClone(refund) })
     return refund
@@ -400,7 +407,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
         return refundPayment(id, body, headers['x-refund-idempotency'] as string | undefined)
       case 'GET payments/:id/refunds':
         need(payments.get(id))
-        return list(of(refunds, 'payment_id'), query)
+        return list(bank.listsLag ? [] : of(refunds, 'payment_id'), query)
       case 'GET refunds':
         return list(refunds.values(), query)
       case 'GET disputes':

@@ -15,6 +15,7 @@ export type Fault =
   | 'drop_after'
   | 'server_error'
   | 'rate_limited'
+  | 'in_progress'
   | 'html'
   | 'html_error'
   | 'json_without_error'
@@ -221,6 +222,11 @@ const errorText = (code: string, description: string) => JSON.stringify({ error:
 const INSTEAD: Partial<Record<Fault, [number, string, string]>> = {
   server_error: [500, JSON_TYPE, errorText('SERVER_ERROR', 'We are facing some trouble completing your request')],
   rate_limited: [429, JSON_TYPE, errorText('BAD_REQUEST_ERROR', 'Request failed. Please try after sometime.')],
+  in_progress: [
+    409,
+    JSON_TYPE,
+    errorText('BAD_REQUEST_ERROR', 'Another request with the same idempotency key is still in progress.'),
+  ],
   html: [200, 'text/html', '<!doctype html><title>Just a moment…</title>'],
   html_error: [502, 'text/html', '<html><h1>502 Bad Gateway</h1></html>'],
   json_without_error: [500, JSON_TYPE, '{"success":false}'],

@@ -305,6 +305,48 @@ test('two who refund with one key at the very same moment send back once', async
   assert.equal(bank.refunds.size, 1)
 })
 
+test('a refund that was refused is made once it can be, also when less is left by then', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const { id: captureId } = bank.pay(id)
+  const refund = { key: newId('ref'), processorPaymentId: id, captureId, amountMinor: RUPEES }
+  bank.refusesRefunds = true
+  for (let i = 0; i < 2; i++) await assert.rejects(processor.refund(refund), { answered: true })
+  bank.refusesRefunds = false
+  const { id: byHand } = bank.refundInDashboard(captureId, { amount: 15_000 })
+  const rest = { ...refund, amountMinor: RUPEES - 15_000 }
+  bank.delayMs = 20
+  await Promise.all(Array.from({ length: 3 }, () => processor.refund(rest)))
+  const { refunds } = await processor.refund(rest)
+  assert.deepEqual(
+    new Map(refunds.map(({ key, amountMinor }) => [key, amountMinor])),
+    new Map([
+      [undefined, 15_000],
+      [refund.key, RUPEES - 15_000],
+    ]),
+  )
+  // the other one comes back, and what is left is asked for once more: it was sent already
+  bank.endRefund(byHand, 'failed')
+  await processor.refund(refund)
+  assert.equal(bank.refunds.size, 2)
+  const keys = bank.requestsTo(/refund$/).map(({ headers }) => headers['x-refund-idempotency'])
+  assert.deepEqual(new Set(keys), new Set([refund.key, `${refund.key}-${RUPEES - 15_000}`]))
+})
+
+test('a refund that is being made, or is not listed yet, was not refused', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const { id: captureId } = bank.pay(id)
+  const refund = { key: newId('ref'), processorPaymentId: id, captureId, amountMinor: 10_000 }
+  bank.break(/refund$/, 'in_progress')
+  await assert.rejects(processor.refund(refund), { answered: false })
+  bank.break(/refund$/, 'drop_after')
+  await assert.rejects(processor.refund(refund), { answered: false })
+  bank.listsLag = true
+  await assert.rejects(processor.refund({ ...refund, amountMinor: 9_000 }), { answered: false })
+  assert.equal(bank.refunds.size, 1)
+})
+
 test('a payment of a year ago is read in an account of many disputes, each page of them in a time of its own', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()

@@ -57,7 +57,11 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
       const payment = await read(visit, id)
       return payment.state === 'open' ? { ...payment, state: 'canceled' } : payment
     },
-    refund: (refund) => sendBack(visit, refund),
+    async refund(refund) {
+      const ask = visit()
+      await sendBack(ask, refund)
+      return read(visit, refund.processorPaymentId, ask)
+    },
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),
     eventsSince: (since) => eventsSince(visit, since),
@@ -190,30 +194,35 @@ async function refundsOf(ask: Visit, paymentId: string) {
 }
 
 /**
- * Sends money back once for a key: the key is the refund's receipt, by which a repeat finds it however late, and it is
- * Razorpay's own idempotency key for repeats at once. What it says is how the payment stands then: a refund that is pending is
- * not in it yet, and one that failed is there as such.
- * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent)
+ * Sends money back once for a key: the key is the refund's receipt, by which a repeat finds it however late, and which Razorpay
+ * itself takes once for a payment; and it is the idempotency key of the request. That one is good for one amount only: where an
+ * earlier request was refused, and less is left by now, the amount becomes part of it.
+ * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent, https://razorpay.com/docs/api/refunds/create-normal)
  */
-async function sendBack(visit: () => Visit, { key, processorPaymentId, captureId, amountMinor }: WantedRefund) {
+async function sendBack(ask: Visit, { key, captureId, amountMinor }: WantedRefund): Promise<void> {
   if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key))
     throw new ProcessorUnavailable('this cannot be sent back')
   if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('less than a rupee is not sent back')
-  const ask = visit()
   const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
-
-  if (!(await isMade())) {
+  const unlessMade = async (idempotencyKey: string): Promise<void> => {
+    if (await isMade()) return
     try {
       const body = { amount: amountMinor, receipt: key }
-      const headers = { 'X-Refund-Idempotency': key }
+      const headers = { 'X-Refund-Idempotency': idempotencyKey }
       const made = refundOf(await ask.post(`/v1/payments/${captureId}/refund`, body, headers))
       if (made.paymentId !== captureId || made.amountMinor !== amountMinor || made.key !== key)
         throw new ProcessorUnavailable('another refund than the one that was asked for')
     } catch (error) {
       if (!(error instanceof RazorpayRefusal)) throw error
-      // a repeat of it is under way, which is seen by now; or nothing is left to send back, and then this was not made
-      if (!(await isMade())) throw error
+      // a repeat of it was faster, which is seen by now; or nothing is left to send back, and then this was not made
+      if (await isMade()) return
+      throw error.isRepeat ? new ProcessorUnavailable('this refund is being made', { cause: error }) : error
     }
   }
-  return read(visit, processorPaymentId, ask)
+  try {
+    await unlessMade(key)
+  } catch (error) {
+    if (!(error instanceof RazorpayRefusal && error.keyReused)) throw error
+    await unlessMade(`${key}-${amountMinor}`)
+  }
 }

@@ -21,14 +21,22 @@ const CALL_MS = 8_000
 const MOST_BYTES = 4 * 1024 * 1024
 /** "No" to what was asked: asking again changes nothing by itself. All else may pass: limits, outages, keys that are not right. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
+/** An idempotency key is in use. */
+const CONFLICT = 409
 
 /** Razorpay took the request and said no, in its own words (https://razorpay.com/docs/errors). */
 export class RazorpayRefusal extends ProcessorRefused {
   readonly reason: string
+  /** The idempotency key was first used for another request, which has ended. */
+  readonly keyReused: boolean
+  /** It is at work on this very request, or has done it: what comes of it is not known yet. */
+  readonly isRepeat: boolean
 
-  constructor(message: string, reason: string) {
+  constructor(message: string, status: number, reason: string) {
     super(message)
     this.reason = reason
+    this.keyReused = /different request with the same idempotency key/i.test(message)
+    this.isRepeat = !this.keyReused && (status === CONFLICT || /in progress|duplicate receipt/i.test(message))
   }
 }
 
@@ -75,7 +83,7 @@ export function razorpayClient(
     const error = errorOf(answer)
     const message = `${name}: answered with ${response.status} ${error.description}`.trim()
     throw REFUSALS.has(response.status) && error.code
-      ? new RazorpayRefusal(message, error.reason)
+      ? new RazorpayRefusal(message, response.status, error.reason)
       : new ProcessorUnavailable(message)
   }
 
