@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
+import type { Jobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import type { Processor } from '../src/payments/processor.ts'
+import { refundReturns } from '../src/payments/refunds/refund.ts'
+import { settler } from '../src/payments/settle/settle.ts'
 import { query } from './processor.ts'
 import { newBrowser } from './seller.ts'
 import { type TestShop, eventually } from './shop.ts'
@@ -48,7 +53,7 @@ export async function refunds(shop: TestShop) {
 export const jobs = (shop: TestShop, state: string) =>
   query(shop.db, sql`select 1 from pgboss.job where name = 'refund' and state::text = ${state}`)
 
-/** Waits for a try to fail, and makes the next one at once. */
+/** Waits for a try to fail, and lets the pause before the next one be over. */
 export async function tryAgainNow(shop: TestShop): Promise<void> {
   await eventually(
     () => jobs(shop, 'retry'),
@@ -58,11 +63,14 @@ export async function tryAgainNow(shop: TestShop): Promise<void> {
   await sql`update pgboss.job set start_after = now() - interval '1 second' where name = 'refund' and state = 'retry'`.execute(
     shop.db,
   )
+  await sql`update refunds set asked_at = asked_at - interval '2 minutes'`.execute(shop.db)
   await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'refund')`.execute(shop.db)
 }
 
 export const elevenDaysAgo = (shop: TestShop) =>
-  sql`update refunds set created_at = now() - interval '11 days'`.execute(shop.db)
+  sql`update refunds set created_at = now() - interval '11 days', asked_at = asked_at - interval '4 hours'`.execute(
+    shop.db,
+  )
 
 /** A paid order in a shop whose refunds take their time, and the seller has asked for one of 900. */
 export async function refundUnderWay(t: TestContext) {
@@ -78,4 +86,26 @@ export async function refundUnderWay(t: TestContext) {
     (waiting) => waiting.length > 0 && bank.refunds.length > 0,
   )
   return { shop, bank, server, order, seller }
+}
+
+/** The job that makes refunds, at processors that say what a test makes up; `mails` are those that it has promised. */
+export async function refundJob(shop: TestShop) {
+  const mails: object[] = []
+  let work: ((data: { refundId: string }, id: string) => Promise<void>) | undefined
+  const queue = {
+    on: async (_name: string, _options: object, handler: typeof work) => void (work = handler),
+    add: async (_tx: unknown, name: string, added: { data: object }[]) => {
+      if (name === 'mail') mails.push(...added.map(({ data }) => data))
+    },
+  } as unknown as Jobs
+  const processors = new Map<string, Processor>()
+  const settle = settler(shop.db, queue, { bankTtlHours: 1 })
+  await refundReturns(queue, { db: shop.db, processors, settle, log: newLog('silent') })
+  /** One try. How it was put off, if it was. */
+  const run = async (refundId: string, processor?: Pick<Processor, 'refund' | 'fetchPayment'>): Promise<unknown> => {
+    processors.clear()
+    if (processor) processors.set('sandbox', { name: 'sandbox', ...processor } as Processor)
+    return work!({ refundId }, 'a job').catch((error: unknown) => error)
+  }
+  return { run, mails }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newId } from '../src/kit/ids.ts'
-import { type PaymentSnapshot, ProcessorUnavailable } from '../src/payments/processor.ts'
+import { type PaymentSnapshot, ProcessorUnavailable, RefundTaken } from '../src/payments/processor.ts'
 import { razorpayProcessor } from '../src/payments/razorpay.ts'
 import type { Fault } from './razorpay-server.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from './razorpay-setup.ts'
@@ -347,6 +347,18 @@ test('a refund that is being made, or is not listed yet, was not refused', async
   assert.equal(bank.refunds.size, 1)
 })
 
+test('a refund that was taken, of a payment that cannot be read then, is told as taken', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const { id: captureId } = bank.pay(id)
+  const refund = { key: newId('ref'), processorPaymentId: id, captureId, amountMinor: 10_000 }
+  for (const fault of ['html_error', 'wrong_entity'] as const) {
+    bank.break(READING.disputes, fault)
+    await assert.rejects(processor.refund(refund), RefundTaken)
+  }
+  assert.equal((await processor.refund(refund)).refunds.length, 1)
+})
+
 test('a payment of a year ago is read in an account of many disputes, each page of them in a time of its own', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
@@ -405,10 +417,13 @@ test('a refund counts when it is processed; one that failed is told as failed, a
   const told = async () => (await processor.fetchPayment(id)).refunds.map(({ key, state }) => [key, state])
   const first = refund()
   bank.refundsBecome = 'pending'
-  assert.deepEqual((await processor.refund(first)).refunds, [])
-  assert.deepEqual((await processor.refund(first)).refunds, [])
+  for (let i = 0; i < 2; i++) {
+    const { refunds, refundKeysUnderWay } = await processor.refund(first)
+    assert.deepEqual([refunds, refundKeysUnderWay], [[], [first.key]])
+  }
   bank.endRefund([...bank.refunds.keys()][0]!, 'failed')
   assert.deepEqual(await told(), [[first.key, 'failed']])
+  assert.equal((await processor.fetchPayment(id)).refundKeysUnderWay, undefined)
   await processor.refund(first)
   assert.equal(bank.refunds.size, 1)
   const second = refund()

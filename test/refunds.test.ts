@@ -68,7 +68,18 @@ async function tryAgainNow(shop: TestShop, refundId: string): Promise<void> {
   await sql`
     update pgboss.job set start_after = now() - interval '1 second'
     where name = 'refund' and data->>'refundId' = ${refundId} and state = 'retry'`.execute(shop.db)
+  await sql`update refunds set asked_at = asked_at - interval '2 minutes' where id = ${refundId}`.execute(shop.db)
   await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), 'refund')`.execute(shop.db)
+}
+
+/** A try has begun and failed since the last pause was over. */
+const tried = async (shop: TestShop, refundId: string): Promise<boolean> => {
+  const [found] = await query<{ again: boolean }>(
+    shop.db,
+    sql`select exists (select from refunds where id = ${refundId} and asked_at > now() - interval '1 minute') and exists (
+      select from pgboss.job where name = 'refund' and data->>'refundId' = ${refundId} and state = 'retry') as again`,
+  )
+  return found!.again
 }
 
 test('amounts that are none, and other wrong bodies, are refused before anybody is asked', async () => {
@@ -415,28 +426,59 @@ test('a payment that is disputed before the refund was made is left to the bank'
   assert.equal((await full(shop, order)).status, 'disputed')
 })
 
-test('a processor that gives no answer for ten days is not waited for; should it have done it, it is booked', async () => {
+test('a refund that its processor refuses for ten days has failed; should it have been made all the same, it is booked', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   const payment = await shop.sandboxPayment(order.orderId)
-  const rename = (from: string, to: string) =>
-    sql`update sandbox_payments set id = ${to} where id = ${from}`.execute(shop.db)
-  await rename(payment.processorPaymentId, 'away')
+  const captureId = payment.captures[0]!.id
+  const holdBack = (refundsUnderWay: unknown[]) =>
+    sql`update sandbox_payments set payment = payment || ${JSON.stringify({ refundsUnderWay })}::jsonb
+      where payment->>'orderId' = ${order.orderId}`.execute(shop.db)
+  // one that was made in the dashboard is on its way, and nobody is told: there is no room for ours
+  await holdBack([{ id: 're_dashboard', captureId, amountMinor: 1 }])
   const { body } = await refund(order)
+  await tryAgainNow(shop, body.id)
   await eventually(
-    () => jobsOf(shop, body.id, 'retry'),
-    (waiting) => waiting.length > 0,
+    () => tried(shop, body.id),
+    (again) => again,
   )
-  assert.equal((await full(shop, order)).paid, false)
+  assert.deepEqual([(await list(order))[0].status, (await full(shop, order)).paid], ['pending', false])
   await sql`update refunds set created_at = now() - interval '11 days' where id = ${body.id}`.execute(shop.db)
   await tryAgainNow(shop, body.id)
   assert.equal((await ended(order))[0].status, 'failed')
   assert.equal((await full(shop, order)).paid, true)
-  await rename('away', payment.processorPaymentId)
-  const late = { id: 're_late', captureId: payment.captures[0]!.id, amountMinor: 1900, key: body.id }
+  await holdBack([])
+  const late = { id: 're_late', captureId, amountMinor: 1900, key: body.id }
   await shop.notify({ payment: { ...payment, refunds: [late] } })
   assert.equal((await full(shop, order)).status, 'refunded')
   assert.equal((await ended(order))[0].status, 'succeeded')
+})
+
+test('a refund whose processor gives no answer is never called failed: it is made when there is one', async () => {
+  const [shop] = shared()
+  const order = await paid(shop)
+  const { processorPaymentId } = await shop.sandboxPayment(order.orderId)
+  const rename = (from: string, to: string) =>
+    sql`update sandbox_payments set id = ${to} where id = ${from}`.execute(shop.db)
+  await rename(processorPaymentId, 'away')
+  const { body } = await refund(order, { amount: 700 })
+  await eventually(
+    () => jobsOf(shop, body.id, 'retry'),
+    (waiting) => waiting.length > 0,
+  )
+  await sql`update refunds set created_at = now() - interval '11 days' where id = ${body.id}`.execute(shop.db)
+  for (let i = 0; i < 2; i++) {
+    await tryAgainNow(shop, body.id)
+    await eventually(
+      () => tried(shop, body.id),
+      (again) => again,
+    )
+    assert.deepEqual(await whats(shop, order), ['created', 'paid', 'refund_requested'])
+  }
+  await rename('away', processorPaymentId)
+  await tryAgainNow(shop, body.id)
+  await shop.until(order.orderId, ({ refundedAmount }) => refundedAmount === 700)
+  assert.equal((await shop.sandboxPayment(order.orderId)).refunds.length, 1)
 })
 
 test('what was captured twice and went back is none of the order’s refunds, and leaves all of it to refund', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rail } from '../src/orders/states.ts'
 import type { PaymentSnapshot } from '../src/payments/processor.ts'
-import { AmountNotTaken } from '../src/payments/processor.ts'
+import { AmountNotTaken, RefundTaken } from '../src/payments/processor.ts'
 import { next, payment, setUp, unavailable } from './stripe-setup.ts'
 
 // ── amounts
@@ -277,9 +277,11 @@ test('a refund is one when it has arrived: not while it waits; one that fails la
       asked.refunds.filter((one) => one.key === key),
       [],
     )
+    assert.deepEqual(asked.refundKeysUnderWay, [key])
     bank.settleRefund(bank.refunds.at(-1)!['id'])
     const arrived = await stripe.fetchPayment(id)
     assert.equal(arrived.refunds.filter((one) => one.key === key).length, 1)
+    assert.equal(arrived.refundKeysUnderWay, undefined)
   }
   bank.refundsBegin = 'succeeded'
   bank.refundInDashboard(id, 500)
@@ -294,6 +296,16 @@ test('a refund is one when it has arrived: not while it waits; one that fails la
   server.forgetKeys()
   await stripe.refund({ key: 'ref_pending', processorPaymentId: id, captureId, amountMinor: 300 })
   assert.equal(bank.refunds.length, count)
+})
+
+test('a refund that was taken, of a payment that cannot be read then, is told as taken', async (t) => {
+  const { server, stripe, paid } = await setUp(t)
+  const { id, captureId } = await paid()
+  const wanted = { key: 'ref_taken', processorPaymentId: id, captureId, amountMinor: 700 }
+  let sent = false
+  server.fail('503 html', { match: ({ method }) => sent || ((sent = method === 'POST'), false) })
+  await assert.rejects(stripe.refund(wanted), RefundTaken)
+  assert.equal((await stripe.refund(wanted)).refunds.length, 1)
 })
 
 test('wrong answers to a refund are not taken for one', async (t) => {

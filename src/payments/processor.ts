@@ -46,6 +46,8 @@ export interface PaymentSnapshot {
   declines: number
   captures: Capture[]
   refunds: RefundFact[]
+  /** Our keys of refunds that it has and that have not ended: only its own word ends them. */
+  refundKeysUnderWay?: string[] | undefined
   disputes: DisputeFact[]
 }
 
@@ -122,7 +124,7 @@ export interface Processor {
   fetchPayment(processorPaymentId: string): Promise<PaymentSnapshot>
   /** Ends a payment nobody waits for any more. What is captured stays captured: the snapshot tells. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
-  /** The same key refunds once. */
+  /** The same key refunds once. Fails as `answered` only where it said no to this refund, and nothing can come of it any more. */
   refund(refund: {
     key: string
     processorPaymentId: string
@@ -168,3 +170,11 @@ export class PaymentUnknown extends ProcessorRefused {}
 
 /** The payment that was begun before takes no money any more. */
 export class PaymentClosed extends ProcessorRefused {}
+
+/** The refund was taken, and how the payment stands since then could not be read. */
+export class RefundTaken extends ProcessorUnavailable {}
+
+/** For `catch`, on what is read after a refund was taken. */
+export function refundTaken(cause: unknown): never {
+  throw new RefundTaken('the refund was taken, and nothing could be read of it', { cause })
+}

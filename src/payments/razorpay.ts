@@ -6,6 +6,7 @@ import {
   type Processor,
   ProcessorUnavailable,
   type StartPayment,
+  refundTaken,
 } from './processor.ts'
 import { checkAccount } from './razorpay/check.ts'
 import { type Credentials, RazorpayRefusal, type Visit, razorpayClient, unlessRefused } from './razorpay/client.ts'
@@ -60,7 +61,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
     async refund(refund) {
       const ask = visit()
       await sendBack(ask, refund)
-      return read(visit, refund.processorPaymentId, ask)
+      return read(visit, refund.processorPaymentId, ask).catch(refundTaken)
     },
     signature: { header: 'x-razorpay-signature', form: /^[0-9a-f]{64}$/i },
     verifyEvent: webhookVerifier(options.webhookSecrets),

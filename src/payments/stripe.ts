@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
+import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable, refundTaken } from './processor.ts'
 import { takesCurrency, toStripe } from './stripe/amounts.ts'
 import { checkAccount } from './stripe/check.ts'
 import {
@@ -65,7 +65,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     async refund(wanted): Promise<PaymentSnapshot> {
       const until = newDeadline()
       await sendBack(stripe, live, wanted, until)
-      return read(wanted.processorPaymentId, until)
+      return read(wanted.processorPaymentId, until).catch(refundTaken)
     },
     signature: { header: 'stripe-signature', form: /^t=\d{1,12},(?:.*,)?v1=[0-9a-f]{64}(?:,|$)/ },
     verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),

@@ -81,6 +81,12 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
        where id = any($1) and (state <> 'active' or started_on < now() - $2::int * interval '1 millisecond')`,
       [left.map(({ id }) => id), LOST_AFTER_MS],
     )
+    // the pause is over, and with it whatever the try before it had sent
+    await client.query(
+      `update refunds set asked_at = asked_at - interval '2 minutes'
+       where id in (select data->>'refundId' from pgboss.job where id = any($1) and state = 'retry' and name = 'refund')`,
+      [left.map(({ id }) => id)],
+    )
     for (const queue of new Set(left.map(({ name }) => name))) await wake(queue)
     // soon at first, then as long as a job may take
     await sleep(10 * 1.3 ** Math.min(tries, 18))

@@ -28,6 +28,7 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
   const isOurs = ({ paymentId }: { paymentId: string }) => captured.some(({ id }) => id === paymentId)
   const authorized = byTime.find(({ status }) => status === 'authorized')
   const underWay = captured.at(-1) ?? authorized
+  const keysUnderWay = refunds.flatMap((one) => (isSentBack(one) || hasFailed(one) ? [] : (one.key ?? [])))
   return {
     processorPaymentId: order.id,
     orderId: order.orderId,
@@ -53,6 +54,7 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
         ...(refund.key && { key: refund.key }),
         ...(hasFailed(refund) && { state: 'failed' as const }),
       })),
+    ...(keysUnderWay.length > 0 && { refundKeysUnderWay: keysUnderWay }),
     disputes: disputes
       .filter((dispute) => isOurs(dispute) && isClaim(dispute))
       .map((dispute) => ({

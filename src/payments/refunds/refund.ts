@@ -5,12 +5,22 @@ import type { Log } from '../../kit/log.ts'
 import type { MailNews } from '../../orders/mails/news.ts'
 import { noteEvents } from '../../orders/move.ts'
 import type { Asking } from '../asking/ask.ts'
-import { AmountNotTaken, type PaymentSnapshot, type Processor } from '../processor.ts'
+import {
+  AmountNotTaken,
+  type PaymentSnapshot,
+  type Processor,
+  ProcessorUnavailable,
+  RefundTaken,
+} from '../processor.ts'
 
 /** Growing pauses, over two weeks: longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
-/** After this a processor that gave no answer is not waited for any more. The tries last longer. */
+/** After this a refund that its processor refuses has failed. The tries last longer. */
 const GIVE_UP_DAYS = 10
+/** A try is over by then, and nothing that it sent is on its way any more. */
+const TRY_SECONDS = 60
+/** Longer than the pauses between tries: what nobody has asked about for so long has no job. */
+const UNASKED_HOURS = 3
 
 interface Wanted {
   id: string
@@ -26,6 +36,8 @@ interface Wanted {
   disputed: boolean
   /** The processor has it: only its own word ends it. */
   taken: boolean
+  /** The processor may have it. */
+  asked: boolean
   overdue: boolean
 }
 
@@ -41,22 +53,34 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
   const refund = await findWanted(db, refundId)
   if (!refund) return
   const processor = processors.get(refund.processor)
-  if (!processor && refund.overdue) return giveUp(db, jobs, log, refundId, 'no_answer')
-  if (!processor) throw new Error(`the processor ${refund.processor} is not configured any more`)
+  if (!processor) {
+    const message = `the processor ${refund.processor} is not configured any more`
+    if (!refund.overdue) throw new Error(message)
+    // what it may have is asked about again once it is back
+    if (refund.asked) return log.warn({ refundId }, message)
+    return giveUp(db, jobs, log, refundId, 'no_answer')
+  }
+  const ours = await beginTry(db, refundId)
+  if (!ours) return
   let failure: unknown
   const payment = await send(db, processor, refund).catch((error: unknown) => {
     failure = error
     // a refusal can mean that it is done, or that somebody was faster: how the payment stands tells
     return processor.fetchPayment(refund.processorPaymentId).catch(() => undefined)
   })
+  if (failure instanceof RefundTaken || payment?.refundKeysUnderWay?.includes(refundId)) await noteTaken(db, refundId)
   if (payment) await settle({ processor: processor.name, payment })
 
   const now = await findWanted(db, refundId)
   if (!now) return
-  const why = failure instanceof AmountNotTaken ? 'amount' : payment && whyImpossible(now)
-  if (why || (failure && now.overdue && !now.taken)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer')
   // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
-  if (now.overdue) return
+  if (now.taken && now.overdue) return
+  // what is called failed is asked for anew: where its answer was lost, or another try may be under way, it could go out twice
+  const isClear = !failure || (failure instanceof ProcessorUnavailable && failure.answered)
+  if (payment && isClear && !now.taken && !ours.besideAnother) {
+    const why = failure instanceof AmountNotTaken ? 'amount' : whyImpossible(now)
+    if (why || (failure && now.overdue)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer', ours.askedAt)
+  }
   throw failure ?? new TryLater('the processor has not finished this refund')
 }
 
@@ -65,7 +89,8 @@ export async function resumeRefunds(db: Db, jobs: Jobs): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<{ refundId: string }>`
       select id as "refundId" from refunds
-      where state = 'requested' and created_at < now() - make_interval(days => ${GIVE_UP_DAYS})`.execute(tx)
+      where state = 'requested' and created_at < now() - make_interval(days => ${GIVE_UP_DAYS})
+        and (asked_at is null or asked_at < now() - make_interval(hours => ${UNASKED_HOURS}))`.execute(tx)
     await jobs.add(
       tx,
       'refund',
@@ -83,12 +108,32 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
         as "leftMinor",
       exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
         and d.state <> 'won') as disputed,
-      r.taken_at is not null as taken,
+      r.taken_at is not null as taken, r.asked_at is not null as asked,
       r.created_at < now() - make_interval(days => ${GIVE_UP_DAYS}) as overdue
     from refunds r
     join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
     join payments p on p.id = c.payment_id
     where r.id = ${refundId} and r.state = 'requested'`.execute(db)
+  return rows[0]
+}
+
+interface Try {
+  /** Which one it is: a later one has a later time. */
+  askedAt: string
+  /** Another may still be under way, and its request at the processor. */
+  besideAnother: boolean
+}
+
+/** Undefined for a refund that has ended: whoever gives one up, and whoever begins to ask for it, come one after the other here. */
+async function beginTry(db: Db, refundId: string): Promise<Try | undefined> {
+  const { rows } = await sql<Try>`
+    update refunds r set asked_at = clock_timestamp()
+    from (select id, asked_at from refunds where id = ${refundId} for update) as before
+    where r.id = before.id and r.state = 'requested'
+    returning r.asked_at::text as "askedAt",
+      coalesce(before.asked_at > clock_timestamp() - make_interval(secs => ${TRY_SECONDS}), false) as "besideAnother"`.execute(
+    db,
+  )
   return rows[0]
 }
 
@@ -99,9 +144,12 @@ async function send(db: Db, processor: Processor, refund: Wanted): Promise<Payme
   const least = reason === 'duplicate' ? Math.min(amountMinor, leftMinor) : amountMinor
   const payment = await processor.refund({ key, processorPaymentId, captureId, amountMinor: least })
   const ended = payment.refunds.some((one) => one.key === key)
-  if (!ended) await sql`update refunds set taken_at = now() where id = ${key} and taken_at is null`.execute(db)
+  if (!ended) await noteTaken(db, key)
   return payment
 }
+
+const noteTaken = (db: Db, refundId: string) =>
+  sql`update refunds set taken_at = now() where id = ${refundId} and taken_at is null`.execute(db)
 
 /** A disputed payment is refunded by nobody: the bank would give the money back once more. */
 function whyImpossible({ reason, amountMinor, leftMinor, disputed, taken }: Wanted): MailNews['why'] {
@@ -111,8 +159,9 @@ function whyImpossible({ reason, amountMinor, leftMinor, disputed, taken }: Want
 }
 
 /**
- * The end of a refund that was not made. Should the processor say later that it was, by our key, it is booked all the same. The
- * order is locked, so this and what settle hears of it at the same moment come one after the other.
+ * The end of a refund that was not made, unless another try has begun since `askedAt`, or since none had. Should the processor
+ * say later that it was, by our key, it is booked all the same. The order is locked, so this and what settle hears of it at the
+ * same moment come one after the other.
  */
 async function giveUp(
   db: Db,
@@ -120,18 +169,20 @@ async function giveUp(
   log: Log,
   refundId: string,
   why: NonNullable<MailNews['why']>,
+  askedAt: string | null = null,
 ): Promise<void> {
-  log.warn({ refundId, why }, 'a refund was given up')
   await inTransaction(db, async (tx) => {
     await sql`
       select 1 from orders where id = (select order_id from refunds where id = ${refundId}) for update`.execute(tx)
     const { rows } = await sql<Pick<Wanted, 'orderId' | 'reason' | 'amountMinor' | 'currency'>>`
       update refunds r set state = 'failed' from captures c
-      where r.id = ${refundId} and r.state = 'requested'
+      where r.id = ${refundId} and r.state = 'requested' and r.taken_at is null
+        and r.asked_at is not distinct from ${askedAt}::timestamptz
         and c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
       returning r.order_id as "orderId", r.reason, r.amount_minor as "amountMinor", c.currency`.execute(tx)
     const given = rows[0]
-    if (!given) return
+    if (!given) throw new TryLater('this refund is being asked for once more')
+    log.warn({ refundId, why }, 'a refund was given up')
     const { orderId, reason, amountMinor, currency } = given
     if (reason === 'seller') await noteEvents(tx, [{ orderId, what: 'refund_failed' }])
     // what came twice and was sent back by hand is where it belongs

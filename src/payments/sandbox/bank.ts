@@ -156,15 +156,10 @@ export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 
 }
 
 export function snapshotOf(payment: Kept): PaymentSnapshot {
-  const {
-    amountMinor: _amount,
-    currency: _currency,
-    refundsUnderWay: _underWay,
-    refundsGo: _how,
-    ...snapshot
-  } = payment
+  const { amountMinor: _amount, currency: _currency, refundsUnderWay = [], refundsGo: _how, ...snapshot } = payment
   // a copy: what is told stays as it was told
-  return structuredClone(snapshot)
+  const refundKeysUnderWay = refundsUnderWay.flatMap(({ key }) => key ?? [])
+  return structuredClone({ ...snapshot, ...(refundKeysUnderWay.length > 0 && { refundKeysUnderWay }) })
 }
 
 function capture(payment: Kept, rail: Rail, amountMinor = payment.amountMinor): void {

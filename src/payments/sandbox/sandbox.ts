@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../../orders/states.ts'
-import { PaymentUnknown, type Processor, type StartedPayment } from '../processor.ts'
+import { PaymentUnknown, type Processor, ProcessorRefused, type StartedPayment } from '../processor.ts'
 import { type Kept, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
 import { movements } from './movements.ts'
 import { deliverNotifications, verifyNotification } from './notify.ts'
@@ -54,7 +55,10 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
         if (payment.state === 'open') payment.state = 'canceled'
         return snapshotOf(payment)
       }),
-    refund: async ({ processorPaymentId, ...wanted }) => refund(db, jobs, processorPaymentId, wanted),
+    refund: async ({ processorPaymentId, ...wanted }) =>
+      refund(db, jobs, processorPaymentId, wanted).catch((error: unknown) => {
+        throw error instanceof Refusal ? new ProcessorRefused(error.message) : error
+      }),
     signature: { header: 'webhook-signature', form: /^v1,[A-Za-z0-9+/]{43}=(?: |$)/ },
     verifyEvent: (body, headers) => verifyNotification(keys, body, headers),
     movements: (from, to) => movements(db, from, to),

@@ -38,6 +38,9 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
     .sort(byAge)
     .at(-1)
   const orderId = intent.metadata[ORDER_ID]
+  const underWay = refunds.flatMap((one) =>
+    isRefunded(one) || hasFailed(one) ? [] : (one.metadata?.[REFUND_ID] ?? []),
+  )
   const state = STATES[intent.status]
   // read one after the other: between two answers the payment can have moved on
   if (state === 'captured' && captured.length === 0) throw new ProcessorUnavailable('Stripe knows of no charge yet')
@@ -64,6 +67,7 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
         ...(refund.metadata?.[REFUND_ID] && { key: refund.metadata[REFUND_ID] }),
         ...(hasFailed(refund) && { state: 'failed' as const }),
       })),
+    ...(underWay.length > 0 && { refundKeysUnderWay: underWay }),
     disputes: disputes.toSorted(byAge).flatMap((dispute) => {
       const state = disputeState(dispute)
       const charge = captured.find(({ id }) => id === dispute.charge)
