@@ -168,6 +168,24 @@ test('a refund that fails after all leaves the order to the dispute that came me
   }
 })
 
+test('a dispute ends with what was held for it, whatever amount its end is told with', () => {
+  for (const [held, end, told, seller] of [
+    [1000, 'lost', 600, 0],
+    [1000, 'won', 600, 980],
+    [600, 'lost', 1000, 392],
+  ] as const) {
+    const book = newBook(1000)
+    const payment = structuredClone(book.heard)
+    happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1000, rail: 'card' })
+    payment.disputes.push({ id: 'dp_0', captureId: 'ch_0', amountMinor: held, state: 'open' })
+    hear(book, payment)
+    Object.assign(payment.disputes[0]!, { amountMinor: told, state: end })
+    hear(book, payment)
+    assert.equal(balanceOf(book.transfers, DISPUTED, 'USD'), 0)
+    assert.equal(balanceOf(book.transfers, sellerAccount('sel_1'), 'USD'), seller)
+  }
+})
+
 test('a refund that failed, was asked for again and then made is booked once, also when its first news comes late', () => {
   const { book, payment, made } = refunded({ key: 'ref_1' })
   const early = structuredClone(payment)

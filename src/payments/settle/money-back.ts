@@ -100,7 +100,9 @@ export function decideDispute(known: Known, dispute: DisputeFact, effects: Effec
   const before = known.disputes.find(({ id }) => id === dispute.id)
   if (before && (before.state === dispute.state || before.state !== 'open')) return
   const { purpose, currency } = captureOf(known, dispute)
-  const { id, captureId, amountMinor, state } = dispute
+  const { id, captureId, state } = dispute
+  // what was held is what ends, whatever amount comes with the end
+  const amountMinor = before?.amountMinor ?? dispute.amountMinor
   // money that paid for nothing can be disputed too: that is no reason to take the files away
   const ofSale = purpose === 'sale'
   const money = { ...moneyOf(known, 'dispute', id), amountMinor, currency, ofSale }
@@ -134,7 +136,7 @@ export function decideDispute(known: Known, dispute: DisputeFact, effects: Effec
     }
     effects.mails.push({ kind: 'seller_dispute_won', ...news })
   }
-  effects.disputes.push(dispute)
+  effects.disputes.push({ ...dispute, amountMinor })
 }
 
 /** The money that a refund or dispute is about. */
