@@ -85,7 +85,10 @@ test('a sale that goes back in any number of parts returns exactly its fee, and 
         }
         transfers.push(
           ...(lost
-            ? [...disputeHeld({ ...back, ofSale: true }), ...disputeLost({ ...back, ofSale: true })]
+            ? [
+                ...disputeHeld({ ...back, ofSale: true }),
+                ...disputeLost({ ...back, lostMinor: amountMinor, ofSale: true }),
+              ]
             : refundTransfers(back)),
         )
         left -= amountMinor

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { newId } from '../src/kit/ids.ts'
 import { share } from '../src/kit/money.ts'
+import type { Capture } from '../src/payments/processor.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
 import { attentionOf } from '../src/shop/attention.ts'
 import { captureOf, snapshotOf } from './processor.ts'
@@ -42,10 +43,11 @@ async function sale({ sellerId }: Seller, priceMinor: number, currency = 'USD') 
   return shop.paid({ productId: await shop.product({ sellerId, priceMinor, currency, name: `Book ${priceMinor}` }) })
 }
 
-async function dispute(orderId: string, states: ('open' | 'won' | 'lost')[]): Promise<void> {
+async function dispute(orderId: string, states: ('open' | 'won' | 'lost')[], lostMinor?: number): Promise<void> {
   const { captures, ...payment } = await shop.sandboxPayment(orderId)
+  const [{ id: captureId, amountMinor }] = captures as [Capture]
   for (const state of states) {
-    const disputes = [{ id: `dp_${orderId}`, captureId: captures[0]!.id, amountMinor: captures[0]!.amountMinor, state }]
+    const disputes = [{ id: `dp_${orderId}`, captureId, amountMinor, state, lostMinor }]
     await shop.notify({ payment: { ...payment, captures, disputes } })
   }
 }
@@ -117,11 +119,13 @@ test('the balance is the sum of all transfers, to the cent, and of its own parts
   await sale(seller, 1234, 'KWD')
   const won = await sale(seller, 3000)
   const lost = await sale(seller, 4025)
+  const lostInPart = await sale(seller, 6050)
   const open = await sale(seller, 5000)
   await seller.browser.call('POST', `/api/orders/${refunded.orderId}/refunds`, { amount: 777 })
   await shop.until(refunded.orderId, ({ refundedAmount }) => refundedAmount === 777)
   await dispute(won.orderId, ['open', 'won'])
   await dispute(lost.orderId, ['open', 'lost'])
+  await dispute(lostInPart.orderId, ['open', 'lost'], 2025)
   await dispute(open.orderId, ['open'])
   const { items: balances } = await seller.get('/api/balance')
   const { items: transfers } = await seller.get('/api/transfers?limit=100')
@@ -135,13 +139,14 @@ test('the balance is the sum of all transfers, to the cent, and of its own parts
     assert.equal(balance, sales - fees - refunds - disputes)
   }
   const [, usd] = balances
-  assert.deepEqual([usd.sales, usd.refunds, usd.disputes], [1999 + 2525 + 3000 + 4025 + 5000, 777, 4025 + 5000])
+  const sold = 1999 + 2525 + 3000 + 4025 + 5000 + 6050
+  assert.deepEqual([usd.sales, usd.refunds, usd.disputes], [sold, 777, 4025 + 2025 + 5000])
   const { netAmount, timeline } = await seller.get(`/api/orders/${lost.orderId}`)
   assert.equal(netAmount, 0)
   assert(timeline.some(({ what }: any) => what === 'charged_back'))
   const { items } = await seller.get('/api/stats')
   const sums = items.find(({ currency }: any) => currency === 'USD')
-  assert.deepEqual([sums.orders, sums.amount, sums.refunded], [5, 16_549, 777 + 4025])
+  assert.deepEqual([sums.orders, sums.amount, sums.refunded], [6, sold, 777 + 4025 + 2025])
   // what a bank still holds was sold all the same
   assert.equal(sums.net, usd.balance + 5000)
   assert.equal(sums.net, sums.amount - sums.fees - sums.refunded)

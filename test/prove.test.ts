@@ -109,6 +109,24 @@ describe('a shop of the sandbox', () => {
     for (const end of ends.reverse()) await end()
   })
 
+  test('what a bank takes back of a refunded sale is the rest of it', async (t) => {
+    const { db, close } = connect({ connectionString: await copyOf(t, history) }, { connections: 1, onError: () => {} })
+    const sides = sql`(select order_id, currency, credit_account as account, amount_minor as minor from transfers
+      union all select order_id, currency, debit_account, -amount_minor from transfers)`
+    const lost = await query<{ said: string }>(
+      db,
+      sql`select currency || ' ' || max(abs(minor)) as said from (
+          select currency, sum(minor) as minor from ${sides} s where order_id in
+            (select id from orders where state = 'charged_back' and refunded_minor > 0) group by currency, account) n
+        group by currency order by 1`,
+    )
+    await close()
+    assert.deepEqual(
+      lost.map(({ said }) => said),
+      ['JPY 0', 'KWD 0', 'USD 0'],
+    )
+  })
+
   test('after a busy history nothing differs, and each day’s money is told', async () => {
     const proof = await proofOfSandbox(history)
     assert.deepEqual([proof.differences, proof.notAsked], [[], []])
@@ -116,7 +134,7 @@ describe('a shop of the sandbox', () => {
       assert.deepEqual([listed, listedMinor], [ours, ourMinor])
       return `${currency} ${kind} ${ours}`
     })
-    // nine captures each: seven plain ones, two of a double capture, and a wrong amount
+    // ten captures each: seven plain ones, two of a double capture, and a wrong amount
     for (const currency of ['USD', 'JPY', 'KWD'])
       for (const said of [`${currency} capture 10`, `${currency} refund 7`, `${currency} dispute 3`])
         assert(money.includes(said), `${said} is not in ${money.join(', ')}`)
@@ -124,6 +142,7 @@ describe('a shop of the sandbox', () => {
 
   const SALE = `(select order_id from captures where purpose = 'sale' and currency = 'USD'
     and order_id in (select id from orders where state = 'paid') order by order_id limit 1)`
+  const LOST_IN_PART = `(select id from orders where state = 'charged_back' and refunded_minor > 0 and currency = 'USD')`
   const entry = (kind: string, debit: string, credit: string, minor: string, cause = `'sandbox:x:1'`) =>
     `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
       select '${kind}', ${cause}, o.id, ${debit}, ${credit}, ${minor}, o.currency from orders o where o.id = ${SALE}`
@@ -175,6 +194,15 @@ describe('a shop of the sandbox', () => {
     'money that was returned and never held': {
       by: entry('returned', `'held'`, `'processor:sandbox'`, '100', `'sandbox:refund:x'`),
       found: ['booked_only', 'held_below_zero'],
+    },
+    'a cent too much that a lost dispute took': {
+      by: `update transfers set amount_minor = amount_minor + case kind when 'dispute_loss' then 1 else -1 end
+        where kind in ('dispute_loss', 'dispute_release') and order_id = ${LOST_IN_PART}`,
+      found: ['booked_differently'],
+    },
+    'what a lost dispute let go of, and nobody has': {
+      by: `delete from transfers where kind = 'dispute_release' and order_id = ${LOST_IN_PART}`,
+      found: ['not_booked'],
     },
     'a dispute that ended and never began': {
       by: entry('dispute_release', `'disputed'`, seller, '100', `'sandbox:dispute:x'`),

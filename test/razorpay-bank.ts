@@ -203,7 +203,8 @@ export function newBank(emit: (event: string, about: Json) => void) {
       const dispute = disputes.get(disputeId)!
       // what the evidence lacks is asked for in a notification: the dispute itself is open again
       dispute.status = status === 'action_required' ? 'open' : status
-      if (status === 'lost') dispute.amount_deducted = dispute.amount
+      // what was refunded before is not taken once more
+      if (status === 'lost') dispute.amount_deducted = Math.min(dispute.amount, leftOf(dispute))
       if (status === 'won') dispute.amount_deducted = 0
       emit(`payment.dispute.${status}`, { payment: payments.get(dispute.payment_id)!, dispute })
     },
@@ -213,6 +214,15 @@ export function newBank(emit: (event: string, about: Json) => void) {
     shown,
   }
   return bank
+
+  /** Of a disputed payment, what neither a refund nor another dispute has taken. */
+  function leftOf({ id, payment_id: paymentId }: Json): number {
+    const taken = (all: Iterable<Json>, isTaken: (one: Json) => boolean, of: string): number =>
+      [...all].filter((one) => one.payment_id === paymentId && isTaken(one)).reduce((sum, one) => sum + one[of], 0)
+    const refunded = taken(refunds.values(), ({ status }) => status === 'processed', 'amount')
+    const lost = taken(disputes.values(), (one) => one.id !== id && one.status === 'lost', 'amount_deducted')
+    return Math.max(0, payments.get(paymentId)!.amount - refunded - lost)
+  }
 
   function shown(entity: Json, withCard = bank.showsCards): Json {
     const copy = structuredClone(entity)

@@ -480,6 +480,14 @@ test('disputes are open until they are won or lost, and a question is none', asy
       [20_000, 'won'],
     ]),
   )
+  const lost = async () => (await processor.fetchPayment(id)).disputes.find((one) => one.id === again.id)
+  assert.equal((await lost())!.lostMinor, RUPEES)
+  again['amount_deducted'] = 600
+  assert.equal((await lost())!.lostMinor, 600)
+  for (const untold of [{ amount_deducted: 0 }, { amount_deducted: 600, currency: 'USD' }]) {
+    Object.assign(again, untold)
+    assert.equal((await lost())!.lostMinor, undefined)
+  }
   const taken = bank.openDispute(captureId, { phase: 'fraud', deductAtOnset: true, amount: 300 })
   bank.moveDispute(taken.id, 'closed')
   assert((await states()).some(([amount, state]) => amount === 300 && state === 'lost'))
@@ -584,9 +592,10 @@ test('whatever happens, in whatever order: captures, refunds and disputes only g
               now[kind].find((one) => one.id === fact.id),
               fact,
             )
-        for (const { state, ...fact } of before.disputes) {
+        for (const fact of before.disputes) {
           const found = now.disputes.find((one) => one.id === fact.id)
-          assert.deepEqual(found, { ...fact, state: state === 'open' ? found?.state : state })
+          const { state, lostMinor } = fact.state === 'open' ? found! : fact
+          assert.deepEqual({ lostMinor, ...found }, { lostMinor, ...fact, state })
         }
         assert(now.captures.length === 0 || now.state === 'captured')
         for (const capture of now.captures) {

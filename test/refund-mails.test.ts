@@ -157,6 +157,35 @@ test('a dispute is told when it opens and when it is decided, with what to do', 
   }
 })
 
+test('of a lost dispute each is told what is gone, and its seller what is back: a part, or all of it', async () => {
+  const [shop] = shared()
+  for (const [refunded, status, words] of [
+    [700, 'charged_back', /\$12\.00 stays with the buyer, and \$7\.00 that was on hold is yours again/],
+    [1900, 'refunded', /Nothing more was taken for it: \$19\.00 that was on hold is yours again/],
+  ] as const) {
+    const order = await shop.checkout()
+    const capture = captureOf(order)
+    const dispute = { id: id('dp'), captureId: capture.id, amountMinor: 1900 }
+    await tell(
+      order,
+      {
+        state: 'captured',
+        captures: [capture],
+        refunds: [{ id: id('re'), captureId: capture.id, amountMinor: refunded }],
+      },
+      { disputes: [{ ...dispute, state: 'open' }] },
+      // what was held is what ends, whatever amount comes with the end
+      { disputes: [{ ...dispute, amountMinor: 1500, state: 'lost' }] },
+    )
+    const now = await shop.status(order.orderId, 'bob@example.com')
+    assert.deepEqual([now.status, now.refundedAmount], [status, refunded])
+    assert.match((await letters(shop, order, 'seller')).at(-1)!.text, words)
+    const lost = (await letters(shop, order, 'buyer')).find(({ subject }) => /was taken back/.test(subject))
+    assert.equal(lost !== undefined, status === 'charged_back')
+    if (lost) assert.match(lost.text, /Amount +\$12\.00/)
+  }
+})
+
 test('a dispute that we hear of when it is over is told by its end alone', async () => {
   const [shop] = shared()
   const order = await shop.checkout()

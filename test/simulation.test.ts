@@ -21,6 +21,7 @@ test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, o
     'duplicate_refunded',
     'payment_declined',
     'dispute_won',
+    'dispute lost in part',
     'step crash',
     'step orderByCode',
   ])

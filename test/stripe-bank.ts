@@ -127,6 +127,8 @@ export class StripeBank {
       : this.chargeOf(params['payment_intent'])
     const no = (message: string, code?: string) => new StripeError(400, { message, code }, { kept: true })
     if (charge['status'] !== 'succeeded') throw no('This charge cannot be refunded.')
+    if (this.disputes.some((one) => one['charge'] === charge['id'] && isClaim(one)))
+      throw no(`Charge ${charge['id']} has been charged back; cannot issue a refund.`, 'charge_disputed')
     if (this.refusesRefunds)
       throw no('Insufficient funds in your balance to refund this amount.', 'balance_insufficient')
     const rest = charge['amount_captured'] - charge['amount_refunded']
@@ -256,6 +258,7 @@ export class StripeBank {
       id: newId('du'),
       object: 'dispute',
       amount: amount ?? charge['amount_captured'],
+      balance_transactions: [],
       charge: charge['id'],
       created: this.seconds(),
       currency: currency ?? charge['currency'],
@@ -267,7 +270,7 @@ export class StripeBank {
     charge['disputed'] = true
     this.disputes.push(dispute)
     this.tell('charge.dispute.created', dispute)
-    if (!status.startsWith('warning_')) this.tell('charge.dispute.funds_withdrawn', dispute)
+    if (isClaim(dispute)) this.withdraw(dispute)
     return dispute
   }
 
@@ -275,13 +278,35 @@ export class StripeBank {
     const dispute = this.find(this.disputes, 'dispute', id)
     dispute['status'] = status
     this.tell('charge.dispute.updated', dispute)
+    if (isClaim(dispute) && dispute['balance_transactions'].length === 0) this.withdraw(dispute)
   }
 
   closeDispute(id: string, status: 'won' | 'lost' | 'warning_closed' | 'prevented'): void {
     const dispute = this.find(this.disputes, 'dispute', id)
     dispute['status'] = status
+    // what was refunded before comes back, and the dispute is called lost all the same
+    const back = status === 'won' ? dispute['amount'] : status === 'lost' ? this.overdrawnBy(dispute) : 0
+    if (back > 0)
+      dispute['balance_transactions'].push({ object: 'balance_transaction', amount: back, type: 'adjustment' })
     this.tell('charge.dispute.closed', dispute)
-    if (status === 'won') this.tell('charge.dispute.funds_reinstated', dispute)
+    if (back > 0) this.tell('charge.dispute.funds_reinstated', dispute)
+  }
+
+  private withdraw(dispute: Wire): void {
+    const amount = -dispute['amount']
+    dispute['balance_transactions'].push({ object: 'balance_transaction', amount, type: 'adjustment' })
+    this.tell('charge.dispute.funds_withdrawn', dispute)
+  }
+
+  /** By how much more would have gone back than came in. */
+  private overdrawnBy(dispute: Wire): number {
+    const charge = this.find(this.charges, 'charge', dispute['charge'])
+    if (charge['currency'] !== dispute['currency']) return 0
+    const lost = this.disputes
+      .filter((one) => one['charge'] === charge['id'] && one['status'] === 'lost')
+      .flatMap((one) => one['balance_transactions'].map((moved: Wire) => -moved['amount']))
+      .reduce((sum: number, amount: number) => sum + amount, 0)
+    return Math.min(dispute['amount'], Math.max(0, charge['amount_refunded'] + lost - charge['amount_captured']))
   }
 
   find(list: readonly Wire[], kind: string, id: string): Wire {
@@ -315,6 +340,10 @@ export class StripeBank {
     return Math.floor(this.now() / 1000)
   }
 }
+
+/** It has taken the money, or would not give it back. */
+const isClaim = ({ status }: Wire): boolean =>
+  status !== 'won' && status !== 'prevented' && !status.startsWith('warning_')
 
 function checkAmount(amount: number, currency: string): void {
   if (!/^[a-z]{3}$/.test(currency))

@@ -137,18 +137,22 @@ type Disputed = Money & { ofSale: boolean }
 const holder = ({ ofSale, sellerId }: Disputed) => (ofSale ? sellerAccount(sellerId) : HELD)
 const entry = ({ cause, orderId, amountMinor, currency }: Disputed) => ({ cause, orderId, amountMinor, currency })
 
-/** A dispute takes the amount out of reach; it comes back when won and is gone, with its share of the fee, when lost. */
+/** A dispute takes the amount out of reach; when won it comes back. */
 export const disputeHeld = (dispute: Disputed): Transfer[] => [
   { kind: 'dispute_hold', ...entry(dispute), debit: holder(dispute), credit: DISPUTED },
 ]
 export const disputeWon = (dispute: Disputed): Transfer[] => [
   { kind: 'dispute_release', ...entry(dispute), debit: DISPUTED, credit: holder(dispute) },
 ]
-export function disputeLost(dispute: Disputed & Returned): Transfer[] {
-  const feeBack = dispute.ofSale ? feeReturned(dispute.amountMinor, dispute) : 0
+/** When lost, `lostMinor` of it is gone, with its share of the fee, and the rest comes back. */
+export function disputeLost({ lostMinor, ...dispute }: Disputed & Returned & { lostMinor: number }): Transfer[] {
+  const { processor, amountMinor } = dispute
+  const lost = { ...entry(dispute), amountMinor: lostMinor }
+  const feeBack = dispute.ofSale ? feeReturned(lostMinor, dispute) : 0
   return positive([
-    { kind: 'dispute_loss', ...entry(dispute), debit: DISPUTED, credit: processorAccount(dispute.processor) },
-    { kind: 'fee_refund', ...entry(dispute), amountMinor: feeBack, debit: FEES, credit: holder(dispute) },
+    { kind: 'dispute_loss', ...lost, debit: DISPUTED, credit: processorAccount(processor) },
+    { kind: 'fee_refund', ...lost, amountMinor: feeBack, debit: FEES, credit: holder(dispute) },
+    ...disputeWon({ ...dispute, amountMinor: amountMinor - lostMinor }),
   ])
 }
 

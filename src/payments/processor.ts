@@ -27,6 +27,8 @@ export interface DisputeFact {
   captureId: string
   amountMinor: number
   state: 'open' | 'won' | 'lost'
+  /** Of a lost one: what is gone for good, where the processor tells. It can be less than was claimed: of what was refunded before, a bank lets go. */
+  lostMinor?: number | undefined
 }
 
 /**

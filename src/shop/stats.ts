@@ -96,7 +96,7 @@ const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: St
       from (select distinct first, next from sold where state = 'charged_back') s,
         lateral (select * from orders where seller_id = ${sellerId} and paid_at >= s.first and paid_at < s.next
           and state = 'charged_back' offset 0) o,
-        lateral (select least(o.amount_minor, o.refunded_minor + coalesce(sum(d.amount_minor), 0))::bigint as minor
+        lateral (select least(o.amount_minor, o.refunded_minor + coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0))::bigint as minor
           from disputes d where d.order_id = o.id and d.state = 'lost') back
       group by o.currency),
     sums as (

@@ -67,7 +67,7 @@ export function refundInDashboard(run: Run, random: Random): string | undefined 
   const { payment, capture } = found
   const rest = capture.amountMinor - back(payment, capture)
   const amountMinor = partOf(rest, payment, random)
-  if (amountMinor <= 0) return undefined
+  if (amountMinor <= 0 || (payment.processor === 'stripe' && claimed(payment, capture) > 0)) return undefined
   const pending = random.chance(0.3)
   if (payment.processor === 'razorpay') {
     razorpay.refundInDashboard(capture.id, { amount: amountMinor, status: pending ? 'pending' : 'processed' })

@@ -33,6 +33,8 @@ export interface Dispute {
   captureId: string
   amountMinor: number
   state: 'open' | 'won' | 'lost'
+  /** Null while it is not lost. */
+  lostMinor: number | null
 }
 export interface Payment {
   id: string
@@ -73,7 +75,7 @@ const READ = `
         'captureId', processor_capture_id, 'amountMinor', amount_minor, 'state', state)), '[]')
       from refunds where order_id = o.id) as refunds,
     (select coalesce(json_agg(json_build_object('id', processor_dispute_id, 'processor', processor,
-        'captureId', processor_capture_id, 'amountMinor', amount_minor, 'state', state)), '[]')
+        'captureId', processor_capture_id, 'amountMinor', amount_minor, 'state', state, 'lostMinor', lost_minor)), '[]')
       from disputes where order_id = o.id) as disputes,
     (select coalesce(json_agg(json_build_object('kind', kind, 'cause', cause, 'debit', debit_account,
         'credit', credit_account, 'amountMinor', amount_minor, 'currency', currency)), '[]')

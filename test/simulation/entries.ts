@@ -63,11 +63,14 @@ function expectedTransfers(order: Order): Transfer[] {
     }),
     ...disputes.flatMap((dispute) => {
       const money = of(dispute, 'dispute')
+      const [lost, rest] = [dispute.lostMinor ?? 0, dispute.amountMinor - (dispute.lostMinor ?? 0)]
       return [
         entry('dispute_hold', holderOf(dispute), 'disputed', money),
-        ...(dispute.state === 'won' ? [entry('dispute_release', 'disputed', holderOf(dispute), money)] : []),
-        ...(dispute.state === 'lost' ? [entry('dispute_loss', 'disputed', money.processor, money)] : []),
-      ]
+        entry('dispute_loss', 'disputed', money.processor, { ...money, amountMinor: lost }),
+        ...(dispute.state === 'open'
+          ? []
+          : [entry('dispute_release', 'disputed', holderOf(dispute), { ...money, amountMinor: rest })]),
+      ].filter(({ amountMinor }) => amountMinor > 0)
     }),
   ]
 }

@@ -24,6 +24,8 @@ export function problemsOf(order: Order, before: Order | undefined, truth: reado
 
 const sum = (items: readonly { amountMinor: number }[]): number =>
   items.reduce((total, { amountMinor }) => total + amountMinor, 0)
+const lostOf = (disputes: readonly { lostMinor: number | null }[]): number =>
+  disputes.reduce((total, { lostMinor }) => total + (lostMinor ?? 0), 0)
 const isFreeAndPaid = ({ amountMinor, isPaid }: Order): boolean => amountMinor === 0 && isPaid
 const saleOf = ({ captures }: Order) => captures.find(({ purpose }) => purpose === 'sale')
 
@@ -77,7 +79,7 @@ function problemsOfFee(order: Order): string[] {
   const given = of('fee_refund') - of('fee_again')
   const back = Math.min(
     amountMinor,
-    order.refundedMinor + sum(disputes.filter(({ state, captureId }) => state === 'lost' && captureId === sale?.id)),
+    order.refundedMinor + lostOf(disputes.filter(({ captureId }) => captureId === sale?.id)),
   )
   const share = amountMinor === 0 ? 0 : (fee * back) / amountMinor
   return [
@@ -132,9 +134,9 @@ function problemsOfMoney(order: Order, truth: readonly BankPayment[]): string[] 
       })
       .map(({ id }) => missing('refund', id)),
     ...order.disputes
-      .filter(({ id, captureId, amountMinor, state }) => {
+      .filter(({ id, captureId, amountMinor, state, lostMinor }) => {
         const at = truth.flatMap(({ disputes }) => disputes).find((one) => one.id === id)
-        const ended = at?.state !== state && state !== 'open'
+        const ended = (at?.state !== state && state !== 'open') || (state === 'lost' && at?.lostMinor !== lostMinor)
         return at?.captureId !== captureId || at.amountMinor !== amountMinor || ended
       })
       .map(({ id }) => missing('dispute', id)),

@@ -111,7 +111,7 @@ export function problemsAtTheEnd(order: Order, truth: readonly BankPayment[]): s
   const wanted = stateByTruth(order, truth)
   const processor = sum(order.transfers.filter(({ debit }) => debit.startsWith('processor:')))
   const returned = sum(order.transfers.filter(({ credit }) => credit.startsWith('processor:')))
-  const atBank = sum(captures) - sum(made) - sum(disputes.filter(({ state }) => state === 'lost'))
+  const atBank = sum(captures) - sum(made) - disputes.reduce((all, { lostMinor }) => all + lostMinor, 0)
   return [
     ...same('captures', ids(order.captures), ids(captures.map(({ id }) => ({ id })))),
     ...same('refunds', ids(order.refunds.filter(({ state }) => state === 'succeeded')), ids(made)),
@@ -157,7 +157,7 @@ export function stateByTruth(order: Order, truth: readonly BankPayment[]): State
     .reduce((all, { amountMinor }) => all + amountMinor, 0)
   const disputes = truth.flatMap(({ disputes }) => disputes).filter(ofSale)
   if (refunded === order.amountMinor) return ['refunded']
-  if (disputes.some(({ state }) => state === 'lost')) return ['charged_back']
+  if (disputes.some(({ lostMinor }) => lostMinor > 0)) return ['charged_back']
   if (disputes.some(({ state }) => state === 'open')) return ['disputed']
   return [refunded > 0 ? 'partially_refunded' : 'paid']
 }

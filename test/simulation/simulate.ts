@@ -110,6 +110,8 @@ export async function runHistory(
       run.problems.push(...problemsAtTheEnd(order, run.truth([order.id])))
       count(`end ${order.state}`)
       for (const what of [...order.timeline, ...order.captures.map(({ purpose }) => `capture ${purpose}`)]) count(what)
+      for (const { state, amountMinor, lostMinor } of order.disputes)
+        if (state === 'lost' && lostMinor! < amountMinor) count('dispute lost in part')
     }
   } catch (error) {
     run.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error))

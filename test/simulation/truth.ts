@@ -22,6 +22,8 @@ export interface BankDispute {
   captureId: string
   amountMinor: number
   state: 'open' | 'won' | 'lost'
+  /** What of it is gone for good. */
+  lostMinor: number
 }
 export interface BankPayment {
   processor: 'stripe' | 'razorpay'
@@ -73,11 +75,12 @@ export function stripePayments({ bank }: StripeServer, orderIds: ReadonlySet<str
         })),
         disputes: bank.disputes
           .filter((one) => of(one) && !one['status'].startsWith('warning_') && one['status'] !== 'prevented')
-          .map(({ id, charge, amount, status }) => ({
+          .map(({ id, charge, amount, status, balance_transactions: moved }) => ({
             id,
             captureId: charge,
             amountMinor: minor(amount),
             state: status === 'won' || status === 'lost' ? status : 'open',
+            lostMinor: status === 'lost' ? minor(moved.reduce((sum: number, one: any) => sum - one.amount, 0)) : 0,
           })),
       }
     })
@@ -108,11 +111,12 @@ export function razorpayPayments(bank: RazorpayServer, orderIds: ReadonlySet<str
         })),
         disputes: [...bank.disputes.values()]
           .filter((one) => isOf(one) && (one.phase === 'chargeback' || one.status === 'lost'))
-          .map(({ id, payment_id, amount, status }) => ({
+          .map(({ id, payment_id, amount, status, amount_deducted: deducted }) => ({
             id,
             captureId: payment_id,
             amountMinor: amount,
             state: status === 'won' || status === 'lost' ? status : 'open',
+            lostMinor: status === 'lost' ? deducted : 0,
           })),
       }
     })

@@ -30,6 +30,8 @@ export interface MailNews {
   currency?: string
   /** All that was refunded, with this. */
   refundedMinor?: number
+  /** Of a lost dispute: what was on hold for it and is the seller's again. */
+  releasedMinor?: number
   /** The money came after the order had expired. */
   late?: boolean
   /** Asked for here, and not in the processor's dashboard. */

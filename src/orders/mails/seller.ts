@@ -64,7 +64,10 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews)
   seller_dispute_lost: (order, news) => ({
     subject: `Dispute lost: ${order.productName}`,
     title: 'The bank has decided for the buyer.',
-    text: `${money(order, news)} stays with the buyer. The fee’s share of it came back to you, and the files are no longer available.`,
+    text:
+      news.amountMinor === 0
+        ? `Nothing more was taken for it: ${released(order, news)} that was on hold is yours again. There is nothing to do.`
+        : `${money(order, news)} stays with the buyer${news.releasedMinor ? `, and ${released(order, news)} that was on hold is yours again` : ''}. The fee’s share of it came back to you, and the files are no longer available.`,
     facts: [['Amount', money(order, news)], ...ofOrder(order)],
   }),
 }
@@ -80,6 +83,9 @@ const WHY: Record<NonNullable<MailNews['why']> | 'refused', string> = {
   no_answer:
     'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
 }
+
+const released = (order: MailOrder, { releasedMinor = 0, currency = order.currency }: MailNews): string =>
+  formatMoney(releasedMinor, currency)
 
 const ofOrder = (order: MailOrder): Said['facts'] => [
   ['Product', order.productName],

@@ -21,10 +21,12 @@ const ODD_ROWS = sql`
       r.order_id, r.amount_minor, c.currency
     from refunds r join captures c using (processor, processor_capture_id) where r.state = 'succeeded'
     union all
-    select s.kind, d.processor || ':dispute:' || d.processor_dispute_id, d.order_id, d.amount_minor, c.currency
+    select s.kind, d.processor || ':dispute:' || d.processor_dispute_id, d.order_id, s.minor, c.currency
     from disputes d join captures c using (processor, processor_capture_id)
-    join (values ('dispute_hold', null), ('dispute_release', 'won'), ('dispute_loss', 'lost')) as s(kind, state)
-      on s.state is null or s.state = d.state),
+    cross join lateral (select case d.state when 'won' then 0 when 'lost' then coalesce(d.lost_minor, d.amount_minor) end as lost) as l
+    cross join lateral (values
+      ('dispute_hold', d.amount_minor), ('dispute_loss', l.lost), ('dispute_release', d.amount_minor - l.lost)) as s(kind, minor)
+    where s.minor > 0),
   -- a refund that failed after it was booked was taken back by an entry of its own
   undone as (select cause from transfers where kind in ('refund_failed', 'return_failed')),
   booked as (

@@ -57,15 +57,13 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
     ...(keysUnderWay.length > 0 && { refundKeysUnderWay: keysUnderWay }),
     disputes: disputes
       .filter((dispute) => isOurs(dispute) && isClaim(dispute))
-      .map((dispute) => ({
-        id: dispute.id,
-        captureId: dispute.paymentId,
-        amountMinor: disputedMinor(
-          dispute,
-          captured.find(({ id }) => id === dispute.paymentId),
-        ),
-        state: disputeState(dispute),
-      })),
+      .map((dispute) => {
+        const payment = captured.find(({ id }) => id === dispute.paymentId)
+        const state = disputeState(dispute)
+        const lostMinor = state === 'lost' ? deductedMinor(dispute, payment) : undefined
+        const amountMinor = disputedMinor(dispute, payment)
+        return { id: dispute.id, captureId: dispute.paymentId, amountMinor, state, ...(lostMinor && { lostMinor }) }
+      }),
   }
 }
 
@@ -90,6 +88,10 @@ function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
     ? Math.min(dispute.amountMinor, payment.amountMinor)
     : payment.amountMinor
 }
+
+/** What a lost dispute took of the balance (https://razorpay.com/docs/api/disputes/entity), where that is told in the payment's currency. */
+const deductedMinor = ({ deductedMinor: minor, currency }: Dispute, payment: Payment | undefined): number | undefined =>
+  minor > 0 && currency === payment?.currency ? minor : undefined
 
 /** "Closed" is the end of a suspicion of fraud, without a verdict: the money decides. */
 function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { feeOf } from '../../kit/money.ts'
-import { DISPUTED, FEES, HELD, type Transfer, sellerAccount } from '../../ledger/transfers.ts'
+import { DISPUTED, FEES, HELD, type Transfer, processorAccount, sellerAccount } from '../../ledger/transfers.ts'
 import { MOVES, type Move, RAILS, type State, isDelivered } from '../../orders/states.ts'
 import { type Known, decide } from './decide.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../processor.ts'
@@ -153,7 +153,8 @@ test('a refund is told once to each, and one that failed is told to its seller o
 test('a refund that fails after all leaves the order to the dispute that came meanwhile', () => {
   for (const [state, end] of [
     ['open', 'disputed'],
-    ['lost', 'charged_back'],
+    // all of it was with the buyer, so the bank took nothing
+    ['lost', 'paid'],
     ['won', 'paid'],
   ] as const) {
     const { book, payment, made } = refunded()
@@ -164,25 +165,75 @@ test('a refund that fails after all leaves the order to the dispute that came me
     made.state = 'failed'
     hear(book, payment)
     assert.deepEqual([book.rows.state, book.rows.refundedMinor], [end, 0])
-    assert.equal(balanceOf(book.transfers, FEES, 'USD'), state === 'lost' ? 0 : 38)
+    assert.equal(balanceOf(book.transfers, FEES, 'USD'), 38)
   }
 })
 
-test('a dispute ends with what was held for it, whatever amount its end is told with', () => {
-  for (const [held, end, told, seller] of [
-    [1000, 'lost', 600, 0],
-    [1000, 'won', 600, 980],
-    [600, 'lost', 1000, 392],
-  ] as const) {
+test('of a lost dispute no more is gone than was still here, or than the processor says, in whatever order it happens', () => {
+  const refund = (amountMinor: number, id = 're_0') => ({ refunds: [{ id, captureId: 'ch_0', amountMinor }] })
+  const failed = { refunds: [{ id: 're_0', captureId: 'ch_0', amountMinor: 400, state: 'failed' as const }] }
+  const dispute = (state: DisputeFact['state'], amountMinor = 1000, more: Partial<DisputeFact> = {}) => ({
+    disputes: [{ id: 'dp_0', captureId: 'ch_0', amountMinor, state, ...more }],
+  })
+  const second = (state: DisputeFact['state']) => dispute(state, 1000, { id: 'dp_1' })
+  const told = (lostMinor: number, amountMinor = 1000) => dispute('lost', amountMinor, { lostMinor })
+  type Step = Partial<PaymentSnapshot>
+  const ways: [what: string, steps: Step[], end: [state: State, seller: number, processor: number, fees: number]][] = [
+    ['refund, open, lost', [refund(400), dispute('open'), dispute('lost')], ['charged_back', 0, 0, 0]],
+    ['refund, lost', [refund(400), dispute('lost')], ['charged_back', 0, 0, 0]],
+    ['open, refund, lost', [dispute('open'), refund(400), dispute('lost')], ['charged_back', 0, 0, 0]],
+    ['refund, open, won', [refund(400), dispute('open'), dispute('won')], ['partially_refunded', 588, -600, 12]],
+    ['refund of all, lost', [refund(1000), dispute('open'), dispute('lost')], ['refunded', 0, 0, 0]],
+    ['refund, a part lost', [refund(400), dispute('lost', 300)], ['charged_back', 294, -300, 6]],
+    ['two lost', [dispute('lost', 700), second('open'), second('lost')], ['charged_back', 0, 0, 0]],
+    ['one won, one lost', [refund(400), dispute('won'), second('lost')], ['charged_back', 0, 0, 0]],
+    // what the bank let go of stays here, and so does what did not reach the buyer
+    ['lost, the refund fails', [refund(400), dispute('lost'), failed], ['charged_back', 392, -400, 8]],
+    ['lost, then refunded', [dispute('lost'), refund(400)], ['charged_back', -400, 400, 0]],
+    ['refund, told: all is gone', [refund(400), dispute('open'), told(1000)], ['charged_back', -400, 400, 0]],
+    ['told: a part is gone', [dispute('open'), told(600)], ['charged_back', 392, -400, 8]],
+    ['told: nothing is gone', [dispute('open'), told(0)], ['paid', 980, -1000, 20]],
+    ['told: more than was held', [dispute('open', 300), told(1000, 300)], ['charged_back', 686, -700, 14]],
+    // what was held is what ends
+    ['lost with less', [dispute('open'), dispute('lost', 600)], ['charged_back', 392, -400, 8]],
+    ['lost with more', [dispute('open', 600), dispute('lost')], ['charged_back', 392, -400, 8]],
+    ['won with less', [dispute('open'), dispute('won', 600)], ['paid', 980, -1000, 20]],
+  ]
+  for (const [what, steps, end] of ways) {
     const book = newBook(1000)
     const payment = structuredClone(book.heard)
     happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1000, rail: 'card' })
-    payment.disputes.push({ id: 'dp_0', captureId: 'ch_0', amountMinor: held, state: 'open' })
+    for (const { refunds = [], disputes = [] } of steps) {
+      const without = <T extends { id: string }>(before: T[], now: T[]) =>
+        before.filter(({ id }) => !now.some((one) => one.id === id))
+      payment.refunds = [...without(payment.refunds, refunds), ...refunds]
+      payment.disputes = [...without(payment.disputes, disputes), ...disputes]
+      hear(book, payment)
+    }
+    const of = (account: string) => balanceOf(book.transfers, account, 'USD')
+    const now = [book.rows.state, of(sellerAccount('sel_1')), of(processorAccount('sandbox')), of(FEES)]
+    assert.deepEqual([...now, of(DISPUTED)], [...end, 0], what)
+    const charged = book.mails.filter((kind) => kind === 'dispute_lost').length
+    assert.equal(charged, end[0] === 'charged_back' ? 1 : 0, `${what}: the buyer is told of money that came back`)
+  }
+})
+
+test('a second capture that went back and is disputed all the same is nobody’s loss in the end', () => {
+  for (const state of ['lost', 'won'] as const) {
+    const { book, payment } = refunded()
+    happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1900, rail: 'card' })
+    payment.refunds.push({ id: 're_1', captureId: 'ch_1', amountMinor: 1900 })
+    payment.disputes.push({ id: 'dp_0', captureId: 'ch_1', amountMinor: 1900, state: 'open' })
     hear(book, payment)
-    Object.assign(payment.disputes[0]!, { amountMinor: told, state: end })
+    assert.deepEqual(
+      [HELD, DISPUTED].map((account) => balanceOf(book.transfers, account, 'USD')),
+      [-1900, 1900],
+    )
+    payment.disputes[0]!.state = state
     hear(book, payment)
-    assert.equal(balanceOf(book.transfers, DISPUTED, 'USD'), 0)
-    assert.equal(balanceOf(book.transfers, sellerAccount('sel_1'), 'USD'), seller)
+    for (const account of [HELD, DISPUTED, FEES, sellerAccount('sel_1'), processorAccount('sandbox')])
+      assert.equal(balanceOf(book.transfers, account, 'USD'), 0, `${state}: ${account}`)
+    assert.equal(book.rows.state, 'refunded')
   }
 })
 
@@ -272,7 +323,14 @@ const steps = fc.oneof(
   fc.record({ step: fc.constant('refund_fails'), which: fc.nat() }),
   fc.record({ step: fc.constant('request'), part: parts }),
   fc.record({ step: fc.constant('dispute'), which: fc.nat(), part: fc.integer({ min: 1, max: 100 }) }),
-  fc.record({ step: fc.constant('close'), which: fc.nat(), outcome: fc.constantFrom('won', 'lost') }),
+  fc.record({ step: fc.constant('close'), which: fc.nat(), outcome: fc.constant('won') }),
+  // a bank can keep all of it, or let go of a part or of all
+  fc.record({
+    step: fc.constant('close'),
+    which: fc.nat(),
+    outcome: fc.constant('lost'),
+    part: fc.constantFrom(0, 37, 100),
+  }),
   { weight: 3, arbitrary: fc.record({ step: fc.constant('hear'), which: fc.nat() }) },
 ) as fc.Arbitrary<Step>
 
@@ -282,7 +340,8 @@ type Step =
   | { step: 'refund' | 'dispute'; which: number; part: number }
   | { step: 'refund_fails'; which: number }
   | { step: 'request'; part: number }
-  | { step: 'close'; which: number; outcome: 'won' | 'lost' }
+  | { step: 'close'; which: number; outcome: 'won' }
+  | { step: 'close'; which: number; outcome: 'lost'; part: number }
   | { step: 'hear'; which: number }
 
 const histories = fc.record({
@@ -398,16 +457,16 @@ function happen(
       break
     }
     case 'dispute': {
-      // a buyer can dispute what was refunded, and a bank can take it once more
-      const left = chosen && (chosen === captures[0] ? chosen.amountMinor : leftOf(payment, chosen))
-      const part = Math.max(1, Math.floor((left! * step.part) / 100))
-      if (chosen && left! > 0)
-        disputes.push({ id: `dp_${disputes.length}`, captureId: chosen.id, amountMinor: part, state: 'open' })
+      // a buyer can dispute what went back, and a bank can take it once more
+      const part = chosen && Math.max(1, Math.floor((chosen.amountMinor * step.part) / 100))
+      if (part) disputes.push({ id: `dp_${disputes.length}`, captureId: chosen.id, amountMinor: part, state: 'open' })
       break
     }
     case 'close': {
       const open = disputes.filter(({ state }) => state === 'open')
-      if (open.length > 0) open[step.which % open.length]!.state = step.outcome
+      const one = open[step.which % open.length]
+      if (one) one.state = step.outcome
+      if (one && step.outcome === 'lost') one.lostMinor = Math.floor((one.amountMinor * step.part) / 100)
     }
   }
 }
@@ -458,10 +517,10 @@ function hear(book: Book, snapshot: PaymentSnapshot): void {
     if (before) Object.assign(before, { id, amountMinor, state })
     else rows.refunds.push({ id, key: newKey(rows), captureId, amountMinor, state })
   }
-  for (const { id, captureId, amountMinor, state } of effects.disputes) {
+  for (const { id, captureId, amountMinor, state, lostMinor = 0 } of effects.disputes) {
     const before = rows.disputes.find((one) => one.id === id)
-    if (before) before.state = state
-    else rows.disputes.push({ id, captureId, amountMinor, state })
+    if (before) Object.assign(before, { state, lostMinor })
+    else rows.disputes.push({ id, captureId, amountMinor, state, lostMinor })
   }
   book.transfers.push(...effects.transfers)
   book.mails.push(...effects.mails.map(({ kind }) => kind))
@@ -502,7 +561,7 @@ const refundedOf = ({ refunds }: PaymentSnapshot, captureId: string) =>
 const disputedOf = ({ disputes }: PaymentSnapshot, captureId: string, ...states: DisputeFact['state'][]) =>
   disputes
     .filter((one) => one.captureId === captureId && states.includes(one.state))
-    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+    .reduce((sum, { amountMinor, lostMinor = amountMinor }) => sum + lostMinor, 0)
 
 /** What of a capture a processor would still send back: of a first one all that was not refunded, disputed or not. */
 function leftOf(payment: PaymentSnapshot, { id, amountMinor }: Capture): number {

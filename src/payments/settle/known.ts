@@ -26,7 +26,8 @@ export interface Known {
     captureId: string
     state: 'requested' | 'succeeded' | 'failed'
   }[]
-  disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state'] }[]
+  /** `amountMinor` was held when we heard of it, and `lostMinor` of that is gone for good. */
+  disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state']; lostMinor: number }[]
 }
 export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
 

@@ -33,7 +33,7 @@ export function decideRefund(
   const row = before ?? asked
   const { id, captureId, amountMinor } = refund
   const state = failed ? 'failed' : 'succeeded'
-  if (row) Object.assign(row, { id, state })
+  if (row) Object.assign(row, { id, amountMinor, state })
   else known.refunds.push({ id, key: '', amountMinor, captureId, state })
   effects.refunds.push({ ...refund, row: asked?.key })
 }
@@ -76,10 +76,9 @@ function takeBack(known: Known, refund: RefundFact, effects: Effects, move: TryM
 
 function moveBack(known: Known): Move {
   const sale = saleOf(known)
-  const disputed = (state: DisputeFact['state']) =>
-    known.disputes.some((one) => one.captureId === sale?.id && one.state === state)
-  if (disputed('lost')) return 'unrefund_charged_back'
-  if (disputed('open')) return 'unrefund_disputed'
+  if (lostOf(known, sale) > 0) return 'unrefund_charged_back'
+  if (known.disputes.some(({ captureId, state }) => captureId === sale?.id && state === 'open'))
+    return 'unrefund_disputed'
   return known.refundedMinor > 0 ? 'unrefund_part' : 'unrefund'
 }
 
@@ -103,6 +102,7 @@ export function decideDispute(known: Known, dispute: DisputeFact, effects: Effec
   const { id, captureId, state } = dispute
   // what was held is what ends, whatever amount comes with the end
   const amountMinor = before?.amountMinor ?? dispute.amountMinor
+  const lostMinor = state === 'lost' ? goneWith(known, dispute, amountMinor) : 0
   // money that paid for nothing can be disputed too: that is no reason to take the files away
   const ofSale = purpose === 'sale'
   const money = { ...moneyOf(known, 'dispute', id), amountMinor, currency, ofSale }
@@ -117,26 +117,52 @@ export function decideDispute(known: Known, dispute: DisputeFact, effects: Effec
       effects.mails.push({ kind: 'seller_disputed', ...news })
     }
   }
+  if (state === 'won') effects.transfers.push(...ledger.disputeWon(money))
+  if (state === 'lost') effects.transfers.push(...ledger.disputeLost({ ...money, lostMinor, ...returnedOf(known) }))
+  const now = { id, captureId, amountMinor, state, lostMinor }
+  if (before) Object.assign(before, now)
+  else known.disputes.push(now)
+  if (ofSale && state !== 'open') moveOn(known, now, effects, move)
+  if (state === 'won') effects.mails.push({ kind: 'seller_dispute_won', ...news })
   if (state === 'lost') {
-    effects.transfers.push(...ledger.disputeLost({ ...money, ...returnedOf(known) }))
-    if (ofSale && move('lose_dispute')) {
-      effects.timeline.push('charged_back')
-      effects.mails.push({ kind: 'dispute_lost', ...news })
-    }
-    effects.mails.push({ kind: 'seller_dispute_lost', ...news })
+    const releasedMinor = amountMinor - lostMinor
+    effects.mails.push({ kind: 'seller_dispute_lost', amountMinor: lostMinor, currency, releasedMinor })
   }
-  if (before) before.state = state
-  else known.disputes.push({ id, captureId, amountMinor, state })
-  if (state === 'won') {
-    effects.transfers.push(...ledger.disputeWon(money))
-    const another = known.disputes.some((one) => one.captureId === captureId && one.state === 'open')
-    if (ofSale && !another && move(winningMove(known))) {
-      effects.timeline.push('dispute_won')
-      effects.mails.push({ kind: 'dispute_won', ...news })
-    }
-    effects.mails.push({ kind: 'seller_dispute_won', ...news })
+  effects.disputes.push({ ...dispute, amountMinor, lostMinor: state === 'lost' ? lostMinor : undefined })
+}
+
+/** The order when a dispute has ended: whether any of the money is gone decides, and not what the bank calls it. */
+function moveOn(
+  known: Known,
+  { captureId, amountMinor, lostMinor }: Known['disputes'][number],
+  effects: Effects,
+  move: TryMove,
+): void {
+  const { currency } = known
+  if (lostMinor > 0) {
+    if (!move('lose_dispute')) return
+    effects.timeline.push('charged_back')
+    effects.mails.push({ kind: 'dispute_lost', amountMinor: lostMinor, currency })
+    return
   }
-  effects.disputes.push({ ...dispute, amountMinor })
+  const another = known.disputes.some((one) => one.captureId === captureId && one.state === 'open')
+  if (another || !move(winningMove(known))) return
+  effects.timeline.push('dispute_won')
+  effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
+}
+
+/**
+ * What a lost dispute takes of what was held for it. Where the processor does not tell, it is no more than is still here: of what
+ * was refunded before, Stripe gives the part back and calls the dispute lost all the same
+ * (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
+ */
+function goneWith(known: Known, dispute: DisputeFact, heldMinor: number): number {
+  const capture = captureOf(known, dispute)
+  const refunded = known.refunds
+    .filter(({ captureId, state }) => captureId === capture.id && state === 'succeeded')
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const left = Math.max(0, capture.amountMinor - refunded - lostOf(known, capture))
+  return Math.min(heldMinor, dispute.lostMinor ?? Math.min(dispute.amountMinor, left))
 }
 
 /** The money that a refund or dispute is about. */
@@ -152,11 +178,12 @@ const winningMove = ({ refundedMinor }: Known): Move =>
 
 /** What of the sale is with the buyer again. */
 function returnedOf(known: Known) {
-  const sale = saleOf(known)
-  const lost = known.disputes
-    .filter(({ captureId, state }) => captureId === sale?.id && state === 'lost')
-    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
-  return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor: known.refundedMinor + lost }
+  const returnedBeforeMinor = known.refundedMinor + lostOf(known, saleOf(known))
+  return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor }
 }
+
+/** What banks have taken back of a capture. */
+const lostOf = ({ disputes }: Known, capture: { id: string } | undefined): number =>
+  disputes.filter(({ captureId }) => captureId === capture?.id).reduce((sum, { lostMinor }) => sum + lostMinor, 0)
 
 const saleOf = ({ captures }: Known) => captures.find(({ purpose }) => purpose === 'sale')

@@ -97,8 +97,11 @@ export async function writeDisputes(
 ): Promise<void> {
   for (const dispute of disputes) {
     await sql`
-      insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state)
-      values (${dispute.processor}, ${dispute.id}, ${dispute.captureId}, ${dispute.orderId}, ${dispute.amountMinor}, ${dispute.state})
-      on conflict (processor, processor_dispute_id) do update set state = excluded.state`.execute(tx)
+      insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state, lost_minor)
+      values (${dispute.processor}, ${dispute.id}, ${dispute.captureId}, ${dispute.orderId}, ${dispute.amountMinor}, ${dispute.state},
+        ${dispute.lostMinor ?? null})
+      on conflict (processor, processor_dispute_id) do update set state = excluded.state, lost_minor = excluded.lost_minor`.execute(
+      tx,
+    )
   }
 }

@@ -167,7 +167,8 @@ async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Kn
       (select coalesce(json_agg(json_build_object('id', r.processor_refund_id, 'key', r.id, 'amountMinor', r.amount_minor,
           'captureId', r.processor_capture_id, 'state', r.state)), '[]')
         from refunds r where r.order_id = o.id) as refunds,
-      (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state)), '[]')
+      (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state,
+          'lostMinor', case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor) else 0 end)), '[]')
         from disputes d where d.order_id = o.id) as disputes
     from unnest(${opaque(processors, 'text')}, ${opaque(payments, 'text')}) as f(processor, id)
     join payments p on p.processor = f.processor and p.processor_payment_id = f.id

@@ -89,6 +89,8 @@ const Dispute = Type.Object({
   payment_intent: nullable(PaymentId),
   status: Type.String(),
   created: Seconds,
+  /** What it took of the account's balance and gave back, in the balance's currency. */
+  balance_transactions: Type.Optional(nullable(Type.Array(Type.Object({ amount: Type.Integer() })))),
 })
 export type Dispute = Type.Static<typeof Dispute>
 

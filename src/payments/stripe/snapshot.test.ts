@@ -110,6 +110,25 @@ test('what came in is what was captured, also where it is less than was asked fo
   assert.equal(snapshotOf(papers({ charges: [charge({ amount_captured: 1899 })] })).captures[0]!.amountMinor, 1899)
 })
 
+test('of a lost dispute is gone what did not come back to the balance, in whatever currency that is', () => {
+  const lost = (moved: number[] | null | undefined, more: Partial<Dispute> = {}) => {
+    const balance = moved?.map((amount) => ({ amount }))
+    const one = dispute({
+      status: 'lost',
+      ...more,
+      ...(moved !== undefined && { balance_transactions: balance ?? null }),
+    })
+    return snapshotOf(papers({ disputes: [one] })).disputes[0]!.lostMinor
+  }
+  assert.equal(lost([-1900, 700]), 1200)
+  assert.equal(lost([-1900, 1900]), 0)
+  assert.equal(lost([-1710, 630]), 1200, 'a balance in euros')
+  assert.equal(lost([-1710, 1711]), 0, 'and their price has moved')
+  // what comes back can come later: what is told then is that nothing is told
+  for (const moved of [[-1900], [], null, undefined]) assert.equal(lost(moved), undefined)
+  for (const status of ['won', 'under_review']) assert.equal(lost([-1900, 1900], { status }), undefined)
+})
+
 test('a refund or dispute of a charge that captured nothing is left out', () => {
   const told = snapshotOf(
     papers({

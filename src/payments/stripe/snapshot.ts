@@ -1,3 +1,4 @@
+import { share } from '../../kit/money.ts'
 import { type PaymentSnapshot, ProcessorUnavailable } from '../processor.ts'
 import { fromStripe } from './amounts.ts'
 import { railUsed } from './rails.ts'
@@ -71,9 +72,12 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
     disputes: disputes.toSorted(byAge).flatMap((dispute) => {
       const state = disputeState(dispute)
       const charge = captured.find(({ id }) => id === dispute.charge)
-      return state && charge
-        ? [{ id: dispute.id, captureId: charge.id, amountMinor: disputedMinor(dispute, charge), state }]
-        : []
+      if (!state || !charge) return []
+      const amountMinor = disputedMinor(dispute, charge)
+      const lostMinor = state === 'lost' ? lostOf(dispute, amountMinor) : undefined
+      return [
+        { id: dispute.id, captureId: charge.id, amountMinor, state, ...(lostMinor !== undefined && { lostMinor }) },
+      ]
     }),
   }
 }
@@ -104,6 +108,17 @@ function disputedMinor(dispute: Dispute, charge: Charge): number {
   const paid = capturedMoney(charge)
   const disputed = fromStripe(dispute.amount, dispute.currency)
   return disputed.currency === paid.currency ? Math.min(disputed.amountMinor, paid.amountMinor) : paid.amountMinor
+}
+
+/**
+ * What of a lost dispute did not come back to the balance, which can be of another currency. That nothing has come back tells
+ * nothing: it may be on its way (https://docs.stripe.com/api/disputes/object, `balance_transactions`).
+ */
+function lostOf({ balance_transactions: moved }: Dispute, amountMinor: number): number | undefined {
+  const [taken, back] = [-1, 1].map((sign) =>
+    (moved ?? []).reduce((sum, { amount }) => sum + Math.max(0, sign * amount), 0),
+  ) as [number, number]
+  return taken > 0 && back > 0 ? share(amountMinor, Math.max(0, taken - back), taken) : undefined
 }
 
 /** Stripe's Unix seconds. */

@@ -13,7 +13,7 @@ export const KINDS: Record<string, Kind> = {
   fee_refund: { name: 'Share of the fee, back to you', group: 'fee_back' },
   fee_again: { name: 'Share of the fee, taken again', group: 'fee_back' },
   dispute_hold: { name: 'Put on hold: the buyer’s bank asks for it', group: 'dispute' },
-  dispute_release: { name: 'Released: the dispute was decided for you', group: 'dispute' },
+  dispute_release: { name: 'Released: the buyer’s bank no longer asks for it', group: 'dispute' },
 }
 
 /** Also where this page is older than the service. */
