@@ -64,10 +64,10 @@ const quiet = (shop: TestShop) =>
 
 /** Everything that can happen to an order, in currencies with 0, 2 and 3 decimals. */
 async function busyHistory(shop: TestShop): Promise<void> {
-  for (const [currency, priceMinor] of [
-    ['USD', 1925],
-    ['JPY', 3000],
-    ['KWD', 12_345],
+  for (const [currency, priceMinor, end] of [
+    ['USD', 1925, 'open'],
+    ['JPY', 3000, 'lost'],
+    ['KWD', 12_345, 'won'],
   ] as const) {
     const productId = await shop.product({ currency, priceMinor })
     const [plain, part, parts, whole, twice, wrong, declined, , won, lost, lostAfterPart] = (await times(12, () =>
@@ -91,8 +91,20 @@ async function busyHistory(shop: TestShop): Promise<void> {
     await quiet(shop)
     await dispute(won, 'won')
     for (const order of [lost, lostAfterPart]) await dispute(order, 'lost')
+    for (const state of end === 'open' ? ['open'] : ['open', end]) await disputeSecond(shop, twice, state)
   }
   await quiet(shop)
+}
+
+/** The buyer disputes what was taken twice and has gone back, which the sandbox's own page does not. */
+async function disputeSecond(shop: TestShop, { orderId }: { orderId: string }, state: string): Promise<void> {
+  const payment = await shop.sandboxPayment(orderId)
+  const { id: captureId, amountMinor } = payment.captures[1]!
+  const told = { ...payment, disputes: [{ id: `sbx_dp_${orderId}`, captureId, amountMinor, state }] }
+  await sql`update sandbox_payments set payment = payment || ${JSON.stringify(told)} where id = ${payment.processorPaymentId}`.execute(
+    shop.db,
+  )
+  assert.equal((await shop.notify({ payment: told })).status, 200)
 }
 
 describe('a shop of the sandbox', () => {
@@ -109,7 +121,7 @@ describe('a shop of the sandbox', () => {
     for (const end of ends.reverse()) await end()
   })
 
-  test('what a bank takes back of a refunded sale is the rest of it', async (t) => {
+  test('what a bank takes back of a refunded sale is the rest of it, and held money that had gone back is nobody’s loss', async (t) => {
     const { db, close } = connect({ connectionString: await copyOf(t, history) }, { connections: 1, onError: () => {} })
     const sides = sql`(select order_id, currency, credit_account as account, amount_minor as minor from transfers
       union all select order_id, currency, debit_account, -amount_minor from transfers)`
@@ -120,10 +132,19 @@ describe('a shop of the sandbox', () => {
             (select id from orders where state = 'charged_back' and refunded_minor > 0) group by currency, account) n
         group by currency order by 1`,
     )
+    const held = await query<{ said: string }>(
+      db,
+      sql`select currency || ' ' || sum(minor) as said from ${sides} s where account = 'held' group by currency order by 1`,
+    )
     await close()
     assert.deepEqual(
       lost.map(({ said }) => said),
       ['JPY 0', 'KWD 0', 'USD 0'],
+    )
+    // another amount than the price is held in each; of dollars a bank has just now taken what had gone back
+    assert.deepEqual(
+      held.map(({ said }) => said),
+      ['JPY 2999', 'KWD 12344', 'USD -1'],
     )
   })
 
@@ -136,16 +157,18 @@ describe('a shop of the sandbox', () => {
     })
     // ten captures each: seven plain ones, two of a double capture, and a wrong amount
     for (const currency of ['USD', 'JPY', 'KWD'])
-      for (const said of [`${currency} capture 10`, `${currency} refund 7`, `${currency} dispute 3`])
+      for (const said of [`${currency} capture 10`, `${currency} refund 7`, `${currency} dispute 4`])
         assert(money.includes(said), `${said} is not in ${money.join(', ')}`)
   })
 
   const SALE = `(select order_id from captures where purpose = 'sale' and currency = 'USD'
     and order_id in (select id from orders where state = 'paid') order by order_id limit 1)`
+  const SECOND_DISPUTED = `(select c.order_id from captures c join disputes d using (processor, processor_capture_id)
+    where c.purpose = 'duplicate' and d.state = 'open')`
   const LOST_IN_PART = `(select id from orders where state = 'charged_back' and refunded_minor > 0 and currency = 'USD')`
-  const entry = (kind: string, debit: string, credit: string, minor: string, cause = `'sandbox:x:1'`) =>
+  const entry = (kind: string, debit: string, credit: string, minor: string, cause = `'sandbox:x:1'`, order = SALE) =>
     `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
-      select '${kind}', ${cause}, o.id, ${debit}, ${credit}, ${minor}, o.currency from orders o where o.id = ${SALE}`
+      select '${kind}', ${cause}, o.id, ${debit}, ${credit}, ${minor}, o.currency from orders o where o.id = ${order}`
   const seller = `'seller:' || o.seller_id`
   const ofPayment = (change: string) =>
     `update sandbox_payments set payment = ${change} where payment->>'orderId' = ${SALE}`
@@ -195,6 +218,10 @@ describe('a shop of the sandbox', () => {
       by: entry('returned', `'held'`, `'processor:sandbox'`, '100', `'sandbox:refund:x'`),
       found: ['booked_only', 'held_below_zero'],
     },
+    'held money that a bank disputes, and that went back once more': {
+      by: entry('returned', `'held'`, `'processor:sandbox'`, '2000', `'sandbox:refund:x'`, SECOND_DISPUTED),
+      found: ['balance_below_zero', 'booked_only', 'held_below_zero'],
+    },
     'a cent too much that a lost dispute took': {
       by: `update transfers set amount_minor = amount_minor + case kind when 'dispute_loss' then 1 else -1 end
         where kind in ('dispute_loss', 'dispute_release') and order_id = ${LOST_IN_PART}`,
@@ -205,7 +232,7 @@ describe('a shop of the sandbox', () => {
       found: ['not_booked'],
     },
     'a dispute that ended and never began': {
-      by: entry('dispute_release', `'disputed'`, seller, '100', `'sandbox:dispute:x'`),
+      by: entry('dispute_release', `'disputed'`, seller, '2000', `'sandbox:dispute:x'`),
       found: ['balance_below_zero', 'booked_only', 'disputed_below_zero'],
     },
     'a refund that only the order knows': {

@@ -37,12 +37,25 @@ export async function differences(tx: Tx, statement: RawBuilder<unknown>): Promi
 const NEVER_NEGATIVE: ReadonlySet<string> = new Set(['fees', 'held', 'disputed'])
 
 /**
+ * Held money that a bank disputes, until it has decided. It may have gone back before, and then it is held by nobody: for so long
+ * there is less than nothing, by this and by no more.
+ */
+const HELD_DISPUTED = sql`
+  select h.order_id, h.currency, h.amount_minor - (
+    select coalesce(sum(e.amount_minor), 0) from transfers e
+    where e.cause = h.cause and e.kind in ('dispute_release', 'dispute_loss')) as minor
+  from transfers h where h.kind = 'dispute_hold' and h.debit_account = 'held'`
+
+/**
  * A balance is never stored, it is summed up by an index. So the one way it can be another than the sum of its transfers is an
  * index that does not say what its table says: both are asked.
  */
 async function proveAccounts(tx: Tx): Promise<Difference[]> {
   const byTable = await accountSums(tx, { indexes: false })
   const byIndex = await accountSums(tx, { indexes: true })
+  const { rows: heldDisputed } = await sql<{ currency: string; minor: string }>`
+    select currency, sum(minor)::text as minor from (${HELD_DISPUTED}) as d group by 1`.execute(tx)
+  const least = new Map(heldDisputed.map(({ currency, minor }) => [`held ${currency}`, -BigInt(minor)]))
   const found: Difference[] = []
   const totals = new Map<string, bigint>()
   for (const key of new Set([...byTable.keys(), ...byIndex.keys()])) {
@@ -50,7 +63,8 @@ async function proveAccounts(tx: Tx): Promise<Difference[]> {
     const [expected, held] = [byTable.get(key) ?? 0n, byIndex.get(key) ?? 0n]
     const difference = { id, currency, expectedMinor: Number(expected), foundMinor: Number(held) }
     if (expected !== held) found.push({ what: 'balance_differs', ...difference })
-    if (held < 0n && NEVER_NEGATIVE.has(id)) found.push({ what: 'balance_below_zero', ...difference, expectedMinor: 0 })
+    if (held < (least.get(key) ?? 0n) && NEVER_NEGATIVE.has(id))
+      found.push({ what: 'balance_below_zero', ...difference, expectedMinor: 0 })
     totals.set(currency, (totals.get(currency) ?? 0n) + held)
   }
   for (const [currency, total] of totals)
@@ -115,6 +129,7 @@ const ODD_ORDERS = sql`
       sum(case when credit_account = 'held' then amount_minor when debit_account = 'held' then -amount_minor else 0 end) as held,
       sum(case when credit_account = 'disputed' then amount_minor when debit_account = 'disputed' then -amount_minor else 0 end) as disputed
     from transfers group by order_id),
+  held_disputed as (select order_id, sum(minor) as minor from (${HELD_DISPUTED}) as d group by 1),
   lost as (
     select l.order_id, sum(l.amount_minor) as minor
     from transfers l join transfers h on h.kind = 'dispute_hold' and h.cause = l.cause and h.debit_account <> 'held'
@@ -122,9 +137,10 @@ const ODD_ORDERS = sql`
   sums as (
     select o.id, o.state, o.currency, o.amount_minor, o.fee_minor, o.refunded_minor, o.paid_at is not null as paid,
       coalesce(b.sale, 0) as sale, coalesce(b.fee, 0) as fee, coalesce(b.refunded, 0) as refunded, coalesce(b.fee_back, 0) as fee_back,
-      coalesce(b.held, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost,
+      coalesce(b.held, 0) + coalesce(d.minor, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost,
       coalesce(b.fee, 0) * least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::numeric as shares
     from orders o left join booked b on b.order_id = o.id left join lost l on l.order_id = o.id
+      left join held_disputed d on d.order_id = o.id
     -- an order that nobody paid, or that cost nothing, has no entries, and that is most of them
     where (o.paid_at is not null and o.amount_minor > 0) or b.order_id is not null)
   select v.what, s.id, s.id, s.currency, v.expected, v.found from sums s
