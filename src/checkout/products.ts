@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../kit/database.ts'
+import { type Db, opaque } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { findDiscount } from '../orders/discounts/discounts.ts'
@@ -57,7 +57,7 @@ export async function productViews(
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
         and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode"
     from products p join sellers s on s.id = p.seller_id
-    where p.id = any(${productIds}) and p.status = 'active'
+    where p.id = any(${opaque(productIds, 'text')}::text[]) and p.status = 'active'
     order by p.id`.execute(db)
   return rows.map(({ seller, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
     const processor = processorFor(processors, product.currency)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
-import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { type Db, isDatabaseOutage, opaque } from '../kit/database.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import { isGoingBack } from './going-back.ts'
@@ -71,7 +71,7 @@ export function orderFinder(db: Db): FindOrder {
         -- what is asked for twice, and whether the seller has files that were withdrawn: nearly never
         lateral (select ${isGoingBack} as going_back,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
-      where o.id = any(${ids})`.execute(db)
+      where o.id = any(${opaque(ids, 'text')}::text[])`.execute(db)
       // here, since a sort of each order's own is a tenth of what the database does
       for (const { events, files } of rows) {
         events.sort((a, b) => a.id - b.id)
