@@ -227,7 +227,8 @@ describe('stripe', () => {
         return 'repeat' as const
       },
       jobs: {
-        add: async (_: Tx, __: string, jobs: NewJob[]) => void left.push((jobs[0]!.data as any).paymentId),
+        add: async (_: Tx, __: string, jobs: NewJob[]) =>
+          void left.push((jobs[0]!.data as { paymentId: string }).paymentId),
       } as unknown as Jobs,
     }
     const start = Date.now() - 5 * HOUR_MS

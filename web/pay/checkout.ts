@@ -110,11 +110,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       // The processor was asked after the attempt and holds no money: the buyer may try again.
       if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced) {
         const notice = reasonOf(kept.attempt, declined)
-        keepAttempt(
-          undefined,
-          { notice, trouble: undefined },
-          notice === 'left' ? (kept.attempt.todo ?? {}) : kept.left,
-        )
+        keepAttempt(undefined, { notice, trouble: undefined }, notice === 'left' ? (kept.attempt.how ?? {}) : kept.left)
       } else if (!kept?.attempt && !notice && declined) set({ notice: 'declined' })
     }
   }

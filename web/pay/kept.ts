@@ -16,11 +16,11 @@ export interface Kept {
   /** A payment that was sent and is not known to have failed. While it is there, nobody is asked to pay. */
   attempt?: Attempt
   /** The buyer came away from a form without paying, as far as is known, and may still approve it: the processor is asked on. */
-  left?: Todo
+  left?: HowToPay
 }
 
 /** What the buyer still has to do for a payment, where the form told. */
-export interface Todo {
+export interface HowToPay {
   message?: string
   /** Where it is shown again. */
   link?: string
@@ -37,7 +37,7 @@ export interface Attempt {
   answer?: 'captured' | 'processing' | 'left'
   /** The bank has sent the buyer back. */
   back?: true
-  todo?: Todo
+  how?: HowToPay
 }
 
 export const recall = (productId: string): Kept | undefined => {

@@ -66,7 +66,7 @@ export function payInForms(
         keepAttempt({ ...attempt, answer: outcome.kind }, { busy: undefined })
         break
       case 'left':
-        keepAttempt({ ...attempt, answer: 'left', ...(outcome.todo && { todo: outcome.todo }) }, { busy: undefined })
+        keepAttempt({ ...attempt, answer: 'left', ...(outcome.how && { how: outcome.how }) }, { busy: undefined })
         break
       case 'unknown':
         set({ busy: undefined, ...(outcome.trouble && { trouble: outcome.trouble, failedAt: 'confirm' }) })

@@ -1,5 +1,5 @@
 import type { Trouble } from '../ui/api.ts'
-import type { Todo } from './kept.ts'
+import type { HowToPay } from './kept.ts'
 
 // The port between the checkout and whatever takes the payment: the sandbox's choice of scenarios, or a form that a payment
 // processor's own script draws. No card number, nor anything else to pay with, ever passes through it.
@@ -11,7 +11,7 @@ export type Outcome =
   /** The bank is at work on it, for minutes or days. */
   | { kind: 'processing' }
   /** The buyer has left the form, or has something else to do first: the service is asked what there is. */
-  | { kind: 'left'; todo?: Todo }
+  | { kind: 'left'; how?: HowToPay }
   /** No answer came: the money may have moved. */
   | { kind: 'unknown'; trouble?: Trouble }
   /** The bank said no. */

@@ -83,7 +83,7 @@ function leftBehind(next: NextAction | null | undefined): Outcome {
   if (!link?.startsWith('https:')) return { kind: 'left' }
   return {
     kind: 'left',
-    todo: {
+    how: {
       message: 'Your payment waits for you: see how, and until when, to pay it',
       link,
     },
