@@ -3,9 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
-import { inTransaction } from '../src/kit/database.ts'
-import { startJobs } from '../src/kit/jobs.ts'
-import { newLog } from '../src/kit/log.ts'
 import {
   RECEIPT,
   captureOf,
@@ -53,7 +50,7 @@ async function rowOf(shop: TestShop, { orderId }: { orderId: string }): Promise<
   return row!
 }
 
-/** Looks at all that is due: again when a notification had the order just then, or the service's own clock has taken it. */
+/** Looks at all that is due: again when a notification had the order just then. */
 async function reconcile(shop: TestShop, order: { orderId: string }): Promise<Row> {
   return eventually(
     async () => {
@@ -353,15 +350,13 @@ test('a dispute is looked at each week until the bank has decided, however long 
   assert.deepEqual(await look(400), ['paid', null])
 })
 
-test('the shop looks by itself: a lost payment is found though nobody asks', async (t) => {
-  const [shop] = shared()
+test('the shop looks by itself, by the clock: a lost payment is found though nobody asks', async (t) => {
+  const shop = await startTestShop(t)
   const order = await shop.checkout()
   await captured(shop, order)
   await due(shop, order)
-  // what the clock does every minute, done now
-  const clock = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
-  t.after(() => clock.stop())
-  await inTransaction(shop.db, (tx) => clock.add(tx, 'reconcile', [{ data: {} }]))
+  await sql`update pgboss.version set cron_on = null`.execute(shop.db)
+  await startTestShop(t, { databaseUrl: shop.databaseUrl })
   await shop.until(order.orderId, ({ paid }) => paid)
 })
 
