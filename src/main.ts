@@ -56,10 +56,9 @@ async function close(why: string, code = 0): Promise<void> {
     await Promise.all([main.close(), reserved.close()])
     await embedded?.stop()
   })()
-  await Promise.race([
-    finished.catch((error) => log.error(errorForLog(error), 'closing failed')),
-    sleep(CLOSE_TIMEOUT_MS),
-  ])
+  const failed = finished.catch((error) => log.error(errorForLog(error), 'closing failed'))
+  const overtime = sleep(CLOSE_TIMEOUT_MS).then(() => log.warn('closing was cut short: something still ran'))
+  await Promise.race([failed, overtime])
   process.exit(code)
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void close(signal))

@@ -399,7 +399,6 @@ async function onOnesOwn(t: TestContext) {
         (yes) => yes,
       )
       await locker.query('rollback')
-      const released = Date.now()
       const finished = await underWay
       assert.deepEqual(
         finished.map(({ status }) => status),
@@ -411,8 +410,7 @@ async function onOnesOwn(t: TestContext) {
       // who comes too late is not let in, or was just about to speak on a line that closed
       for (const code of failures) assert.ok(['ECONNREFUSED', 'ECONNRESET'].includes(code), code)
       assert.deepEqual(await ended, [0, null], service.output())
-      // by itself, and not because its time was over
-      assert.ok(Date.now() - released < 10_000, `it ended after ${Date.now() - released} ms`)
+      assert.doesNotMatch(service.output(), /cut short/, 'it ended by itself, and not because its time was over')
 
       await assertBoughtOnce(other, client, later.orderId)
       const next = finished[0]!.body
