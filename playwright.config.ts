@@ -13,8 +13,10 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   // most of a test is waiting for banks, pages and polls
   workers: 4,
-  timeout: 30_000,
-  globalTimeout: 10 * 60_000,
+  // what hangs is ended; a machine with other work takes several times as long, and is right all the same
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
+  globalTimeout: 40 * 60_000,
   reporter: 'line',
   use: {
     // to note what was done, asked and answered costs every test a tenth, and comes by `--trace on`

@@ -24,6 +24,9 @@ import { ensureSeller } from '../src/sellers/sellers.ts'
 export const SECRET = 'a secret of the tests that is long enough'
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
 
+/** A service under test shares its machine with three more: how long a database may take is tried where it is the question. */
+const PATIENCE = { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, query_timeout: 61_000 }
+
 export interface Answer<Body = any> {
   status: number
   body: Body
@@ -55,8 +58,8 @@ export async function startTestShop(
   })
   const log = newLog(config.logLevel)
   const onError = () => {}
-  const main = connect({ connectionString: url }, { connections: 8, onError })
-  const reserved = connect({ connectionString: url }, { connections: 3, onError })
+  const main = connect({ connectionString: url, ...PATIENCE }, { connections: 8, onError })
+  const reserved = connect({ connectionString: url, ...PATIENCE }, { connections: 3, onError })
   let ownUrl = ''
   const app = await buildApp({
     config,

@@ -132,7 +132,7 @@ describe('a service with a bug is found out', () => {
     ],
   ]
   for (const [name, event, body, complaint, seed = 1] of bugs) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, async () => {
       await world.client.query(`
         create function bug() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
         create trigger bug ${event} for each row execute function bug()`)

@@ -90,7 +90,7 @@ export interface Connection {
 
 /**
  * A pool of at most `connections`. A lost server is an error of the requests it meets, never of the process. `patient` is for
- * what no request waits for, such as a migration: its statements may take as long as they need.
+ * what no request waits for, such as a migration: its statements may take as long as they need. Limits that `config` names win.
  */
 export function connect(
   config: pg.PoolConfig,
@@ -107,12 +107,12 @@ export function connect(
     options: INDEXES_FIRST,
   }
   const pool = new pg.Pool({
-    ...config,
     ...(!patient && limits),
-    Client: NamingClient,
-    max: connections,
     connectionTimeoutMillis: patient ? PATIENT_CONNECTION_TIMEOUT_MS : CONNECTION_TIMEOUT_MS,
     application_name: 'till',
+    ...config,
+    Client: NamingClient,
+    max: connections,
   } as pg.PoolConfig)
   pool.on('error', onError)
   // The pool listens to idle connections only. One that is lost in use tells the request so with its next statement, but its
