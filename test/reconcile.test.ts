@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
+import { DISPUTED } from '../src/ledger/transfers.ts'
+import type { Capture, DisputeFact, PaymentSnapshot } from '../src/payments/processor.ts'
 import {
   RECEIPT,
   captureOf,
@@ -18,6 +22,7 @@ import { type TestShop, assertProblem, eventually, startTestShop } from './shop.
 
 // What the processor never told us, and what the clock does. No test waits for a clock: it moves an order's times instead.
 
+const SCHEMA = path.join(import.meta.dirname, '..', 'schema')
 const shared = sharedPair()
 const HOUR_MS = 3_600_000
 const about = (hours: number, ms: number) => assert.ok(Math.abs(ms - hours * HOUR_MS) < 5 * 60_000, `${ms / HOUR_MS} h`)
@@ -348,6 +353,81 @@ test('a dispute is looked at each week until the bank has decided, however long 
   await changeSandbox(shop, order.orderId, { disputes: [{ ...disputes[0]!, state: 'won' }] })
   assert.deepEqual(await look(400), ['paid', 1])
   assert.deepEqual(await look(400), ['paid', null])
+})
+
+test('an open dispute is looked at each week whatever its order is by then, and what was held is somebody’s in the end', async () => {
+  const [shop] = shared()
+  const capturedAt = new Date(Date.now() - 40 * 24 * HOUR_MS).toISOString()
+  const back = ({ id, amountMinor }: Capture) => [{ id: `re_${id}`, captureId: id, amountMinor }]
+  const dispute = ({ id }: Capture, state: DisputeFact['state'], amountMinor = 1900): DisputeFact => {
+    return { id: `dp_${id}_${amountMinor}`, captureId: id, amountMinor, state }
+  }
+  type Steps = (sale: Capture, second: Capture) => [Partial<PaymentSnapshot>, Partial<PaymentSnapshot>]
+  const twice: Steps = (sale, second) => {
+    const told = { captures: [sale, second], refunds: back(second) }
+    return [told, { ...told, disputes: [dispute(second, 'open')] }]
+  }
+  const ways: [what: string, is: string, isTold: boolean, steps: Steps][] = [
+    [
+      'refunded while it was disputed',
+      'refunded',
+      true,
+      (sale) => {
+        const disputes = [dispute(sale, 'open')]
+        return [{ disputes }, { disputes, refunds: back(sale) }]
+      },
+    ],
+    [
+      'disputed when it had been refunded',
+      'refunded',
+      true,
+      (sale) => [{ refunds: back(sale) }, { refunds: back(sale), disputes: [dispute(sale, 'open')] }],
+    ],
+    [
+      'disputed once more after a loss',
+      'charged_back',
+      true,
+      (sale) => {
+        const lost = dispute(sale, 'lost', 1000)
+        return [{ disputes: [lost] }, { disputes: [lost, dispute(sale, 'open', 900)] }]
+      },
+    ],
+    ['disputed in what came twice', 'paid', true, twice],
+    ['disputed in what came twice, and its last look finds that', 'paid', false, twice],
+  ]
+  const upgrade = sql.raw(await readFile(path.join(SCHEMA, '021_open_disputes.sql'), 'utf8'))
+  for (const [what, is, isTold, steps] of ways) {
+    const order = await shop.checkout()
+    const sale = captureOf(order, { capturedAt })
+    const payment = await snapshotOf(shop, order, { state: 'captured', captures: [sale] })
+    const [first, last] = steps(sale, captureOf(order, { capturedAt }))
+    const happen = async (facts: Partial<PaymentSnapshot>, tell: boolean) => {
+      await changeSandbox(shop, order.orderId, { ...payment, ...facts })
+      if (tell) assert.equal((await shop.notify({ payment: { ...payment, ...facts } })).status, 200)
+    }
+    const look = async () => {
+      await sql`update orders set due_at = now() where id = ${order.orderId} and due_at is not null`.execute(shop.db)
+      const { state, dueAt, now } = await reconcile(shop, order)
+      assert.equal(state, is, what)
+      return dueAt && Math.round((dueAt.getTime() - now.getTime()) / HOUR_MS)
+    }
+    await happen(first, true)
+    await happen(last, isTold)
+    assert.equal(await look(), isTold ? 7 * 24 : 1, what)
+    // as orders were left before disputes were looked at to their end
+    await sql`update orders set due_at = null where id = ${order.orderId}`.execute(shop.db)
+    await upgrade.execute(shop.db)
+    assert.equal(await look(), 7 * 24, what)
+    await happen({ ...last, disputes: last.disputes!.map((one) => ({ ...one, state: 'won' })) }, false)
+    await look()
+    const disputed = (await shop.transfers(order.orderId)).map(({ debit, credit, amountMinor }) =>
+      credit === DISPUTED ? amountMinor : debit === DISPUTED ? -amountMinor : 0,
+    )
+    assert(disputed.some((minor) => minor !== 0) && disputed.reduce((sum, minor) => sum + minor, 0) === 0, what)
+    assert.equal(await look(), null, `${what}: nothing more is to be expected`)
+    await upgrade.execute(shop.db)
+    assert.equal((await rowOf(shop, order)).dueAt, null, what)
+  }
 })
 
 test('the shop looks by itself, by the clock: a lost payment is found though nobody asks', async (t) => {

@@ -61,11 +61,21 @@ export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): P
   return MOVES[move].to
 }
 
-/** An order that was in `state` was looked at for the last time, unless it has moved since or is still to end. */
-export async function lookNoMore(db: Db, { id, state }: { id: string; state: State }): Promise<void> {
+/** An order that was due at `dueAt` was looked at for the last time, unless something put that off since or it is still to end. */
+export async function lookNoMore(db: Db, { id, dueAt }: { id: string; dueAt: string }): Promise<void> {
   await sql`
     update orders set due_at = null
-    where id = ${id} and state = ${state} and state not in ('pending', 'processing')`.execute(db)
+    where id = ${id} and due_at = ${dueAt}::timestamptz and state not in ('pending', 'processing')`.execute(db)
+}
+
+/** Locked orders are looked at again while one of their disputes is open, also where they had moved for the last time. */
+export async function lookWhileDisputed(tx: Tx, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return
+  await sql`
+    update orders o set due_at = now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS})
+    where id = any(${orderIds}) and exists (select from disputes d where d.order_id = o.id and d.state = 'open')`.execute(
+    tx,
+  )
 }
 
 interface TimelineEvent {

@@ -64,6 +64,7 @@ export async function syncOrder({ db, processors, settle, log }: Asking, orderId
 interface Due {
   id: string
   state: State
+  dueAt: string
   over: boolean
   /** And so long ago that nobody is waited for who cannot be asked. */
   forgotten: boolean
@@ -98,28 +99,32 @@ export async function reconcileDue(asking: Reconciling): Promise<number> {
 
 /**
  * Takes orders that are due, over all instances each once, and says when they are due again: an open one in pauses that
- * double with its age, a paid one after a day, a week and a month, and a disputed one each week until the bank has decided,
- * however long that takes. What is looked at for the last time is taken out only after the look.
+ * double with its age, a paid one after a day, a week and a month, and one with an open dispute each week until the bank has
+ * decided, however long that takes and whatever became of the order meanwhile: it may be refunded, or lost to another dispute,
+ * or the dispute is about what came twice. What is looked at for the last time is taken out only after the look.
  */
 async function claimDue(db: Db): Promise<Due[]> {
   const { rows } = await sql<Due>`
-    update orders set due_at = case
+    update orders o set due_at = case
       when state in ('pending', 'processing') and expires_at > now()
         then least(expires_at, now() + greatest(interval '1 minute', least(interval '6 hours', now() - created_at)))
       when state in ('pending', 'processing', 'expired') then now() + interval '1 hour'
       when now() - coalesce(paid_at, created_at) < interval '1 day' then now() + interval '1 day'
-      when state = 'disputed' then now() + interval '7 days'
+      when ${IS_DISPUTED} then now() + interval '7 days'
       when now() - coalesce(paid_at, created_at) < interval '7 days' then now() + interval '7 days'
       when now() - coalesce(paid_at, created_at) < interval '30 days' then now() + interval '30 days'
       else now() + interval '1 hour' end
     where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
-    returning id, state, expires_at <= now() as over,
+    returning id, state, due_at::text as "dueAt", expires_at <= now() as over,
       expires_at <= now() - make_interval(days => ${UNASKABLE_DAYS}) as forgotten,
-      state = 'expired' or (state <> 'disputed' and now() - coalesce(paid_at, created_at) >= interval '30 days') as last`.execute(
+      state = 'expired' or (not ${IS_DISPUTED} and now() - coalesce(paid_at, created_at) >= interval '30 days') as last`.execute(
     db,
   )
   return rows
 }
+
+/** Asked of the few orders that are claimed, each by an index. */
+const IS_DISPUTED = sql`exists (select from disputes d where d.order_id = o.id and d.state = 'open')`
 
 async function lookAt(asking: Reconciling, order: Due): Promise<void> {
   const { db } = asking

@@ -4,7 +4,14 @@ import { type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage, opaq
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { postings } from '../../ledger/transfers.ts'
-import { inTimelines, moveOrders, noteRefunded, raiseRefunded, waitForBank } from '../../orders/move.ts'
+import {
+  inTimelines,
+  lookWhileDisputed,
+  moveOrders,
+  noteRefunded,
+  raiseRefunded,
+  waitForBank,
+} from '../../orders/move.ts'
 import { decide } from './decide.ts'
 import type { Effects, Known } from './known.ts'
 import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
@@ -122,6 +129,11 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
       (effects) => effects.disputes,
       (one, { processor, orderId }) => ({ processor, orderId, ...one }),
     ),
+  )
+  // a dispute can be open where the order has no move for it, or ends by another: a refund of all, a first dispute that is lost
+  await lookWhileDisputed(
+    tx,
+    orderIds(({ disputes, refunds }) => disputes.length + refunds.length > 0),
   )
   await jobs.add(
     tx,
