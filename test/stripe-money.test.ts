@@ -223,6 +223,17 @@ test('a refund that Stripe refused, and remembers so, is made once it can be', a
   assert.equal(bank.refunds.length, 1)
 })
 
+test('a refund that a restricted key may not make is refused for certain, and is made once it may', async (t) => {
+  const { server, bank, stripe, paid } = await setUp(t)
+  const { id, captureId } = await paid()
+  const wanted = { key: 'ref_restricted', processorPaymentId: id, captureId, amountMinor: 1900 }
+  server.knobs.forbidden = ['POST /v1/refunds']
+  await assert.rejects(stripe.refund(wanted), { answered: true })
+  server.knobs.forbidden = []
+  await stripe.refund(wanted)
+  assert.equal(bank.refunds.length, 1)
+})
+
 test('a key that was used for another amount refunds once, by whichever of them arrived', async (t) => {
   const { bank, stripe, paid } = await setUp(t)
   const { id, captureId } = await paid()

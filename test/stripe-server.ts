@@ -73,7 +73,7 @@ export async function startStripeServer({
     pageSize: 100,
     /** Its clock is ahead of ours. */
     clockAheadSeconds: 0,
-    /** What a restricted key may not: the beginnings of paths. */
+    /** What a restricted key may not: the beginnings of paths, or of a method and a path. */
     forbidden: [] as string[],
     /** A search does not know what was made in the last seconds. */
     searchLagSeconds: 0,
@@ -123,7 +123,7 @@ export async function startStripeServer({
     try {
       if (authorization !== `Bearer ${secretKey}`)
         throw new StripeError(401, { message: `Invalid API Key provided: ${secretKey.slice(0, 8)}****` })
-      if (knobs.forbidden.some((path) => call.path.startsWith(path)))
+      if (knobs.forbidden.some((one) => call.path.startsWith(one) || `${call.method} ${call.path}`.startsWith(one)))
         throw new StripeError(403, {
           message: `The provided key '${secretKey.slice(0, 8)}****' does not have the required permissions for this endpoint.`,
         })

@@ -27,7 +27,9 @@ export class StripeRefused extends ProcessorUnavailable {
     this.code = error.code
     this.keyReused = error.rawType === 'idempotency_error' && error.code !== 'idempotency_key_in_use'
     this.replayed = error.headers?.['idempotent-replayed'] === 'true'
-    this.certain = error instanceof Stripe.errors.StripeInvalidRequestError
+    // what a restricted key may not do is refused before anything begins
+    this.certain =
+      error instanceof Stripe.errors.StripeInvalidRequestError || error instanceof Stripe.errors.StripePermissionError
     this.answered = this.certain || this.keyReused
   }
 }
