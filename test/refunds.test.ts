@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import { FEES, sellerAccount } from '../src/ledger/transfers.ts'
-import { captureOf, query, sharedPair, snapshotOf, times } from './processor.ts'
+import { captureOf, mailsAbout, query, sharedPair, snapshotOf, times } from './processor.ts'
 import { type Browser, newBrowser } from './seller.ts'
 import { type Answer, type TestShop, assertProblem, eventually } from './shop.ts'
 
@@ -454,7 +454,7 @@ test('a refund that its processor refuses for ten days has failed; should it hav
   assert.equal((await ended(order))[0].status, 'succeeded')
 })
 
-test('a refund whose processor gives no answer is never called failed: it is made when there is one', async () => {
+test('a refund whose processor gives no answer is never called failed: its seller is told once, and it is made when there is one', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   const { processorPaymentId } = await shop.sandboxPayment(order.orderId)
@@ -466,14 +466,16 @@ test('a refund whose processor gives no answer is never called failed: it is mad
     () => jobsOf(shop, body.id, 'retry'),
     (waiting) => waiting.length > 0,
   )
+  assert.deepEqual(await mailsAbout(shop, order, 'seller'), [])
   await sql`update refunds set created_at = now() - interval '11 days' where id = ${body.id}`.execute(shop.db)
-  for (let i = 0; i < 2; i++) {
+  for (let i = 0; i < 3; i++) {
     await tryAgainNow(shop, body.id)
     await eventually(
       () => tried(shop, body.id),
       (again) => again,
     )
     assert.deepEqual(await whats(shop, order), ['created', 'paid', 'refund_requested'])
+    assert.deepEqual(await mailsAbout(shop, order, 'seller'), ['A refund is not confirmed: A book'])
   }
   await rename('away', processorPaymentId)
   await tryAgainNow(shop, body.id)

@@ -16,6 +16,7 @@ export type SellerMail =
   | 'seller_needs_review'
   | 'seller_refunded'
   | 'seller_refund_failed'
+  | 'seller_refund_unconfirmed'
   | 'seller_return_failed'
   | 'seller_disputed'
   | 'seller_dispute_won'

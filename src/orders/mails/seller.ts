@@ -43,6 +43,13 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews)
     text: `${WHY[news.why ?? 'refused']} The order stands as it did without this refund, and the books too.`,
     facts: [['Amount', money(order, news)], ...ofOrder(order)],
   }),
+  // of money that came twice as well: then the buyer has the files
+  seller_refund_unconfirmed: (order, news) => ({
+    subject: `A refund is not confirmed: ${order.productName}`,
+    title: 'Nobody has confirmed a refund for ten days.',
+    text: `Whether ${money(order, news)} went back to the buyer is not known: your payment processor gives no clear answer. Look at the payment in your payment processor’s dashboard; if your account there was replaced, in the old one’s. The processor is asked again until it answers, so this refund can still be made. Until then it counts as on its way${order.delivered ? '' : ', and the buyer cannot download the files'}.`,
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
   seller_return_failed: (order, news) => ({
     subject: `A payment could not be sent back: ${order.productName}`,
     title: 'Money that a buyer paid by mistake could not be sent back.',

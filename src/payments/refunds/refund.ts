@@ -15,7 +15,7 @@ import {
 
 /** Growing pauses, over two weeks: longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
-/** After this a refund that its processor refuses has failed. The tries last longer. */
+/** After this a refund that its processor refuses has failed, and of one without a clear answer its seller is told. The tries last longer. */
 const GIVE_UP_DAYS = 10
 /** A try is over by then, and nothing that it sent is on its way any more. */
 const TRY_SECONDS = 60
@@ -57,7 +57,10 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
     const message = `the processor ${refund.processor} is not configured any more`
     if (!refund.overdue) throw new Error(message)
     // what it may have is asked about again once it is back
-    if (refund.asked) return log.warn({ refundId }, message)
+    if (refund.asked) {
+      await tellUnconfirmed(db, jobs, refundId)
+      return log.warn({ refundId }, message)
+    }
     return giveUp(db, jobs, log, refundId, 'no_answer')
   }
   const ours = await beginTry(db, refundId)
@@ -73,11 +76,12 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
 
   const now = await findWanted(db, refundId)
   if (!now) return
+  // what is called failed is asked for anew: where its answer was lost, or another try may be under way, it could go out twice
+  const isClear = payment && (now.taken || !failure || (failure instanceof ProcessorUnavailable && failure.answered))
+  if (now.overdue && !isClear) await tellUnconfirmed(db, jobs, refundId)
   // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
   if (now.taken && now.overdue) return
-  // what is called failed is asked for anew: where its answer was lost, or another try may be under way, it could go out twice
-  const isClear = !failure || (failure instanceof ProcessorUnavailable && failure.answered)
-  if (payment && isClear && !now.taken && !ours.besideAnother) {
+  if (isClear && !now.taken && !ours.besideAnother) {
     const why = failure instanceof AmountNotTaken ? 'amount' : whyImpossible(now)
     if (why || (failure && now.overdue)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer', ours.askedAt)
   }
@@ -189,5 +193,21 @@ async function giveUp(
     if (reason === 'duplicate' && why === 'refunded_already') return
     const kind = reason === 'seller' ? 'seller_refund_failed' : 'seller_return_failed'
     await jobs.add(tx, 'mail', [{ data: { kind, orderId, amountMinor, currency, why } }])
+  })
+}
+
+/** It is not called failed, and may stay so for ever: its seller can look where we cannot. Told once. */
+async function tellUnconfirmed(db: Db, jobs: Jobs, refundId: string): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql<Pick<Wanted, 'orderId' | 'amountMinor' | 'currency'>>`
+      update refunds r set told_at = now() from captures c
+      where r.id = ${refundId} and r.state = 'requested' and r.told_at is null
+        and c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
+      returning r.order_id as "orderId", r.amount_minor as "amountMinor", c.currency`.execute(tx)
+    await jobs.add(
+      tx,
+      'mail',
+      rows.map((refund) => ({ data: { kind: 'seller_refund_unconfirmed', ...refund } })),
+    )
   })
 }
