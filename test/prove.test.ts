@@ -284,6 +284,23 @@ describe('a shop of the sandbox', () => {
         'captureId', payment->'captures'->0->>'id', 'amountMinor', 5)))`),
       found: ['only_at_processor'],
     },
+    'a dispute that the bank has decided since': {
+      by: `with held as (update transfers set created_at = created_at - interval '20 days' where kind = 'dispute_hold')
+        update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"')
+        where payment->>'orderId' = ${SECOND_DISPUTED}`,
+      found: ['dispute_decided'],
+    },
+    'nothing in a decision that came just after its dispute': {
+      by: `update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"')
+        where payment->>'orderId' = ${SECOND_DISPUTED}`,
+      found: [],
+    },
+    'nothing in an open dispute of last year, whose payment was another account’s': {
+      by: `with c as (update captures set captured_at = captured_at - interval '1 year' where order_id = ${SECOND_DISPUTED}),
+        t as (update transfers set created_at = created_at - interval '1 year' where order_id = ${SECOND_DISPUTED})
+        delete from sandbox_payments where payment->>'orderId' = ${SECOND_DISPUTED}`,
+      found: [],
+    },
     'a payment that its processor does not know': {
       by: `delete from sandbox_payments where payment->>'orderId' = ${SALE}`,
       found: ['only_here'],
@@ -398,6 +415,13 @@ describe('real processors', () => {
     bank.now = () => Date.now() - 200 * HOUR_MS
     const strangers = Array.from({ length: 4 }, () => bank.createIntent({ amount: '900', currency: 'usd' })['id'])
     for (const id of strangers) bank.confirm(id)
+    // before those days too: a dispute that goes on for weeks
+    bank.now = () => Date.now() - 20 * 24 * HOUR_MS
+    const longAgo = await buy()
+    bank.confirm(longAgo)
+    const open = bank.openDispute(longAgo)['id']
+    await server.delivered()
+    await planted(shop.databaseUrl, `update transfers set created_at = created_at - interval '20 days'`)
     for (const hours of [70, 47, 23, 0]) {
       bank.now = () => Date.now() - hours * HOUR_MS
       const [plain, refunded, disputed, ,] = (await times(4, buy)) as [string, string, string, string]
@@ -419,7 +443,7 @@ describe('real processors', () => {
     const before = asked()
     const proof = await proofOf(shop.databaseUrl, stripe)
     assert.deepEqual([proof.differences, proof.notAsked], [[], []])
-    assert.equal(asked() - before, 4, 'the disputes of another currency, and no stranger')
+    assert.equal(asked() - before, 5, 'the disputes of another currency, that of long ago, and no stranger')
     assert.equal(
       proof.days.reduce((sum, one) => sum + (one.kind === 'capture' ? one.ours : 0), 0),
       12,
@@ -452,6 +476,13 @@ describe('real processors', () => {
     const { differences } = await proofOf(shop.databaseUrl, stripe, 3, 5)
     assert.equal(differences.find(({ what }) => what === 'dispute_decided')?.id, `stripe:dispute:${decided}`)
     assert.equal(differences.find(({ what }) => what === 'many_more')?.id, '1 payments')
+    bank.closeDispute(open, 'won')
+    assert.deepEqual(
+      (await proofOf(shop.databaseUrl, stripe)).differences.flatMap(({ what, id }) =>
+        what === 'dispute_decided' ? [id] : [],
+      ),
+      [decided, open].map((id) => `stripe:dispute:${id}`),
+    )
     server.fail('503 html', { times: 20 })
     const away = await proofOf(shop.databaseUrl, stripe)
     assert.deepEqual([away.differences, away.notAsked.length], [[], 1])

@@ -25,7 +25,7 @@ export interface Proof {
 
 /**
  * Proves that the books agree with themselves, with what we know of the orders, and with the money that moved at the
- * processors in [from, to). Writes nothing. The books are read in one snapshot and all of them; the processors are asked for
+ * processors in [from, to), and of disputes that are open here, whatever their day, that they still are. Writes nothing. The books are read in one snapshot and all of them; the processors are asked for
  * lists, and about single payments where those differ.
  */
 export async function prove({
@@ -49,13 +49,13 @@ export async function prove({
       await sql`select set_config('work_mem', ${WORK_MEMORY}, false)`.execute(db)
       await makeTables(db)
       const notAsked: string[] = []
+      const asked: string[] = []
       const found = await db
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (tx) => {
           const differences = [...(await proveBooks(tx)), ...(await proveRows(tx))]
-          const asked: string[] = []
           for (const { name, movements } of processors.values()) {
             if (!movements) continue
             try {
@@ -72,7 +72,7 @@ export async function prove({
           await compare(tx, asked, from, to)
           return differences
         })
-      const { list, more } = await suspects(db, mostSuspects)
+      const { list, more } = await suspects(db, asked, mostSuspects)
       const answers = await askAbout(db, processors, list, graceMs)
       for (const { processor, payment } of answers.notAsked) notAsked.push(`${processor}: payment ${payment}`)
       const unasked: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments` }] : []

@@ -60,7 +60,9 @@ export async function askAbout(
   const found: Difference[] = []
   const resolved: Suspect[] = []
   for (const [suspect, snapshot] of told) {
-    const differences = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
+    const all = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
+    // what else differs was told in the nights of its own day
+    const differences = suspect.differs ? all : all.filter(({ what }) => what === 'dispute_decided')
     if (differences.length === 0) resolved.push(suspect)
     found.push(...differences)
   }
@@ -89,10 +91,10 @@ function differencesOf(
   for (const their of theirs) {
     const our = ours.find(({ kind, id }) => kind === their.kind && id === their.id)
     if (!our) differ('only_at_processor', their, their, undefined)
+    // a decision is for good here, whatever is opened again there; and it can come with another amount
+    else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
     else if (our.amountMinor !== their.amountMinor || our.currency !== their.currency)
       differ('amount_differs', their, their, our)
-    // a decision is for good here, whatever is opened again there
-    else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
     else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)
   }
   for (const our of ours) {

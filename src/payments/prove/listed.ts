@@ -86,18 +86,36 @@ export interface Suspect {
   payment: string
   orderId: string | null
   isKnown: boolean
+  /** The lists say otherwise. If not, it has a dispute that is open here, and that alone is asked about. */
+  differs: boolean
 }
 
 /**
  * The payments of which the lists and we say different things: ours before those of which nobody knows whose they are, and the
  * newest first. `more` are ours that are too many. Of the others only as many are compared: what is ours and was forgotten here
  * is found in the night after it was made.
+ *
+ * Between the two, and as long as there is room, come our open disputes of the `asked` processors, the oldest first: no list says
+ * that a bank has decided. Of those of the last day the notification may still be on its way.
  */
-export async function suspects(db: Db, most: number): Promise<{ list: Suspect[]; more: number }> {
+export async function suspects(
+  db: Db,
+  asked: readonly string[],
+  most: number,
+): Promise<{ list: Suspect[]; more: number }> {
   const { rows } = await sql<Suspect & { ours: number }>`
-    select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", count(max(order_id)) over () as ours
-    from pg_temp.compared where ${UNEQUAL} group by 1, 2
-    order by max(order_id) is null, max(coalesce(listed_at, our_at)) desc, 1, 2 limit ${most}`.execute(db)
+    with unequal as (
+      select processor, payment, order_id, is_known, coalesce(listed_at, our_at) as at, true as differs
+      from pg_temp.compared where ${UNEQUAL}),
+    open as (
+      select o.processor, o.payment, o.order_id, true, o.at, false from ${OURS} o
+      where o.kind = 'dispute' and o.state = 'open' and o.at < now() - interval '1 day' and o.processor = any(${asked}::text[]))
+    select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", bool_or(differs) as differs,
+      count(max(order_id) filter (where differs)) over () as ours
+    from (select * from unequal union all select * from open) s group by 1, 2
+    order by max(order_id) is null, max(at) filter (where differs) desc nulls last, min(at), 1, 2 limit ${most}`.execute(
+    db,
+  )
   await sql`
     delete from pg_temp.compared where order_id is null and (processor, payment) not in (
       select * from unnest(${rows.map((one) => one.processor)}::text[], ${rows.map((one) => one.payment)}::text[]))`.execute(
