@@ -566,6 +566,11 @@ test('each night’s proof is told to an alarm, whoever of the instances made it
   await sql`update proofs set at = at - interval '20 days'`.execute(shop.db)
   await night()
   assert.deepEqual(await notAsked(), [{ count: 1 }], 'nights without a proof are made up for')
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'and so are nights in which not all could be asked')
+  await sql`update proofs set not_asked = 1`.execute(shop.db)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'from the first one on, if that was never so')
   await capturedBy('sandbox', 0)
 
   await planted(shop.databaseUrl, `update orders set refunded_minor = 5 where id = '${order.orderId}'`)

@@ -26,7 +26,7 @@ export const daysBefore = (moment: Date, days: number): Date =>
 
 /**
  * The days of a night's proof. They end with the last midnight: of what happened in the hours since, the notification may still
- * be on its way, or come again. Nights without a proof, in which nothing ran, are made up for.
+ * be on its way, or come again. Nights without a proof, in which nothing ran or not all could be asked, are made up for.
  */
 export function nightlySpan(now: Date, latestProof: Date | undefined): { from: Date; to: Date; days: number } {
   const to = daysBefore(now, 0)
@@ -54,7 +54,8 @@ export async function proveNightly(
     atOnce: 1,
   }
   await jobs.on('prove', options, async () => {
-    const { rows } = await sql<{ at: Date | null }>`select max(at) as at from proofs`.execute(db)
+    const { rows } = await sql<{ at: Date | null }>`
+      select coalesce(max(at) filter (where not_asked = 0), min(at)) as at from proofs`.execute(db)
     const { days, ...span } = nightlySpan(new Date(), rows[0]?.at ?? undefined)
     const { differences, notAsked } = await prove({ database, processors, ...span })
     for (const difference of differences.slice(0, MOST_LOGGED)) log.error(difference, 'the proof found a difference')
