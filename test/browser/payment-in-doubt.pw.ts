@@ -58,7 +58,18 @@ test('paid where nobody heard of it: the next visit shows it as paid, and asks f
   shop.server.knobs.notify = 'never'
   const { orderId } = await toForm(page, shop)
   shop.bank.confirm(intentOf(shop, orderId)['id'])
+  // the first status does not know of it, and what comes back instead of a form is all that the page has for a while
+  const held = Promise.withResolvers<void>()
+  let asked = 0
+  await page.route('**/status?*', async (route) => {
+    if (++asked > 1) await held.promise
+    await route.continue()
+  })
   await page.reload()
+  await expect.poll(() => asked).toBe(2)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
+  await expect(page.getByText('Not open for payments')).toHaveCount(0)
+  held.resolve()
   await expectPaid(page)
   expect(await shownOrderId(page)).toBe(orderId)
 })

@@ -79,11 +79,12 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     const isSame = kept.orderId === orderId
     const next = isSame ? kept : { ...rest, orderId }
     keep(productId, next)
-    const order = isNew ? freshOrder(created) : isSame ? get().order : undefined
+    // What comes without the means to pay was found paid just now, or cannot be paid here.
+    const order = isNew || !clientSecret ? freshOrder(created) : isSame ? get().order : undefined
     set({ kept: next, created, order })
     // The answer to a repeated request is that of the first one: whether it is paid by now only the status knows.
     // And the files of what cost nothing come with it.
-    if (!order || order.paid || order.status !== status || !clientSecret) void following.check()
+    if (order?.status !== status || !clientSecret) void following.check()
   }
 
   /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
