@@ -453,7 +453,7 @@ test('a network gets three codes in fifteen minutes for a mailbox, over two serv
     Array.from({ length: 8 }, (_, n) => askChargeCode(newBrowser(n % 2 ? shop : second, stranger), email)),
   )
   assert.equal(answers.filter(({ status }) => status === 202).length, 3)
-  for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 3, 890, 900)
+  for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 3, 800, 900)
   assert.equal((await newBrowser(shop, stranger).askCode(email)).status, 202, 'a seller of that mailbox still gets in')
   assert.equal((await askChargeCode(newBrowser(second, stranger), newMailbox())).status, 202, 'another mailbox')
   assert.equal((await askChargeCode(newBrowser(second, owner), email)).status, 202, 'from another network')
