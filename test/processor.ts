@@ -63,6 +63,36 @@ export async function changeSandbox(shop: TestShop, orderId: string, change: Par
     where payment->>'orderId' = ${orderId}`.execute(shop.db)
 }
 
+const holding = new WeakMap<TestShop, Promise<unknown>>()
+
+/**
+ * The sandbox's bank does not get done with what it takes its time for, a payment or a refund of this order, until what is
+ * returned is called: what is to be seen meanwhile takes a busy machine longer than the bank.
+ */
+export async function holdBank(shop: TestShop, { orderId }: { orderId: string }): Promise<() => Promise<void>> {
+  let ready = holding.get(shop)
+  if (!ready) {
+    ready = sql`
+      create table held (payment_id text);
+      create function hold_bank() returns trigger language plpgsql as $$ begin
+        if exists (select from held where payment_id = new.data->>'id' for share) then new.start_after = now() + interval '1 hour'; end if;
+        return new;
+      end $$;
+      create trigger hold_bank before insert on pgboss.job for each row
+        when (new.name in ('sandbox_later', 'sandbox_refund')) execute function hold_bank()`.execute(shop.db)
+    holding.set(shop, ready)
+  }
+  await ready
+  const { processorPaymentId } = await shop.sandboxPayment(orderId)
+  await sql`insert into held values (${processorPaymentId})`.execute(shop.db)
+  return async () => {
+    await sql`delete from held where payment_id = ${processorPaymentId}`.execute(shop.db)
+    await sql`
+      update pgboss.job set start_after = now()
+      where name in ('sandbox_later', 'sandbox_refund') and data->>'id' = ${processorPaymentId}`.execute(shop.db)
+  }
+}
+
 /** From now on the database itself notes every time the sandbox is asked about a payment, by any instance. */
 export async function watchAsking(shop: TestShop): Promise<(orderId: string) => Promise<Date[]>> {
   await sql`
