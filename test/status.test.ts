@@ -7,6 +7,7 @@ import { newId } from '../src/kit/ids.ts'
 import { newLog } from '../src/kit/log.ts'
 import { syncOrder } from '../src/payments/asking/ask.ts'
 import type { Processor } from '../src/payments/processor.ts'
+import { holdBank } from './processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
 const shared = sharedShop()
@@ -352,6 +353,7 @@ test('a page is told to ask often at first, then seldom, and to stop when nothin
 test('while a bank works on a slow payment there are no files, and when it is done there are', async () => {
   const shop = shared()
   const order = await shop.checkout()
+  const release = await holdBank(shop, order)
   const answer = await shop.confirm(order, 'delayed', 'bank_transfer')
   assert.deepEqual(answer.body, { status: 'processing' })
   const waiting = await shop.until(order.orderId, ({ status }) => status !== 'pending')
@@ -359,6 +361,7 @@ test('while a bank works on a slow payment there are no files, and when it is do
   assert.equal(typeof waiting.nextPollMs, 'number')
   assertProblem(await shop.confirm(order), 409, 'payment_in_progress')
   assert.deepEqual(await shop.transfers(order.orderId), [], 'nothing is booked before the money is there')
+  await release()
   const paid = await shop.until(order.orderId, ({ status }) => status !== 'processing')
   assert.deepEqual([paid.status, paid.rail, paid.downloads.length], ['paid', 'bank_transfer', 1])
   assert.deepEqual(what(paid), ['created', 'payment_processing', 'paid'])
