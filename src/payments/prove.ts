@@ -25,8 +25,9 @@ export interface Proof {
 
 /**
  * Proves that the books agree with themselves, with what we know of the orders, and with the money that moved at the
- * processors in [from, to), and of disputes that are open here, whatever their day, that they still are. Writes nothing. The books are read in one snapshot and all of them; the processors are asked for
- * lists, and about single payments where those differ.
+ * processors in [from, to), and of disputes that are open here, whatever their day, that they still are. Writes nothing. The
+ * books are read in one snapshot and all of them; the processors are asked for lists, and about single payments where those
+ * differ.
  */
 export async function prove({
   database,
