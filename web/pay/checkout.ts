@@ -117,9 +117,9 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   }
 
   function resume(failed: boolean): void {
-    const { kept, order, created } = get()
+    const { kept, order } = get()
     // After a reload the means to pay are asked for again, under the same key, and only for an order that may be paid.
-    if (!failed && kept && order && !created && viewOf(get()) === 'checking') void create(kept.email)
+    if (!failed && order && viewOf(get()) === 'checking') void create(kept!.email)
     else following.plan()
   }
 
@@ -196,7 +196,7 @@ function reasonOf({ rail, answer, back }: Attempt, declined: boolean): Notice {
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
 const same = (one?: Wish, other?: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-const freshOrder = ({ clientSecret: _, publishableKey: _key, processor: _form, ...created }: Created): OrderStatus => ({
+const freshOrder = (created: Created): OrderStatus => ({
   ...created,
   paid: created.status === 'paid',
   canPay: created.status !== 'paid',
