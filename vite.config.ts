@@ -82,6 +82,8 @@ function selfContained(page: string): Plugin {
         if (file.imports?.length) throw new Error(`${file.fileName} needs the script that is inside the page`)
         await write(file.fileName, file.code!)
       }
+      for (const file of output.filter((one) => one.fileName.endsWith('.json')))
+        await write(file.fileName, String(file.source))
       const html = output.find((file) => file.fileName.endsWith('.html'))
       if (!html) throw new Error(`${page} was not built`)
       await write(page, inline(String(html.source), output))

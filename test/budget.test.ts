@@ -53,7 +53,6 @@ test('what the page loads later is there, and needs nothing else', async () => {
   assert.deepEqual(names, [
     'dist',
     'email-suggestion',
-    'ended-words',
     'form-tools',
     'offer-part',
     'razorpay-form',
@@ -61,6 +60,8 @@ test('what the page loads later is there, and needs nothing else', async () => {
     'stripe-form',
   ])
   for (const file of later) assert.doesNotMatch(await page(path.join('pay', file)), /\bimport\b/)
+  const [words] = /\/assets\/ended-words-[\w-]+\.json/.exec(script!)!
+  assert.equal(typeof JSON.parse(await page(words)).expired, 'string')
 })
 
 test('every page has the place for the data of the server, and nothing that its policy forbids', async () => {

@@ -282,6 +282,23 @@ for (const [status, title] of [
   })
 }
 
+test('what an expired order means is asked for again when it did not arrive, and no other order is offered before', async ({
+  page,
+}) => {
+  const { orderId } = await makeOrder(page)
+  await page.route('**/status?**', (route) =>
+    route.fulfill({ json: { ...paidAnswer(orderId), status: 'expired', paid: false } }),
+  )
+  const lost = page.waitForEvent('requestfailed', { predicate: (request) => request.url().includes('/ended-words-') })
+  await page.route('**/assets/ended-words-*', (route) => route.abort(), { times: 1 })
+  await page.reload()
+  await lost
+  await expect(page.getByRole('heading', { name: 'This order has expired' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Start a new order' })).toHaveCount(0)
+  await expect(page.getByText('Should a payment still arrive, you get the files by e-mail.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Start a new order' })).toBeVisible()
+})
+
 test('a price that changed between page and order is said before it is paid', async ({ page }) => {
   await page.route('**/api/checkout', async (route) => {
     const response = await route.fetch()

@@ -3,6 +3,7 @@ import { isGoingBack } from '../ui/going-back.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { StepProps } from './counter.tsx'
 import { OrderLink } from './order-link.tsx'
+import wordsUrl from './ended-words.json?url&no-inline'
 import { useWords } from './use-words.ts'
 
 type Ending = [icon: IconName, title: string, again?: string]
@@ -18,14 +19,16 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
 const CLOSED: Ending = ['clock', 'This order is closed', 'Start a new order']
 const GOING_BACK: Ending = ['back', 'Your refund is on its way']
 
-const words = () => import('./ended-words.ts')
+/** What it means for the buyer, by the order's state. Not by import(), which in many browsers fails for good once it has failed. */
+const words = (): Promise<Partial<Record<Status, string>>> => fetch(wordsUrl).then((answer) => answer.json())
 
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
-  const ending = order && (isGoingBack(order) ? GOING_BACK : (ENDINGS[order.status] ?? CLOSED))
-  const means = useWords(words)?.MEANS
-  if (!ending) return null
-  const [icon, title, again] = ending
+  const means = useWords(words)
+  if (!order) return null
+  const goingBack = isGoingBack(order)
+  const text = means?.[goingBack ? 'refunded' : order.status] ?? means?.pending
+  const [icon, title, again] = goingBack ? GOING_BACK : (ENDINGS[order.status] ?? CLOSED)
   return (
     <div class="stack">
       <div class="done quiet">
@@ -34,9 +37,9 @@ export function Ended({ checkout, state }: StepProps) {
         </span>
         <h2 tabIndex={-1}>{title}</h2>
       </div>
-      <p class="soft">{means?.[isGoingBack(order) ? 'refunded' : order.status] ?? means?.pending}</p>
+      <p class="soft">{text}</p>
       <OrderLink kept={kept} />
-      {again && (
+      {again && text && (
         <p>
           <button type="button" class="button" onClick={checkout.startOver}>
             {again}

@@ -1,10 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** What only few buyers read comes later, and the page can do without it. */
+/** After words that did not come. */
+const AGAIN_MS = 4_000
+
+/** What only few buyers read comes later, and is asked for until it is there. */
 export function useWords<T>(load: () => Promise<T>): T | undefined {
   const [words, setWords] = useState<T>()
   useEffect(() => {
-    load().then(setWords, () => {})
+    let gone = false
+    const ask = () => gone || load().then(setWords, () => setTimeout(ask, AGAIN_MS))
+    void ask()
+    return () => {
+      gone = true
+    }
   }, [load])
   return words
 }
