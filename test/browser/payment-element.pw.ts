@@ -161,7 +161,7 @@ test('a bank that pays by its own page', async ({ page, shop }) => {
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('a voucher is carried to a shop: the page says where it is, also after a reload, and hears of the money', async ({
+test('a voucher is carried to a shop: the page says where it is, until another try, also after a reload, and hears of the money', async ({
   page,
   shop,
 }) => {
@@ -175,6 +175,13 @@ test('a voucher is carried to a shop: the page says where it is, also after a re
   const { id } = intentOf(shop, orderId)
   await expect(instructions).toHaveAttribute('href', `https://pay.stripe.com/voucher/${id}`, SLOW)
   await expectAccessible(page, 'a voucher that waits')
+  // another try takes its place
+  await form(page).getByLabel('Card', { exact: true }).check()
+  await payBy(page, DECLINED)
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible(SLOW)
+  await page.reload()
+  await expect(alarm).toBeVisible(SLOW)
+  await expect(instructions).toHaveCount(0)
   shop.server.knobs.notify = 'never'
   shop.bank.confirm(id, { method: 'oxxo' })
   await expectPaid(page)

@@ -90,7 +90,12 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
   function keepAttempt(attempt: Attempt | undefined, change: Partial<State>, left = get().kept!.left): void {
     const { attempt: _, left: __, ...rest } = get().kept!
-    const kept = { ...rest, ...(attempt && { attempt }), ...(left && !isSettled(get().order?.status) && { left }) }
+    // What an earlier try left to do is over with the next one. It may still be paid, so the processor is asked on.
+    const kept = {
+      ...rest,
+      ...(attempt && { attempt }),
+      ...(left && !isSettled(get().order?.status) && { left: attempt ? {} : left }),
+    }
     // Another tab may have begun a new order meanwhile, which must not be overwritten by what became of this one.
     if (recall(productId)?.orderId === kept.orderId) keep(productId, kept)
     set({ ...change, kept })
