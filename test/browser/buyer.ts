@@ -48,6 +48,33 @@ export async function payWith(page: Page, { rail = 'Card', scenario = 'success' 
   await payButton(page).click()
 }
 
+const STATUS = '**/status?**'
+
+/** What the service says of a paid order is that it is `status`, until what is returned is called. A bank takes three seconds. */
+export async function sayBefore(page: Page, status: 'pending' | 'processing'): Promise<() => void> {
+  let isOver = false
+  await page.route(STATUS, async (route) => {
+    if (isOver) return route.continue()
+    const response = await route.fetch()
+    const answer = await response.json()
+    const before = { status, paid: false, canPay: status === 'pending', paidAt: null, downloads: [], nextPollMs: 2_000 }
+    await route.fulfill({ response, json: answer.paid && !isOver ? { ...answer, ...before } : answer })
+  })
+  return () => {
+    isOver = true
+  }
+}
+
+/** The page is not told how its order stands, until what is returned is called. */
+export async function sayNothing(page: Page): Promise<() => void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route(STATUS, async (route) => {
+    await released
+    await route.continue()
+  })
+  return release
+}
+
 export async function expectPaid(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
   await expectNoPayButton(page)

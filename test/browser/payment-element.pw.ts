@@ -209,10 +209,12 @@ test('axe finds nothing in any state of the form', async ({ page, shop, stripe }
   await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
   await expectAccessible(page, 'blocked')
   stripe.faults.script = undefined
-  stripe.faults.scriptDelayMs = 3_000
+  const { promise: scriptAfter, resolve: release } = Promise.withResolvers<void>()
+  stripe.faults.scriptAfter = scriptAfter
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText('Loading the payment form…')).toBeVisible()
   await expectAccessible(page, 'loading')
+  release()
   await expect(payButton(page)).toBeVisible()
   await expectAccessible(page, 'the form')
   await payBy(page, DECLINED)

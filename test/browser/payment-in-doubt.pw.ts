@@ -1,4 +1,4 @@
-import { expectNoPayButton, expectPaid, newEmail, payButton, requestsTo, shownOrderId } from './buyer.ts'
+import { expectNoPayButton, expectPaid, newEmail, payButton, requestsTo, sayNothing, shownOrderId } from './buyer.ts'
 import {
   BROKEN,
   CARD,
@@ -35,20 +35,25 @@ test('the answer is lost after the payment was made: nothing is offered, then it
   shop.server.knobs.notify = 'never'
   const { orderId } = await toForm(page, shop)
   stripe.faults.confirm = 'lost'
+  const release = await sayNothing(page)
   await payBy(page, CARD)
   await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
   await expectNoPayButton(page)
   await page.reload()
+  await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
   await expectNoPayButton(page)
+  release()
   await expectPaid(page)
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
 test('trouble at the processor: the page asks what became of it, and offers to try again', async ({ page, shop }) => {
   await toForm(page, shop)
+  const release = await sayNothing(page)
   await payBy(page, BROKEN)
   await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
   await expectNoPayButton(page)
+  release()
   await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
   await payBy(page, CARD)
   await expectPaid(page)
@@ -80,12 +85,14 @@ test('the form does not come up because the payment was made: the processor is a
   stripe,
 }) => {
   shop.server.knobs.notify = 'never'
-  stripe.faults.scriptDelayMs = 2_000
+  const { promise: scriptAfter, resolve: release } = Promise.withResolvers<void>()
+  stripe.faults.scriptAfter = scriptAfter
   await page.goto(shop.demoUrl)
   await page.getByLabel('E-mail').fill(newEmail())
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await expect(page.getByText('Loading the payment form…')).toBeVisible()
   shop.bank.confirm(intentOf(shop, await shownOrderId(page))['id'])
+  release()
   await expectPaid(page)
 })
 
@@ -162,9 +169,11 @@ test('a reload in the middle of 3-D Secure: nothing is offered before the proces
   await payBy(page, CHALLENGED)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   const asked = requestsTo(page, /\/status$/)
+  const release = await sayNothing(page)
   await page.reload()
   await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
   await expectNoPayButton(page)
+  release()
   await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
   expect(asked.some((request) => request.url().includes('sync=1'))).toBe(true)
   await payBy(page, CARD)

@@ -70,13 +70,15 @@ test('a slow network: the place of the form is kept, and the page says that it i
   shop,
   stripe,
 }) => {
-  stripe.faults.scriptDelayMs = 8_000
+  const { promise: scriptAfter, resolve: release } = Promise.withResolvers<void>()
+  stripe.faults.scriptAfter = scriptAfter
   await page.goto(shop.demoUrl)
   await page.getByLabel('E-mail').fill(newEmail())
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await expect(page.getByText('Loading the payment form…')).toBeVisible()
   const before = await page.locator('.form-place').boundingBox()
-  await expect(page.getByText('The payment form is still on its way.')).toBeVisible({ timeout: 10_000 })
+  await expect(page.getByText('The payment form is still on its way.')).toBeVisible({ timeout: 20_000 })
+  release()
   await expect(payButton(page)).toBeVisible({ timeout: 10_000 })
   const after = await page.locator('.form-place').boundingBox()
   expect(Math.abs(after!.height - before!.height)).toBeLessThan(40)

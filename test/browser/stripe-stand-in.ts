@@ -40,7 +40,8 @@ export async function meetStripe(context: BrowserContext, { bank }: StripeStandI
     confirms: [] as Wire[],
     faults: {
       script: undefined as 'blocked' | undefined,
-      scriptDelayMs: 0,
+      /** The script comes when this has come. */
+      scriptAfter: undefined as Promise<void> | undefined,
       /** The payment is made, and its answer never arrives. */
       confirm: undefined as 'lost' | 'slow' | undefined,
     },
@@ -53,7 +54,7 @@ export async function meetStripe(context: BrowserContext, { bank }: StripeStandI
     const address = new URL(route.request().url())
     if (address.href === SCRIPT) {
       met.scripts++
-      if (met.faults.scriptDelayMs) await new Promise((resolve) => setTimeout(resolve, met.faults.scriptDelayMs))
+      await met.faults.scriptAfter
       if (met.faults.script) return route.abort('blockedbyclient')
       return route.fulfill({ contentType: 'text/javascript', body: await file('stripe.js') })
     }
