@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expectPaid, makeOrder, newEmail, payButton, payWith } from './buyer.ts'
+import { expectPaid, makeOrder, newEmail, payButton, payWith, sayBefore } from './buyer.ts'
 import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
 const STATUSES = ['expired', 'refunded', 'partially_refunded', 'disputed', 'charged_back', 'needs_review'] as const
@@ -27,9 +27,11 @@ test.describe('in the light and in the dark', () => {
     await payWith(page, { scenario: 'decline' })
     await expect(page.getByText('declined the payment')).toBeVisible()
     await look(page, 'declined')
+    const release = await sayBefore(page, 'processing')
     await payWith(page, { scenario: 'delayed' })
     await expect(page.getByText('You may close this page.')).toBeVisible()
     await look(page, 'processing')
+    release()
     await expectPaid(page)
     await page.getByText('Checksum').first().click()
     await look(page, 'paid')

@@ -8,6 +8,7 @@ import {
   newEmail,
   payButton,
   payWith,
+  sayBefore,
   statusOf,
 } from './buyer.ts'
 import { DEMO_URL, SIZES, expect, expectFits, test } from './fixtures.ts'
@@ -54,19 +55,23 @@ test.describe('on a phone', () => {
     page,
   }) => {
     const { email } = await makeOrder(page)
+    const release = await sayBefore(page, 'processing')
     await payWith(page, { rail: 'Bank transfer', scenario: 'delayed' })
     await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
     await expect(page.getByText('You may close this page.')).toBeVisible()
     await expect(page.getByText(email)).toBeVisible()
     await expectNoPayButton(page)
     await expectFits(page, 'processing')
+    release()
     await expectPaid(page)
   })
 
   test('late_success: declined, and when the bank approves after all the page turns to paid', async ({ page }) => {
     await makeOrder(page)
+    const release = await sayBefore(page, 'pending')
     await payWith(page, { scenario: 'late_success' })
     await expect(page.getByText('Your bank declined the payment.')).toBeVisible()
+    release()
     await expectPaid(page)
   })
 

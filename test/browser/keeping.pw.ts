@@ -7,6 +7,8 @@ import {
   payButton,
   payWith,
   requestsTo,
+  sayBefore,
+  sayNothing,
   shownOrderId,
   statusOf,
 } from './buyer.ts'
@@ -18,12 +20,14 @@ test('a reload keeps the order, before, during and after the payment', async ({ 
   await expect(payButton(page)).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
 
+  const release = await sayBefore(page, 'processing')
   await payWith(page, { scenario: 'delayed' })
   await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
   await page.reload()
   await expectNoPayButton(page)
   await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
   await expectNoPayButton(page)
+  release()
   await expectPaid(page)
 
   await page.reload()
@@ -165,11 +169,14 @@ test('the answer to the payment is lost on the way: the page finds out by itself
     await route.fetch()
     await route.abort()
   })
+  const release = await sayNothing(page)
   await payWith(page, { scenario: 'lost_webhook' })
   await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
   await expectNoPayButton(page)
   await page.reload()
+  await expect(page.getByRole('heading', { name: 'Checking with your bank' })).toBeVisible()
   await expectNoPayButton(page)
+  release()
   await expectPaid(page)
   expect((await statusOf(page, orderId, email)).timeline.map(({ what }) => what)).toEqual(['created', 'paid'])
 })
