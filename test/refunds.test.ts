@@ -435,6 +435,22 @@ test('a payment that is disputed before the refund was made is left to the bank'
   assert.equal((await full(shop, order)).status, 'disputed')
 })
 
+test('an order whose dispute was lost over nothing is refunded as any other', async () => {
+  const [shop] = shared()
+  const order = await paid(shop)
+  const payment = await shop.sandboxPayment(order.orderId)
+  const dispute = { id: `dp_${order.orderId}`, captureId: payment.captures[0]!.id, amountMinor: 1900 }
+  for (const told of [{ state: 'open' }, { state: 'lost', lostMinor: 0 }])
+    assert.equal((await shop.notify({ payment: { ...payment, disputes: [{ ...dispute, ...told }] } })).status, 200)
+  assert.equal((await full(shop, order)).status, 'paid')
+  assert.equal((await refund(order, {})).status, 201)
+  assert.deepEqual(
+    (await ended(order)).map((one) => one.status),
+    ['succeeded'],
+  )
+  assert.equal((await full(shop, order)).status, 'refunded')
+})
+
 test('a refund that its processor refuses for ten days has failed; should it have been made all the same, it is booked', async () => {
   const [shop] = shared()
   const order = await paid(shop)

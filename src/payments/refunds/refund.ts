@@ -111,7 +111,7 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
         where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id and d.state = 'succeeded'), 0))::bigint
         as "leftMinor",
       exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
-        and d.state <> 'won') as disputed,
+        and (d.state = 'open' or (d.state = 'lost' and coalesce(d.lost_minor, d.amount_minor) > 0))) as disputed,
       r.taken_at is not null as taken, r.asked_at is not null as asked,
       r.created_at < now() - make_interval(days => ${GIVE_UP_DAYS}) as overdue
     from refunds r
