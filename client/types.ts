@@ -274,7 +274,7 @@ export interface Api {
       }[]
       transfers: {
         id: string
-        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed. */
+        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back. */
         kind:
           | 'sale'
           | 'fee'
@@ -284,6 +284,9 @@ export interface Api {
           | 'fee_again'
           | 'dispute_hold'
           | 'dispute_release'
+          | 'dispute_return'
+          | 'held_loss'
+          | 'held_loss_back'
         orderId: string
         /** What it does to the balance, in minor units: below zero, it takes. */
         amount: number
@@ -519,7 +522,7 @@ export interface Api {
     answer: {
       items: {
         id: string
-        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed. */
+        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back. */
         kind:
           | 'sale'
           | 'fee'
@@ -529,6 +532,9 @@ export interface Api {
           | 'fee_again'
           | 'dispute_hold'
           | 'dispute_release'
+          | 'dispute_return'
+          | 'held_loss'
+          | 'held_loss_back'
         orderId: string
         /** What it does to the balance, in minor units: below zero, it takes. */
         amount: number

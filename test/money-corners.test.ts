@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { inTransaction } from '../src/kit/database.ts'
+import { proveBooks } from '../src/ledger/prove.ts'
 import { forgetIdempotencyKeys } from '../src/orders/create.ts'
 import { newId } from '../src/kit/ids.ts'
 import { type Jobs, startJobs } from '../src/kit/jobs.ts'
@@ -12,6 +14,7 @@ import {
   ProcessorUnavailable,
   RefundTaken,
 } from '../src/payments/processor.ts'
+import { proveRows } from '../src/payments/prove/rows.ts'
 import { resumeRefunds } from '../src/payments/refunds/refund.ts'
 import {
   BOB,
@@ -416,6 +419,58 @@ test('who asks again how to pay what was paid meanwhile, and nobody told, hears 
   bank.confirm(intentOf(order))
   const { status, clientSecret } = await shop.checkout({ productId }, KEY)
   assert.deepEqual([status, clientSecret], ['paid', undefined])
+})
+
+test('what was refunded and is disputed all the same: the books have what the account has, whether it comes back at once, later or never', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const productId = await shop.product()
+  const wholly = { refunded: undefined, end: 'refunded' }
+  const partly = { refunded: 700, end: 'charged_back' }
+  for (const when of ['before closed', 'after closed', 'never'] as const)
+    for (const { refunded, end } of [wholly, partly]) {
+      const what = `${refunded ?? 'all'}, ${when}`
+      const order = await shop.checkout({ productId })
+      const id = intentOf(order)
+      const booked = async () => {
+        await server.delivered()
+        const seller = await query<{ minor: number }>(
+          shop.db,
+          sql`select coalesce(sum(case when debit_account like 'processor:%' then amount_minor when credit_account like 'processor:%' then -amount_minor end), 0)::bigint as minor
+            from transfers where order_id = ${order.orderId}`,
+        )
+        return seller[0]!.minor
+      }
+      /** The seller's account at Stripe: by its own balance transactions. */
+      const account = () => {
+        const of = (one: Record<string, any>) => one['payment_intent'] === id
+        const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
+        return (
+          sum(bank.charges.filter(of).map((one) => one['amount_captured'])) -
+          sum(bank.refunds.filter(of).map((one) => (one['status'] === 'failed' ? 0 : one['amount']))) +
+          sum(bank.disputes.filter(of).flatMap((one) => one['balance_transactions'].map((moved: any) => moved.amount)))
+        )
+      }
+      bank.confirm(id)
+      await server.delivered()
+      const refund = bank.refundInDashboard(id, refunded)
+      await server.delivered()
+      bank.returnsRefunded = when
+      const { id: dispute } = bank.openDispute(id)
+      await server.delivered()
+      bank.closeDispute(dispute, 'lost')
+      assert.equal(await booked(), account(), `${what}: when it is closed`)
+      bank.returnLate()
+      assert.equal(await booked(), account(), `${what}: in the end`)
+      assert.equal(account(), when === 'never' ? -(refunded ?? 1900) : 0, what)
+      assert.equal((await shop.status(order.orderId)).status, end, what)
+      bank.failRefund(refund['id'])
+      assert.equal(await booked(), account(), `${what}: when the refund has failed`)
+      // who has the money has no files
+      const now = when !== 'never' && refunded === undefined ? 'paid' : 'charged_back'
+      assert.equal((await shop.status(order.orderId)).status, now, what)
+    }
+  assert.deepEqual(await inTransaction(shop.db, (tx) => proveBooks(tx)), [])
+  assert.deepEqual(await inTransaction(shop.db, (tx) => proveRows(tx)), [])
 })
 
 test('a dispute in another currency than was paid holds what was paid, and never more', async (t) => {

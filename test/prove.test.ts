@@ -231,6 +231,26 @@ describe('a shop of the sandbox', () => {
       by: `delete from transfers where kind = 'dispute_release' and order_id = ${LOST_IN_PART}`,
       found: ['not_booked'],
     },
+    'money back from a dispute that was never lost': {
+      by: entry('dispute_return', `'processor:sandbox'`, seller, '5', `'sandbox:dispute:x:0'`),
+      found: ['not_booked'],
+    },
+    'more back from a lost dispute than is known': {
+      by: entry(
+        'dispute_return',
+        `'processor:sandbox'`,
+        seller,
+        '5',
+        `(select processor || ':dispute:' || processor_dispute_id
+        || ':1' from disputes where state = 'lost' and order_id = ${LOST_IN_PART})`,
+        LOST_IN_PART,
+      ),
+      found: ['booked_differently'],
+    },
+    'a loss of held money that nobody had': {
+      by: entry('held_loss', `'held'`, seller, '5', `'sandbox:dispute:x'`),
+      found: ['held_below_zero', 'wrong_accounts'],
+    },
     'a dispute that ended and never began': {
       by: entry('dispute_release', `'disputed'`, seller, '2000', `'sandbox:dispute:x'`),
       found: ['balance_below_zero', 'booked_only', 'disputed_below_zero'],

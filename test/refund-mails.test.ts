@@ -157,11 +157,19 @@ test('a dispute is told when it opens and when it is decided, with what to do', 
   }
 })
 
-test('of a lost dispute each is told what is gone, and its seller what is back: a part, or all of it', async () => {
+test('of a lost dispute each is told what is gone, and its seller what is back: at once, later, or not at all', async () => {
   const [shop] = shared()
-  for (const [refunded, status, words] of [
-    [700, 'charged_back', /\$12\.00 stays with the buyer, and \$7\.00 that was on hold is yours again/],
-    [1900, 'refunded', /Nothing more was taken for it: \$19\.00 that was on hold is yours again/],
+  for (const [refunded, status, lostMinor, words] of [
+    [700, 'charged_back', [1200], /\$12\.00 stays with the buyer, and \$7\.00 that was on hold is yours again/],
+    [1900, 'refunded', [0], /Nothing more was taken for it: \$19\.00 that was on hold is yours again/],
+    [
+      700,
+      'charged_back',
+      [1900],
+      /\$19\.00 stays with the buyer\. The fee’s share[^]*\$7\.00 had been refunded before/,
+    ],
+    [1900, 'refunded', [1900], /\$19\.00 stays with the buyer\. The files[^]*\$19\.00 had been refunded before/],
+    [1900, 'refunded', [1900, 0, 0], /\$19\.00 of the dispute that was lost is back/],
   ] as const) {
     const order = await shop.checkout()
     const capture = captureOf(order)
@@ -175,14 +183,19 @@ test('of a lost dispute each is told what is gone, and its seller what is back: 
       },
       { disputes: [{ ...dispute, state: 'open' }] },
       // what was held is what ends, whatever amount comes with the end
-      { disputes: [{ ...dispute, amountMinor: 1500, state: 'lost' }] },
+      ...lostMinor.map((minor) => ({
+        disputes: [{ ...dispute, amountMinor: 1500, state: 'lost' as const, lostMinor: minor }],
+      })),
     )
     const now = await shop.status(order.orderId, 'bob@example.com')
     assert.deepEqual([now.status, now.refundedAmount], [status, refunded])
-    assert.match((await letters(shop, order, 'seller')).at(-1)!.text, words)
+    const toSeller = await letters(shop, order, 'seller')
+    assert.match(toSeller.at(-1)!.text, words)
+    const subjects = toSeller.map(({ subject }) => subject).filter((one) => /lost/.test(one))
+    assert.equal(subjects.length, new Set(lostMinor).size, 'each once')
     const lost = (await letters(shop, order, 'buyer')).find(({ subject }) => /was taken back/.test(subject))
     assert.equal(lost !== undefined, status === 'charged_back')
-    if (lost) assert.match(lost.text, /Amount +\$12\.00/)
+    if (lost) assert.match(lost.text, lostMinor[0] === 1200 ? /Amount +\$12\.00/ : /Amount +\$19\.00/)
   }
 })
 

@@ -38,8 +38,14 @@ export class StripeBank {
   now: () => number = Date.now
   /** How the next refunds begin: `pending` where the balance is empty or the buyer's bank is slow. */
   refundsBegin: 'succeeded' | 'pending' | 'requires_action' = 'succeeded'
+  /**
+   * Of a lost dispute, what had been refunded before: it comes back only where the seller has proved the refund, and `after closed`
+   * with `returnLate`.
+   */
+  returnsRefunded: 'never' | 'after closed' | 'before closed' = 'before closed'
   /** The balance is empty and refunds are refused. */
   refusesRefunds = false
+  private readonly owed = new Map<string, number>()
   /** Told of every event at once. */
   onEvent: (event: Wire) => void = () => {}
 
@@ -284,12 +290,29 @@ export class StripeBank {
   closeDispute(id: string, status: 'won' | 'lost' | 'warning_closed' | 'prevented'): void {
     const dispute = this.find(this.disputes, 'dispute', id)
     dispute['status'] = status
-    // what was refunded before comes back, and the dispute is called lost all the same
+    // what was refunded before can come back, and the dispute is called lost all the same
     const back = status === 'won' ? dispute['amount'] : status === 'lost' ? this.overdrawnBy(dispute) : 0
-    if (back > 0)
-      dispute['balance_transactions'].push({ object: 'balance_transaction', amount: back, type: 'adjustment' })
+    const later = status === 'lost' && this.returnsRefunded !== 'before closed'
+    if (later && back > 0 && this.returnsRefunded === 'after closed') this.owed.set(id, back)
+    if (!later) this.giveBack(dispute, back)
     this.tell('charge.dispute.closed', dispute)
-    if (back > 0) this.tell('charge.dispute.funds_reinstated', dispute)
+    if (!later && back > 0) this.tell('charge.dispute.funds_reinstated', dispute)
+  }
+
+  /** What lost disputes still owe the shop comes back, of all of them or of one: whether there was any. */
+  returnLate(id?: string): boolean {
+    const due = [...this.owed].filter(([one]) => id === undefined || one === id)
+    for (const [one, back] of due) {
+      this.owed.delete(one)
+      const dispute = this.find(this.disputes, 'dispute', one)
+      this.giveBack(dispute, back)
+      this.tell('charge.dispute.funds_reinstated', dispute)
+    }
+    return due.length > 0
+  }
+
+  private giveBack(dispute: Wire, amount: number): void {
+    if (amount > 0) dispute['balance_transactions'].push({ object: 'balance_transaction', amount, type: 'adjustment' })
   }
 
   private withdraw(dispute: Wire): void {

@@ -111,6 +111,9 @@ const ODD_ENTRIES = sql`
     when 'dispute_hold' then t.debit_account in (a.seller, 'held') and t.credit_account = 'disputed'
     when 'dispute_release' then t.debit_account = 'disputed' and t.credit_account in (a.seller, 'held')
     when 'dispute_loss' then t.debit_account = 'disputed' and t.credit_account = a.processor
+    when 'dispute_return' then t.debit_account = a.processor and t.credit_account in (a.seller, 'held')
+    when 'held_loss' then t.debit_account = a.seller and t.credit_account = 'held'
+    when 'held_loss_back' then t.debit_account = 'held' and t.credit_account = a.seller
     else false end as right_accounts) as r
   where o.id is null or not right_accounts
     or (t.currency <> o.currency and t.kind in ('sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again'))`
@@ -131,9 +134,10 @@ const ODD_ORDERS = sql`
     from transfers group by order_id),
   held_disputed as (select order_id, sum(minor) as minor from (${HELD_DISPUTED}) as d group by 1),
   lost as (
-    select l.order_id, sum(l.amount_minor) as minor
-    from transfers l join transfers h on h.kind = 'dispute_hold' and h.cause = l.cause and h.debit_account <> 'held'
-    where l.kind = 'dispute_loss' group by l.order_id),
+    select l.order_id, sum(case l.kind when 'dispute_loss' then l.amount_minor else -l.amount_minor end) as minor
+    from transfers l left join transfers h on h.kind = 'dispute_hold' and h.cause = l.cause
+    where (l.kind = 'dispute_loss' and h.debit_account <> 'held') or (l.kind = 'dispute_return' and l.credit_account <> 'held')
+    group by l.order_id),
   sums as (
     select o.id, o.state, o.currency, o.amount_minor, o.fee_minor, o.refunded_minor, o.paid_at is not null as paid,
       coalesce(b.sale, 0) as sale, coalesce(b.fee, 0) as fee, coalesce(b.refunded, 0) as refunded, coalesce(b.fee_back, 0) as fee_back,

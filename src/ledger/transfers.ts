@@ -17,6 +17,9 @@ export interface Transfer {
     | 'refund_failed'
     | 'fee_again'
     | 'return_failed'
+    | 'dispute_return'
+    | 'held_loss'
+    | 'held_loss_back'
   /** The thing that caused it. (kind, cause) is unique: a repeat books nothing. */
   cause: string
   orderId: string
@@ -155,6 +158,24 @@ export function disputeLost({ lostMinor, ...dispute }: Disputed & Returned & { l
     ...disputeWon({ ...dispute, amountMinor: amountMinor - lostMinor }),
   ])
 }
+
+/** Of what a lost dispute took, `amountMinor` came back after all: its share of the fee is taken again. */
+export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
+  const { processor, amountMinor, returnedBeforeMinor } = dispute
+  const without = { ...dispute, returnedBeforeMinor: returnedBeforeMinor - amountMinor }
+  const feeAgain = dispute.ofSale ? feeReturned(amountMinor, without) : 0
+  return positive([
+    { kind: 'dispute_return', ...entry(dispute), debit: processorAccount(processor), credit: holder(dispute) },
+    { kind: 'fee_again', ...entry(dispute), amountMinor: feeAgain, debit: holder(dispute), credit: FEES },
+  ])
+}
+
+/** What left twice of money that was held is missing from the seller's account at the processor. Below zero it is there again. */
+export const heldLoss = ({ sellerId, processor: _, ...loss }: Money): Transfer[] =>
+  positive([
+    { kind: 'held_loss', ...loss, debit: sellerAccount(sellerId), credit: HELD },
+    { kind: 'held_loss_back', ...loss, amountMinor: -loss.amountMinor, debit: HELD, credit: sellerAccount(sellerId) },
+  ])
 
 /** Books the transfers; those booked before are left as they are. */
 export const post = (tx: Tx, transfers: readonly Transfer[]): Promise<void> => changeTogether(tx, [postings(transfers)])

@@ -20,7 +20,8 @@ export type State = (typeof STATES)[number]
 
 /**
  * Every way an order may move. What is not listed cannot happen. Forward only, with two exceptions: a verified capture
- * beats our own timeout, since the buyer's money has already left; and a refund that failed leaves the order as it would be without.
+ * beats our own timeout, since the buyer's money has already left; and what went back and came again, by a refund that failed
+ * or a lost dispute, leaves the order as it would be without.
  */
 export const MOVES = {
   process: { from: ['pending'], to: 'processing' },
@@ -39,6 +40,10 @@ export const MOVES = {
   unrefund_part: { from: ['refunded'], to: 'partially_refunded' },
   unrefund_disputed: { from: ['refunded'], to: 'disputed' },
   unrefund_charged_back: { from: ['refunded'], to: 'charged_back' },
+  // So it is when a bank gives back all that a lost dispute took.
+  unlose: { from: ['charged_back'], to: 'paid' },
+  unlose_part: { from: ['charged_back'], to: 'partially_refunded' },
+  unlose_disputed: { from: ['charged_back'], to: 'disputed' },
 } as const satisfies Record<string, { from: readonly State[]; to: State }>
 export type Move = keyof typeof MOVES
 

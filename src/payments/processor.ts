@@ -27,7 +27,7 @@ export interface DisputeFact {
   captureId: string
   amountMinor: number
   state: 'open' | 'won' | 'lost'
-  /** Of a lost one: what is gone for good, where the processor tells. It can be less than was claimed: of what was refunded before, a bank lets go. */
+  /** Of a lost one: what is gone, where the processor tells. Of what was refunded before, a bank can let go, also later: it only becomes less. */
   lostMinor?: number | undefined
 }
 

@@ -19,7 +19,8 @@ export async function balancesOf(db: Db, sellerId: string): Promise<Balance[]> {
       coalesce(sum(minor) filter (where kind = 'sale'), 0)::bigint as sales,
       coalesce(-sum(minor) filter (where kind in ('fee', 'fee_refund', 'fee_again')), 0)::bigint as fees,
       coalesce(-sum(minor) filter (where kind in ('refund', 'refund_failed')), 0)::bigint as refunds,
-      coalesce(-sum(minor) filter (where kind in ('dispute_hold', 'dispute_release')), 0)::bigint as disputes
+      coalesce(-sum(minor) filter (where kind in (
+        'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back')), 0)::bigint as disputes
     from (
       select kind, currency, sum(amount_minor) as minor from transfers where credit_account = ${account} group by 1, 2
       union all

@@ -57,10 +57,22 @@ export const Orders = Type.Object({ items: Type.Array(Order), nextCursor: NextCu
 export const Transfer = Type.Object({
   id: Type.String(),
   kind: Type.Enum(
-    ['sale', 'fee', 'refund', 'fee_refund', 'refund_failed', 'fee_again', 'dispute_hold', 'dispute_release'],
+    [
+      'sale',
+      'fee',
+      'refund',
+      'fee_refund',
+      'refund_failed',
+      'fee_again',
+      'dispute_hold',
+      'dispute_release',
+      'dispute_return',
+      'held_loss',
+      'held_loss_back',
+    ],
     {
       description:
-        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed.',
+        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back.',
     },
   ),
   orderId: Type.String(),

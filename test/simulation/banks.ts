@@ -142,11 +142,20 @@ export function decideDispute(run: Run, random: Random): string | undefined {
         disputes.filter(({ state }) => state === 'open').map(({ id }) => ({ processor, id })),
       ),
   )
-  if (!one) return undefined
+  if (!one || random.chance(0.2)) {
+    const lost = run.payments().flatMap(({ disputes }) => disputes.filter(({ state }) => state === 'lost'))
+    const late = lost.filter(({ id }) => stripe.bank.returnLate(id))
+    return late.length > 0 ? `what was refunded comes back of ${late.length} lost disputes` : undefined
+  }
   const end = random.pick(['won', 'lost', 'under_review'] as const)
   if (one.processor === 'razorpay') razorpay.moveDispute(one.id, end)
   else if (end === 'under_review') stripe.bank.moveDispute(one.id, end)
-  else stripe.bank.closeDispute(one.id, end)
+  else {
+    stripe.bank.returnsRefunded = random.pick(['never', 'after closed', 'before closed'] as const)
+    stripe.bank.closeDispute(one.id, end)
+    const late = stripe.bank.returnsRefunded === 'after closed' && end === 'lost'
+    return `${one.processor}'s dispute is ${end}, what was refunded comes back ${late ? 'later' : stripe.bank.returnsRefunded}`
+  }
   return `${one.processor}'s dispute is ${end}`
 }
 

@@ -3,7 +3,8 @@ import type { Capture, Dispute, Order, Refund, Transfer } from './books.ts'
 /** What the rows say happened is what is booked: each once, and nothing else. */
 export function problemsOfTransfers(order: Order): string[] {
   const shares = new Set(['fee_refund', 'fee_again'])
-  const booked = order.transfers.filter(({ kind }) => !shares.has(kind)).map(said)
+  const missing = new Set(['held_loss', 'held_loss_back'])
+  const booked = order.transfers.filter(({ kind }) => !shares.has(kind) && !missing.has(kind)).map(said)
   const seller = `seller:${order.sellerId}`
   const expected = expectedTransfers(order).map(said)
   const causes = order.transfers.map(({ kind, cause }) => `${kind} ${cause}`)
@@ -11,6 +12,7 @@ export function problemsOfTransfers(order: Order): string[] {
     ...booked.filter((one) => !expected.includes(one)).map((one) => `booked without a reason: ${one}`),
     ...expected.filter((one) => !booked.includes(one)).map((one) => `not booked: ${one}`),
     ...(new Set(causes).size === causes.length ? [] : ['something is booked twice']),
+    ...problemsOfMissing(order),
     // a share of the fee goes the way of the money it belongs to
     ...order.transfers
       .filter(({ kind }) => shares.has(kind))
@@ -22,6 +24,26 @@ export function problemsOfTransfers(order: Order): string[] {
       })
       .map((one) => `no share of the fee: ${said(one)}`),
   ]
+}
+
+/** What has left twice of money that was held is the seller's loss: which entry of several it came with depends on what came first. */
+function problemsOfMissing({ sellerId, captures, refunds, disputes, transfers }: Order): string[] {
+  const seller = `seller:${sellerId}`
+  const sum = (items: readonly number[]) => items.reduce((all, one) => all + one, 0)
+  const missing = captures
+    .filter(({ purpose }) => purpose !== 'sale')
+    .map((capture) => {
+      const of = ({ captureId }: Refund | Dispute) => captureId === capture.id
+      const back = refunds.filter((one) => of(one) && one.state === 'succeeded').map((one) => one.amountMinor)
+      const lost = disputes.filter(of).map(({ lostMinor }) => lostMinor ?? 0)
+      return Math.max(0, sum(back) + sum(lost) - capture.amountMinor)
+    })
+  const booked = transfers.flatMap(({ kind, debit, credit, amountMinor }) => {
+    if (kind === 'held_loss' && debit === seller && credit === 'held') return amountMinor
+    if (kind === 'held_loss_back' && debit === 'held' && credit === seller) return -amountMinor
+    return []
+  })
+  return sum(missing) === sum(booked) ? [] : [`${sum(missing)} have left twice, and ${sum(booked)} are booked so`]
 }
 
 export const said = ({ kind, cause, debit, credit, amountMinor, currency }: Transfer): string =>
@@ -63,8 +85,16 @@ function expectedTransfers(order: Order): Transfer[] {
     }),
     ...disputes.flatMap((dispute) => {
       const money = of(dispute, 'dispute')
-      const [lost, rest] = [dispute.lostMinor ?? 0, dispute.amountMinor - (dispute.lostMinor ?? 0)]
+      // what came back after the end has entries of its own, each named by what was lost since then
+      const returns = transfers.filter(
+        ({ kind, cause }) => kind === 'dispute_return' && cause.startsWith(`${money.cause}:`),
+      )
+      const lost = returns.reduce((all, one) => all + one.amountMinor, dispute.lostMinor ?? 0)
+      const rest = dispute.amountMinor - lost
       return [
+        ...returns.map(({ cause, amountMinor }) =>
+          entry('dispute_return', money.processor, holderOf(dispute), { ...money, cause, amountMinor }),
+        ),
         entry('dispute_hold', holderOf(dispute), 'disputed', money),
         entry('dispute_loss', 'disputed', money.processor, { ...money, amountMinor: lost }),
         ...(dispute.state === 'open'

@@ -136,7 +136,9 @@ function problemsOfMoney(order: Order, truth: readonly BankPayment[]): string[] 
     ...order.disputes
       .filter(({ id, captureId, amountMinor, state, lostMinor }) => {
         const at = truth.flatMap(({ disputes }) => disputes).find((one) => one.id === id)
-        const ended = (at?.state !== state && state !== 'open') || (state === 'lost' && at?.lostMinor !== lostMinor)
+        // a bank can give back more than we have heard of
+        const gone = state === 'lost' && (at?.lostMinor ?? 0) > (lostMinor ?? 0)
+        const ended = (at?.state !== state && state !== 'open') || gone
         return at?.captureId !== captureId || at.amountMinor !== amountMinor || ended
       })
       .map(({ id }) => missing('dispute', id)),
@@ -160,7 +162,9 @@ function problemsOfTimeline(order: Order): string[] {
     ...(['expired', 'needs_review', 'refunded', 'charged_back'] as const).filter(
       (one) => one === state && times(one) < 1 && !silent,
     ),
-    ...(['expired', 'needs_review', 'charged_back'] as const).filter((one) => times(one) > 1),
+    ...(['expired', 'needs_review'] as const).filter((one) => times(one) > 1),
+    // a bank that gave back what it had taken can take it again
+    ...(times('charged_back') > 1 + times('dispute_won') ? ['charged_back'] : []),
     ...(times('paid') === (isFreeAndPaid(order) ? 1 : sales) ? [] : ['paid']),
   ]
   return once.map((what) => `${state}, and ${times(what)} times ${what} in its timeline: ${timeline.join(', ')}`)

@@ -24,6 +24,7 @@ export async function calmDown(run: Run, random: Random): Promise<string> {
   world.stripe.forgetKeys()
   // whoever the buyer's bank is, it has decided by now
   while (decideRefund(run, random)) await world.told()
+  world.stripe.bank.returnLate()
   const ending = random.pick(['told', 'looked', 'both'] as const)
   if (ending !== 'looked') await deliverAll(run, random)
   for (let i = 0; i < 2; i++) {

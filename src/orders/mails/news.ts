@@ -21,6 +21,7 @@ export type SellerMail =
   | 'seller_disputed'
   | 'seller_dispute_won'
   | 'seller_dispute_lost'
+  | 'seller_dispute_returned'
 
 /** One mail to be sent, and how things stood when it was promised: by the time it is written they can have moved on. */
 export interface MailNews {
@@ -33,6 +34,8 @@ export interface MailNews {
   refundedMinor?: number
   /** Of a lost dispute: what was on hold for it and is the seller's again. */
   releasedMinor?: number
+  /** Of a lost dispute about money beside the sale: what of it had gone back before, and so left twice. */
+  missingMinor?: number
   /** The money came after the order had expired. */
   late?: boolean
   /** Asked for here, and not in the processor's dashboard. */

@@ -71,10 +71,13 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews)
   seller_dispute_lost: (order, news) => ({
     subject: `Dispute lost: ${order.productName}`,
     title: 'The bank has decided for the buyer.',
-    text:
-      news.amountMinor === 0
-        ? `Nothing more was taken for it: ${released(order, news)} that was on hold is yours again. There is nothing to do.`
-        : `${money(order, news)} stays with the buyer${news.releasedMinor ? `, and ${released(order, news)} that was on hold is yours again` : ''}. The fee’s share of it came back to you, and the files are no longer available.`,
+    text: news.missingMinor === undefined ? lostOfSale(order, news) : lostBeside(order, news),
+    facts: [['Amount', money(order, news)], ...ofOrder(order)],
+  }),
+  seller_dispute_returned: (order, news) => ({
+    subject: `Money is back from a lost dispute: ${order.productName}`,
+    title: 'A part of what the bank took came back.',
+    text: `${money(order, news)} of the dispute that was lost is back in your account at the payment processor. Of a sale, the fee’s share of it was taken again. There is nothing to do.`,
     facts: [['Amount', money(order, news)], ...ofOrder(order)],
   }),
 }
@@ -89,6 +92,24 @@ const WHY: Record<NonNullable<MailNews['why']> | 'refused', string> = {
     'The buyer has disputed the payment before it could be sent back, so the bank decides now: answer, or accept, the dispute in your payment processor’s dashboard.',
   no_answer:
     'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
+}
+
+function lostOfSale(order: MailOrder, news: MailNews): string {
+  const { amountMinor, releasedMinor, refundedMinor = 0 } = news
+  if (amountMinor === 0)
+    return `Nothing more was taken for it: ${released(order, news)} that was on hold is yours again. There is nothing to do.`
+  const text = `${money(order, news)} stays with the buyer${releasedMinor ? `, and ${released(order, news)} that was on hold is yours again` : ''}.`
+  const fee = refundedMinor < order.amountMinor ? ' The fee’s share of it came back to you, and the' : ' The'
+  const back = ` ${formatMoney(refundedMinor, order.currency)} had been refunded before: where the bank has seen that, it can come back still, and you are told.`
+  return `${text}${fee} files are no longer available.${refundedMinor > 0 ? back : ''}`
+}
+
+/** A second payment, or one of another amount: neither the order nor its fee is what was lost. */
+function lostBeside(order: MailOrder, news: MailNews): string {
+  const { amountMinor, missingMinor = 0, currency = order.currency } = news
+  if (amountMinor === 0) return 'Nothing was taken for it. There is nothing to do.'
+  const missing = ` ${formatMoney(missingMinor, currency)} of it had been sent back before, so it is taken from your balance: show that to your payment processor.`
+  return `${money(order, news)} stays with the buyer. It had come beside the price of the order, which stands as it did, and so does its fee.${missingMinor > 0 ? missing : ''}`
 }
 
 const released = (order: MailOrder, { releasedMinor = 0, currency = order.currency }: MailNews): string =>

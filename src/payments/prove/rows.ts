@@ -12,7 +12,10 @@ export async function proveRows(tx: Tx): Promise<Difference[]> {
 }
 
 const ODD_ROWS = sql`
-  with known as (
+  -- what came back of lost disputes: each part has its dispute's cause and what was lost since then
+  with returned as (
+    select substring(cause from '^(.*):') as cause, sum(amount_minor) as minor from transfers where kind = 'dispute_return' group by 1),
+  known as (
     select case purpose when 'sale' then 'sale' else 'held' end as kind, processor || ':capture:' || processor_capture_id as cause,
       order_id, amount_minor, currency
     from captures
@@ -21,9 +24,11 @@ const ODD_ROWS = sql`
       r.order_id, r.amount_minor, c.currency
     from refunds r join captures c using (processor, processor_capture_id) where r.state = 'succeeded'
     union all
-    select s.kind, d.processor || ':dispute:' || d.processor_dispute_id, d.order_id, s.minor, c.currency
+    select s.kind, coalesce(r.cause, d.processor || ':dispute:' || d.processor_dispute_id), d.order_id, s.minor, c.currency
     from disputes d join captures c using (processor, processor_capture_id)
-    cross join lateral (select case d.state when 'won' then 0 when 'lost' then coalesce(d.lost_minor, d.amount_minor) end as lost) as l
+    full join returned r on r.cause = d.processor || ':dispute:' || d.processor_dispute_id
+    cross join lateral (select coalesce(r.minor, 0) + case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor)
+      when d.state is distinct from 'open' then 0 end as lost) as l
     cross join lateral (values
       ('dispute_hold', d.amount_minor), ('dispute_loss', l.lost), ('dispute_release', d.amount_minor - l.lost)) as s(kind, minor)
     where s.minor > 0),

@@ -97,6 +97,34 @@ test('whatever is found can be decided on: a refund or a dispute is always of a 
   )
 })
 
+test('a lost dispute that took nothing is believed where all was refunded, and else it is not told yet', () => {
+  const common = { paymentId: 'pay_0', currency: 'INR', createdAt: 1_700_000_010 }
+  const payment = {
+    id: 'pay_0',
+    orderId: order.id,
+    amountMinor: 49_900,
+    refundedMinor: 0,
+    currency: 'INR',
+    status: 'captured',
+    captured: true,
+    method: 'upi',
+    provider: undefined,
+    cardType: undefined,
+    createdAt: 1_700_000_000,
+  }
+  const lost = (amountMinor: number, deductedMinor: number) =>
+    snapshotOf({
+      order,
+      payments: [payment],
+      refunds: [{ ...common, id: 'rfnd_0', amountMinor, status: 'processed', key: undefined }],
+      disputes: [{ ...common, id: 'disp_0', amountMinor: 49_900, deductedMinor, status: 'lost', phase: 'chargeback' }],
+    }).disputes[0]!.lostMinor
+  assert.deepEqual(
+    [lost(49_900, 0), lost(49_900, 49_900), lost(900, 0), lost(900, 49_000)],
+    [0, 49_900, undefined, 49_000],
+  )
+})
+
 test('the order in which a list comes says nothing', () => {
   fc.assert(
     fc.property(found, fc.infiniteStream(fc.nat()), (one, numbers) => {

@@ -60,9 +60,10 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
       .map((dispute) => {
         const payment = captured.find(({ id }) => id === dispute.paymentId)
         const state = disputeState(dispute)
-        const lostMinor = state === 'lost' ? deductedMinor(dispute, payment) : undefined
+        const lostMinor = state === 'lost' ? deductedMinor(dispute, payment, refunds) : undefined
         const amountMinor = disputedMinor(dispute, payment)
-        return { id: dispute.id, captureId: dispute.paymentId, amountMinor, state, ...(lostMinor && { lostMinor }) }
+        const told = lostMinor !== undefined && { lostMinor }
+        return { id: dispute.id, captureId: dispute.paymentId, amountMinor, state, ...told }
       }),
   }
 }
@@ -89,9 +90,21 @@ function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
     : payment.amountMinor
 }
 
-/** What a lost dispute took of the balance (https://razorpay.com/docs/api/disputes/entity), where that is told in the payment's currency. */
-const deductedMinor = ({ deductedMinor: minor, currency }: Dispute, payment: Payment | undefined): number | undefined =>
-  minor > 0 && currency === payment?.currency ? minor : undefined
+/**
+ * What a lost dispute took of the balance (https://razorpay.com/docs/api/disputes/entity), where that is told in the payment's
+ * currency. That it took nothing is believed where all was refunded, and else not told yet.
+ */
+function deductedMinor(
+  { deductedMinor: minor, currency, paymentId }: Dispute,
+  payment: Payment | undefined,
+  refunds: readonly Refund[],
+): number | undefined {
+  if (!payment || currency !== payment.currency) return undefined
+  const refundedMinor = refunds
+    .filter((one) => one.paymentId === paymentId && isSentBack(one))
+    .reduce((sum, one) => sum + one.amountMinor, 0)
+  return minor > 0 || refundedMinor >= payment.amountMinor ? minor : undefined
+}
 
 /** "Closed" is the end of a suspicion of fraud, without a verdict: the money decides. */
 function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] {

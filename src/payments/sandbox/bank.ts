@@ -142,15 +142,14 @@ export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 
   await changePayment(db, id, async (payment, tx) => {
     const captured = payment.captures[0]
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to dispute.')
+    const { id: captureId, amountMinor } = captured
+    // of what was refunded before, it lets go
+    const refunded = payment.refunds.filter((one) => one.captureId === captureId && one.state !== 'failed')
+    const lostMinor = refunded.reduce((left, one) => left - one.amountMinor, amountMinor)
+    const now = { state: outcome, ...(outcome === 'lost' && { lostMinor }) }
     const known = payment.disputes.find((one) => one.state === 'open')
-    if (known) known.state = outcome
-    else
-      payment.disputes.push({
-        id: sandboxId('dp'),
-        captureId: captured.id,
-        amountMinor: captured.amountMinor,
-        state: outcome,
-      })
+    if (known) Object.assign(known, now)
+    else payment.disputes.push({ id: sandboxId('dp'), captureId, amountMinor, ...now })
     await notify(tx, jobs, newNotification(`dispute.${outcome}`, snapshotOf(payment)))
   })
 }

@@ -32,6 +32,9 @@ test('every order and repetition of what a processor tells ends in the same stat
       assert.deepEqual(lasting(book.transfers), lasting(atOnce.transfers))
       // which part of the fee went back with which refund depends on what came first, the whole of it does not
       assert.equal(feeReturned(book.transfers), feeReturned(atOnce.transfers))
+      for (const currency of CURRENCIES)
+        for (const account of [HELD, sellerAccount('sel_1')])
+          assert.equal(balanceOf(book.transfers, account, currency), balanceOf(atOnce.transfers, account, currency))
       assert.deepEqual(
         book.rows.refunds.filter(({ state }) => state === 'requested'),
         [],
@@ -89,19 +92,23 @@ test('at every moment the books say who has the money, and no more of the fee go
         assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
         if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
         if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
-        assert.equal(
-          balanceOf(transfers, sellerAccount(rows.sellerId), rows.currency),
-          sale ? rows.amountMinor - fee - gone(sale, 'open', 'lost') : 0,
-        )
+        // what left twice of money that was held is missing from the seller's account, and nowhere else
+        const beside = (currency: string) =>
+          heard.captures.filter((capture) => capture.currency === currency && capture.id !== sale?.id)
+        const missing = (currency: string) =>
+          beside(currency).reduce((sum, one) => sum + Math.max(0, gone(one, 'lost') - one.amountMinor), 0)
+        for (const currency of CURRENCIES) {
+          const ofSale = sale && currency === rows.currency ? rows.amountMinor - fee - gone(sale, 'open', 'lost') : 0
+          const balance = balanceOf(transfers, sellerAccount(rows.sellerId), currency)
+          assert.equal(balance, ofSale - missing(currency))
+        }
         assert.equal(
           CURRENCIES.reduce((sum, currency) => sum + balanceOf(transfers, DISPUTED, currency), 0),
           disputed.reduce((sum, one) => sum + one, 0),
         )
         for (const currency of CURRENCIES) {
-          const held = heard.captures
-            .filter((capture) => capture.currency === currency && capture.id !== sale?.id)
-            .reduce((sum, capture) => sum + capture.amountMinor - gone(capture, 'open', 'lost'), 0)
-          assert.equal(balanceOf(transfers, HELD, currency), held)
+          const held = beside(currency).reduce((sum, one) => sum + one.amountMinor - gone(one, 'open', 'lost'), 0)
+          assert.equal(balanceOf(transfers, HELD, currency), held + missing(currency))
         }
       })
     }),
@@ -151,25 +158,27 @@ test('a refund is told once to each, and one that failed is told to its seller o
 })
 
 test('a refund that fails after all leaves the order to the dispute that came meanwhile', () => {
-  for (const [state, end] of [
+  for (const [state, end, lostMinor] of [
     ['open', 'disputed'],
-    // all of it was with the buyer, so the bank took nothing
-    ['lost', 'paid'],
+    // nobody says that the bank gave back what had been refunded: the buyer would have the money and the files
+    ['lost', 'charged_back'],
+    ['lost', 'charged_back', 1900],
+    ['lost', 'paid', 0],
     ['won', 'paid'],
   ] as const) {
     const { book, payment, made } = refunded()
     assert.equal(book.rows.state, 'refunded')
-    payment.disputes.push({ id: 'dp_0', captureId: 'ch_0', amountMinor: 1900, state })
+    payment.disputes.push({ id: 'dp_0', captureId: 'ch_0', amountMinor: 1900, state, lostMinor })
     hear(book, payment)
     assert.equal(book.rows.state, 'refunded')
     made.state = 'failed'
     hear(book, payment)
     assert.deepEqual([book.rows.state, book.rows.refundedMinor], [end, 0])
-    assert.equal(balanceOf(book.transfers, FEES, 'USD'), 38)
+    assert.equal(balanceOf(book.transfers, FEES, 'USD'), end === 'charged_back' ? 0 : 38)
   }
 })
 
-test('of a lost dispute no more is gone than was still here, or than the processor says, in whatever order it happens', () => {
+test('a lost dispute takes all that was held, or what the processor says, also what it says later, in whatever order', () => {
   const refund = (amountMinor: number, id = 're_0') => ({ refunds: [{ id, captureId: 'ch_0', amountMinor }] })
   const failed = { refunds: [{ id: 're_0', captureId: 'ch_0', amountMinor: 400, state: 'failed' as const }] }
   const dispute = (state: DisputeFact['state'], amountMinor = 1000, more: Partial<DisputeFact> = {}) => ({
@@ -179,21 +188,31 @@ test('of a lost dispute no more is gone than was still here, or than the process
   const told = (lostMinor: number, amountMinor = 1000) => dispute('lost', amountMinor, { lostMinor })
   type Step = Partial<PaymentSnapshot>
   const ways: [what: string, steps: Step[], end: [state: State, seller: number, processor: number, fees: number]][] = [
-    ['refund, open, lost', [refund(400), dispute('open'), dispute('lost')], ['charged_back', 0, 0, 0]],
-    ['refund, lost', [refund(400), dispute('lost')], ['charged_back', 0, 0, 0]],
-    ['open, refund, lost', [dispute('open'), refund(400), dispute('lost')], ['charged_back', 0, 0, 0]],
+    ['refund, open, lost', [refund(400), dispute('open'), dispute('lost')], ['charged_back', -400, 400, 0]],
+    ['refund, lost', [refund(400), dispute('lost')], ['charged_back', -400, 400, 0]],
+    ['open, refund, lost', [dispute('open'), refund(400), dispute('lost')], ['charged_back', -400, 400, 0]],
     ['refund, open, won', [refund(400), dispute('open'), dispute('won')], ['partially_refunded', 588, -600, 12]],
-    ['refund of all, lost', [refund(1000), dispute('open'), dispute('lost')], ['refunded', 0, 0, 0]],
+    ['refund of all, lost', [refund(1000), dispute('open'), dispute('lost')], ['refunded', -1000, 1000, 0]],
     ['refund, a part lost', [refund(400), dispute('lost', 300)], ['charged_back', 294, -300, 6]],
-    ['two lost', [dispute('lost', 700), second('open'), second('lost')], ['charged_back', 0, 0, 0]],
-    ['one won, one lost', [refund(400), dispute('won'), second('lost')], ['charged_back', 0, 0, 0]],
-    // what the bank let go of stays here, and so does what did not reach the buyer
-    ['lost, the refund fails', [refund(400), dispute('lost'), failed], ['charged_back', 392, -400, 8]],
+    ['two lost', [dispute('lost', 700), second('open'), second('lost')], ['charged_back', -700, 700, 0]],
+    ['one won, one lost', [refund(400), dispute('won'), second('lost')], ['charged_back', -400, 400, 0]],
+    ['lost, the refund fails', [refund(400), dispute('lost'), failed], ['charged_back', 0, 0, 0]],
+    ['told, the refund fails', [refund(400), told(600), failed], ['charged_back', 392, -400, 8]],
     ['lost, then refunded', [dispute('lost'), refund(400)], ['charged_back', -400, 400, 0]],
     ['refund, told: all is gone', [refund(400), dispute('open'), told(1000)], ['charged_back', -400, 400, 0]],
     ['told: a part is gone', [dispute('open'), told(600)], ['charged_back', 392, -400, 8]],
     ['told: nothing is gone', [dispute('open'), told(0)], ['paid', 980, -1000, 20]],
     ['told: more than was held', [dispute('open', 300), told(1000, 300)], ['charged_back', 686, -700, 14]],
+    // what comes back after the end
+    ['a part back', [refund(400), dispute('open'), told(1000), told(600)], ['charged_back', 0, 0, 0]],
+    ['untold, a part back', [refund(400), dispute('lost'), told(600)], ['charged_back', 0, 0, 0]],
+    ['all back', [dispute('open'), told(1000), told(0)], ['paid', 980, -1000, 20]],
+    ['all back, refunded in part', [refund(400), told(1000), told(0)], ['partially_refunded', 588, -600, 12]],
+    ['all back, refunded', [refund(1000), dispute('open'), told(1000), told(0)], ['refunded', 0, 0, 0]],
+    ['all back, disputed again', [told(1000), second('open'), told(0)], ['disputed', -20, -1000, 20]],
+    ['in two parts', [dispute('open'), told(1000), told(600), told(200)], ['charged_back', 784, -800, 16]],
+    ['old news', [told(1000), told(600), told(1000), dispute('lost')], ['charged_back', 392, -400, 8]],
+    ['back, the refund fails', [refund(400), told(1000), told(600), failed], ['charged_back', 392, -400, 8]],
     // what was held is what ends
     ['lost with less', [dispute('open'), dispute('lost', 600)], ['charged_back', 392, -400, 8]],
     ['lost with more', [dispute('open', 600), dispute('lost')], ['charged_back', 392, -400, 8]],
@@ -212,14 +231,23 @@ test('of a lost dispute no more is gone than was still here, or than the process
     }
     const of = (account: string) => balanceOf(book.transfers, account, 'USD')
     const now = [book.rows.state, of(sellerAccount('sel_1')), of(processorAccount('sandbox')), of(FEES)]
-    assert.deepEqual([...now, of(DISPUTED)], [...end, 0], what)
-    const charged = book.mails.filter((kind) => kind === 'dispute_lost').length
-    assert.equal(charged, end[0] === 'charged_back' ? 1 : 0, `${what}: the buyer is told of money that came back`)
+    assert.deepEqual([...now, of(DISPUTED)], [...end, end[0] === 'disputed' ? 1000 : 0], what)
+    const told = (name: string) => book.mails.filter((kind) => kind === name).length
+    const came = new Set(book.moves.map(({ to }) => to))
+    assert.equal(told('dispute_lost'), came.has('charged_back') ? 1 : 0, `${what}: the buyer is told of a loss`)
+    const back = book.transfers.filter(({ kind }) => kind === 'dispute_return').length
+    assert.equal(told('seller_dispute_returned'), back, `${what}: the seller is told once of what came back`)
   }
 })
 
-test('a second capture that went back and is disputed all the same is nobody’s loss in the end', () => {
-  for (const state of ['lost', 'won'] as const) {
+test('a second capture that went back and is lost to a bank all the same is its seller’s loss, until it is back', () => {
+  for (const [state, lostMinor, lost] of [
+    ['won', undefined, 0],
+    ['lost', 0, 0],
+    ['lost', 700, 700],
+    ['lost', 1900, 1900],
+    ['lost', undefined, 1900],
+  ] as const) {
     const { book, payment } = refunded()
     happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1900, rail: 'card' })
     payment.refunds.push({ id: 're_1', captureId: 'ch_1', amountMinor: 1900 })
@@ -229,10 +257,21 @@ test('a second capture that went back and is disputed all the same is nobody’s
       [HELD, DISPUTED].map((account) => balanceOf(book.transfers, account, 'USD')),
       [-1900, 1900],
     )
-    payment.disputes[0]!.state = state
+    const holds = () =>
+      [HELD, DISPUTED, FEES, sellerAccount('sel_1'), processorAccount('sandbox')].map((account) =>
+        balanceOf(book.transfers, account, 'USD'),
+      )
+    Object.assign(payment.disputes[0]!, { state, lostMinor })
     hear(book, payment)
-    for (const account of [HELD, DISPUTED, FEES, sellerAccount('sel_1'), processorAccount('sandbox')])
-      assert.equal(balanceOf(book.transfers, account, 'USD'), 0, `${state}: ${account}`)
+    assert.deepEqual(holds(), [0, 0, 0, 0 - lost, lost])
+    // the refund failed, so it left once, and a part of that comes back too
+    payment.refunds[1]!.state = 'failed'
+    hear(book, payment)
+    assert.deepEqual(holds(), [1900 - lost, 0, 0, 0, lost - 1900])
+    if (lost > 0) payment.disputes[0]!.lostMinor = 100
+    hear(book, payment)
+    const left = Math.min(lost, 100)
+    assert.deepEqual(holds(), [1900 - left, 0, 0, 0, left - 1900])
     assert.equal(book.rows.state, 'refunded')
   }
 })
@@ -331,13 +370,14 @@ const steps = fc.oneof(
     outcome: fc.constant('lost'),
     part: fc.constantFrom(0, 37, 100),
   }),
+  fc.record({ step: fc.constant('give_back'), which: fc.nat(), part: fc.constantFrom(40, 100) }),
   { weight: 3, arbitrary: fc.record({ step: fc.constant('hear'), which: fc.nat() }) },
 ) as fc.Arbitrary<Step>
 
 type Step =
   | { step: 'decline' | 'process' | 'fail' | 'cancel' | 'expire' | 'send_back' | 'give_up' }
   | { step: 'capture'; amount: 'right' | 'other' | 'foreign' }
-  | { step: 'refund' | 'dispute'; which: number; part: number }
+  | { step: 'refund' | 'dispute' | 'give_back'; which: number; part: number }
   | { step: 'refund_fails'; which: number }
   | { step: 'request'; part: number }
   | { step: 'close'; which: number; outcome: 'won' }
@@ -467,6 +507,13 @@ function happen(
       const one = open[step.which % open.length]
       if (one) one.state = step.outcome
       if (one && step.outcome === 'lost') one.lostMinor = Math.floor((one.amountMinor * step.part) / 100)
+      break
+    }
+    case 'give_back': {
+      // after it was lost, in one part or more
+      const lost = disputes.filter(({ state }) => state === 'lost')
+      const one = lost[step.which % lost.length]
+      if (one) one.lostMinor! -= Math.floor((one.lostMinor! * step.part) / 100)
     }
   }
 }
@@ -551,7 +598,11 @@ function expire(book: Book): void {
 const factsIn = ({ captures, refunds, disputes }: PaymentSnapshot) =>
   captures.length +
   refunds.reduce((sum, { state }) => sum + (state === 'failed' ? 2 : 1), 0) +
-  disputes.reduce((sum, { state }) => sum + (state === 'open' ? 1 : 2), 0)
+  disputes.reduce(
+    (sum, { state, amountMinor, lostMinor = 0 }) =>
+      sum + (state === 'open' ? 1 : 2) + (state === 'lost' ? 1 - lostMinor / amountMinor : 0),
+    0,
+  )
 const isFurther = (one: PaymentSnapshot, other: PaymentSnapshot) => factsIn(one) > factsIn(other)
 
 const refundedOf = ({ refunds }: PaymentSnapshot, captureId: string) =>
@@ -583,14 +634,33 @@ const balanceOf = (transfers: readonly Transfer[], account: string, currency: st
 
 const feeReturned = (transfers: readonly Transfer[]) => sumOf(transfers, 'fee_refund') - sumOf(transfers, 'fee_again')
 
-/** All that was booked but for the fees, without what was taken back, and what took it back. */
-const lasting = (transfers: readonly Transfer[]) => {
+/** All that was booked but for the fees and what left twice, without what was taken back, and what took it back. */
+const lasting = (booked: readonly Transfer[]) => {
+  const transfers = withoutReturns(booked)
   const undone = new Set(
     transfers.filter(({ kind }) => /^re.*_failed$/.test(kind)).map(({ kind, cause }) => `${UNDOES[kind]} ${cause}`),
   )
   return transfers
-    .filter(({ kind, cause }) => !/^fee_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
+    .filter(({ kind, cause }) => !/^fee_|^held_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
     .sort((a, b) => (`${a.kind} ${a.cause}` < `${b.kind} ${b.cause}` ? -1 : 1))
+}
+/** As it would be booked had a bank given back at once what it gave back of a lost dispute later. */
+function withoutReturns(transfers: readonly Transfer[]): Transfer[] {
+  const causeOf = ({ cause }: Transfer) => cause.split(':', 3).join(':')
+  const returned = Map.groupBy(
+    transfers.filter(({ kind }) => kind === 'dispute_return'),
+    causeOf,
+  )
+  const rest = transfers.filter(({ kind }) => kind !== 'dispute_return').map((one) => ({ ...one }))
+  for (const [cause, [first, ...more]] of returned) {
+    const amountMinor = more.reduce((sum, one) => sum + one.amountMinor, first!.amountMinor)
+    const loss = rest.find((one) => one.kind === 'dispute_loss' && one.cause === cause)!
+    loss.amountMinor -= amountMinor
+    const release = rest.find((one) => one.kind === 'dispute_release' && one.cause === cause)
+    if (release) release.amountMinor += amountMinor
+    else rest.push({ ...first!, kind: 'dispute_release', cause, debit: DISPUTED, amountMinor })
+  }
+  return rest.filter(({ amountMinor }) => amountMinor > 0)
 }
 const UNDOES: Partial<Record<Transfer['kind'], Transfer['kind']>> = {
   refund_failed: 'refund',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as ledger from '../../ledger/transfers.ts'
-import type { Move } from '../../orders/states.ts'
+import { type Move, isDelivered } from '../../orders/states.ts'
 import { type Effects, type Known, type TryMove, moneyOf } from './known.ts'
 import type { DisputeFact, PaymentSnapshot, RefundFact } from '../processor.ts'
 
@@ -16,6 +16,7 @@ export function decideRefund(
   move: TryMove,
 ): void {
   const before = known.refunds.find(({ id }) => id === refund.id)
+  const missing = missingOf(known, refund)
   const failed = refund.state === 'failed'
   if (before && (before.state === 'failed' || !failed)) return
   const sameKey = (key: string | undefined) => refund.key !== undefined && key === refund.key
@@ -35,6 +36,7 @@ export function decideRefund(
   const state = failed ? 'failed' : 'succeeded'
   if (row) Object.assign(row, { id, amountMinor, state })
   else known.refunds.push({ id, key: '', amountMinor, captureId, state })
+  bookMissing(known, refund, missing, moneyOf(known, 'refund', id), effects)
   effects.refunds.push({ ...refund, row: asked?.key })
 }
 
@@ -71,15 +73,15 @@ function takeBack(known: Known, refund: RefundFact, effects: Effects, move: TryM
   effects.transfers.push(...ledger.refundFailedTransfers({ ...money, ...returnedOf(known) }))
   known.refundedMinor -= refund.amountMinor
   effects.refundedMinor = known.refundedMinor
-  move(moveBack(known))
+  move(lostOf(known, saleOf(known)?.id) > 0 ? 'unrefund_charged_back' : moveBack(known, 'unrefund'))
 }
 
-function moveBack(known: Known): Move {
+/** To where the order would be without what went back, when nothing of it is lost. */
+function moveBack(known: Known, from: 'unrefund' | 'unlose'): Move {
   const sale = saleOf(known)
-  if (lostOf(known, sale) > 0) return 'unrefund_charged_back'
   if (known.disputes.some(({ captureId, state }) => captureId === sale?.id && state === 'open'))
-    return 'unrefund_disputed'
-  return known.refundedMinor > 0 ? 'unrefund_part' : 'unrefund'
+    return `${from}_disputed`
+  return known.refundedMinor > 0 ? `${from}_part` : from
 }
 
 function tellFailure(known: Known, refund: RefundFact, effects: Effects, wasTold: boolean): void {
@@ -97,12 +99,15 @@ function tellFailure(known: Known, refund: RefundFact, effects: Effects, wasTold
 /** What a dispute means for an order: the money is out of reach at once, and back or gone when the bank has decided. */
 export function decideDispute(known: Known, dispute: DisputeFact, effects: Effects, move: TryMove): void {
   const before = known.disputes.find(({ id }) => id === dispute.id)
+  if (before?.state === 'lost' && dispute.state === 'lost') return decideReturn(known, before, dispute, effects, move)
   if (before && (before.state === dispute.state || before.state !== 'open')) return
   const { purpose, currency } = captureOf(known, dispute)
   const { id, captureId, state } = dispute
   // what was held is what ends, whatever amount comes with the end
   const amountMinor = before?.amountMinor ?? dispute.amountMinor
-  const lostMinor = state === 'lost' ? goneWith(known, dispute, amountMinor) : 0
+  // all of it, where the processor does not say that some came back
+  const lostMinor = state === 'lost' ? Math.min(amountMinor, dispute.lostMinor ?? dispute.amountMinor) : 0
+  const missing = missingOf(known, dispute)
   // money that paid for nothing can be disputed too: that is no reason to take the files away
   const ofSale = purpose === 'sale'
   const money = { ...moneyOf(known, 'dispute', id), amountMinor, currency, ofSale }
@@ -122,13 +127,44 @@ export function decideDispute(known: Known, dispute: DisputeFact, effects: Effec
   const now = { id, captureId, amountMinor, state, lostMinor }
   if (before) Object.assign(before, now)
   else known.disputes.push(now)
+  const missingMinor = bookMissing(known, dispute, missing, money, effects)
   if (ofSale && state !== 'open') moveOn(known, now, effects, move)
   if (state === 'won') effects.mails.push({ kind: 'seller_dispute_won', ...news })
   if (state === 'lost') {
     const releasedMinor = amountMinor - lostMinor
-    effects.mails.push({ kind: 'seller_dispute_lost', amountMinor: lostMinor, currency, releasedMinor })
+    const more = ofSale ? { refundedMinor: known.refundedMinor } : { missingMinor }
+    effects.mails.push({ kind: 'seller_dispute_lost', amountMinor: lostMinor, currency, releasedMinor, ...more })
   }
   effects.disputes.push({ ...dispute, amountMinor, lostMinor: state === 'lost' ? lostMinor : undefined })
+}
+
+/**
+ * What comes back of a dispute after it was lost. It only becomes less that is lost, so what is told late, twice or out of order
+ * changes nothing.
+ */
+function decideReturn(
+  known: Known,
+  before: Known['disputes'][number],
+  { lostMinor = before.lostMinor }: DisputeFact,
+  effects: Effects,
+  move: TryMove,
+): void {
+  if (lostMinor >= before.lostMinor) return
+  const { purpose, currency } = captureOf(known, before)
+  const { id, captureId, amountMinor, state } = before
+  const ofSale = purpose === 'sale'
+  const backMinor = before.lostMinor - lostMinor
+  // it can come in parts: what is lost then tells them apart
+  const money = { ...moneyOf(known, 'dispute', `${id}:${lostMinor}`), amountMinor: backMinor, currency, ofSale }
+  effects.transfers.push(...ledger.disputeReturned({ ...money, ...returnedOf(known) }))
+  const missing = missingOf(known, before)
+  before.lostMinor = lostMinor
+  bookMissing(known, before, missing, money, effects)
+  effects.disputes.push({ id, captureId, amountMinor, state, lostMinor })
+  effects.mails.push({ kind: 'seller_dispute_returned', amountMinor: backMinor, currency })
+  if (!ofSale || lostOf(known, captureId) > 0 || !move(moveBack(known, 'unlose')) || !isDelivered(known.state)) return
+  effects.timeline.push('dispute_won')
+  effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
 }
 
 /** The order when a dispute has ended: whether any of the money is gone decides, and not what the bank calls it. */
@@ -151,18 +187,29 @@ function moveOn(
   effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
 }
 
-/**
- * What a lost dispute takes of what was held for it. Where the processor does not tell, it is no more than is still here: of what
- * was refunded before, Stripe gives the part back and calls the dispute lost all the same
- * (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
- */
-function goneWith(known: Known, dispute: DisputeFact, heldMinor: number): number {
-  const capture = captureOf(known, dispute)
-  const refunded = known.refunds
-    .filter(({ captureId, state }) => captureId === capture.id && state === 'succeeded')
-    .reduce((sum, { amountMinor }) => sum + amountMinor, 0)
-  const left = Math.max(0, capture.amountMinor - refunded - lostOf(known, capture))
-  return Math.min(heldMinor, dispute.lostMinor ?? Math.min(dispute.amountMinor, left))
+/** Of money that paid for nothing: what has left beyond it, when it was sent back and a bank took it all the same. */
+function missingOf(known: Known, about: { captureId: string }): number {
+  const { id, purpose, amountMinor } = captureOf(known, about)
+  if (purpose === 'sale') return 0
+  const refundedMinor = known.refunds
+    .filter(({ captureId, state }) => captureId === id && state === 'succeeded')
+    .reduce((sum, one) => sum + one.amountMinor, 0)
+  return Math.max(0, refundedMinor + lostOf(known, id) - amountMinor)
+}
+
+/** Nobody is owed that money any more, so the seller whose account it left is the one who lacks it. */
+function bookMissing(
+  known: Known,
+  about: { captureId: string },
+  beforeMinor: number,
+  by: ReturnType<typeof moneyOf>,
+  effects: Effects,
+): number {
+  const { currency } = captureOf(known, about)
+  const amountMinor = missingOf(known, about) - beforeMinor
+  const { cause, orderId, sellerId, processor } = by
+  effects.transfers.push(...ledger.heldLoss({ cause, orderId, sellerId, processor, amountMinor, currency }))
+  return amountMinor
 }
 
 /** The money that a refund or dispute is about. */
@@ -178,12 +225,12 @@ const winningMove = ({ refundedMinor }: Known): Move =>
 
 /** What of the sale is with the buyer again. */
 function returnedOf(known: Known) {
-  const returnedBeforeMinor = known.refundedMinor + lostOf(known, saleOf(known))
+  const returnedBeforeMinor = known.refundedMinor + lostOf(known, saleOf(known)?.id)
   return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor }
 }
 
 /** What banks have taken back of a capture. */
-const lostOf = ({ disputes }: Known, capture: { id: string } | undefined): number =>
-  disputes.filter(({ captureId }) => captureId === capture?.id).reduce((sum, { lostMinor }) => sum + lostMinor, 0)
+const lostOf = ({ disputes }: Known, id: string | undefined): number =>
+  disputes.filter(({ captureId }) => captureId === id).reduce((sum, { lostMinor }) => sum + lostMinor, 0)
 
 const saleOf = ({ captures }: Known) => captures.find(({ purpose }) => purpose === 'sale')

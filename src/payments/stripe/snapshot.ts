@@ -111,14 +111,14 @@ function disputedMinor(dispute: Dispute, charge: Charge): number {
 }
 
 /**
- * What of a lost dispute did not come back to the balance, which can be of another currency. That nothing has come back tells
- * nothing: it may be on its way (https://docs.stripe.com/api/disputes/object, `balance_transactions`).
+ * What of a lost dispute did not come back to the balance, which can be of another currency. What comes back of a refund that
+ * was proved can come after the end (https://docs.stripe.com/api/disputes/object, `balance_transactions`): then less is lost.
  */
 function lostOf({ balance_transactions: moved }: Dispute, amountMinor: number): number | undefined {
   const [taken, back] = [-1, 1].map((sign) =>
     (moved ?? []).reduce((sum, { amount }) => sum + Math.max(0, sign * amount), 0),
   ) as [number, number]
-  return taken > 0 && back > 0 ? share(amountMinor, Math.max(0, taken - back), taken) : undefined
+  return taken > 0 ? share(amountMinor, Math.max(0, taken - back), taken) : undefined
 }
 
 /** Stripe's Unix seconds. */

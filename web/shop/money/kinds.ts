@@ -14,6 +14,9 @@ export const KINDS: Record<string, Kind> = {
   fee_again: { name: 'Share of the fee, taken again', group: 'fee_back' },
   dispute_hold: { name: 'Put on hold: the buyer’s bank asks for it', group: 'dispute' },
   dispute_release: { name: 'Released: the buyer’s bank no longer asks for it', group: 'dispute' },
+  dispute_return: { name: 'Back from a lost dispute', group: 'dispute' },
+  held_loss: { name: 'Taken by the buyer’s bank, and sent back before', group: 'dispute' },
+  held_loss_back: { name: 'Not taken twice after all', group: 'dispute' },
 }
 
 /** Also where this page is older than the service. */
