@@ -49,6 +49,8 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
     lies: {} as Lies,
     /** Every request that has reached it, in order. */
     calls: [] as (Place | 'authorize')[],
+    /** How much of an answer that never ends was taken from it, by its reader or on the way to them. */
+    endlessBytes: 0,
     /** From now on it signs with another key, and no longer publishes the one before. */
     rotateKeys: async (): Promise<void> => void (keys = await newKeys()),
     /** What a browser does that is sent to `address`: the address that it comes back to. */
@@ -162,7 +164,7 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
     if (!place) return authorize(url, response)
     const [status, body] = await answers[place](request)
     const json = JSON.stringify(body)
-    BREAKAGES[provider.lies.broken?.[place] ?? 'not at all'](response, status, json)
+    BREAKAGES[provider.lies.broken?.[place] ?? 'not at all'](response, status, json, provider)
   })
   return provider
 }
@@ -196,13 +198,17 @@ const BREAKAGES = {
     const timer = setInterval(() => (at < json.length ? response.write(json[at++]!) : response.end()), TRICKLE_MS)
     response.on('close', () => clearInterval(timer))
   },
-  'never ends': (response: http.ServerResponse, status: number, json: string) => {
+  'never ends': (response: http.ServerResponse, status: number, json: string, counted: { endlessBytes: number }) => {
     response.writeHead(status, JSON_TYPE).write(json.slice(0, -1))
     const blanks = ' '.repeat(65_536)
     const more = () => {
-      while (!response.destroyed && response.write(blanks));
+      do counted.endlessBytes += blanks.length
+      while (!response.destroyed && response.write(blanks))
     }
     response.on('drain', more)
     more()
   },
-} satisfies Record<string, (response: http.ServerResponse, status: number, json: string) => void>
+} satisfies Record<
+  string,
+  (response: http.ServerResponse, status: number, json: string, counted: { endlessBytes: number }) => void
+>
