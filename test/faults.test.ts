@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
@@ -20,7 +19,7 @@ import {
   startService,
   startWire,
 } from './service.ts'
-import { type Ends, eventually, newDatabase } from './shop.ts'
+import { type Ends, eventually, newDatabase, slowestBeside } from './shop.ts'
 
 // Things break in the middle of a payment: the service itself, its database, and what lies between.
 // Whatever was acknowledged is still there afterwards, and every buyer has paid once and was told once.
@@ -307,9 +306,14 @@ async function onOnesOwn(t: TestContext) {
       () => isReady(service),
       (yes) => !yes,
     )
-    const began = Date.now()
-    for (const reply of await Promise.all(everything(service, { orderId, clientSecret }))) assertAway(reply)
-    assert.ok(Date.now() - began < 2_500, `it took ${Date.now() - began} ms`)
+    const began = performance.now()
+    const replies = Promise.all(everything(service, { orderId, clientSecret })).then((all) => {
+      all.forEach(assertAway)
+      return performance.now() - began
+    })
+    const slowestBesideMs = await slowestBeside(replies, () => service.call('GET', '/healthz'))
+    const tookMs = await replies
+    assert.ok(tookMs < 2_500 + slowestBesideMs, `it took ${tookMs} ms`)
     await client.query(`alter database ${name} connection limit -1`)
     await ready(service)
     assert.equal((await service.confirm(clientSecret)).status, 200)
@@ -327,22 +331,20 @@ async function onOnesOwn(t: TestContext) {
       const locker = await connect(t, databaseUrl)
       await locker.query('begin; lock table products in access exclusive mode')
       const stuck = times(40, () => service.call('GET', `/api/products/${service.productId}/public`))
-      await eventually(
-        () =>
-          rows(
-            client,
-            `select 1 from pg_stat_activity where application_name = 'till' and wait_event_type = 'Lock' and datname = current_database()`,
-          ),
-        (waiting) => waiting.length >= 10,
-      )
+      const waiting = () =>
+        rows(
+          client,
+          `select pid || ' since ' || query_start as one from pg_stat_activity
+          where application_name = 'till' and wait_event_type = 'Lock' and datname = current_database()`,
+        ).then((all) => new Set(all.map(({ one }) => one)))
+      const hanging = await eventually(waiting, ({ size }) => size >= 10)
       const news = JSON.stringify({ id: newEventId(), type: 'payment.captured', payment })
-      const began = Date.now()
       const told = await service.call('POST', '/api/webhooks/sandbox', news, {
         headers: signed(news, { id: JSON.parse(news).id }),
       })
       assert.equal(told.status, 200)
+      assert((await waiting()).isSupersetOf(hanging), 'it waited until one of them was given up')
       assert.equal((await service.call('GET', '/readyz')).status, 200)
-      assert.ok(Date.now() - began < 2_000)
       assert.deepEqual(await kinds(client, orderId), SALE)
       // and none of them waits for ever
       for (const reply of await stuck) assertAway(reply)
@@ -377,17 +379,25 @@ async function onOnesOwn(t: TestContext) {
       })
       const locker = await connect(t, databaseUrl)
       await locker.query('begin; lock table products in access exclusive mode')
-      const underWay = times(12, () => service.checkout(newKey(), { agent }))
+      const sent: Promise<void>[] = []
+      const underWay = times(12, () => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        sent.push(promise)
+        return service.checkout(newKey(), { agent, onSent: resolve })
+      })
       await eventually(
         () =>
           rows(
             client,
-            `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into orders%' and pid <> pg_backend_pid()`,
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+            and query like '%insert into orders%' and pid <> pg_backend_pid()`,
           ),
         (waiting) => waiting.length > 0,
       )
-      // those that wait share a statement: on a busy machine the last of them may still lie unread on its line
-      await sleep(500)
+      // Those that wait share a statement: the last of them may still lie unread on its line. It is read by the time the second
+      // of two later requests is answered: the first may come in the same turn.
+      await Promise.all(sent)
+      for (let i = 0; i < 2; i++) await service.call('GET', '/healthz')
       const ended = once(service.child, 'exit')
       service.child.kill('SIGTERM')
       await eventually(
@@ -524,13 +534,16 @@ async function onTheEmbedded(t: TestContext) {
       const { pid, url } = embeddedOf(dataDir)
       const client = await connect(t, url)
       const frozen = freeze(t, pid)
-      const began = Date.now()
-      const replies = Promise.all([1, 2, 3].flatMap(() => everything(service, asked)))
-      const unready = await service.call('GET', '/readyz')
-      assertAway(unready)
-      assert.equal((await service.call('GET', '/healthz')).status, 200)
-      for (const reply of await replies) assertAway(reply)
-      assert.ok(Date.now() - began < 20_000, `it took ${Date.now() - began} ms`)
+      const began = performance.now()
+      const replies = Promise.all([1, 2, 3].flatMap(() => everything(service, asked))).then((all) => {
+        all.forEach(assertAway)
+        return performance.now() - began
+      })
+      const slowestBesideMs = await slowestBeside(replies, async () =>
+        assert.equal((await service.call('GET', '/healthz')).status, 200),
+      )
+      const tookMs = await replies
+      assert.ok(tookMs < 20_000 + slowestBesideMs, `it took ${tookMs} ms`)
       frozen.thaw()
       await ready(service)
 

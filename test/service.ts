@@ -101,6 +101,8 @@ export async function startService(t: Ends, dataDir: string, env: Record<string,
 interface RequestOptions {
   headers?: Record<string, string>
   agent?: http.Agent
+  /** Called when all of it is with the machine, on its way. */
+  onSent?: () => void
 }
 
 /** One request over a connection of its own, unless an agent keeps some. Rejects when the connection fails. */
@@ -108,7 +110,7 @@ export function request(
   method: string,
   url: string,
   body?: unknown,
-  { headers = {}, agent }: RequestOptions = {},
+  { headers = {}, agent, onSent = () => {} }: RequestOptions = {},
 ): Promise<Reply> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
@@ -135,6 +137,7 @@ export function request(
       },
     )
     sent.once('error', reject)
+    sent.once('finish', onSent)
     sent.end(text)
   })
 }
