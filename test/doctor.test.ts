@@ -19,7 +19,7 @@ import { ACCOUNT } from './razorpay-setup.ts'
 import { razorpaySettings } from './razorpay-shop.ts'
 import { startS3Server } from './s3-server.ts'
 import { bareEnvironment, embeddedOf, serviceFolder, startService } from './service.ts'
-import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporaryFolder } from './shop.ts'
+import { type Ends, SECRET, type TestShop, newDatabase, realLengthOf, startTestShop, temporaryFolder } from './shop.ts'
 import { startStripeServer } from './stripe-server.ts'
 
 const DOCTOR = fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url))
@@ -186,9 +186,11 @@ test('what hangs is waited for eight seconds and no longer, all at once', async 
     IDP_CLIENT_ID: 'till',
     IDP_CLIENT_SECRET: 'a secret',
   }
+  const limit = realLengthOf(8_000)
   const began = performance.now()
   const findings = await examine(env)
-  assert(performance.now() - began < 10_000, String(performance.now() - began))
+  const tookMs = performance.now() - began
+  assert(tookMs < (await limit) + 2_000, `${tookMs} ms`)
   for (const name of ['database', 'mail', 'sign-in', 'stripe', 'razorpay'])
     assertSays(findings, name, 'failure', /no answer in time/)
   assertSays(findings, 'service', 'warning', /no answer in time/)
@@ -310,9 +312,9 @@ test('what the processor has registered is compared with what is needed', async 
 test('a clock that is off by a minute is a warning, and by ten no notification would be believed', async (t) => {
   const { env, stripe, razorpay } = await startWholeShop(t)
   stripe.knobs.clockAheadSeconds = 60
-  assertSays(await examine(env), 'clock', 'warning', /(59|60) s behind that of stripe; it agrees with .*razorpay/)
+  assertSays(await examine(env), 'clock', 'warning', /(5\d|60) s behind that of stripe; it agrees with .*razorpay/)
   stripe.knobs.clockAheadSeconds = razorpay.clockAheadSeconds = -600
-  assertSays(await examine(env), 'clock', 'failure', /60[01] s ahead of that of (stripe|razorpay).*no notification/)
+  assertSays(await examine(env), 'clock', 'failure', /6[0-2]\d s ahead of that of (stripe|razorpay).*no notification/)
 })
 
 test('the identity provider calls itself what IDP_ISSUER says', async (t) => {
