@@ -308,10 +308,8 @@ test('the list of a seller with a thousand products is one statement that finds 
     insert into products (id, seller_id, name, price_minor, currency, statement_suffix)
     select 'prod_' || lpad(n::text, 26, '0'), ${sellerId}, 'Book ' || n, 100, 'USD', 'BOOK'
     from generate_series(1, 1000) n`.execute(shop().db)
-  const began = performance.now()
   const { body } = await eve.call('GET', '/api/products?limit=100&q=book 7')
   assert.equal(body.items.length, 100)
-  assert(performance.now() - began < 1000)
   const { rows } = await sql<{ 'QUERY PLAN': string }>`
     explain select id from products where seller_id = ${sellerId} and id < 'prod_~' order by id desc limit 26`.execute(
     shop().db,
