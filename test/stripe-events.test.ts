@@ -89,9 +89,10 @@ test('missing, garbled and endless headers, another secret and a changed body ar
     header(body.replace('pi_1', 'pi_2')),
     good.replace(`t=${now()}`, `t=${now() - 1}`),
   ]
-  const began = performance.now()
+  const before = process.cpuUsage()
   for (const one of bad) assert.equal(verify(body, one), undefined, String(one).slice(0, 100))
-  assert(performance.now() - began < 50 * bad.length)
+  const { user, system } = process.cpuUsage(before)
+  assert((user + system) / 1000 < 50 * bad.length)
   assert.equal(adapter().verifyEvent(Buffer.from(body), {}), undefined)
   assert.equal(verify('', header('')), undefined)
 })
@@ -254,8 +255,10 @@ test('what happened since a moment is told oldest first, all of it, over many pa
 
 test('what happened this very second is told too', async (t) => {
   const { bank, stripe, start } = await setUp(t)
-  bank.confirm(await start())
-  assert.equal((await Array.fromAsync(stripe.eventsSince(new Date()))).length, 2)
+  const id = await start()
+  const since = new Date()
+  bank.confirm(id)
+  assert.equal((await Array.fromAsync(stripe.eventsSince(since))).length, 2)
 })
 
 test('a shop that was down for months asks for the thirty days there are', async (t) => {
