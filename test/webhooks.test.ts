@@ -379,7 +379,7 @@ test('a flood of notifications is taken while checkouts go on, at a fair share o
   }
   // beside the same requests with nothing to do, so that it holds on any machine: some 3 to 1 where this was written
   assert.ok(flood.cpuMs < idle.cpuMs * 10, `${EVENTS} cost ${flood.cpuMs} ms, with nothing to do ${idle.cpuMs} ms`)
-  assert.ok(flood.slowestMs < slowestBesideMs + 2_000, `the slowest took ${flood.slowestMs} ms`)
+  assert.ok(flood.slowestMs < slowestBesideMs * 3 + 2_000, `the slowest took ${flood.slowestMs} ms`)
 })
 
 /** Sends `count` requests over 24 connections, and says what this process spent meanwhile: the services run in it too. */
