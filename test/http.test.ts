@@ -191,7 +191,7 @@ test('nothing that is not meant for the public lies on the server', async () => 
   }
   assertProblem(await shop.call('GET', '/assets/'), 404, 'not_found')
   const { body } = await shop.call<string>('GET', '/pay/')
-  const assets = [...body.matchAll(/\/assets\/[\w.-]+\.(?:js|css)/g)].map(([asset]) => asset)
+  const assets = [...body.matchAll(/\/assets\/[\w.-]+\.(?:js|css)\b/g)].map(([asset]) => asset)
   assert(assets.length > 0)
   for (const asset of assets) {
     assert.equal((await rawGet(shop, `${asset}.map`)).status, 404)

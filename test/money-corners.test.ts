@@ -426,8 +426,11 @@ test('what was refunded and is disputed all the same: the books have what the ac
   const productId = await shop.product()
   const wholly = { refunded: undefined, end: 'refunded' }
   const partly = { refunded: 700, end: 'charged_back' }
-  for (const when of ['before closed', 'after closed', 'never'] as const)
-    for (const { refunded, end } of [wholly, partly]) {
+  const ways = (['before closed', 'after closed', 'never'] as const).flatMap((when) =>
+    [wholly, partly].map((part) => ({ when, ...part })),
+  )
+  await Promise.all(
+    ways.map(async ({ when, refunded, end }) => {
       const what = `${refunded ?? 'all'}, ${when}`
       const order = await shop.checkout({ productId })
       const id = intentOf(order)
@@ -454,12 +457,12 @@ test('what was refunded and is disputed all the same: the books have what the ac
       await server.delivered()
       const refund = bank.refundInDashboard(id, refunded)
       await server.delivered()
-      bank.returnsRefunded = when
       const { id: dispute } = bank.openDispute(id)
       await server.delivered()
+      bank.returnsRefunded = when
       bank.closeDispute(dispute, 'lost')
       assert.equal(await booked(), account(), `${what}: when it is closed`)
-      bank.returnLate()
+      bank.returnLate(dispute)
       assert.equal(await booked(), account(), `${what}: in the end`)
       assert.equal(account(), when === 'never' ? -(refunded ?? 1900) : 0, what)
       assert.equal((await shop.status(order.orderId)).status, end, what)
@@ -468,7 +471,8 @@ test('what was refunded and is disputed all the same: the books have what the ac
       // who has the money has no files
       const now = when !== 'never' && refunded === undefined ? 'paid' : 'charged_back'
       assert.equal((await shop.status(order.orderId)).status, now, what)
-    }
+    }),
+  )
   assert.deepEqual(await inTransaction(shop.db, (tx) => proveBooks(tx)), [])
   assert.deepEqual(await inTransaction(shop.db, (tx) => proveRows(tx)), [])
 })

@@ -344,7 +344,7 @@ test('a file whose name holds its content’s hash is kept for a year, a page is
   const shop = shared()
   const { body, headers } = await page(shop, '/pricing/')
   assert.equal(headers.get('cache-control'), 'no-cache')
-  const asset = /\/assets\/[\w.-]+\.(?:js|css)/.exec(body)![0]
+  const asset = /\/assets\/[\w.-]+\.(?:js|css)\b/.exec(body)![0]
   assert.equal((await shop.call('GET', asset)).headers.get('cache-control'), 'public, max-age=31536000, immutable')
   for (const path of ['/pay/', '/order/', '/sign-in/', '/account/', '/outbox/'])
     assert.equal((await page(shop, path)).headers.get('cache-control'), 'no-store')

@@ -199,6 +199,25 @@ test('of a lost dispute each is told what is gone, and its seller what is back: 
   }
 })
 
+test('a second payment that went back and is lost to a bank all the same: its seller is told of that, and not of files', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const [capture, second] = [captureOf(order), { ...captureOf(order), id: id('ch') }]
+  const about = { captureId: second.id, amountMinor: 1900 }
+  await tell(
+    order,
+    { state: 'captured', captures: [capture, second], refunds: [{ ...about, id: id('re') }] },
+    { disputes: [{ ...about, id: id('dp'), state: 'lost', lostMinor: 1900 }] },
+  )
+  const lost = (await letters(shop, order, 'seller')).at(-1)!.text
+  assert.match(
+    lost,
+    /\$19\.00 stays with the buyer\. It had come beside the price[^]*\$19\.00 of it had been sent back before/,
+  )
+  assert.doesNotMatch(lost, /files are no longer|came back to you/)
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
 test('a dispute that we hear of when it is over is told by its end alone', async () => {
   const [shop] = shared()
   const order = await shop.checkout()

@@ -358,7 +358,12 @@ test('a dispute is open, won or lost; an inquiry and a prevented one are none', 
     const { id, captureId } = await paid()
     const dispute = bank.openDispute(id, { status })
     const { disputes } = await stripe.fetchPayment(id)
-    assert.deepEqual(disputes, state ? [{ id: dispute['id'], captureId, amountMinor: 1900, state }] : [], status)
+    const lost = state === 'lost' && { lostMinor: 1900 }
+    assert.deepEqual(
+      disputes,
+      state ? [{ id: dispute['id'], captureId, amountMinor: 1900, state, ...lost }] : [],
+      status,
+    )
   }
 })
 
