@@ -28,7 +28,8 @@ export function limitBody({ raw, routeOptions }: FastifyRequest, refuse: () => v
     raw.once('end', () => raw.setTimeout(0))
     return
   }
-  const timer = setTimeout(end, REQUEST_TIMEOUT_MS)
+  // it ends a connection, and is no reason for the process to stay
+  const timer = setTimeout(end, REQUEST_TIMEOUT_MS).unref()
   const forget = () => clearTimeout(timer)
   raw.once('end', forget).once('close', forget)
 }
