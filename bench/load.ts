@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const READ_BUFFER_BYTES = 64 * 1024
 const HEADER_END = '\r\n\r\n'
@@ -57,6 +58,41 @@ export async function load({ port, connections, seconds, next, status }: Load): 
   }
 }
 
+export interface Paced {
+  port: number
+  requests: readonly Buffer[]
+  aSecond: number
+  status: number
+}
+
+/**
+ * Sends each request at its time, whether those before are answered or not; says how long each answer took from then, in ms.
+ * A line is opened when all others wait for an answer, as a sender does that keeps its connections.
+ */
+export async function paced({ port, requests, aSecond, status }: Paced): Promise<number[]> {
+  const lines: Line[] = []
+  const free: Line[] = []
+  const began = performance.now()
+  let over = false
+  try {
+    return await Promise.all(
+      requests.map(async (request, at) => {
+        const due = began + (at / aSecond) * 1000
+        while (performance.now() < due) await sleep(Math.ceil(due - performance.now()))
+        if (over) throw new Error('another request has failed')
+        let line = free.pop()
+        if (!line) lines.push((line = await openLine(port, String(status))))
+        await line.request(request)
+        free.push(line)
+        return performance.now() - due
+      }),
+    )
+  } finally {
+    over = true
+    for (const line of lines) line.close()
+  }
+}
+
 /** A request as it goes over the wire. */
 export function wire(method: string, path: string, body?: string, headers: Record<string, string> = {}): Buffer {
   const all = {
@@ -111,6 +147,7 @@ function openLine(port: number, status: string): Promise<Line> {
       open({
         request: (bytes) =>
           new Promise((resolve, reject) => {
+            if (socket.destroyed) return reject(new Error('the service has closed a connection'))
             answered = resolve
             failed = reject
             socket.write(bytes)

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openOrders, products } from './fill.ts'
-import { cycle, load, wire } from './load.ts'
+import { cycle, load, paced, wire } from './load.ts'
 import type { Result } from './report.ts'
 import { WARM_UP_SECONDS, byTurns, median, medianOf, medians } from './rounds.ts'
 import type { FakeProcessor, Service } from './service.ts'
@@ -120,23 +119,15 @@ async function lookNoMore(database: Database): Promise<void> {
   await query(database, 'update orders set due_at = null where due_at is not null')
 }
 
-/** Sends them evenly, whether those before are answered or not; says how long each answer took, in ms. */
-async function notify(port: number, first: number, count: number): Promise<number[]> {
-  const began = performance.now()
-  return Promise.all(
-    Array.from({ length: count }, async (_, at) => {
-      await sleep(Math.max(0, (at / NOTIFICATIONS) * NOTIFYING_SECONDS * 1000 - (performance.now() - began)))
-      const { body, headers } = notification(first + at)
-      const from = performance.now()
-      const answer = await fetch(`http://127.0.0.1:${port}/api/webhooks/stripe`, { method: 'POST', body, headers })
-      await answer.arrayBuffer()
-      if (!answer.ok) throw new Error(`a notification was answered with ${answer.status}`)
-      return performance.now() - from
-    }),
-  )
-}
+const notify = (port: number, first: number, count: number): Promise<number[]> =>
+  paced({
+    port,
+    requests: Array.from({ length: count }, (_, at) => notification(first + at)),
+    aSecond: NOTIFICATIONS / NOTIFYING_SECONDS,
+    status: 200,
+  })
 
-function notification(n: number): { body: string; headers: Record<string, string> } {
+function notification(n: number): Buffer {
   const time = Math.floor(Date.now() / 1000)
   const body = JSON.stringify({
     id: `evt_${n}`,
@@ -147,5 +138,5 @@ function notification(n: number): { body: string; headers: Record<string, string
     data: { object: { id: idIn('pi_paid', n), object: 'payment_intent' } },
   })
   const mac = createHmac('sha256', WEBHOOK_SECRET).update(`${time}.${body}`).digest('hex')
-  return { body, headers: { 'content-type': 'application/json', 'stripe-signature': `t=${time},v1=${mac}` } }
+  return wire('POST', '/api/webhooks/stripe', body, { 'stripe-signature': `t=${time},v1=${mac}` })
 }
