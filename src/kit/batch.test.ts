@@ -62,6 +62,80 @@ test('no more rounds run at once than are allowed', async () => {
   assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4])
 })
 
+/** After a first round of two: those that can wait gather for `gatherMs`. */
+async function gathering(gatherMs: number) {
+  const work = held((inputs: readonly number[]) => [...inputs])
+  const same = batched(work.run, { most: 3, atOnce: 1, isOutage: never, gatherMs })
+  const wait = (input: number) => same(input, { canWait: true })
+  const first = [wait(0), wait(1), wait(2)]
+  work.end()
+  await turn()
+  work.end()
+  await Promise.all(first)
+  assert.deepEqual(work.rounds.splice(0), [[0], [1, 2]], 'nobody waits for more than those who are there')
+  return { ...work, same, wait }
+}
+
+test('once two came together, those that can wait gather until they are as many as fit', async () => {
+  const { rounds, wait, end } = await gathering(1e9)
+  const answers = [wait(3), wait(4)]
+  await turn()
+  assert.deepEqual(rounds, [])
+  answers.push(wait(5))
+  end()
+  assert.deepEqual(await Promise.all(answers), [3, 4, 5])
+  assert.deepEqual(rounds, [[3, 4, 5]])
+})
+
+test('one that cannot wait takes along those that can', async () => {
+  const { rounds, same, wait, end } = await gathering(1e9)
+  const answers = [wait(3), same(4)]
+  assert.deepEqual(rounds, [[3, 4]])
+  end()
+  assert.deepEqual(await Promise.all(answers), [3, 4])
+})
+
+test('nobody waits for longer than the time to gather, and who then was alone is followed at once', async () => {
+  const { rounds, wait, end } = await gathering(30)
+  const answer = wait(3)
+  while (rounds.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  end()
+  assert.equal(await answer, 3)
+  await turn()
+  const next = wait(4)
+  assert.equal(rounds.length, 2)
+  end()
+  assert.equal(await next, 4)
+})
+
+test('who has waited that long for a round to end waits for nobody more', async () => {
+  const { rounds, same, wait, end } = await gathering(30)
+  const answers = [same(3), ...[4, 5, 6, 7].map((input) => wait(input))]
+  await new Promise((resolve) => setTimeout(resolve, 35))
+  for (let at = 0; at < 2; at++) {
+    end()
+    await turn()
+  }
+  assert.deepEqual(rounds, [[3], [4, 5, 6], [7]])
+  end()
+  await Promise.all(answers)
+})
+
+test('those that cannot wait are no crowd', async () => {
+  const work = held((inputs: readonly number[]) => [...inputs])
+  const same = batched(work.run, { most: 9, atOnce: 1, isOutage: never, gatherMs: 1e9 })
+  const first = [same(0), same(1), same(2)]
+  work.end()
+  await turn()
+  work.end()
+  await Promise.all(first)
+  await turn()
+  const alone = same(3, { canWait: true })
+  assert.deepEqual(work.rounds, [[0], [1, 2], [3]])
+  work.end()
+  assert.equal(await alone, 3)
+})
+
 /** Answers 1 to 5, of which 3 is impossible; the first round is taken by 0. */
 async function withOneImpossible(error: Error, isOutage: (error: unknown) => boolean) {
   const rounds: number[][] = []

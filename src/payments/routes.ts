@@ -76,7 +76,8 @@ export async function webhookRoutes(
           if (payment === 'unknown_payment') warnOfStranger(processor, event)
           return { received: true }
         }
-        const outcome = await settle({ processor: processor.name, payment, event })
+        // one that was asked about has taken its time already
+        const outcome = await settle({ processor: processor.name, payment, event }, { canWait: !event.payment })
         if (outcome === 'too_early') {
           throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
             retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { batched } from '../../kit/batch.ts'
+import { type Coming, batched } from '../../kit/batch.ts'
 import { type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage, opaque } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
@@ -30,7 +30,10 @@ export interface Fact {
  */
 export type Outcome = 'applied' | 'repeat' | 'unknown_payment' | 'too_early'
 
-export type Settle = (fact: Fact) => Promise<Outcome>
+export type Settle = (fact: Fact, how?: Coming) => Promise<Outcome>
+
+/** So long may gather what no buyer waits for: processors wait five seconds and more to be answered. */
+const GATHER_MS = 100
 
 /**
  * The one way to become paid. Notifications, sync=1 and the reconciler all end here. In one transaction it locks the orders,
@@ -42,6 +45,7 @@ export function settler(db: Db, jobs: Jobs, { bankTtlHours }: { bankTtlHours: nu
   return batched((facts: readonly Fact[]) => inTransaction(db, (tx) => settleAll(tx, jobs, bankTtlHours, facts)), {
     most: 32,
     atOnce: 2,
+    gatherMs: GATHER_MS,
     isOutage: isDatabaseOutage,
   })
 }
