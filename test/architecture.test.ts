@@ -153,6 +153,19 @@ test('every test runs, and none is alone', () => {
   )
 })
 
+test('every link in a document leads to a file that is there', () => {
+  const documents = [ROOT, path.join(ROOT, 'docs'), path.join(ROOT, 'client')].flatMap((folder) =>
+    fs.readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [path.join(folder, name)] : [])),
+  )
+  assert(documents.length > 10)
+  const broken = documents.flatMap((file) =>
+    [...fs.readFileSync(file, 'utf8').matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
+      .filter(([, target]) => !fs.existsSync(path.resolve(path.dirname(file), target!)))
+      .map(([, target]) => `${path.relative(ROOT, file)}: ${target}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
 test('no query is put together from what somebody sent', () => {
   // sql.raw and sql.lit write text into a statement as it is: only the migrations, which are ours, come so
   assert.deepEqual(where(src, /sql\.(?:raw|lit|unsafe)\b/), ['kit/database.ts'])
