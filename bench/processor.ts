@@ -4,7 +4,7 @@ import { cycle, load, paced, wire } from './load.ts'
 import type { Result } from './report.ts'
 import { WARM_UP_SECONDS, byTurns, median, medianOf, medians } from './rounds.ts'
 import type { FakeProcessor, Service } from './service.ts'
-import { idIn, processorPaymentId } from './sql.ts'
+import { AMOUNT_MINOR, CURRENCY, idIn, processorPaymentId } from './sql.ts'
 import type { Stage } from './stage.ts'
 import { type Database, query } from './world.ts'
 
@@ -12,7 +12,7 @@ const SECONDS = 3
 const CONNECTIONS = 64
 const NOTIFICATIONS = 1_000
 const NOTIFYING_SECONDS = 10
-const NOTIFYING_ROUNDS = 3
+const NOTIFYING_ROUNDS = 5
 /** So many before, for what is compiled and planned at the first ones. */
 const FIRST_NOTIFICATIONS = 200
 /** Buyers who check out while notifications arrive. */
@@ -129,13 +129,27 @@ const notify = (port: number, first: number, count: number): Promise<number[]> =
 
 function notification(n: number): Buffer {
   const time = Math.floor(Date.now() / 1000)
+  const intent = {
+    id: idIn('pi_paid', n),
+    object: 'payment_intent',
+    amount: AMOUNT_MINOR,
+    currency: CURRENCY.toLowerCase(),
+    status: 'succeeded',
+    livemode: false,
+    metadata: {},
+    latest_charge: idIn('ch_paid', n),
+    client_secret: idIn('pi_paid', n),
+  }
   const body = JSON.stringify({
     id: `evt_${n}`,
     object: 'event',
-    type: 'payment_intent.succeeded',
+    // of one sale both are told, and either can come first
+    type: n % 2 ? 'payment_intent.succeeded' : 'charge.succeeded',
     livemode: false,
     created: time,
-    data: { object: { id: idIn('pi_paid', n), object: 'payment_intent' } },
+    data: {
+      object: n % 2 ? intent : { id: idIn('ch_paid', n), object: 'charge', payment_intent: intent.id },
+    },
   })
   const mac = createHmac('sha256', WEBHOOK_SECRET).update(`${time}.${body}`).digest('hex')
   return wire('POST', '/api/webhooks/stripe', body, { 'stripe-signature': `t=${time},v1=${mac}` })

@@ -130,10 +130,27 @@ describe('stripe', () => {
       api_version: '2099-01-01.future',
       data: { object: { id: 'pi_stranger', object: 'payment_intent' } },
     }
-    await server.send(event)
-    assert.deepEqual(server.deliveries, [{ id: event.id, type: event.type, status: 200 }])
-    const { rows } = await sql`select outcome from processor_events where event_id = ${event.id}`.execute(shop.db)
+    const whole = {
+      id: 'pi_stranger',
+      object: 'payment_intent',
+      amount: 1900,
+      currency: 'usd',
+      status: 'succeeded',
+      livemode: false,
+      metadata: {},
+      latest_charge: 'ch_stranger',
+      client_secret: null,
+    }
+    // so many that, were each taken for an outage, nobody could pay
+    const told = Array.from({ length: 7 }, (_, at) => ({ ...event, id: `evt_whole_${at}`, data: { object: whole } }))
+    for (const one of [event, ...told]) await server.send(one)
+    assert.deepEqual(
+      server.deliveries,
+      [event, ...told].map(({ id, type }) => ({ id, type, status: 200 })),
+    )
+    const { rows } = await sql`select distinct outcome from processor_events`.execute(shop.db)
     assert.deepEqual(rows, [{ outcome: 'unknown_payment' }])
+    assert((await shop.checkout()).clientSecret)
   })
 
   test('while it is away a notification is answered so that it comes again, and then it counts', async (t) => {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import type { MoneyMovement, ProcessorEvent } from '../src/payments/processor.ts'
+import {
+  type MoneyMovement,
+  PaymentUnknown,
+  type ProcessorEvent,
+  ProcessorUnavailable,
+} from '../src/payments/processor.ts'
 import { stripeProcessor } from '../src/payments/stripe.ts'
 import { EVENT_TYPES } from '../src/payments/stripe/events.ts'
 import { signature, startStripeServer } from './stripe-server.ts'
@@ -54,7 +59,9 @@ async function setUp(t: TestContext) {
 
 test('a notification says which payment to ask about, and nothing of how it stands', () => {
   const body = JSON.stringify(event())
-  assert.deepEqual(verify(body, header(body)), { id: 'evt_1', type: 'payment_intent.succeeded', paymentId: 'pi_1' })
+  const { told, ...about } = verify(body, header(body))!
+  assert.deepEqual(about, { id: 'evt_1', type: 'payment_intent.succeeded', paymentId: 'pi_1' })
+  assert.deepEqual(told, event()['data'].object)
 })
 
 test('missing, garbled and endless headers, another secret and a changed body are not genuine', () => {
@@ -164,7 +171,7 @@ test('every kind of event that can change an order names its payment', () => {
     const object = type.startsWith('payment_intent.')
       ? { object: 'payment_intent', id: 'pi_1' }
       : { object: 'charge', id: 'ch_1', payment_intent: 'pi_1' }
-    assert.deepEqual(about(type, object), { id: 'evt_1', type, paymentId: 'pi_1' })
+    assert.deepEqual(about(type, object), { id: 'evt_1', type, paymentId: 'pi_1', told: object })
   }
   assert.equal(about('refund.failed', { object: 'refund', id: 're_1', payment_intent: 'pi_1' })?.paymentId, 'pi_1')
   assert.equal(
@@ -221,8 +228,60 @@ test('events in any order lead to the same last word: the payment is asked about
     const { body, headers } = server.signed(one)
     const told = stripe.verifyEvent(Buffer.from(body), headers)
     assert.equal(told?.payment, undefined)
-    if (told?.paymentId) assert.deepEqual(await stripe.fetchPayment(told.paymentId), last)
+    if (told?.paymentId) assert.deepEqual(await stripe.fetchPayment(told.paymentId, told.told), last)
   }
+})
+
+test('a success that is told spares two of three questions, and what arrived is asked about all the same', async (t) => {
+  const { server, bank, stripe, start } = await setUp(t)
+  const id = await start()
+  bank.confirm(id)
+  const intent = bank.paymentIntents[0]!
+  const all = await stripe.fetchPayment(id)
+  const asked = async (told: unknown) => {
+    server.calls.splice(0)
+    assert.deepEqual(await stripe.fetchPayment(id, told), all)
+    return server.calls.map(({ path }) => path.replace(id, 'pi').replace('/v1/', ''))
+  }
+  assert.deepEqual(await asked(intent), ['charges'])
+  const nothingNew: unknown[] = [
+    undefined,
+    null,
+    'x',
+    { ...intent, latest_charge: undefined },
+    { ...intent, amount: 'one' },
+  ]
+  for (const told of [...nothingNew, { ...intent, status: 'processing' }, { ...intent, latest_charge: null }])
+    assert.deepEqual(await asked(told), ['payment_intents/pi', 'charges', 'refunds'], JSON.stringify(told))
+  for (const change of [{ id: 'pi_other' }, { livemode: true }])
+    await assert.rejects(stripe.fetchPayment(id, { ...intent, ...change }), ProcessorUnavailable)
+})
+
+test('a success that is told of a payment without money is not believed', async (t) => {
+  const { bank, stripe, start } = await setUp(t)
+  const [untried, declined] = [await start(), await start()]
+  bank.confirm(declined, { outcome: 'decline' })
+  for (const id of [untried, declined]) {
+    const intent = bank.find(bank.paymentIntents, 'payment_intent', id)
+    const told = { ...intent, status: 'succeeded', latest_charge: intent['latest_charge'] ?? 'ch_1' }
+    assert.equal((await stripe.fetchPayment(id, told)).state, 'open')
+  }
+  assert.deepEqual((await stripe.fetchPayment(declined)).captures, [])
+})
+
+test('a success that is told of another account’s payment is as unknown as its id', async (t) => {
+  const { server, bank, stripe, start } = await setUp(t)
+  const id = await start()
+  bank.confirm(id)
+  const told = { ...bank.paymentIntents[0], id: 'pi_elsewhere', latest_charge: 'ch_elsewhere' }
+  const missing = {
+    error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such payment_intent' },
+  }
+  await assert.rejects(stripe.fetchPayment('pi_elsewhere', told), PaymentUnknown)
+  server.calls.splice(0)
+  server.fail({ answer: () => missing, status: 404 }, { match: ({ path }) => path === '/v1/charges' })
+  await assert.rejects(stripe.fetchPayment('pi_elsewhere', told), PaymentUnknown)
+  assert.equal(server.calls.length, 2)
 })
 
 // ── after a time of silence

@@ -36,7 +36,7 @@ export type Fault =
   | '500 without error'
   | '302 without error'
   | 'null'
-  | { answer: (body: Wire) => unknown }
+  | { answer: (body: Wire) => unknown; status?: number }
 
 export interface Sending {
   times?: number
@@ -340,7 +340,7 @@ function broken(fault: Fault | undefined, answer: Answer | undefined): { status:
   }
   const { status, body } = answer!
   const said = typeof fault === 'object' ? fault.answer(structuredClone(body) as Wire) : body
-  return { status, text: JSON.stringify(said, null, 2) }
+  return { status: (typeof fault === 'object' && fault.status) || status, text: JSON.stringify(said, null, 2) }
 }
 
 export const signature = (secret: string, time: number, body: string | Buffer): string =>

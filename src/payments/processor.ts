@@ -78,6 +78,8 @@ export interface ProcessorEvent {
   payment?: PaymentSnapshot | undefined
   /** Which payment to ask about, where it is not. Without either it is not about a payment. */
   paymentId?: string | undefined
+  /** What it said of that payment, in the processor's own words: less may have to be asked about then. */
+  told?: unknown
   /** When it happened (ISO 8601), where a list is told in that order: all that happened before it was told before it. */
   at?: string | undefined
 }
@@ -123,7 +125,8 @@ export interface Processor {
   /** The rails it offers for a currency. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
-  fetchPayment(processorPaymentId: string): Promise<PaymentSnapshot>
+  /** `told` is of a genuine notification about this payment. It is older than an answer, and counts for what cannot change. */
+  fetchPayment(processorPaymentId: string, told?: unknown): Promise<PaymentSnapshot>
   /** Ends a payment nobody waits for any more. What is captured stays captured: the snapshot tells. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
   /** The same key refunds once. Fails as `answered` only where it said no to this refund, and nothing can come of it any more. */

@@ -65,12 +65,13 @@ export async function webhookRoutes(
         const processor = processors.get(request.params.processor)
         if (!processor) throw new Refusal('not_found', 'There is nothing at this address.')
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const event = processor.verifyEvent(body, request.headers)
-        if (!event) {
+        const verified = processor.verifyEvent(body, request.headers)
+        if (!verified) {
           if (looksSigned(processor, request.headers)) warnOfRefusals(processor)
           throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
         }
-        const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId) : 'ignored')
+        const { told, ...event } = verified
+        const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told) : 'ignored')
         if (payment === 'ignored' || payment === 'unknown_payment') {
           await noteWithoutEffect(db, processor.name, [event], payment)
           if (payment === 'unknown_payment') warnOfStranger(processor, event)
@@ -95,9 +96,13 @@ const looksSigned = ({ signature: { header, form } }: Processor, headers: Incomi
   form.test(String(headers[header] ?? ''))
 
 /** A notification says that something happened; what, the processor itself is asked. While it is away, the notification must come again. */
-async function ask(processor: Processor, paymentId: string): Promise<PaymentSnapshot | 'unknown_payment'> {
+async function ask(
+  processor: Processor,
+  paymentId: string,
+  told: unknown,
+): Promise<PaymentSnapshot | 'unknown_payment'> {
   try {
-    return await inTime(processor.fetchPayment(paymentId), ASK_MS)
+    return await inTime(processor.fetchPayment(paymentId, told), ASK_MS)
   } catch (error) {
     if (error instanceof PaymentUnknown) return 'unknown_payment'
     if (!(error instanceof ProcessorUnavailable || error instanceof OutOfTime)) throw error

@@ -8,6 +8,7 @@ import {
   ask,
   askWithKey,
   connectStripe,
+  isMissing,
   listed,
   newDeadline,
   unlessMissing,
@@ -43,13 +44,14 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
   const stripe = connectStripe(secretKey, options.apiUrl)
   const methods = checkedMethods(options.paymentMethodTypes)
   const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix }
-  const read = async (id: string, until = newDeadline()) => snapshotOf(await papersOf(stripe, live, id, until))
+  const read = async (id: string, until = newDeadline(), told?: unknown) =>
+    snapshotOf(await papersOf(stripe, live, id, until, { told }))
 
   return {
     name: 'stripe',
     rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency) : []),
     startPayment: (payment) => startPayment(account, payment),
-    fetchPayment: (id) => read(id),
+    fetchPayment: (id, told) => read(id, newDeadline(), told),
     async cancelPayment(id) {
       const until = newDeadline()
       try {
@@ -84,17 +86,25 @@ interface Asked {
   starting_after?: string
 }
 
-/** Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. */
+/**
+ * Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. An intent that was
+ * told as succeeded stays so, and is not read again; what arrived, its charges say, and where they say nothing, the intent is read
+ * after all: it can be another account's. Of charges that sent nothing back, no refunds are read then: of one that failed there is
+ * a notification of its own.
+ */
 async function papersOf(
   stripe: Stripe,
   live: boolean,
   id: string,
   until: Deadline,
-  { allRefunds = false } = {},
+  { allRefunds = false, told }: { allRefunds?: boolean; told?: unknown } = {},
 ): Promise<Papers> {
-  const intent = await ask(shapes.paymentIntent, until, (sent) =>
-    stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
-  ).catch(unlessMissing)
+  const isFinal = shapes.paymentIntent.Check(told) && told.status === 'succeeded' && told.latest_charge !== null
+  const intent = isFinal
+    ? told
+    : await ask(shapes.paymentIntent, until, (sent) => stripe.paymentIntents.retrieve(checkedId(id), {}, sent)).catch(
+        unlessMissing,
+      )
   if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
   const all = async <Item extends Charge | Refund | Dispute>(
     shape: Parameters<typeof listed<Item>>[0],
@@ -111,18 +121,24 @@ async function papersOf(
       throw new ProcessorUnavailable('Stripe listed another payment’s')
     return found
   }
-  const listCharges = () => all(shapes.charges, (asked, sent) => stripe.charges.list(asked, sent))
+  const listCharges = () =>
+    all(shapes.charges, (asked, sent) => stripe.charges.list(asked, sent)).catch((error: unknown) => {
+      if (isFinal && isMissing(error)) return []
+      throw error
+    })
   const listRefunds = () => all(shapes.refunds, (asked, sent) => stripe.refunds.list(asked, sent))
   const listDisputes = () => all(shapes.disputes, (asked, sent) => stripe.disputes.list(asked, sent))
   // a buyer waits for this: what is surely needed is asked for at once
-  const paid = allRefunds || intent.status === 'succeeded'
+  const paid = allRefunds || (intent.status === 'succeeded' && !isFinal)
   const [charges, refundsAtOnce] = await Promise.all([
     intent.latest_charge ? listCharges() : [],
     paid ? listRefunds() : undefined,
   ])
+  if (isFinal && !charges.some(isCapture)) return papersOf(stripe, live, id, until)
   const [refunds, disputes] = await Promise.all([
     // one that failed is not in a charge's amount any more
-    refundsAtOnce ?? (charges.some(isCapture) ? listRefunds() : []),
+    refundsAtOnce ??
+      (charges.some((one) => isCapture(one) && (!isFinal || one.amount_refunded > 0)) ? listRefunds() : []),
     charges.some(({ disputed }) => disputed) ? listDisputes() : [],
   ])
   return { intent, charges, refunds, disputes }

@@ -32,7 +32,7 @@ export function withBreaker(processor: Processor, log: Log): Processor {
   return {
     ...processor,
     startPayment: (payment) => guarded(() => processor.startPayment(payment)),
-    fetchPayment: (id) => guarded(() => processor.fetchPayment(id)),
+    fetchPayment: (id, told) => guarded(() => processor.fetchPayment(id, told)),
     cancelPayment: (id) => guarded(() => processor.cancelPayment(id)),
     refund: (refund) => guarded(() => processor.refund(refund)),
   }

@@ -81,9 +81,11 @@ export async function ask<T>(shape: Shape<T>, until: Deadline, send: (sent: Sent
 
 /** For `catch`, where an id was all that was said: a payment of another account, or of the other mode. */
 export function unlessMissing(error: unknown): never {
-  const missing = error instanceof StripeRefused && error.code === 'resource_missing'
-  throw missing ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
+  throw isMissing(error) ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
 }
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof StripeRefused && error.code === 'resource_missing'
 
 /** The same for what has an idempotency key, which another request of ours may be using this moment. */
 export async function askWithKey<T>(

@@ -53,11 +53,13 @@ export function verifyEvent(
   })
   if (!genuine) return undefined
   const event = parsed(body)
-  return shapes.event.Check(event) ? eventOf(event, live) : undefined
+  if (!shapes.event.Check(event)) return undefined
+  const about = eventOf(event, live)
+  return about.paymentId === undefined ? about : { ...about, told: event.data.object }
 }
 
 /**
- * What an event is about. It never says how the payment stands: events come late, twice and out of order, and in the form of
+ * What an event is about. It does not say how the payment stands: events come late, twice and out of order, and in the form of
  * whichever version of the API the account was set to. One of the other mode, or of another account, is about nothing of ours.
  */
 export function eventOf({ id, type, livemode, account, data: { object } }: Event, live: boolean): ProcessorEvent {
