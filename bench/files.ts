@@ -19,6 +19,10 @@ const SIZE = 128 * 1024 ** 2
 const MEGABYTE = 1024 ** 2
 const PIECE = randomBytes(MEGABYTE)
 
+/** Of what size files the memory is looked at: it must not depend on it. */
+const LONG = 2 * 1024 ** 3
+const MOST_AT_ONCE = 3
+
 /** A file out and a file in, on the same disk as a program that does nothing else. */
 export async function measureFiles({ world, busy }: Stage): Promise<Result[]> {
   const folder = path.join(world.dir, 'bare-files')
@@ -41,11 +45,11 @@ export async function measureFiles({ world, busy }: Stage): Promise<Result[]> {
   const tus = { ...mine, 'tus-resumable': '1.0.0' }
 
   const plain = async () => rate(await send(port, 'POST', `/api/products/${productId}/files?name=film.mkv`, mine))
-  const resumable = async () => {
+  const resumable = async (size = SIZE) => {
     const metadata = `productId ${encoded(productId)},filename ${encoded('film.mkv')}`
-    const begun = await send(port, 'POST', '/api/uploads', { ...tus, 'upload-length': String(SIZE), 'upload-metadata': metadata }, 0) // oxfmt-ignore
+    const begun = await send(port, 'POST', '/api/uploads', { ...tus, 'upload-length': String(size), 'upload-metadata': metadata }, 0) // oxfmt-ignore
     const headers = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
-    const sent = await send(port, 'PATCH', begun.headers.location!, headers)
+    const sent = await send(port, 'PATCH', begun.headers.location!, headers, size)
     if (!sent.headers['till-file']) throw new Error('the upload did not become a file')
     return rate(sent)
   }
@@ -56,25 +60,34 @@ export async function measureFiles({ world, busy }: Stage): Promise<Result[]> {
   const uploads = await byTurns({
     bare: async () => rate(await send(bare, 'POST', '/film', {})),
     plain,
-    tus: resumable,
+    tus: () => resumable(),
   })
   const grown = (await busy.service.residentMb()) - before
+  const comingMb = (await busy.service.peakMb(() => resumable(LONG))) - before
 
-  const status = await fetch(
-    `http://127.0.0.1:${port}/api/checkout/${order!.id}/status?email=${encodeURIComponent(order!.email)}`,
-  )
-  const { downloads } = (await status.json()) as { downloads: { url: string; size: number }[] }
-  const link = new URL(downloads.findLast(({ size }) => size === SIZE)!.url).pathname
+  const linkTo = async (size: number): Promise<string> => {
+    const status = await fetch(
+      `http://127.0.0.1:${port}/api/checkout/${order!.id}/status?email=${encodeURIComponent(order!.email)}`,
+    )
+    const { downloads } = (await status.json()) as { downloads: { url: string; size: number }[] }
+    return new URL(downloads.findLast((file) => file.size === size)!.url).pathname
+  }
+  const link = await linkTo(SIZE)
   const down = await byTurns({
     bare: async () => rate(await send(bare, 'GET', '/film', {}, 0)),
     service: async () => rate(await send(port, 'GET', link, {}, 0)),
   })
+  const long = await linkTo(LONG)
+  const downloads = () => Promise.all(Array.from({ length: MOST_AT_ONCE }, () => send(port, 'GET', long, {}, 0)))
+  const goingMb = (await busy.service.peakMb(downloads)) - before
   await endChild(child)
   return [
     { name: 'download: of a bare node:http file stream', value: medianOf(down, (round) => round.service! / round.bare!), least: 0.7, parts: medians(down) },
     { name: 'upload: of a bare stream to disk with SHA-256', value: medianOf(uploads, (round) => round.plain! / round.bare!), least: 0.5, parts: medians(uploads) },
     { name: 'upload by tus: of the same', value: medianOf(uploads, (round) => round.tus! / round.bare!), least: 0.5 },
     { name: 'more memory after 1.3 GB of uploads, MB', value: grown, most: 100 },
+    { name: 'more memory while 2 GiB come by tus, at the most, MB', value: comingMb, most: 100 },
+    { name: 'more memory while 2 GiB go out three times at once, at the most, MB', value: goingMb, most: 120 },
   ] // oxfmt-ignore
 }
 

@@ -16,7 +16,7 @@ export const products: string[] = Array.from(
 export async function openShop(database: Database): Promise<void> {
   await query(
     database,
-    `insert into sellers (id, name, email) values ('${SELLER}', 'The bench', 'seller@bench.example')`,
+    `insert into sellers (id, name, email, trusted_at) values ('${SELLER}', 'The bench', 'seller@bench.example', now())`,
   )
   await query(
     database,

@@ -96,7 +96,7 @@ export async function paced({ port, requests, aSecond, status }: Paced): Promise
 /** A request as it goes over the wire. */
 export function wire(method: string, path: string, body?: string, headers: Record<string, string> = {}): Buffer {
   const all = {
-    host: 'bench',
+    host: '127.0.0.1',
     ...(body !== undefined && {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),

@@ -4,6 +4,7 @@ import { measureCheckout } from './checkout.ts'
 import { measureFiles } from './files.ts'
 import { fillOrders, openShop } from './fill.ts'
 import { SELLERS, fillSellers } from './fill-sellers.ts'
+import { measureMail } from './mail.ts'
 import { measurePayment } from './payment.ts'
 import { fakeSettings, measureNotifications, measureProcessor } from './processor.ts'
 import { type Result, isMet, tableOf } from './report.ts'
@@ -16,9 +17,11 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const PARTS = 'start,checkout,status,payment,processor,sign-in,files,sellers'
+const PARTS = 'start,checkout,status,payment,processor,sign-in,mail,files,sellers'
+const RECEIPTS = 10_000
+const FEW_RECEIPTS = 2_000
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
-  --quick   few orders only: without the comparison with many
+  --quick   few orders only, without the comparison with many, and ${FEW_RECEIPTS} receipts instead of ${RECEIPTS}
   --fill    how many are many (1000000)`
 const FEW = 10_000
 const SMALL = 'small'
@@ -109,6 +112,10 @@ async function measure(world: World): Promise<void> {
     await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
       results.push(...(await measureSignIn(stage)))
     })
+  }
+  if (wanted.has('mail')) {
+    say('receipts by mail')
+    results.push(...(await measureMail(world, world.database(APP), many > FEW ? RECEIPTS : FEW_RECEIPTS)))
   }
   if (wanted.has('files')) {
     await onStage(world, { PROCESSORS: 'none' }, async (stage) => {

@@ -10,9 +10,11 @@ import { median } from './rounds.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const FAKE = fileURLToPath(new URL('./fake-processor.ts', import.meta.url))
+const MAIL_SERVER = fileURLToPath(new URL('./mail-server.ts', import.meta.url))
 const BARE = fileURLToPath(new URL('./bare.ts', import.meta.url))
 const START_TIMEOUT_MS = 60_000
 const POLL_MS = 5
+const SAMPLE_MS = 20
 export const SECRET = 'a secret of the bench that is long enough'
 
 export interface Service {
@@ -20,10 +22,25 @@ export interface Service {
   /** From the start of the process until it is ready for requests. */
   startMs: number
   residentMb(): Promise<number>
+  /** The most that it has while `work` runs. */
+  peakMb(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
 }
 
 export interface FakeProcessor {
+  port: number
+  stop(): Promise<void>
+}
+
+export interface MailDelays {
+  /** For each mail. */
+  mailMs: number
+  /** Before it, for each of the slow mailboxes. */
+  slowMs: number
+  slow: readonly string[]
+}
+
+export interface MailServer {
   port: number
   stop(): Promise<void>
 }
@@ -48,7 +65,13 @@ export async function startService(env: Record<string, string>): Promise<Service
   )
   await ready(child, port)
   const startMs = performance.now() - began
-  return { port, startMs, residentMb: () => residentMb(child.pid!), stop: () => endChild(child) }
+  return {
+    port,
+    startMs,
+    residentMb: () => residentMb(child.pid!),
+    peakMb: (work) => peakMb(child.pid!, work),
+    stop: () => endChild(child),
+  }
 }
 
 /** The least a route can do: bare.ts, in a process of its own. */
@@ -72,6 +95,17 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
   return { port, stop: () => endChild(child) }
 }
 
+/** A mail server that takes its time: mail-server.ts, in a process of its own. */
+export async function startMailServer(
+  delays: MailDelays,
+  onMail: (mail: { to: string; ms: number }) => void,
+): Promise<MailServer> {
+  const child = watch(fork(MAIL_SERVER, [JSON.stringify(delays)]))
+  const [port] = (await once(child, 'message')) as [number]
+  child.on('message', (mail) => onMail(mail as { to: string; ms: number }))
+  return { port, stop: () => endChild(child) }
+}
+
 async function ready(child: ChildProcess, port: number): Promise<void> {
   for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await sleep(POLL_MS)) {
     if (child.exitCode !== null) throw new Error(`the service has ended with ${child.exitCode}`)
@@ -88,6 +122,25 @@ async function residentMb(pid: number): Promise<number> {
     ? /^VmRSS:\s+(\d+)/m.exec(fs.readFileSync(status, 'utf8'))?.[1]
     : await runChild('ps', ['-o', 'rss=', '-p', String(pid)], {})
   return Number(kilobytes) / 1024
+}
+
+async function peakMb(pid: number, work: () => Promise<unknown>): Promise<number> {
+  let peak = 0
+  const sampling = setInterval(
+    () =>
+      void residentMb(pid).then(
+        (now) => (peak = Math.max(peak, now)),
+        // the process has ended: the work says so itself
+        () => {},
+      ),
+    SAMPLE_MS,
+  )
+  try {
+    await work()
+  } finally {
+    clearInterval(sampling)
+  }
+  return peak
 }
 
 async function freePort(): Promise<number> {

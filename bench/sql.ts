@@ -6,7 +6,7 @@ export const MAKE_ORDER = (id: string, email: string, productId: string): string
   insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
     expires_at, due_at)
   select ${id}, p.id, p.seller_id, ${email}, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
-    rtrim(left('TILL ' || p.statement_suffix, 22), ' .-'), now() + interval '24 hours', now() + interval '24 hours'
+    statement_line('TILL', p.statement_suffix), now() + interval '24 hours', now() + interval '24 hours'
   from products p where p.id = ${productId} and p.status = 'active'
   returning id, amount_minor, currency, statement_descriptor, state`
 

@@ -21,6 +21,8 @@ export type Till = ReturnType<typeof createTill>
 export function createTill(options: TillOptions) {
   /** By what was asked for: who asks again because no answer came gets the order that may have been made. */
   const keys = new Map<string, string>()
+  /** Of the orders that were made or found here: with them the service tells their buyer from strangers who guess addresses. */
+  const tokens = new Map<string, string>()
 
   const till = {
     /** What is for sale, for a page to show. Throws `product_not_found`. */
@@ -52,6 +54,7 @@ export function createTill(options: TillOptions) {
           repeatable: true,
         })
         keys.delete(wanted)
+        tokens.set(made.orderId, made.statusToken)
         return made
       } catch (error) {
         if (error instanceof TillError && !error.isPassing) keys.delete(wanted)
@@ -59,15 +62,21 @@ export function createTill(options: TillOptions) {
       }
     },
 
-    /** How an order stands. Complete with the address it was made with; `sync` asks the payment processor first. */
-    status: (
+    /**
+     * How an order stands. Complete with the address it was made with; `sync` asks the payment processor first. A `token` that you
+     * kept (the order's or the status's `statusToken`) is needed only where another process or page made the order.
+     */
+    async status(
       orderId: string,
-      { email, sync, signal }: CallOptions & { email?: string; sync?: boolean } = {},
-    ): Promise<OrderStatus> =>
-      ask(options, `/api/checkout/${encodeURIComponent(orderId)}/status`, {
-        query: { email, ...(sync && { sync: 1 }) },
+      { email, sync, token, signal }: CallOptions & { email?: string; sync?: boolean; token?: string } = {},
+    ): Promise<OrderStatus> {
+      const status = await ask<OrderStatus>(options, `/api/checkout/${encodeURIComponent(orderId)}/status`, {
+        query: { email, token: token ?? tokens.get(orderId), ...(sync && { sync: 1 }) },
         signal,
-      }),
+      })
+      if (status.statusToken !== undefined) tokens.set(orderId, status.statusToken)
+      return status
+    },
 
     /**
      * Waits, as often as the service wants to be asked, until the order is paid, and answers with its status and download links.
@@ -106,7 +115,7 @@ export function createTill(options: TillOptions) {
     /** Mails the receipt, with the links, to the order's address again; says nothing when `email` is another one. */
     async sendReceipt(orderId: string, email: string, { signal }: CallOptions = {}): Promise<void> {
       const path = `/api/checkout/${encodeURIComponent(orderId)}/receipt`
-      await ask(options, path, { method: 'POST', json: { email }, signal })
+      await ask(options, path, { method: 'POST', json: { email, token: tokens.get(orderId) }, signal })
     },
   }
   return till

@@ -104,6 +104,14 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
           timeoutMs: Infinity,
           signal,
         }),
+      /** Renames a file, or moves it among the product's others. Its bytes stay what they are. */
+      updateFile: (
+        productId: string,
+        fileId: string,
+        change: Route<'PATCH /api/products/{}/files/{}'>['body'],
+        more: CallOptions = {},
+      ): Promise<ProductFile> =>
+        call(`/api/products/${part(productId)}/files/${part(fileId)}`, { ...more, method: 'PATCH', json: change }),
       removeFile: (productId: string, fileId: string, { signal }: CallOptions = {}): Promise<void> =>
         call(`/api/products/${part(productId)}/files/${part(fileId)}`, { method: 'DELETE', repeatable: true, signal }),
     },

@@ -1,26 +1,484 @@
 // Written by `npm run client-types` from the schemas of the routes.
 
+export interface Balance {
+  items: {
+    /** ISO 4217, upper case. */
+    currency: string
+    /** sales − fees − refunds − disputes, in minor units. */
+    balance: number
+    /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+    sales: number
+    /** Those taken, less what came back of them. */
+    fees: number
+    /** Those made, less those that failed afterwards. */
+    refunds: number
+    /** What banks hold or have taken back. */
+    disputes: number
+  }[]
+}
+
+export interface CreatedOrder {
+  orderId: string
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** What the code has taken off: the price was this and the amount together. */
+  discountAmount?: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** What the line of a card payment on the bank statement will say: 5 to 22 characters. */
+  statementDescriptor: string
+  /** The state of the order. */
+  status:
+    | 'pending'
+    | 'processing'
+    | 'paid'
+    | 'partially_refunded'
+    | 'refunded'
+    | 'disputed'
+    | 'charged_back'
+    | 'expired'
+    | 'needs_review'
+  /** For the payment form. Present only when card payments are live. */
+  clientSecret?: string
+  publishableKey?: string
+  processor?: string
+  /** To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address. */
+  statusToken: string
+}
+
+export interface Discount {
+  id: string
+  /** As it was typed. */
+  code: string
+  /** When it is not there: for all products. */
+  productId?: string
+  percentOff?: number
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amountOff?: number
+  currency?: string
+  limit?: number
+  /** Orders that have it and have not expired, paid or not yet. */
+  uses: number
+  /** ISO 8601 in UTC with milliseconds. */
+  startsAt?: string
+  /** ISO 8601 in UTC with milliseconds. */
+  expiresAt?: string
+  active: boolean
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+}
+
+export interface Download {
+  fileId: string
+  name: string
+  /** Bytes. */
+  size: number
+  sha256: string
+  contentType: string
+  /** Good for one hour; ask the status again for a new one. */
+  url: string
+  /** ISO 8601 in UTC with milliseconds. */
+  expiresAt: string
+}
+
+export interface File {
+  id: string
+  name: string
+  /** Bytes. */
+  size: number
+  /** Hex. */
+  sha256: string
+  contentType: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+}
+
+export interface Images {
+  '320': string
+  '640': string
+  '1280': string
+  /** A JPEG of 1200 by 630, for link previews and mails. */
+  preview: string
+}
+
+export interface NewDiscount {
+  /** What buyers type: letters, digits and hyphens; case does not matter. */
+  code: string
+  /** For this product only; all of yours when it is not there. */
+  productId?: string
+  /** What comes off is rounded down to the minor unit. */
+  percentOff?: number
+  /** Integer minor units of `currency`. */
+  amountOff?: number
+  /** With amountOff, and only for prices in it. */
+  currency?: string
+  /** How many orders can have it. One that expires unpaid gives it back. */
+  limit?: number
+  /** ISO 8601 with an offset. */
+  startsAt?: string
+  /** ISO 8601 with an offset. */
+  expiresAt?: string
+}
+
+export interface NewOrder {
+  /** Which product is bought. Its price is ours to say. */
+  productId: string
+  /** The buyer's address. */
+  email: string
+  /** Read only where the product is pay-what-you-want; the least that it may be had for when not there. */
+  chosenAmount?: number
+  /** A seller’s code; case does not matter. */
+  discountCode?: string
+}
+
+export interface NewProduct {
+  /** One line of 1 to 200 characters; spaces around it are dropped. */
+  name: string
+  /** Plain text of up to 5,000 characters; line breaks are kept. */
+  description?: string
+  /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
+  amount: number
+  /** ISO 4217, upper case. Orders keep the one they were made in. */
+  currency: string
+  /** draft, also when it is not given: a product has no files yet, and without files it is not for sale. */
+  status?: 'draft' | 'active'
+  /** The buyer says how much, from `amount` up. */
+  payWhatYouWant?: boolean
+  /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+  suggestedAmount?: number | null
+  /** What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word. */
+  statementSuffix?: string
+}
+
+export interface NewRefund {
+  /** Integer minor units of the order’s currency; all that is left when it is not there. */
+  amount?: number
+  /** Your own words, for yourself: the buyer does not read them. */
+  reason?: string
+}
+
+export interface Order {
+  orderId: string
+  status:
+    | 'pending'
+    | 'processing'
+    | 'paid'
+    | 'partially_refunded'
+    | 'refunded'
+    | 'disputed'
+    | 'charged_back'
+    | 'expired'
+    | 'needs_review'
+  email: string
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** What we take of it, in minor units. Null: it was not paid, so there is no fee. */
+  fee: number | null
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  refundedAmount: number
+  /** What the bank took back of the price by a lost dispute, beside what was refunded. */
+  chargedBackAmount?: number
+  /** What a code took off the price. */
+  discountAmount?: number
+  discountCode?: string
+  rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
+  product: {
+    id: string
+    /** As it was when it was bought. */
+    name: string
+  }
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  paidAt: string | null
+  /** There while it is `processing` and the bank has said no after all: the buyer was told, and may pay again. */
+  paymentFailed?: boolean
+  /** Bounced: the mail server refused the address. Held: not mailed, since too many mails about free orders were. None: not paid, so there is none to send. */
+  receipt: 'sent' | 'bounced' | 'held' | 'none'
+}
+
+export interface OrderDetail {
+  orderId: string
+  status:
+    | 'pending'
+    | 'processing'
+    | 'paid'
+    | 'partially_refunded'
+    | 'refunded'
+    | 'disputed'
+    | 'charged_back'
+    | 'expired'
+    | 'needs_review'
+  email: string
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** What we take of it, in minor units. Null: it was not paid, so there is no fee. */
+  fee: number | null
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  refundedAmount: number
+  /** What the bank took back of the price by a lost dispute, beside what was refunded. */
+  chargedBackAmount?: number
+  /** What a code took off the price. */
+  discountAmount?: number
+  discountCode?: string
+  rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
+  product: {
+    id: string
+    /** As it was when it was bought. */
+    name: string
+  }
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  paidAt: string | null
+  /** There while it is `processing` and the bank has said no after all: the buyer was told, and may pay again. */
+  paymentFailed?: boolean
+  /** Bounced: the mail server refused the address. Held: not mailed, since too many mails about free orders were. None: not paid, so there is none to send. */
+  receipt: 'sent' | 'bounced' | 'held' | 'none'
+  /** What the buyer’s bank statement says. */
+  statementDescriptor: string
+  /** What the order has done to the balance so far, in minor units. */
+  netAmount: number
+  timeline: {
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+    what: string
+  }[]
+  refunds: Refund[]
+  transfers: Transfer[]
+  files: {
+    id: string
+    name: string
+    size: number
+  }[]
+  /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+  withdrawnFiles?: WithdrawnFile[]
+  /** There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
+  emailMove?: {
+    /** Null: it moves by the consent of the old mailbox alone. */
+    movesAt: string | null
+  }
+  /** An address that the order is to have, once whoever reads it has confirmed it. */
+  pendingEmail?: string
+  /** The page of the order, for its buyer. */
+  orderUrl: string
+}
+
+export interface OrderStatus {
+  orderId: string
+  /** The state of the order. */
+  status:
+    | 'pending'
+    | 'processing'
+    | 'paid'
+    | 'partially_refunded'
+    | 'refunded'
+    | 'disputed'
+    | 'charged_back'
+    | 'expired'
+    | 'needs_review'
+  /** The files are the buyer’s: paid, and not paid back. */
+  paid: boolean
+  /** While it is `pending` or `processing`: whether the buyer may pay now. False while a bank is at work on a payment, since another one could be paid twice; true again when that bank has said no. */
+  canPay?: boolean
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** Only once paid, and only with the matching address. */
+  downloads: Download[]
+  /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+  withdrawnFiles?: WithdrawnFile[]
+  /** When to ask again; null when nothing will change by itself. */
+  nextPollMs: number | null
+  /** With sync=1: whether the processor was asked just now. */
+  synced?: boolean
+  statementDescriptor?: string
+  /** To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address. */
+  statusToken?: string
+  /** Only with the matching address. */
+  seller?: {
+    name: string
+    /** Where buyers reach the seller. */
+    supportEmail: string
+  }
+  product?: {
+    id: string
+    name: string
+  }
+  /** How it was paid, as the processor says. */
+  rail?: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt?: string
+  paidAt?: string | null
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  refundedAmount?: number
+  /** What the bank took back of the price by a lost dispute, beside what was refunded. */
+  chargedBackAmount?: number
+  /** There when the mail server refused the receipt: the address may be mistyped. */
+  receiptBounced?: boolean
+  /** There when no receipt was mailed, because too many mails about free orders were sent. The files are here all the same, and the receipt can be asked for later. */
+  receiptHeld?: boolean
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  discountAmount?: number
+  timeline?: {
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+    what: string
+  }[]
+}
+
+export interface Product {
+  id: string
+  sellerId: string
+  name: string
+  description: string
+  /** Only what is active is for sale. Who bought what is archived keeps the files. */
+  status: 'draft' | 'active' | 'archived'
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** The buyer says how much, from `amount` up. */
+  payWhatYouWant: boolean
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  suggestedAmount?: number
+  statementSuffix: string
+  /** In the order in which buyers see them. */
+  files: File[]
+  /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+  withdrawnFiles?: WithdrawnFile[]
+  /** The largest of `images`, or where the picture lies elsewhere. */
+  imageUrl?: string
+  images?: Images
+  /** The hosted page, where it can be bought once it is active. */
+  payUrl: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  /** ISO 8601 in UTC with milliseconds. */
+  updatedAt: string
+}
+
+export interface ProductChange {
+  /** One line of 1 to 200 characters; spaces around it are dropped. */
+  name?: string
+  /** Plain text of up to 5,000 characters; line breaks are kept. */
+  description?: string
+  /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
+  amount?: number
+  /** ISO 4217, upper case. Orders keep the one they were made in. */
+  currency?: string
+  /** Only what is active is for sale. Who bought what is archived keeps the files. */
+  status?: 'draft' | 'active' | 'archived'
+  /** The buyer says how much, from `amount` up. */
+  payWhatYouWant?: boolean
+  /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+  suggestedAmount?: number | null
+  /** What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word. */
+  statementSuffix?: string
+}
+
+export interface PublicProduct {
+  id: string
+  name: string
+  description: string
+  /** The price in minor units; where payWhatYouWant, the least that may be given. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** It costs nothing: its order is paid at once. */
+  free: boolean
+  /** The buyer says how much, by the order’s chosenAmount. */
+  payWhatYouWant: boolean
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  suggestedAmount?: number
+  /** There are discount codes that are good for it. */
+  takesCode?: boolean
+  /** With a valid discountCode. */
+  discount?: {
+    code: string
+    /** Rounded down to the minor unit. */
+    percentOff?: number
+    /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+    amountOff: number
+    /** What is left of the price. */
+    amount: number
+  }
+  /** The largest of `images`, or where the picture lies elsewhere. */
+  imageUrl?: string
+  images?: Images
+  seller: {
+    name: string
+  }
+  /** The ways to pay that are offered for this product. */
+  rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
+  payments: {
+    /** Whether a payment can be started here now. */
+    live: boolean
+    /** Which payment form a browser needs. */
+    processor?: string
+  }
+}
+
+export interface Refund {
+  id: string
+  orderId: string
+  /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** Pending until the payment processor has done it; that can take days. */
+  status: 'pending' | 'succeeded' | 'failed'
+  /** Whether it was asked for here, or made in the payment processor’s own dashboard. */
+  origin: 'api' | 'dashboard'
+  reason?: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+}
+
+export interface Transfer {
+  id: string
+  /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back. */
+  kind:
+    | 'sale'
+    | 'fee'
+    | 'refund'
+    | 'fee_refund'
+    | 'refund_failed'
+    | 'fee_again'
+    | 'dispute_hold'
+    | 'dispute_release'
+    | 'dispute_return'
+    | 'held_loss'
+    | 'held_loss_back'
+  orderId: string
+  /** What it does to the balance, in minor units: below zero, it takes. */
+  amount: number
+  /** ISO 4217, upper case. */
+  currency: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  /** What your account held in this currency after it, in minor units. A sale and its fee are booked at once, so both say what was held after both. Absent where only one order’s transfers are asked for. */
+  balance?: number
+}
+
+export interface WithdrawnFile {
+  id: string
+  name: string
+  /** One line, as buyers were told. */
+  reason: string
+  /** ISO 8601 in UTC with milliseconds. */
+  withdrawnAt: string
+}
+
 export interface Api {
   /** What your account holds, in each currency */
   'GET /api/balance': {
     query: Record<string, never>
     body: undefined
-    answer: {
-      items: {
-        /** ISO 4217, upper case. */
-        currency: string
-        /** sales − fees − refunds − disputes, in minor units. */
-        balance: number
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        sales: number
-        /** Those taken, less what came back of them. */
-        fees: number
-        /** Those made, less those that failed afterwards. */
-        refunds: number
-        /** What banks hold or have taken back. */
-        disputes: number
-      }[]
-    }
+    answer: Balance
   }
   /** How an order stands */
   'GET /api/checkout/{}/status': {
@@ -29,77 +487,11 @@ export interface Api {
       email?: string
       /** 1: ask the payment processor now, if it was not just asked. */
       sync?: string
+      /** To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address. */
+      token?: string
     }
     body: undefined
-    answer: {
-      orderId: string
-      /** The state of the order. */
-      status:
-        | 'pending'
-        | 'processing'
-        | 'paid'
-        | 'partially_refunded'
-        | 'refunded'
-        | 'disputed'
-        | 'charged_back'
-        | 'expired'
-        | 'needs_review'
-      /** The files are the buyer’s: paid, and not paid back. */
-      paid: boolean
-      /** While it is not paid: whether a payment may be made now, since no bank is at work on one. */
-      canPay?: boolean
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** Only once paid, and only with the matching address. */
-      downloads: {
-        fileId: string
-        name: string
-        /** Bytes. */
-        size: number
-        sha256: string
-        contentType: string
-        /** Good for one hour; ask the status again for a new one. */
-        url: string
-        /** ISO 8601 in UTC with milliseconds. */
-        expiresAt: string
-      }[]
-      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
-      withdrawnFiles?: {
-        id: string
-        name: string
-        /** One line, as buyers were told. */
-        reason: string
-        /** ISO 8601 in UTC with milliseconds. */
-        withdrawnAt: string
-      }[]
-      /** When to ask again; null when nothing will change by itself. */
-      nextPollMs: number | null
-      /** With sync=1: whether the processor was asked just now. */
-      synced?: boolean
-      statementDescriptor?: string
-      product?: {
-        id: string
-        name: string
-      }
-      /** How it was paid, as the processor says. */
-      rail?: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt?: string
-      paidAt?: string | null
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      refundedAmount?: number
-      /** There when the mail server refused the receipt: the address may be mistyped. */
-      receiptBounced?: boolean
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      discountAmount?: number
-      timeline?: {
-        /** ISO 8601 in UTC with milliseconds. */
-        at: string
-        what: string
-      }[]
-    }
+    answer: OrderStatus
   }
   /** Your discount codes */
   'GET /api/discounts': {
@@ -113,27 +505,7 @@ export interface Api {
     }
     body: undefined
     answer: {
-      items: {
-        id: string
-        /** As it was typed. */
-        code: string
-        /** When it is not there: for all products. */
-        productId?: string
-        percentOff?: number
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amountOff?: number
-        currency?: string
-        limit?: number
-        /** Orders that have it and have not expired, paid or not yet. */
-        uses: number
-        /** ISO 8601 in UTC with milliseconds. */
-        startsAt?: string
-        /** ISO 8601 in UTC with milliseconds. */
-        expiresAt?: string
-        active: boolean
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
+      items: Discount[]
       nextCursor: string | null
     }
   }
@@ -169,42 +541,7 @@ export interface Api {
     }
     body: undefined
     answer: {
-      items: {
-        orderId: string
-        status:
-          | 'pending'
-          | 'processing'
-          | 'paid'
-          | 'partially_refunded'
-          | 'refunded'
-          | 'disputed'
-          | 'charged_back'
-          | 'expired'
-          | 'needs_review'
-        email: string
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** What we take of it, in minor units. */
-        fee: number
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        refundedAmount: number
-        /** What a code took off the price. */
-        discountAmount?: number
-        discountCode?: string
-        rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
-        product: {
-          id: string
-          /** As it was when it was bought. */
-          name: string
-        }
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-        paidAt: string | null
-        /** Bounced: the mail server refused the address. None: not paid, so there is none to send. */
-        receipt: 'sent' | 'bounced' | 'none'
-      }[]
+      items: Order[]
       /** For `cursor` of the next page; null at the end. */
       nextCursor: string | null
     }
@@ -213,107 +550,7 @@ export interface Api {
   'GET /api/orders/{}': {
     query: Record<string, never>
     body: undefined
-    answer: {
-      orderId: string
-      status:
-        | 'pending'
-        | 'processing'
-        | 'paid'
-        | 'partially_refunded'
-        | 'refunded'
-        | 'disputed'
-        | 'charged_back'
-        | 'expired'
-        | 'needs_review'
-      email: string
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** What we take of it, in minor units. */
-      fee: number
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      refundedAmount: number
-      /** What a code took off the price. */
-      discountAmount?: number
-      discountCode?: string
-      rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
-      product: {
-        id: string
-        /** As it was when it was bought. */
-        name: string
-      }
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt: string
-      paidAt: string | null
-      /** Bounced: the mail server refused the address. None: not paid, so there is none to send. */
-      receipt: 'sent' | 'bounced' | 'none'
-      /** What the buyer’s bank statement says. */
-      statementDescriptor: string
-      /** What the order has done to the balance so far, in minor units. */
-      netAmount: number
-      timeline: {
-        /** ISO 8601 in UTC with milliseconds. */
-        at: string
-        what: string
-      }[]
-      refunds: {
-        id: string
-        orderId: string
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** Pending until the payment processor has done it; that can take days. */
-        status: 'pending' | 'succeeded' | 'failed'
-        /** Whether it was asked for here, or made in the payment processor’s own dashboard. */
-        origin: 'api' | 'dashboard'
-        reason?: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
-      transfers: {
-        id: string
-        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back. */
-        kind:
-          | 'sale'
-          | 'fee'
-          | 'refund'
-          | 'fee_refund'
-          | 'refund_failed'
-          | 'fee_again'
-          | 'dispute_hold'
-          | 'dispute_release'
-          | 'dispute_return'
-          | 'held_loss'
-          | 'held_loss_back'
-        orderId: string
-        /** What it does to the balance, in minor units: below zero, it takes. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
-      files: {
-        id: string
-        name: string
-        size: number
-      }[]
-      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
-      withdrawnFiles?: {
-        id: string
-        name: string
-        /** One line, as buyers were told. */
-        reason: string
-        /** ISO 8601 in UTC with milliseconds. */
-        withdrawnAt: string
-      }[]
-      /** An address that the order is to have, once whoever reads it has confirmed it. */
-      pendingEmail?: string
-      /** The page of the order, for its buyer. */
-      orderUrl: string
-    }
+    answer: OrderDetail
   }
   /** One’s own products, the newest first */
   'GET /api/products': {
@@ -329,60 +566,7 @@ export interface Api {
     }
     body: undefined
     answer: {
-      items: {
-        id: string
-        sellerId: string
-        name: string
-        description: string
-        /** Only what is active is for sale. Who bought what is archived keeps the files. */
-        status: 'draft' | 'active' | 'archived'
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** The buyer says how much, from `amount` up. */
-        payWhatYouWant: boolean
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        suggestedAmount?: number
-        statementSuffix: string
-        /** In the order they were added. */
-        files: {
-          id: string
-          name: string
-          /** Bytes. */
-          size: number
-          /** Hex. */
-          sha256: string
-          contentType: string
-          /** ISO 8601 in UTC with milliseconds. */
-          createdAt: string
-        }[]
-        /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
-        withdrawnFiles?: {
-          id: string
-          name: string
-          /** One line, as buyers were told. */
-          reason: string
-          /** ISO 8601 in UTC with milliseconds. */
-          withdrawnAt: string
-        }[]
-        /** The largest of `images`, or where the picture lies elsewhere. */
-        imageUrl?: string
-        /** WebP of at most that width. An address always means the same picture. */
-        images?: {
-          '320': string
-          '640': string
-          '1280': string
-          /** A JPEG of 1200 by 630, for link previews and mails. */
-          preview: string
-        }
-        /** The hosted page, where it can be bought once it is active. */
-        payUrl: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-        /** ISO 8601 in UTC with milliseconds. */
-        updatedAt: string
-      }[]
+      items: Product[]
       /** For `cursor` of the next page; null at the end. */
       nextCursor: string | null
     }
@@ -391,60 +575,7 @@ export interface Api {
   'GET /api/products/{}': {
     query: Record<string, never>
     body: undefined
-    answer: {
-      id: string
-      sellerId: string
-      name: string
-      description: string
-      /** Only what is active is for sale. Who bought what is archived keeps the files. */
-      status: 'draft' | 'active' | 'archived'
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** The buyer says how much, from `amount` up. */
-      payWhatYouWant: boolean
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      suggestedAmount?: number
-      statementSuffix: string
-      /** In the order they were added. */
-      files: {
-        id: string
-        name: string
-        /** Bytes. */
-        size: number
-        /** Hex. */
-        sha256: string
-        contentType: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
-      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
-      withdrawnFiles?: {
-        id: string
-        name: string
-        /** One line, as buyers were told. */
-        reason: string
-        /** ISO 8601 in UTC with milliseconds. */
-        withdrawnAt: string
-      }[]
-      /** The largest of `images`, or where the picture lies elsewhere. */
-      imageUrl?: string
-      /** WebP of at most that width. An address always means the same picture. */
-      images?: {
-        '320': string
-        '640': string
-        '1280': string
-        /** A JPEG of 1200 by 630, for link previews and mails. */
-        preview: string
-      }
-      /** The hosted page, where it can be bought once it is active. */
-      payUrl: string
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt: string
-      /** ISO 8601 in UTC with milliseconds. */
-      updatedAt: string
-    }
+    answer: Product
   }
   /** A product that is for sale */
   'GET /api/products/{}/public': {
@@ -453,54 +584,7 @@ export interface Api {
       discountCode?: string
     }
     body: undefined
-    answer: {
-      id: string
-      name: string
-      description: string
-      /** The price in minor units; where payWhatYouWant, the least that may be given. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** It costs nothing: its order is paid at once. */
-      free: boolean
-      /** The buyer says how much, by the order’s chosenAmount. */
-      payWhatYouWant: boolean
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      suggestedAmount?: number
-      /** There are discount codes that are good for it. */
-      takesCode?: boolean
-      /** With a valid discountCode. */
-      discount?: {
-        code: string
-        /** Rounded down to the minor unit. */
-        percentOff?: number
-        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-        amountOff: number
-        /** What is left of the price. */
-        amount: number
-      }
-      /** The largest of `images`, or where the picture lies elsewhere. */
-      imageUrl?: string
-      /** WebP of at most that width. An address always means the same picture. */
-      images?: {
-        '320': string
-        '640': string
-        '1280': string
-        /** A JPEG of 1200 by 630, for link previews and mails. */
-        preview: string
-      }
-      seller: {
-        name: string
-      }
-      /** The ways to pay that are offered for this product. */
-      rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
-      payments: {
-        /** Whether a payment can be started here now. */
-        live: boolean
-        /** Which payment form a browser needs. */
-        processor?: string
-      }
-    }
+    answer: PublicProduct
   }
   /** What your balance is made of */
   'GET /api/transfers': {
@@ -520,29 +604,7 @@ export interface Api {
     }
     body: undefined
     answer: {
-      items: {
-        id: string
-        /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back. */
-        kind:
-          | 'sale'
-          | 'fee'
-          | 'refund'
-          | 'fee_refund'
-          | 'refund_failed'
-          | 'fee_again'
-          | 'dispute_hold'
-          | 'dispute_release'
-          | 'dispute_return'
-          | 'held_loss'
-          | 'held_loss_back'
-        orderId: string
-        /** What it does to the balance, in minor units: below zero, it takes. */
-        amount: number
-        /** ISO 4217, upper case. */
-        currency: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
+      items: Transfer[]
       /** For `cursor` of the next page; null at the end. */
       nextCursor: string | null
     }
@@ -550,262 +612,43 @@ export interface Api {
   /** Change a product */
   'PATCH /api/products/{}': {
     query: Record<string, never>
+    body: ProductChange
+    answer: Product
+  }
+  /** Rename a file, or move it among the others */
+  'PATCH /api/products/{}/files/{}': {
+    query: Record<string, never>
     body: {
-      /** One line of 1 to 200 characters; spaces around it are dropped. */
+      /** What buyers see, also those who have bought it, and what the file is called on their disk. */
       name?: string
-      /** Plain text of up to 5,000 characters; line breaks are kept. */
-      description?: string
-      /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
-      amount?: number
-      /** ISO 4217, upper case. Orders keep the one they were made in. */
-      currency?: string
-      /** Only what is active is for sale. Who bought what is archived keeps the files. */
-      status?: 'draft' | 'active' | 'archived'
-      /** The buyer says how much, from `amount` up. */
-      payWhatYouWant?: boolean
-      /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
-      suggestedAmount?: number | null
-      /** What bank statements say after the shop’s own prefix: 1 to 21 of A-Z, 0-9, space, point and hyphen, the first a letter or a digit. Made of the name once, when it is not given. */
-      statementSuffix?: string
+      /** Its place among the files of the product: 1 is the first, and what is too large is the last. */
+      position?: number
     }
-    answer: {
-      id: string
-      sellerId: string
-      name: string
-      description: string
-      /** Only what is active is for sale. Who bought what is archived keeps the files. */
-      status: 'draft' | 'active' | 'archived'
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** The buyer says how much, from `amount` up. */
-      payWhatYouWant: boolean
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      suggestedAmount?: number
-      statementSuffix: string
-      /** In the order they were added. */
-      files: {
-        id: string
-        name: string
-        /** Bytes. */
-        size: number
-        /** Hex. */
-        sha256: string
-        contentType: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
-      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
-      withdrawnFiles?: {
-        id: string
-        name: string
-        /** One line, as buyers were told. */
-        reason: string
-        /** ISO 8601 in UTC with milliseconds. */
-        withdrawnAt: string
-      }[]
-      /** The largest of `images`, or where the picture lies elsewhere. */
-      imageUrl?: string
-      /** WebP of at most that width. An address always means the same picture. */
-      images?: {
-        '320': string
-        '640': string
-        '1280': string
-        /** A JPEG of 1200 by 630, for link previews and mails. */
-        preview: string
-      }
-      /** The hosted page, where it can be bought once it is active. */
-      payUrl: string
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt: string
-      /** ISO 8601 in UTC with milliseconds. */
-      updatedAt: string
-    }
+    answer: File
   }
   /** Create an order */
   'POST /api/checkout': {
     query: Record<string, never>
-    body: {
-      /** Which product is bought. Its price is ours to say. */
-      productId: string
-      /** The buyer's address. */
-      email: string
-      /** Read only where the product is pay-what-you-want; the least that it may be had for when not there. */
-      chosenAmount?: number
-      /** A seller’s code; case does not matter. */
-      discountCode?: string
-    }
-    answer: {
-      orderId: string
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** What the code has taken off: the price was this and the amount together. */
-      discountAmount?: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** What the bank statement will say. */
-      statementDescriptor: string
-      /** The state of the order. */
-      status:
-        | 'pending'
-        | 'processing'
-        | 'paid'
-        | 'partially_refunded'
-        | 'refunded'
-        | 'disputed'
-        | 'charged_back'
-        | 'expired'
-        | 'needs_review'
-      /** For the payment form. Present only when card payments are live. */
-      clientSecret?: string
-      publishableKey?: string
-      processor?: string
-    }
+    body: NewOrder
+    answer: CreatedOrder
   }
   /** Create a discount code */
   'POST /api/discounts': {
     query: Record<string, never>
-    body: {
-      /** What buyers type: letters, digits and hyphens; case does not matter. */
-      code: string
-      /** For this product only; all of yours when it is not there. */
-      productId?: string
-      /** What comes off is rounded down to the minor unit. */
-      percentOff?: number
-      /** Integer minor units of `currency`. */
-      amountOff?: number
-      /** With amountOff, and only for prices in it. */
-      currency?: string
-      /** How many orders can have it. One that expires unpaid gives it back. */
-      limit?: number
-      /** ISO 8601 with an offset. */
-      startsAt?: string
-      /** ISO 8601 with an offset. */
-      expiresAt?: string
-    }
-    answer: {
-      id: string
-      /** As it was typed. */
-      code: string
-      /** When it is not there: for all products. */
-      productId?: string
-      percentOff?: number
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amountOff?: number
-      currency?: string
-      limit?: number
-      /** Orders that have it and have not expired, paid or not yet. */
-      uses: number
-      /** ISO 8601 in UTC with milliseconds. */
-      startsAt?: string
-      /** ISO 8601 in UTC with milliseconds. */
-      expiresAt?: string
-      active: boolean
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt: string
-    }
+    body: NewDiscount
+    answer: Discount
   }
   /** Refund an order, all of it or a part */
   'POST /api/orders/{}/refunds': {
     query: Record<string, never>
-    body: {
-      /** Integer minor units of the order’s currency; all that is left when it is not there. */
-      amount?: number
-      /** Your own words, for yourself: the buyer does not read them. */
-      reason?: string
-    }
-    answer: {
-      id: string
-      orderId: string
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** Pending until the payment processor has done it; that can take days. */
-      status: 'pending' | 'succeeded' | 'failed'
-      /** Whether it was asked for here, or made in the payment processor’s own dashboard. */
-      origin: 'api' | 'dashboard'
-      reason?: string
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt: string
-    }
+    body: NewRefund
+    answer: Refund
   }
   /** Make a product */
   'POST /api/products': {
     query: Record<string, never>
-    body: {
-      /** One line of 1 to 200 characters; spaces around it are dropped. */
-      name: string
-      /** Plain text of up to 5,000 characters; line breaks are kept. */
-      description?: string
-      /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
-      amount: number
-      /** ISO 4217, upper case. Orders keep the one they were made in. */
-      currency: string
-      /** draft when it is not given. */
-      status?: 'draft' | 'active'
-      /** The buyer says how much, from `amount` up. */
-      payWhatYouWant?: boolean
-      /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
-      suggestedAmount?: number | null
-      /** What bank statements say after the shop’s own prefix: 1 to 21 of A-Z, 0-9, space, point and hyphen, the first a letter or a digit. Made of the name once, when it is not given. */
-      statementSuffix?: string
-    }
-    answer: {
-      id: string
-      sellerId: string
-      name: string
-      description: string
-      /** Only what is active is for sale. Who bought what is archived keeps the files. */
-      status: 'draft' | 'active' | 'archived'
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      amount: number
-      /** ISO 4217, upper case. */
-      currency: string
-      /** The buyer says how much, from `amount` up. */
-      payWhatYouWant: boolean
-      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
-      suggestedAmount?: number
-      statementSuffix: string
-      /** In the order they were added. */
-      files: {
-        id: string
-        name: string
-        /** Bytes. */
-        size: number
-        /** Hex. */
-        sha256: string
-        contentType: string
-        /** ISO 8601 in UTC with milliseconds. */
-        createdAt: string
-      }[]
-      /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
-      withdrawnFiles?: {
-        id: string
-        name: string
-        /** One line, as buyers were told. */
-        reason: string
-        /** ISO 8601 in UTC with milliseconds. */
-        withdrawnAt: string
-      }[]
-      /** The largest of `images`, or where the picture lies elsewhere. */
-      imageUrl?: string
-      /** WebP of at most that width. An address always means the same picture. */
-      images?: {
-        '320': string
-        '640': string
-        '1280': string
-        /** A JPEG of 1200 by 630, for link previews and mails. */
-        preview: string
-      }
-      /** The hosted page, where it can be bought once it is active. */
-      payUrl: string
-      /** ISO 8601 in UTC with milliseconds. */
-      createdAt: string
-      /** ISO 8601 in UTC with milliseconds. */
-      updatedAt: string
-    }
+    body: NewProduct
+    answer: Product
   }
   /** Add a file to a product */
   'POST /api/products/{}/files': {
@@ -839,6 +682,7 @@ export type RefusalCode =
   | 'amount_too_small'
   | 'bad_request'
   | 'body_too_large'
+  | 'cannot_take_payment'
   | 'card_number_refused'
   | 'changed_meanwhile'
   | 'checksum_mismatch'
@@ -858,10 +702,12 @@ export type RefusalCode =
   | 'origin_not_allowed'
   | 'payment_closed'
   | 'processor_unavailable'
+  | 'product_has_no_files'
   | 'product_not_found'
   | 'quota_exceeded'
   | 'rate_limited'
   | 'refund_too_large'
+  | 'session_conflict'
   | 'storage_full'
   | 'storage_unavailable'
   | 'unsupported_media_type'

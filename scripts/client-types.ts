@@ -25,7 +25,7 @@ export async function namedRoutes(): Promise<string[]> {
 }
 
 /** The types of the client: for each of those routes what it takes and what it answers, as the routes' own schemas say. */
-export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promise<string> {
+export async function clientTypes({ paths, components }: Pick<Description, 'paths' | 'components'>): Promise<string> {
   const called = await namedRoutes()
   const routes = Object.entries(paths)
     .flatMap(([address, methods]) =>
@@ -37,6 +37,7 @@ export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promis
   const lines = [
     '// Written by `npm run client-types` from the schemas of the routes.',
     '',
+    ...namedTypes(routes, components.schemas as Record<string, JsonSchema>),
     'export interface Api {',
     ...routes.map(({ name, operation }) => `${comment(operation.summary)}${quoted(name)}: ${typeOfRoute(operation)}`),
     '}',
@@ -48,6 +49,20 @@ export async function clientTypes({ paths }: Pick<Description, 'paths'>): Promis
   const { code, errors } = await format('types.ts', lines.join('\n'), style)
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'))
   return code
+}
+
+/** An interface for each named schema that these routes use, directly or in another. */
+function namedTypes(routes: readonly Route[], schemas: Record<string, JsonSchema>): string[] {
+  const used = new Set<string>()
+  const collect = (value: unknown): void => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (name === 'Problem' || used.has(name!)) continue
+      used.add(name!)
+      collect(schemas[name!])
+    }
+  }
+  for (const { operation } of routes) collect(operation)
+  return [...used].sort().flatMap((name) => [`export interface ${name} ${typeOf(schemas[name]!)}`, ''])
 }
 
 export const nameOf = (method: string, address: string) =>
@@ -71,6 +86,7 @@ function typeOfRoute({ parameters = [], requestBody, responses }: Operation): st
 }
 
 function typeOf(schema: JsonSchema): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1)!
   if (schema.const !== undefined) return literal(schema.const)
   if (schema.enum) return schema.enum.map(literal).join(' | ')
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')

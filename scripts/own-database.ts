@@ -1,6 +1,6 @@
-import fs from 'node:fs'
 import path from 'node:path'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config.ts'
+import { CannotStart } from '../src/kit/cannot-start.ts'
 import { findEmbedded, startEmbedded } from '../src/kit/embedded.ts'
 
 /** The settings of the service. What is wrong with them is said, and ends the script with `status`. */
@@ -8,7 +8,7 @@ export function settingsOrExit(status: number): ReturnType<typeof readConfig> {
   try {
     return readConfig()
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
+    if (!(error instanceof CannotStart)) throw error
     console.error(error.message)
     process.exit(status)
   }
@@ -20,8 +20,7 @@ export async function ownDatabase(
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const stop = async () => {}
   if (config.databaseUrl) return { url: config.databaseUrl, stop }
-  const [dir, name] = [path.join(config.dataDir, 'postgres'), 'till']
-  if (!fs.existsSync(dir)) throw new Error(`there is no database in ${config.dataDir} yet`)
-  const running = findEmbedded({ dir, name })
-  return running ? { url: running, stop } : startEmbedded({ dir, name })
+  const dir = path.join(config.dataDir, 'postgres')
+  const running = findEmbedded(dir)
+  return running ? { url: running, stop } : startEmbedded({ dir, name: 'till', mayMake: false })
 }

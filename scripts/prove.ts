@@ -46,6 +46,7 @@ async function proveWith(url: string): Promise<Proof> {
       processors: config.processors,
       stripe: config.stripe,
       razorpay: config.razorpay,
+      statementPrefix: config.statementPrefix,
       sandbox: () => sandboxProcessor(db, NO_JOBS, config.secrets),
     },
     newLog('silent'),

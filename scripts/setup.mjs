@@ -1,18 +1,26 @@
 // @ts-check
-// Runs before `npm start` and `npm test` on whatever Node the machine has, 18 or newer: installs what is missing and
-// builds the pages. Plain JavaScript without packages, since nothing is installed when it first runs.
+// Runs before `npm start` and `npm test` on any Node of the machine from 18 on: installs what is missing and builds the
+// pages. Plain JavaScript without packages, since nothing is installed when it first runs.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { lock } from './lock.mjs'
+import { lock } from '../src/kit/lock.mjs'
 
 /** The service runs TypeScript as it is and hashes passwords with what Node itself brings since this version. */
 const MIN_NODE = [24, 7]
+/** On an older Node npm leaves out packages that others need, because of the `engines` they name, and says nothing. */
+const MIN_NODE_OF_NPM = [22, 12]
+/** Where the service's own Node is put before all the other packages, for npm to run on. */
+const FIRST_NODE = '.setup-node'
+const PROGRESS_MS = process.stderr.isTTY ? 500 : 5_000
 const WINDOWS = process.platform === 'win32'
 const INSTALLED = path.join('node_modules', '.setup.json')
 const BUILT = path.join('dist', '.setup.json')
+
+const QUIETLY = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+const NEEDS_REGISTRY = 'The first start needs to reach the npm registry.'
 
 /** @typedef {'start' | 'test'} Wanted */
 /** @type {Wanted} */
@@ -53,12 +61,67 @@ async function install() {
     fs.writeFileSync(INSTALLED, JSON.stringify({ key, has: 'start', adding: true }))
   }
   const which = wanted === 'test' ? '--include=dev' : '--omit=dev'
-  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  if (!(await npm([...how, which, '--include=optional', ...quietly]))) {
-    throw new Failure(`npm ${how[0]} failed, see above. The first start needs to reach the npm registry.`)
-  }
+  const node = await nodeForNpm()
+  const stop = showProgress()
+  const ok = await npm([...how, which, '--include=optional', ...QUIETLY], node)
+  stop()
+  fs.rmSync(FIRST_NODE, { recursive: true, force: true })
+  if (!ok) throw new Failure(`npm ${how[0]} failed, see above. ${NEEDS_REGISTRY}`)
   linkNode()
   fs.writeFileSync(INSTALLED, JSON.stringify({ key, has: wanted }))
+}
+
+/** The Node for npm to run on, where the one that npm was started with is too old. */
+async function nodeForNpm() {
+  const own = versionOf(process.env.npm_node_execpath ?? process.execPath)
+  if (isAtLeast(own, MIN_NODE_OF_NPM)) return undefined
+  const { optionalDependencies } = readJson('package.json')
+  const name = nodePackages().find((one) => one in optionalDependencies)
+  const needed = `Till needs Node ${MIN_NODE.join('.')} or newer: this machine has ${own}, and`
+  if (!name) throw new Failure(`${needed} there is no package with a newer one for it.`)
+  say(`this machine has Node ${own}, fetching ${optionalDependencies[name]} first …`)
+  fs.rmSync(FIRST_NODE, { recursive: true, force: true })
+  fs.mkdirSync(FIRST_NODE)
+  // a folder that is a package of its own: npm would look for the next one above it
+  fs.writeFileSync(path.join(FIRST_NODE, 'package.json'), '{"private":true}')
+  const exact = `${name}@${optionalDependencies[name]}`
+  if (!(await npm(['install', '--prefix', FIRST_NODE, '--no-save', '--ignore-scripts', exact, ...QUIETLY]))) {
+    throw new Failure(`Fetching Node failed, see above. ${NEEDS_REGISTRY}`)
+  }
+  const node = path.resolve(FIRST_NODE, 'node_modules', name, 'bin', WINDOWS ? 'node.exe' : 'node')
+  const tried = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  if (tried.status === 0) return node
+  const why = (tried.stderr || tried.error?.message || '').trim().split('\n')[0]
+  throw new Failure(`${needed} the one in our packages does not run here (${why}).`)
+}
+
+/**
+ * npm itself is silent for as long as it takes. Counts the packages that are there already.
+ * @returns {() => void} ends it
+ */
+function showProgress() {
+  const began = Date.now()
+  const all = Object.entries(readJson('package-lock.json').packages)
+    .filter(([at, one]) => at !== '' && (wanted === 'test' || !one.dev) && isForHere(one))
+    .map(([at]) => path.join(at, 'package.json'))
+  const timer = setInterval(() => {
+    const there = all.filter((file) => fs.existsSync(file)).length
+    const line = `  ${there} of ${all.length} packages, ${Math.round((Date.now() - began) / 1000)} s`
+    process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`)
+  }, PROGRESS_MS)
+  return () => {
+    clearInterval(timer)
+    if (process.stderr.isTTY) say('')
+  }
+}
+
+/** @param {{ os?: string[], cpu?: string[], libc?: string[] }} wanted */
+function isForHere({ os, cpu, libc }) {
+  return (
+    (os?.includes(process.platform) ?? true) &&
+    (cpu?.includes(process.arch) ?? true) &&
+    (libc?.includes('glibc') ?? true)
+  )
 }
 
 /** An installation that was killed leaves packages half written, and npm takes what has a folder for whole. */
@@ -74,14 +137,29 @@ function removeTestPackages() {
 function linkNode() {
   const bin = path.join('node_modules', '.bin')
   const link = path.join(bin, WINDOWS ? 'node.cmd' : 'node')
-  const target = ['node', 'node-bin']
-    .map((name) => `${name}-${WINDOWS ? 'win' : process.platform}-${process.arch}`)
+  const target = nodePackages()
     .map((name) => path.join('..', name, 'bin', WINDOWS ? 'node.exe' : 'node'))
     .find((file) => fs.existsSync(path.join(bin, file)))
   if (!target || fs.existsSync(link)) return
   fs.rmSync(link, { force: true })
   if (WINDOWS) fs.writeFileSync(link, `@"%~dp0\\${target}" %*\r\n`)
   else fs.symlinkSync(target, link)
+}
+
+/** The names under which Node is packaged for this machine. */
+function nodePackages() {
+  return ['node', 'node-bin'].map((name) => `${name}-${WINDOWS ? 'win' : process.platform}-${process.arch}`)
+}
+
+/** @param {string} node */
+function versionOf(node) {
+  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim() || process.version
+}
+
+/** @param {string} version @param {number[]} needed major and minor */
+function isAtLeast(version, [needsMajor = 0, needsMinor = 0]) {
+  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number)
+  return major > needsMajor || (major === needsMajor && minor >= needsMinor)
 }
 
 /** The Node that runs the service: ours, or the machine's own where ours cannot run and that one is new enough. */
@@ -96,10 +174,8 @@ function serviceNode() {
     for (const name of ['node', 'node.cmd', 'node.ps1']) fs.rmSync(path.join(bin, name), { force: true })
   }
   const own = process.env.npm_node_execpath ?? process.execPath
-  const version = spawnSync(own, ['--version'], { encoding: 'utf8' }).stdout?.trim() || process.version
-  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number)
-  const [needsMajor = 0, needsMinor = 0] = MIN_NODE
-  if (major > needsMajor || (major === needsMajor && minor >= needsMinor)) return own
+  const version = versionOf(own)
+  if (isAtLeast(version, MIN_NODE)) return own
   throw new Failure(
     `Till needs Node ${MIN_NODE.join('.')} or newer: this machine has ${version}, and the one in our packages does not run here.`,
   )
@@ -137,15 +213,16 @@ function filesBelow(folder) {
 }
 
 /**
- * Calls the npm that called us, on the Node it runs on: the ones in node_modules may be about to be removed.
- * @param {string[]} args
+ * Calls the npm that called us, on the Node it runs on unless another is given: the ones in node_modules may be about to be removed.
+ * @param {string[]} args @param {string} [node]
  */
-function npm(args) {
-  const { npm_execpath: cli = '', npm_node_execpath: node = '', PATH = '' } = process.env
+function npm(args, node) {
+  const { npm_execpath: cli = '', npm_node_execpath: own = '', PATH = '' } = process.env
   const bin = path.join('node_modules', '.bin')
   const outside = PATH.split(path.delimiter).filter((folder) => !folder.endsWith(bin))
+  if (node) outside.unshift(path.dirname(node))
   const env = { ...process.env, PATH: outside.join(path.delimiter) }
-  if (cli.endsWith('npm-cli.js') && fs.existsSync(node)) return run(node, [cli, ...args], { env })
+  if (cli.endsWith('npm-cli.js') && fs.existsSync(node ?? own)) return run(node ?? own, [cli, ...args], { env })
   return run(WINDOWS ? 'npm.cmd' : 'npm', args, { env, shell: WINDOWS })
 }
 

@@ -1,34 +1,36 @@
 import swagger from '@fastify/swagger'
 import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
+import { openMailers, registerMails } from './app/mails.ts'
+import { measuresOf } from './app/measures.ts'
+import { registerSweeps } from './app/sweeps.ts'
 import { emailChangeRoutes } from './buyers/email-change-routes.ts'
-import { sendEmailChangeMails } from './buyers/email-change-mails.ts'
-import { sweepEmailChanges } from './buyers/email-changes.ts'
 import { libraryRoutes } from './buyers/library-routes.ts'
-import { mailboxCodeSender, sweepMailboxCodes } from './buyers/mailbox-codes.ts'
-import { sendMailboxMails } from './buyers/mails.ts'
+import { mailboxCodeSender } from './buyers/mailbox-codes.ts'
 import { chargeRoutes } from './buyers/routes.ts'
+import { ensureDemo } from './checkout/demo.ts'
 import { productView, productViews } from './checkout/products.ts'
 import { checkoutRoutes } from './checkout/routes.ts'
 import type { Config } from './config.ts'
-import { type Connection, connect, migrate } from './kit/database.ts'
+import { type Connection, connect } from './kit/database.ts'
 import { healthRoutes } from './kit/health.ts'
-import { newServer } from './kit/http.ts'
+import { CONNECTIONS_OF_A_NETWORK, newServer } from './kit/http.ts'
+import { openInstallation } from './kit/installation.ts'
 import { startJobs } from './kit/jobs.ts'
-import { registerLimits, sweepLimits } from './kit/limits.ts'
+import { registerLimits } from './kit/limits.ts'
 import type { Log } from './kit/log.ts'
-import { outboxMailer, smtpMailer } from './kit/mail.ts'
+import { migrate } from './kit/migrate.ts'
 import { newSigner } from './kit/signing.ts'
-import { openStorage } from './kit/storage/open.ts'
-import { forgetIdempotencyKeys, orderMaker } from './orders/create.ts'
+import { orderMaker } from './orders/create.ts'
 import { discountRoutes } from './orders/discounts/routes.ts'
 import { downloadToken } from './orders/downloads.ts'
 import { orderFinder } from './orders/find.ts'
-import { sendMails } from './orders/mails.ts'
+import { tellSales } from './orders/sale-mails.ts'
+import { statusTokens } from './orders/status-tokens.ts'
 import { tellWithdrawn } from './orders/withdrawn-files.ts'
 import { downloadRoutes } from './orders/routes.ts'
 import { apiDescription, docsRoutes } from './pages/docs.ts'
-import { outboxRoutes } from './pages/outbox.ts'
+import { openOutbox, outboxRoutes } from './pages/outbox.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { reconcileDue } from './payments/asking/ask.ts'
 import { attemptKeeper } from './payments/attempts/attempts.ts'
@@ -36,35 +38,31 @@ import { closePayments } from './payments/attempts/close.ts'
 import { catchUp } from './payments/asking/catch-up.ts'
 import { askLater } from './payments/asking/later.ts'
 import { openProcessors } from './payments/open.ts'
-import { proofMeasures, proveNightly } from './payments/prove/nightly.ts'
+import { proveNightly } from './payments/prove/nightly.ts'
 import { refundReturns, resumeRefunds } from './payments/refunds/refund.ts'
 import { refundRoutes } from './payments/refunds/routes.ts'
 import { webhookRoutes } from './payments/routes.ts'
 import { sandboxRoutes } from './payments/sandbox/routes.ts'
 import { runSandbox, sandboxProcessor } from './payments/sandbox/sandbox.ts'
 import { settler } from './payments/settle/settle.ts'
-import { ensureDemo } from './products/demo.ts'
+import { tellOffSale } from './products/off-sale.ts'
 import { uploadRoutes } from './products/uploads/routes.ts'
-import { sweepUploads } from './products/uploads/uploads.ts'
 import { imageRoutes } from './products/images/routes.ts'
-import { imageUrl } from './products/images/urls.ts'
-import { sweepImages } from './products/images/images.ts'
 import { productRoutes } from './products/routes.ts'
 import { accountRoutes } from './sellers/account-routes.ts'
 import { codeSender } from './sellers/codes.ts'
 import { sellerCookies, sessionCookieName } from './sellers/cookies.ts'
 import { browsers } from './sellers/guard.ts'
 import { identityRoutes } from './sellers/identity-routes.ts'
-import { sendSellerMails } from './sellers/mails.ts'
 import { providerRoutes } from './sellers/provider-routes.ts'
 import { signInRoutes } from './sellers/routes.ts'
-import { sessionFinder, sweepSessions } from './sellers/sessions.ts'
 import { moneyRoutes } from './shop/money-routes.ts'
 import { orderRoutes } from './shop/order-routes.ts'
 
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
-const OPEN_PATHS = /^\/api\/(checkout(?!\/[^/?]*\/email(\?|$))|sandbox)(\/|\?|$)|^\/api\/products\/[^/]+\/public(\?|$)/
+const OPEN_PATHS =
+  /^\/api\/(checkout(?!\/[^/?]*\/email(\/|\?|$))|sandbox)(\/|\?|$)|^\/api\/products\/[^/]+\/public(\?|$)/
 
 export interface AppParts {
   config: Config
@@ -83,37 +81,40 @@ export interface AppParts {
 }
 
 /** The table of contents: every slice by name, in order. */
-export async function buildApp({ config, log, main: { db }, reserved, database, ownUrl, baseUrl, appUrl }: AppParts) {
+export async function buildApp({ config, log, main, reserved, database, ownUrl, baseUrl, appUrl }: AppParts) {
+  const { db } = main
   const start = connect(database, { connections: 1, onError: () => {}, patient: true })
-  const migrated = await migrate(start.db, SCHEMA)
-  if (migrated.length > 0) log.info({ migrated }, 'the schema is up to date')
+  await migrate(start.db, SCHEMA, log)
+  const storage = await openInstallation(start.db, config, log)
   let closing = false
-
+  const sessionCookie = sessionCookieName({ baseUrl, cookieDomain: config.cookieDomain })
   const server = await newServer({
     log,
     trustProxy: config.trustProxy,
+    hosts: { addresses: [baseUrl, appUrl], anyAddress: config.demoOnNetwork },
+    requests: config.limits.request,
+    connections: config.isPublic || config.demoOnNetwork ? CONNECTIONS_OF_A_NETWORK : undefined,
     appUrl,
     openPaths: OPEN_PATHS,
-    sessionCookie: sessionCookieName(baseUrl),
+    sessionCookie,
   })
   await registerLimits(server)
-  await server.register(swagger, apiDescription(baseUrl, sessionCookieName(baseUrl)))
+  await server.register(swagger, apiDescription(baseUrl, sessionCookie))
   const jobs = await startJobs(database, log)
-  const storage = await openStorage(config)
-  healthRoutes(server, {
-    db: reserved.db,
-    isClosing: () => closing,
-    metricsAreLocal: config.isPublic,
-    measures: proofMeasures(reserved.db),
-  })
+  const { mail, code, ...mailers } = openMailers(config, db)
+  const connections = { main, reserved }
+  const measures = measuresOf({ db: reserved.db, jobs, mailers: { mail, code }, connections, config })
+  healthRoutes(server, { db: reserved.db, isClosing: () => closing, config, measures })
 
   const settle = settler(reserved.db, jobs, { bankTtlHours: config.orderTtlHours.bank })
   const { statementPrefix } = config
   const processors = await openProcessors(
     {
       processors: config.processors,
-      stripe: config.stripe && { ...config.stripe, statementPrefix },
+      stripe: config.stripe,
       razorpay: config.razorpay,
+      statementPrefix,
+      db: reserved.db,
       sandbox: () => sandboxProcessor(db, jobs, config.secrets),
     },
     log,
@@ -121,7 +122,8 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   const asking = { db, processors, settle, log }
   const attempts = attemptKeeper(db)
 
-  const demoIds = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
+  const demo = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
+  const demoIds = demo.map(({ id }) => id)
   await start.close()
 
   const cookies = sellerCookies({ baseUrl, cookieDomain: config.cookieDomain })
@@ -129,7 +131,7 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
     db,
     jobs,
     cookies,
-    browsers: browsers(cookies, sessionFinder(db), newSigner(config.secrets, 'known browser')),
+    browsers: browsers(db, cookies, newSigner(config.secrets, 'known browser')),
     sendCode: codeSender(db, jobs, config.secrets, config.limits),
     secrets: config.secrets,
     signup: config.signup,
@@ -149,9 +151,9 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   identityRoutes(server, providing)
 
   uploadRoutes(server, { db, storage, browsers: selling.browsers, limits: config.uploads })
-  const own = { db, browsers: selling.browsers, baseUrl, appUrl }
+  const own = { db, browsers: selling.browsers, baseUrl, appUrl, statementPrefix }
   productRoutes(server, own)
-  await imageRoutes(server, { ...own, storage, quotaBytes: config.uploads.quotaBytes })
+  await imageRoutes(server, { ...own, storage, limits: config.uploads })
 
   const downloadSigner = newSigner(config.secrets, 'download')
   discountRoutes(server, selling)
@@ -161,6 +163,9 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
   orderRoutes(server, { ...selling, orderUrl })
   emailChangeRoutes(server, selling)
   moneyRoutes(server, { ...selling, processors })
+  const tokens = statusTokens(newSigner(config.secrets, 'order status'))
+  // after the "#", which no server and no proxy is told
+  const receiptUrl = (orderId: string, email: string) => `${orderUrl(orderId)}#t=${tokens.tokenFor(orderId, email)}`
   const downloadUrl = (orderId: string, fileId: string, expiresAt: Date) =>
     `${baseUrl}/api/downloads/${downloadToken(downloadSigner, orderId, fileId, expiresAt)}`
   const buying = {
@@ -182,67 +187,61 @@ export async function buildApp({ config, log, main: { db }, reserved, database, 
       statementPrefix,
       ttlHours: config.orderTtlHours.instant,
       paymentsLive: processors.size > 0,
-      freeMail: config.limits.free_mail,
+      freeMail: config.limits,
     }),
     findOrder: orderFinder(db),
+    statusTokens: tokens,
     limits: config.limits,
     baseUrl,
-    links: {
-      statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`,
-      downloadUrl,
-    },
+    links: { statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`, downloadUrl },
   })
   if (processors.has('sandbox')) {
-    sandboxRoutes(server, { db, jobs, secrets: config.secrets, limit: config.limits.sandbox })
+    const onlyFromHere = !config.isPublic && !config.demoOnNetwork
+    sandboxRoutes(server, { db, jobs, secrets: config.secrets, limit: config.limits.sandbox, onlyFromHere })
     await runSandbox(db, jobs, config.secrets, () => `${ownUrl()}/api/webhooks/sandbox`)
   }
-  if (!config.smtpUrl && !config.isPublic) outboxRoutes(server, db)
+  const outbox = config.smtpUrl || config.isPublic ? undefined : openOutbox(config, appUrl)
+  if (outbox) outboxRoutes(server, db, outbox)
   docsRoutes(server, OPEN_PATHS)
   await pageRoutes(server, {
     dist: DIST,
     baseUrl,
     appUrl,
-    outbox: !config.smtpUrl && !config.isPublic,
+    outbox: outbox !== undefined,
     idpLabel: config.idp?.label,
     signup: config.signup,
+    statementPrefix,
     demoProducts: () => productViews(db, processors, baseUrl, demoIds),
     findProduct: (productId) => productView(db, processors, baseUrl, productId),
   })
 
-  const mailer = config.smtpUrl ? smtpMailer(config.smtpUrl, config.mailFrom) : outboxMailer(db)
-  const pictureUrl = (imageId: string) => imageUrl(baseUrl, imageId, 'preview')
-  await sendMails(jobs, { db, mailer, orderUrl, pictureUrl })
-  await sendSellerMails(jobs, { db, mailer, secrets: config.secrets, signup: config.signup, appUrl })
-  await sendMailboxMails(jobs, { db, mailer, secrets: config.secrets, appUrl })
-  await sendEmailChangeMails(jobs, { db, mailer, secrets: config.secrets, orderUrl })
+  await registerMails(jobs, { db, mailer: mail, codeMailer: code, config, baseUrl, appUrl, orderUrl, receiptUrl })
   await refundReturns(jobs, asking)
   await jobs.every('47 3 * * *', 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, asking)
   await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
   await askLater(jobs, asking)
   await jobs.every('* * * * *', 'catch_up', () => catchUp({ ...asking, jobs }))
-  await jobs.every('* * * * *', 'tell_withdrawn', () => tellWithdrawn(db, jobs))
   await proveNightly(jobs, { db, database, processors, log })
-  await jobs.every('*/10 * * * *', 'forget_keys', () => forgetIdempotencyKeys(db))
-  await jobs.every('23 4 * * *', 'sweep_images', () => sweepImages(db, storage))
-  await jobs.every('*/10 * * * *', 'sweep_limits', () => sweepLimits(db))
-  await jobs.every('*/10 * * * *', 'sweep_sessions', () => sweepSessions(db))
-  await jobs.every('*/10 * * * *', 'sweep_uploads', () => sweepUploads(db, storage))
-  await jobs.every('*/10 * * * *', 'sweep_mailbox_codes', () => sweepMailboxCodes(db))
-  await jobs.every('*/10 * * * *', 'sweep_email_changes', () => sweepEmailChanges(db))
+  await registerSweeps(jobs, db, storage)
 
   return {
     server,
-    demoIds,
+    demo,
+    outboxUrl: outbox?.url,
     reconcile: () => reconcileDue({ ...asking, attempts }),
     catchUp: () => catchUp({ ...asking, jobs }),
     tellWithdrawn: () => tellWithdrawn(db, jobs),
+    tellSales: () => tellSales(db, jobs),
+    tellOffSale: () => tellOffSale(db, jobs),
+    startDraining: () => (closing = true),
     /** Takes nothing new, finishes what runs, and hands the jobs over. */
     async close() {
       closing = true
       await jobs.rest()
       await server.close()
       await jobs.stop()
+      mailers.close()
     },
   }
 }

@@ -3,17 +3,20 @@ import { fileURLToPath } from 'node:url'
 import { type IdpConfig, readIdentityProvider } from './config/identity-provider.ts'
 import { LIMITS, type Limits } from './config/limits.ts'
 import { type ProcessorsConfig, readProcessors } from './config/processors.ts'
-import { problemsOfPublic } from './config/public.ts'
+import { problemsOfKeys, problemsOfPrivate, problemsOfPublic } from './config/public.ts'
 import { type Environment, newReader } from './config/reader.ts'
 import { type StorageConfig, readStorage } from './config/storage.ts'
+import { CannotStart } from './kit/cannot-start.ts'
 import { keptSecret } from './kit/kept-secret.ts'
 import {
+  type TrustedProxy,
   cookieDomain,
   limitList,
   oneOf,
   origin,
   secretList,
   sender,
+  smtpAddress,
   trustedProxy,
   whole,
   yesOrNo,
@@ -28,11 +31,13 @@ export interface Config extends ProcessorsConfig, StorageConfig {
   /** What the session cookie is scoped to. Absent: the API's own host. */
   readonly cookieDomain: string | undefined
   readonly isPublic: boolean
+  /** A demo that a container or a local network reaches: the outbox asks for its token there. */
+  readonly demoOnNetwork: boolean
   readonly dataDir: string
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined
-  /** The largest file, and how much a seller may keep here in all: 0 is no limit. */
-  readonly uploads: { readonly maxBytes: number; readonly quotaBytes: number }
+  /** The largest file, and how much a seller may keep here in all, trusted by the operator and not: 0 is no limit. */
+  readonly uploads: { readonly maxBytes: number; readonly quotaBytes: number; readonly untrustedQuotaBytes: number }
   /** The first signs, all verify. */
   readonly secrets: readonly string[]
   /** Closed: only who is a seller already can sign in. */
@@ -42,10 +47,16 @@ export interface Config extends ProcessorsConfig, StorageConfig {
   /** Absent: mails are kept for the outbox page. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
+  /** To the mail server, at most: so many for codes, and as many for all else. */
+  readonly mailConnections: number
   readonly statementPrefix: string
   readonly orderTtlHours: { readonly instant: number; readonly bank: number }
   readonly limits: Limits
-  readonly trustProxy: boolean | number | string
+  readonly trustProxy: TrustedProxy
+  /** What a scraper of /metrics proves that it may. Absent: only this machine reads them, and no machine where `isPublic`. */
+  readonly metricsToken: string | undefined
+  /** How long the service serves on after SIGTERM, so that a proxy in front notices first. */
+  readonly drainSeconds: number
   readonly logLevel: string
   readonly demo: boolean
   /** Started by `npm start`, which passes no signals on. */
@@ -56,7 +67,7 @@ export interface Config extends ProcessorsConfig, StorageConfig {
 const LARGEST_FILE = 64 * 1024 ** 3
 
 /** The settings that are wrong, each with its name: the service does not start with a guess. */
-export class ConfigError extends Error {
+export class ConfigError extends CannotStart {
   constructor(problems: readonly string[]) {
     super(`The settings are not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }
@@ -67,16 +78,18 @@ export function readConfig(env: Environment = process.env): Config {
   const reader = newReader(env)
   const { text, checked, problems } = reader
   const isPublic = checked('PUBLIC', false, yesOrNo, '1 or 0')
+  const demoOnNetwork = checked('DEMO_ON_NETWORK', false, yesOrNo, '1 or 0')
   const dataDir = path.resolve(text('DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
   const url = (name: string) =>
     checked(name, undefined, (value) => origin(value), 'an address such as https://shop.example, without a path')
   const config: Config = {
     port: checked('PORT', 4000, (value) => whole(value, 0, 65_535), 'a port number'),
-    host: text('HOST') ?? (isPublic ? '0.0.0.0' : '127.0.0.1'),
+    host: text('HOST') ?? (isPublic || demoOnNetwork ? '0.0.0.0' : '127.0.0.1'),
     baseUrl: url('BASE_URL'),
     appUrl: url('APP_URL'),
     cookieDomain: checked('COOKIE_DOMAIN', undefined, cookieDomain, 'the domain that BASE_URL and APP_URL share'),
     isPublic,
+    demoOnNetwork,
     dataDir,
     databaseUrl: checked(
       'DATABASE_URL',
@@ -88,6 +101,12 @@ export function readConfig(env: Environment = process.env): Config {
     uploads: {
       maxBytes: checked('UPLOAD_MAX_BYTES', 10 * 1024 ** 3, (value) => whole(value, 1, LARGEST_FILE), 'at most 64 GB'),
       quotaBytes: checked('STORAGE_QUOTA_BYTES', 100 * 1024 ** 3, (value) => whole(value, 0, 1e15), 'bytes, or 0'),
+      untrustedQuotaBytes: checked(
+        'STORAGE_QUOTA_UNTRUSTED_BYTES',
+        1024 ** 3,
+        (value) => whole(value, 0, 1e15),
+        'bytes, or 0',
+      ),
     },
     secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
     signup: checked('SIGNUP', 'open', oneOf('open', 'closed'), 'open or closed'),
@@ -95,9 +114,10 @@ export function readConfig(env: Environment = process.env): Config {
     smtpUrl: checked(
       'SMTP_URL',
       undefined,
-      (value) => (/^smtps?:\/\/[^/]/.test(value) ? value : undefined),
-      'smtp://user:password@host:587 or smtps://…',
+      smtpAddress,
+      'smtp://user:password@host:587 or smtps://…; ?tls=none only where the way to the server is safe without TLS',
     ),
+    mailConnections: checked('MAIL_CONNECTIONS', 32, (value) => whole(value, 1, 200), '1 to 200'),
     mailFrom: checked('MAIL_FROM', 'Till <till@localhost>', sender, 'an address, or Name <address>'),
     ...readProcessors(reader, isPublic),
     statementPrefix: checked(
@@ -118,7 +138,14 @@ export function readConfig(env: Environment = process.env): Config {
       (value) => limitList(value, LIMITS),
       `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`,
     ),
-    trustProxy: checked('TRUST_PROXY', false, trustedProxy, '1, a number of proxies, or their addresses'),
+    trustProxy: checked('TRUST_PROXY', false, trustedProxy, 'none, a number of proxies, or their addresses'),
+    metricsToken: checked(
+      'METRICS_TOKEN',
+      undefined,
+      (value) => (/^[\w~+/.=-]{32,}$/.test(value) ? value : undefined),
+      'at least 32 of A-Z, a-z, 0-9 and ._~+/=-',
+    ),
+    drainSeconds: checked('DRAIN_SECONDS', isPublic ? 10 : 0, (value) => whole(value, 0, 600), 'seconds, at most 600'),
     logLevel: checked(
       'LOG_LEVEL',
       'info',
@@ -129,7 +156,8 @@ export function readConfig(env: Environment = process.env): Config {
     startedByNpm: env.npm_lifecycle_event !== undefined,
   }
   problems.push(...problemsOfHosts(config))
-  if (isPublic) problems.push(...problemsOfPublic(config, reader))
+  problems.push(...(isPublic ? problemsOfPublic(config, reader) : problemsOfPrivate(config, reader)))
+  problems.push(...problemsOfKeys(config, reader))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   const secretFile = path.join(dataDir, 'secret')
   const secrets = config.secrets.length > 0 ? config.secrets : [keptSecret(secretFile)]

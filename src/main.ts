@@ -1,17 +1,22 @@
 import { once } from 'node:events'
+import fs from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import module from 'node:module'
 import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { EmbeddedPostgres } from './kit/embedded.ts'
 
 // half of the time to start is reading the same code anew
 module.enableCompileCache()
 const { buildApp } = await import('./app.ts')
-const { ConfigError, readConfig } = await import('./config.ts')
+const { readConfig } = await import('./config.ts')
+const { CannotStart } = await import('./kit/cannot-start.ts')
 const { connect } = await import('./kit/database.ts')
 const { startEmbedded } = await import('./kit/embedded.ts')
+const { STORAGE_ID } = await import('./kit/installation.ts')
 const { errorForLog, newLog } = await import('./kit/log.ts')
+const { diskPath } = await import('./kit/storage/disk.ts')
 
 /** Connections for what buyers and sellers ask, and for what must get through beside them. */
 const MAIN_CONNECTIONS = 16
@@ -20,13 +25,12 @@ const RESERVED_CONNECTIONS = 4
 const CLOSE_TIMEOUT_MS = 15_000
 const GIVE_BACK_AFTER_MS = 3_000
 
-const config = orExit(() => readConfig())
+const own: { database?: EmbeddedPostgres } = {}
+const config = await orExit(() => readConfig())
 const log = newLog(config.logLevel)
 const port = await takePort(config.port, config.host)
-const embedded = config.databaseUrl
-  ? undefined
-  : await startEmbedded({ dir: path.join(config.dataDir, 'postgres'), name: 'till', log: (line) => log.info(line) })
-const database = { connectionString: config.databaseUrl ?? embedded!.url }
+if (!config.databaseUrl) own.database = await orExit(startOwnDatabase)
+const database = { connectionString: config.databaseUrl ?? own.database!.url }
 const onError = (error: Error) => log.warn(errorForLog(error), 'a database connection was lost')
 const main = connect(database, { connections: MAIN_CONNECTIONS, onError })
 const reserved = connect(database, { connections: RESERVED_CONNECTIONS, onError })
@@ -36,36 +40,38 @@ const ownUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config
   .replace('//[::]:', '//[::1]:')
 const baseUrl = config.baseUrl ?? ownUrl
 const appUrl = config.appUrl ?? baseUrl
-const app = await buildApp({
-  config,
-  log,
-  main,
-  reserved,
-  database,
-  ownUrl: () => ownUrl,
-  baseUrl,
-  appUrl,
-})
+const parts = { config, log, main, reserved, database, ownUrl: () => ownUrl, baseUrl, appUrl }
+const app = await orExit(() => buildApp(parts))
 let closing = false
-async function close(why: string, code = 0): Promise<void> {
-  if (closing) return
+const hurry = new AbortController()
+
+/**
+ * Ends the service. While it drains it serves on, and says by /readyz and by closing each connection that others should be asked
+ * from now on; so a proxy loses no request. A second signal ends the wait.
+ */
+async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<void> {
+  if (closing) return hurry.abort()
   closing = true
-  log.info({ why }, 'closing')
+  log.info({ why, drainSeconds }, 'closing')
+  app.startDraining()
+  await sleep(drainSeconds * 1000, undefined, { signal: hurry.signal }).catch(() => {})
   const finished = (async () => {
     await app.close()
     await Promise.all([main.close(), reserved.close()])
-    await embedded?.stop()
+    await own.database?.stop()
   })()
   const failed = finished.catch((error) => log.error(errorForLog(error), 'closing failed'))
   const overtime = sleep(CLOSE_TIMEOUT_MS).then(() => log.warn('closing was cut short: something still ran'))
   await Promise.race([failed, overtime])
   process.exit(code)
 }
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void close(signal))
+// Ctrl-C is a person who waits; a supervisor that replaces the service sends SIGTERM
+process.on('SIGINT', () => void close('SIGINT'))
+process.on('SIGTERM', () => void close('SIGTERM', config))
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   process.on(event, (error: unknown) => {
     log.fatal(errorForLog(error), event)
-    void close(event, 1)
+    void close(event, { code: 1 })
   })
 }
 await app.server.listen({ port, host: config.host })
@@ -75,7 +81,7 @@ setTimeout(() => void giveBackMemory(), GIVE_BACK_AFTER_MS).unref()
 // npm starts us through a shell that passes no signal on: when that shell is gone, so should we be
 if (config.startedByNpm) {
   const parent = process.ppid
-  setInterval(() => process.ppid !== parent && void close('npm ended'), 500).unref()
+  setInterval(() => process.ppid !== parent && !closing && void close('npm ended', config), 500).unref()
 }
 
 /** Starting needs memory that running does not: one collection returns some 40 MB, which V8 would otherwise keep for good. */
@@ -87,29 +93,40 @@ async function giveBackMemory(): Promise<void> {
 }
 
 function announce(): void {
-  const demo = app.demoIds.map(
-    (id, at) => `  ${at === 0 ? 'buy the demo  ' : 'in dollars    '} ${appUrl}/pay/?product=${id}`,
-  )
-  const outbox = config.smtpUrl || config.isPublic ? [] : [`  mails sent     ${appUrl}/outbox/`]
+  const demo = app.demo.map(({ id, label }) => `  ${label.padEnd(17)}  ${appUrl}/pay/?product=${id}`)
+  const outbox = app.outboxUrl ? [`  mails sent         ${app.outboxUrl}`] : []
   const lines = [
     '',
     `Till is ready.`,
-    `  home           ${appUrl}/`,
+    `  home               ${appUrl}/`,
     ...demo,
-    `  sign in        ${appUrl}/sign-in/`,
+    `  sign in            ${appUrl}/sign-in/`,
     ...outbox,
-    `  the API        ${baseUrl}/api/docs`,
+    `  the API            ${baseUrl}/api/docs`,
     '',
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-function orExit<T>(read: () => T): T {
+/** A folder of files that were sold has had a database, so it must not come to an empty one. */
+function startOwnDatabase() {
+  const hadFiles = fs.existsSync(diskPath(config.storageDir, STORAGE_ID))
+  return startEmbedded({
+    dir: path.join(config.dataDir, 'postgres'),
+    name: 'till',
+    mayMake: !hadFiles,
+    log: (line) => log.info(line),
+  })
+}
+
+/** What the operator can put right is said in words; what is a fault of the program shows where it is. */
+async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {
-    return read()
+    return await step()
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
+    if (!(error instanceof CannotStart)) throw error
     process.stderr.write(`${error.message}\n`)
+    await own.database?.stop()
     process.exit(1)
   }
 }
@@ -121,8 +138,11 @@ async function takePort(port: number, host: string): Promise<number> {
     await once(probe, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const hint = code === 'EADDRINUSE' ? ': is another service there?' : ''
-    process.stderr.write(`PORT ${port} of HOST ${host} cannot be listened on (${code})${hint}\n`)
+    const hint =
+      code === 'EADDRINUSE'
+        ? `another service listens there. To start beside it: PORT=${port < 65_535 ? port + 1 : 4001} npm start`
+        : 'choose another PORT or HOST'
+    process.stderr.write(`PORT ${port} of HOST ${host} cannot be listened on (${code}): ${hint}\n`)
     process.exit(1)
   }
   const { port: taken } = probe.address() as net.AddressInfo

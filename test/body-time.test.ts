@@ -11,6 +11,7 @@ test('who begins a body has a minute for it, unless it is a file that keeps comi
   const server = await newServer({
     log: newLog('silent'),
     trustProxy: false,
+    hosts: { addresses: ['http://x'], anyAddress: false },
     appUrl: 'http://shop.test',
     openPaths: /./,
     sessionCookie: 'till_session',

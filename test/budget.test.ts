@@ -8,6 +8,8 @@ const DIST = path.resolve(import.meta.dirname, '../dist')
 const KB = 1000
 /** What the payment page may cost a buyer on a phone, compressed. */
 const BUDGET = { script: 20 * KB, style: 6 * KB }
+/** The account is a page of the shop, with its frame, and no buyer loads it. */
+const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 24 * KB }
 
 const page = (file: string) => readFile(path.join(DIST, file), 'utf8')
 const insides = (html: string, tag: RegExp) => [...html.matchAll(tag)].map(([, inside]) => inside!)
@@ -28,8 +30,8 @@ test('the payment page is one file, within its budget', async () => {
   )
 })
 
-test('the pages for sellers are within the same budget, with all that they load', async () => {
-  for (const file of ['sign-in/index.html', 'account/index.html']) {
+test('the pages for sellers are within their budgets, with all that they load', async () => {
+  for (const [file, most] of Object.entries(SELLERS_BUDGET)) {
     const [entry] = insides(await page(file), /<script type="module"[^>]* src="\/assets\/([^"]+)"/g)
     const seen = new Map<string, number>()
     for (const queue = [entry!]; queue.length > 0;) {
@@ -41,7 +43,7 @@ test('the pages for sellers are within the same budget, with all that they load'
     }
     assert.ok(seen.size > 2, 'what it imports was looked at too')
     const script = [...seen.values()].reduce((sum, size) => sum + size, 0)
-    assert.ok(script <= BUDGET.script, `${file}: ${script} of ${BUDGET.script} bytes`)
+    assert.ok(script <= most, `${file}: ${script} of ${most} bytes`)
   }
 })
 

@@ -85,7 +85,7 @@ test('a session older than ten minutes moves no account', async () => {
     )
   await age(11)
   assertProblem(await browser.call('POST', '/api/auth/email', { email: newer }), 403, 'recent_sign_in_required')
-  assert.equal(await count(shop, 'one_time_codes', of(newer)), 0)
+  assert.equal(await count(shop, 'mailbox_codes', of(newer)), 0)
   await age(9)
   assert.equal((await browser.call('POST', '/api/auth/email', { email: newer })).status, 202)
 })

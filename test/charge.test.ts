@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { sweepMailboxCodes } from '../src/buyers/mailbox-codes.ts'
+import { sweepCodes } from '../src/kit/code-table.ts'
 import {
   type Line,
   askChargeCode,
@@ -78,7 +78,7 @@ test('the right code shows which order a line was, with all that a buyer needs t
         amount: 49_900,
         currency: 'INR',
         refundedAmount: 0,
-        statementDescriptor: 'TILL INVOICE PACK',
+        statementDescriptor: 'TILL* INVOICE PACK',
         createdAt: '2026-03-10T12:00:00.000Z',
         paidAt: '2026-03-10T12:00:00.000Z',
       },
@@ -119,6 +119,15 @@ test('a text is found however the bank prints it: other marks, cut, or with word
   ])
     assert.deepEqual(await matches(shop, email, { descriptor }), [], descriptor)
   assert.deepEqual((await matches(shop, email, { descriptor: 'TILL' })).sort(), ['Invoice Pack', 'Poems'])
+})
+
+test('an order from before the star was part of the line is found by its old line and by the line that the bank printed', async () => {
+  const [shop] = shared()
+  const email = newMailbox()
+  const orderId = await pastOrder(shop, email, { name: 'Invoice Pack' })
+  await sql`update orders set statement_descriptor = 'TILL INVOICE PACK' where id = ${orderId}`.execute(shop.db)
+  for (const descriptor of ['TILL INVOICE PACK', 'TILL* INVOICE PACK', 'TILL* INVOICE PACK 4029357733 BERLIN'])
+    assert.deepEqual(await matches(shop, email, { descriptor }), ['Invoice Pack'], descriptor)
 })
 
 test('an amount and a date are found in any currency, up to three days off, by the day of the order or of the payment', async () => {
@@ -289,11 +298,11 @@ test('the right code fifty times at once, at two services, is right once', async
   await pastOrder(shop, email)
   await askChargeCode(browser, email)
   const code = await liveCode(shop, email)
-  const cookie = `till_mailbox=${browser.jar.value('till_mailbox')}`
+  const cookie = `till_charge_code=${browser.jar.value('till_charge_code')}`
   const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => findCharge(at % 2 ? browser : browser.through(second), email, code))) // oxfmt-ignore
   assert.equal(answers.filter(({ status }) => status === 200).length, 1)
   for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 401, 'invalid_code')
-  assert.equal(browser.jar.value('till_mailbox'), undefined, 'the browser forgets what it asked for')
+  assert.equal(browser.jar.value('till_charge_code'), undefined, 'the browser forgets what it asked for')
   const body = { email, code, descriptor: 'TILL' }
   assertProblem(await shop.call('POST', '/api/charges/verify', body, { cookie }), 401, 'invalid_code')
 })
@@ -305,13 +314,13 @@ test('a code works in the browser that asked for it, and others do not even use 
   await askChargeCode(browser, email)
   await askChargeCode(stranger, other)
   const code = await liveCode(shop, email)
-  const token = browser.jar.value('till_mailbox')!
+  const token = browser.jar.value('till_charge_code')!
   for (const given of [code, wrongCode(code)])
     for (const one of [stranger, newBrowser(shop)])
       for (let time = 0; time < 4; time++) assertProblem(await findCharge(one, email, given), 401, 'invalid_code')
   for (const cookie of [token.slice(1), `${token}x`, 'x'.repeat(43), '', `"${token}`]) {
     const body = { email, code, descriptor: 'TILL' }
-    const answer = await shop.call('POST', '/api/charges/verify', body, { cookie: `till_mailbox=${cookie}` })
+    const answer = await shop.call('POST', '/api/charges/verify', body, { cookie: `till_charge_code=${cookie}` })
     assertProblem(answer, 401, 'invalid_code')
   }
   assertProblem(await findCharge(browser, other, code), 401, 'invalid_code')
@@ -335,7 +344,7 @@ test('a browser’s newer code is its only one, and one that ran out, by the dat
   await askChargeCode(browser, email)
   const first = await liveCode(shop, email, browser)
   const held = newBrowser(shop)
-  held.jar.keep(new URL('http://shop.test/api/charges/code'), new Headers({ 'set-cookie': `till_mailbox=${browser.jar.value('till_mailbox')}; path=/api/charges` })) // oxfmt-ignore
+  held.jar.keep(new URL('http://shop.test/api/charges/code'), new Headers({ 'set-cookie': `till_charge_code=${browser.jar.value('till_charge_code')}; path=/` })) // oxfmt-ignore
   await Promise.all(Array.from({ length: 10 }, (_, at) => askChargeCode(at % 2 ? browser : browser.through(second), email))) // oxfmt-ignore
   assertProblem(await findCharge(held, email, first), 401, 'invalid_code')
   await askChargeCode(browser, email)
@@ -374,7 +383,7 @@ test('nothing that a code can be made of lies in the database', async () => {
   await pastOrder(shop, email)
   await askChargeCode(browser, email)
   const code = await mailedCode(shop, email)
-  const token = browser.jar.value('till_mailbox')!
+  const token = browser.jar.value('till_charge_code')!
   const { rows } = await sql<{ row: string }>`
     select data::text as row from pgboss.job where starts_with(name, 'mailbox_code') union all
     select c::text from mailbox_codes c where email = ${email}`.execute(shop.db)
@@ -385,14 +394,14 @@ test('nothing that a code can be made of lies in the database', async () => {
   }
 })
 
-test('the cookie goes to these addresses alone, no script reads it, and it lives as long as a code', async (t) => {
+test('the cookie goes to this host alone, no other host can set it, no script reads it, and it lives as long as a code', async (t) => {
   const [shop] = shared()
   const [cookie] = cookiesOf((await askChargeCode(newBrowser(shop), newMailbox())).headers)
-  assert.equal(cookie!.name, 'till_mailbox')
-  assert.deepEqual(cookie!.attributes, { 'max-age': '600', path: '/api/charges', httponly: true, samesite: 'Strict' })
+  assert.equal(cookie!.name, 'till_charge_code')
+  assert.deepEqual(cookie!.attributes, { 'max-age': '600', path: '/', httponly: true, samesite: 'Strict' })
   const https = await startTestShop(t, { env: { BASE_URL: 'https://api.shop.example', APP_URL: 'https://app.shop.example', COOKIE_DOMAIN: 'shop.example' } }) // oxfmt-ignore
   const [safe] = cookiesOf((await askChargeCode(newBrowser(https), newMailbox())).headers)
-  assert.equal(safe!.name, '__Secure-till_mailbox')
+  assert.equal(safe!.name, '__Host-till_charge_code')
   assert.deepEqual(safe!.attributes, { ...cookie!.attributes, secure: true })
 })
 
@@ -424,7 +433,7 @@ test('a code is forgotten a day after it ran out', async () => {
   await sql`update mailbox_codes set expires_at = now() - interval '25 hours' where email = ${email}`.execute(shop.db)
   const { rows } = await sql`select 1 from pgboss.schedule where name = 'sweep_mailbox_codes'`.execute(shop.db)
   assert.equal(rows.length, 1, 'by the clock')
-  await sweepMailboxCodes(shop.db)
+  await sweepCodes(shop.db)
   assert.deepEqual(
     [await count(shop, 'mailbox_codes', of(email)), await count(shop, 'mailbox_codes', of(later))],
     [0, 1],

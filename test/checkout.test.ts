@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { sql } from 'kysely'
 import { checkoutRoutes } from '../src/checkout/routes.ts'
 import type { Created } from '../src/checkout/schema.ts'
@@ -8,6 +9,7 @@ import { newServer } from '../src/kit/http.ts'
 import type { Jobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
 import { formatMoney } from '../src/kit/money.ts'
+import { statementLine, suffixOfLine } from '../src/kit/statement.ts'
 import { forgetIdempotencyKeys, orderMaker } from '../src/orders/create.ts'
 import { orderFinder } from '../src/orders/find.ts'
 import { RAILS } from '../src/orders/states.ts'
@@ -34,13 +36,14 @@ test('an order says what it costs, what the statement will show, and how to pay'
   const productId = await shop.product()
   const answer = await shop.call<Created>('POST', '/api/checkout', { productId, email: 'bob@example.com' })
   assert.equal(answer.status, 201)
-  const { orderId, clientSecret, ...rest } = answer.body
+  const { orderId, clientSecret, statusToken, ...rest } = answer.body
+  assert.match(statusToken, /^[\w-]{43}$/)
   assert.match(orderId, /^ord_[0-9a-hjkmnp-tv-z]{26}$/)
   assert.match(clientSecret!, /^sbx_pi_/)
   assert.deepEqual(rest, {
     amount: 1900,
     currency: 'USD',
-    statementDescriptor: 'TILL A BOOK',
+    statementDescriptor: 'TILL* A BOOK',
     status: 'pending',
     publishableKey: 'pk_sandbox',
     processor: 'sandbox',
@@ -107,7 +110,7 @@ test('a price, fee, state or id sent by the buyer has no effect', async () => {
       currency: 'USD',
       fee_minor: 38,
       state: 'pending',
-      statement_descriptor: 'TILL A BOOK',
+      statement_descriptor: 'TILL* A BOOK',
     },
   ])
   assert.notEqual(answer.body.orderId, forged.orderId)
@@ -282,7 +285,7 @@ test('twenty clicks at the same time make one order and one payment', async () =
   assert.deepEqual(rows, [{ orders: 1, attempts: 1, sandbox: 1 }])
 })
 
-test('a key that was used for something else is refused, and the first order stays', async () => {
+test('a key belongs to its product and address: whoever guesses it gets nothing of another buyer', async () => {
   const shop = shared()
   const [productId, other] = [await shop.product(), await shop.product()]
   const email = buyer()
@@ -292,12 +295,42 @@ test('a key that was used for something else is refused, and the first order sta
     { productId: other, email },
     { productId, email: buyer() },
   ]) {
-    const answer = await shop.call('POST', '/api/checkout', body, headers)
-    assertProblem(answer, 409, 'idempotency_key_reused')
-    assert.doesNotMatch(JSON.stringify(answer.body), new RegExp(`${orderId}|${email}`))
+    const answer = await shop.call<Created>('POST', '/api/checkout', body, headers)
+    assert.equal(answer.status, 201)
+    assert.notEqual(answer.body.orderId, orderId)
+    assert.deepEqual((await shop.call('POST', '/api/checkout', body, headers)).body, answer.body)
   }
+  assert.equal((await shop.checkout({ productId, email }, headers)).orderId, orderId)
+})
+
+test('a key that was used with another price is refused, and the first order stays', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const headers = { 'idempotency-key': newKey() }
+  const { orderId } = await shop.checkout({ productId, email }, headers)
+  const answer = await shop.call('POST', '/api/checkout', { productId, email, chosenAmount: 5000 }, headers)
+  assertProblem(answer, 409, 'idempotency_key_reused')
+  assert.doesNotMatch(JSON.stringify(answer.body), new RegExp(`${orderId}|${email}`))
   const { rows } = await sql`select id from orders where email = ${email}`.execute(shop.db)
   assert.deepEqual(rows, [{ id: orderId }])
+})
+
+test('a key of an order that was made before keys belonged to a product and an address is still good', async () => {
+  const shop = shared()
+  const key = newKey()
+  for (const more of [{}, { chosenAmount: 1900 }]) {
+    const body = { productId: await shop.product(), email: buyer(), ...more }
+    const send = () => shop.call<Created>('POST', '/api/checkout', body, { 'idempotency-key': key })
+    const { orderId } = (await send()).body
+    await sql`update orders set idempotency_key = sha256(convert_to(${key}, 'UTF8')) where id = ${orderId}`.execute(
+      shop.db,
+    )
+    assert.equal((await send()).body.orderId, orderId)
+    const another = await shop.checkout({ ...body, email: buyer() }, { 'idempotency-key': key })
+    assert.notEqual(another.orderId, orderId)
+    await sql`update orders set idempotency_key = null, request_hash = null where id = ${orderId}`.execute(shop.db)
+  }
 })
 
 test('a key that a machine would not make is refused', async () => {
@@ -355,8 +388,9 @@ test('a page that reloads after the payment is given its paid order, and no way 
     orderId: order.orderId,
     amount: 1900,
     currency: 'USD',
-    statementDescriptor: 'TILL A BOOK',
+    statementDescriptor: 'TILL* A BOOK',
     status: 'paid',
+    statusToken: order.statusToken,
   })
 })
 
@@ -467,7 +501,7 @@ test('a line on a statement is what the card networks take, whatever the product
   ]
   for (const name of names) {
     const { statementDescriptor } = await shop.checkout({ productId: await shop.product({ name }) })
-    assert.match(statementDescriptor, /^TILL [A-Z0-9](?:[A-Z0-9 .-]{0,15}[A-Z0-9])?$/, name)
+    assert.match(statementDescriptor, /^TILL\* (?=.*[A-Z])[A-Z0-9](?:[A-Z0-9 .-]{0,14}[A-Z0-9])$/, name)
     assert.doesNotMatch(statementDescriptor, / {2}/)
   }
 })
@@ -475,14 +509,49 @@ test('a line on a statement is what the card networks take, whatever the product
 test('the shortest prefix and the shortest name still make a line that card networks take', async (t) => {
   const shop = await startTestShop(t, { env: { STATEMENT_PREFIX: 'ACE', PROCESSORS: 'none' } })
   const { statementDescriptor } = await shop.checkout({ productId: await shop.product({ name: 'X' }) })
-  assert.equal(statementDescriptor, 'ACE X')
+  assert.equal(statementDescriptor, 'ACE* ITEM X')
+})
+
+test('a line is cut at a word, and at no more than 22 characters', async () => {
+  const { db } = shared()
+  const lineOf = async (prefix: string, suffix: string) => {
+    const { rows } = await sql<{ line: string }>`select statement_line(${prefix}, ${suffix}) as line`.execute(db)
+    return rows[0]!.line
+  }
+  for (const [prefix, suffix, line] of [
+    ['TILL', 'THE QUIET SHOP', 'TILL* THE QUIET SHOP'],
+    ['TILL', 'THE QUIET SHOP IN DOL', 'TILL* THE QUIET SHOP'],
+    ['TILL', '1234567 9012345A', 'TILL* 1234567 9012345A'],
+    ['TILL', 'ABCDEFG HIJKLMNO PQRS', 'TILL* ABCDEFG HIJKLMNO'],
+    ['TILL', 'A HANDBOOKOFEVERYTHIN', 'TILL* A HANDBOOKOFEVER'],
+    ['TILL', 'ABCDEFGHIJKLMNOPQRSTU', 'TILL* ABCDEFGHIJKLMNOP'],
+    ['TILL', '1984', 'TILL* ITEM 1984'],
+    ['TILL', '123456789012345678 AB', 'TILL* ITEM 12345678901'],
+    ['TILL', 'X', 'TILL* ITEM X'],
+    ['TILL', 'A. - . - . - . - . -', 'TILL* ITEM A'],
+    ['ANNS SHOPS', 'THE QUIET SHOP', 'ANNS SHOPS* THE QUIET'],
+    ['ACE', 'A BOOK', 'ACE* A BOOK'],
+  ] as const)
+    // oxfmt-ignore
+    assert.equal(await lineOf(prefix, suffix), line)
+  const prefixes = fc.stringMatching(/^[A-Z0-9][A-Z0-9 .-]{2,9}$/)
+  const suffixes = fc.stringMatching(/^[A-Z0-9][A-Z0-9 .-]{0,20}$/)
+  await fc.assert(
+    fc.asyncProperty(prefixes, suffixes, async (prefix, suffix) => {
+      const line = await lineOf(prefix, suffix)
+      assert(line.startsWith(`${prefix}* `) && line.length <= 22, line)
+      assert.match(line.slice(prefix.length + 2), /^(?=.*[A-Z])[A-Z0-9].*[A-Z0-9]$/, 'no mark at the end, and a letter')
+      // Stripe is sent exactly what the line says
+      assert.equal(statementLine(prefix, suffixOfLine(line, prefix)), line)
+    }),
+  )
 })
 
 test('where card payments are not live an order says so by leaving out what would start one', async (t) => {
   const shop = await startTestShop(t, { env: { PROCESSORS: 'none' } })
   const productId = await shop.product()
-  const { orderId, ...order } = await shop.checkout({ productId })
-  assert.deepEqual(order, { amount: 1900, currency: 'USD', statementDescriptor: 'TILL A BOOK', status: 'pending' })
+  const { orderId, statusToken: _token, ...order } = await shop.checkout({ productId })
+  assert.deepEqual(order, { amount: 1900, currency: 'USD', statementDescriptor: 'TILL* A BOOK', status: 'pending' })
   const { body: product } = await shop.call('GET', `/api/products/${productId}/public`)
   assert.deepEqual([product.rails, product.payments], [[], { live: false }])
   const status = await shop.status(orderId, 'bob@example.com', true)
@@ -513,6 +582,7 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
   const server = await newServer({
     log: newLog('silent'),
     trustProxy: false,
+    hosts: { addresses: [], anyAddress: false },
     appUrl: 'http://shop.test',
     openPaths: /./,
     sessionCookie: 'till_session',
@@ -524,10 +594,16 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     processors: new Map([[processor.name, processor]]),
     settle: () => assert.fail('nothing to settle'),
     log: newLog('silent'),
-    createOrder: orderMaker(shop.db, {} as Jobs, { statementPrefix: 'TILL', ttlHours: 24, paymentsLive: true }),
+    createOrder: orderMaker(shop.db, {} as Jobs, {
+      statementPrefix: 'TILL',
+      ttlHours: 24,
+      paymentsLive: true,
+      freeMail: {},
+    }),
     findOrder: orderFinder(shop.db),
     jobs: {} as Jobs,
     links: { statusUrl: (id) => id, downloadUrl: (id) => id },
+    statusTokens: { tokenFor: () => '', isGood: () => false },
     baseUrl: 'http://shop.test',
     limits: {},
   })

@@ -4,11 +4,12 @@ import { codeMails, cookiesOf } from './seller.ts'
 import { type Answer, SECRET, type TestShop, eventually } from './shop.ts'
 
 export const of = (email: string) => sql<boolean>`email = ${email}`
+/** The newest code of a mailbox. */
 export const codeRow = async ({ db }: TestShop, email: string) =>
   (await sql<{ id: string; wrongTries: number; used: boolean }>`
-    select id, wrong_tries as "wrongTries", used_at is not null as used from one_time_codes where email = ${email}`.execute(db)).rows[0] // oxfmt-ignore
+    select id, wrong_tries as "wrongTries", used_at is not null as used from mailbox_codes where email = ${email} order by created_at desc, id limit 1`.execute(db)).rows[0] // oxfmt-ignore
 
-/** The code of the live request, once its mail is there. */
+/** The newest code, once its mail is there. */
 export async function codeFrom(shop: TestShop, email: string): Promise<string> {
   const code = codeOf(SECRET, (await codeRow(shop, email))!.id)
   await eventually(

@@ -20,6 +20,7 @@ const PUBLIC = {
   SMTP_URL: 'smtps://shop:password@mail.example',
   MAIL_FROM: 'The shop <shop@shop.example>',
   PROCESSORS: 'none',
+  TRUST_PROXY: '1',
 }
 
 const STRIPE = {
@@ -66,27 +67,34 @@ test('nothing has to be set', async (t) => {
       appUrl: undefined,
       cookieDomain: undefined,
       isPublic: false,
+      demoOnNetwork: false,
       dataDir: '',
       databaseUrl: undefined,
       storageDir: 'files',
+      storageReserveBytes: 1024 ** 3,
       s3: undefined,
-      uploads: { maxBytes: 10 * 1024 ** 3, quotaBytes: 100 * 1024 ** 3 },
+      uploads: { maxBytes: 10 * 1024 ** 3, quotaBytes: 100 * 1024 ** 3, untrustedQuotaBytes: 1024 ** 3 },
       signup: 'open',
       idp: undefined,
       smtpUrl: undefined,
       mailFrom: 'Till <till@localhost>',
+      mailConnections: 32,
       processors: ['sandbox'],
       stripe: undefined,
       razorpay: undefined,
       statementPrefix: 'TILL',
       orderTtlHours: { instant: 24, bank: 168 },
       limits: {
+        request: { count: 3000, seconds: 60 },
         checkout: { count: 30, seconds: 60 },
         checkout_product: { count: 1000, seconds: 60 },
         status: { count: 60, seconds: 60 },
         wrong_email: { count: 10, seconds: 3600 },
         discount: { count: 100, seconds: 3600 },
         free_mail: { count: 10, seconds: 3600 },
+        free_mail_network: { count: 100, seconds: 86_400 },
+        free_mail_seller: { count: 20, seconds: 86_400 },
+        free_mail_strangers: { count: 200, seconds: 86_400 },
         receipt: { count: 5, seconds: 3600 },
         sandbox: { count: 60, seconds: 60 },
         code: { count: 3, seconds: 900 },
@@ -97,6 +105,8 @@ test('nothing has to be set', async (t) => {
         idp: { count: 30, seconds: 60 },
       },
       trustProxy: false,
+      metricsToken: undefined,
+      drainSeconds: 0,
       logLevel: 'info',
       demo: true,
       startedByNpm: false,
@@ -110,7 +120,7 @@ test('what is set is what holds', () => {
     PORT: '0',
     HOST: '::1',
     BASE_URL: 'http://localhost:4000/',
-    APP_URL: 'HTTPS://Shop.Example:443',
+    APP_URL: 'HTTP://LOCALHOST:80',
     DATA_DIR: '/var/till',
     DATABASE_URL: 'postgresql://app:pw@db:5432/till',
     STORAGE_URL: 'file:///var/files',
@@ -130,7 +140,7 @@ test('what is set is what holds', () => {
     IDP_AUTH_METHOD: 'client_secret_basic',
   })
   const { port, host, baseUrl, appUrl, dataDir, databaseUrl, storageDir, secrets, smtpUrl, mailFrom } = config
-  assert.deepEqual([port, host, baseUrl, appUrl], [0, '::1', 'http://localhost:4000', 'https://shop.example'])
+  assert.deepEqual([port, host, baseUrl, appUrl], [0, '::1', 'http://localhost:4000', 'http://localhost'])
   assert.deepEqual([dataDir, databaseUrl, storageDir], ['/var/till', 'postgresql://app:pw@db:5432/till', '/var/files'])
   assert.deepEqual([secrets, smtpUrl, mailFrom], [[SECRET, OTHER_SECRET], 'smtp://localhost:2525', 'A <a@b.example>'])
   assert.deepEqual(
@@ -194,9 +204,9 @@ test('the cookie’s domain is one that both hosts lie in', () => {
     hosts('shop.example', 'https://api.shop.example', 'https://app.shop.example'),
     hosts('.Shop.Example', 'https://shop.example', 'https://app.shop.example'),
     hosts('shop.example', 'https://shop.example', 'https://shop.example'),
-    hosts('shop.example', 'https://a.b.shop.example', ''),
+    hosts('shop.example', 'https://a.b.shop.example', 'https://shop.example'),
   ]
-  for (const env of right) assert.equal(readConfig({ SECRET, ...env }).cookieDomain, 'shop.example')
+  for (const env of right) assert.equal(readConfig({ ...PUBLIC, ...env }).cookieDomain, 'shop.example')
   const apart = [
     hosts('shop.example', 'https://api.shop.example', 'https://app.other.example'),
     hosts('shop.example', 'https://api.other.example', 'https://app.shop.example'),
@@ -206,14 +216,14 @@ test('the cookie’s domain is one that both hosts lie in', () => {
     hosts('shop.example', 'https://shop.example.evil.example', 'https://shop.example'),
     hosts('shop.example', 'http://127.0.0.1:4000', 'http://127.0.0.1:4000'),
   ]
-  for (const env of apart) assert.deepEqual([...new Set(wrong(env))], ['COOKIE_DOMAIN'], JSON.stringify(env))
+  for (const env of apart) assert(wrong({ ...PUBLIC, ...env }).includes('COOKIE_DOMAIN'), JSON.stringify(env))
 })
 
 const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => unknown, unknown][]> = {
   TRUST_PROXY: [
     ['0', ({ trustProxy }) => trustProxy, false],
     ['no', ({ trustProxy }) => trustProxy, false],
-    ['true', ({ trustProxy }) => trustProxy, true],
+    ['none', ({ trustProxy }) => trustProxy, false],
     ['1', ({ trustProxy }) => trustProxy, 1],
     ['10.0.0.0/8, ::1, loopback', ({ trustProxy }) => trustProxy, '10.0.0.0/8, ::1, loopback'],
     ['2001:db8::/32', ({ trustProxy }) => trustProxy, '2001:db8::/32'],
@@ -234,6 +244,8 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
     ],
   ],
   STORAGE_QUOTA_BYTES: [['0', ({ uploads }) => uploads.quotaBytes, 0]],
+  STORAGE_QUOTA_UNTRUSTED_BYTES: [['0', ({ uploads }) => uploads.untrustedQuotaBytes, 0]],
+  STORAGE_RESERVE_BYTES: [['0', ({ storageReserveBytes }) => storageReserveBytes, 0]],
   STATEMENT_PREFIX: [['A.B-C 9', ({ statementPrefix }) => statementPrefix, 'A.B-C 9']],
   PUBLIC: [['no', ({ isPublic }) => isPublic, false]],
   SIGNUP: [
@@ -275,16 +287,21 @@ const WRONG: Record<string, string[]> = {
   STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example', 's3://?region=eu-west-1', 's3://my_bucket?region=eu-west-1', 's3://bucket/below?region=eu-west-1', 's3://bucket?region=eu-west-1&prefix=x', 's3://bucket?region=EU', 's3://bucket?endpoint=minio:9000', 's3://bucket?endpoint=ftp://minio', 's3://id:key@bucket?region=eu-west-1', 's3://bucket?region=eu-west-1&public=https://files.example'],
   UPLOAD_MAX_BYTES: ['0', '-1', '10GB', '1e9', '68719476737'],
   STORAGE_QUOTA_BYTES: ['-1', '10GB', '1.5'],
+  STORAGE_QUOTA_UNTRUSTED_BYTES: ['-1', '1GB'],
+  STORAGE_RESERVE_BYTES: ['-1', '1GB'],
   SECRET: ['short', `${SECRET},short`, `${SECRET},`, ',', 's'.repeat(31)],
-  SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x'],
+  SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x', 'smtp://mail.example?requireTLS=false', 'smtp://mail.example?tls=none&ignoreTLS=true', 'smtp://mail.example?tls=nein', 'smtps://mail.example?tls=none', 'smtps://mail.example?secure=false'],
+  METRICS_TOKEN: ['short', 'x'.repeat(31), `${'x'.repeat(40)} y`],
+  DEMO_ON_NETWORK: ['2', 'maybe'],
   PROCESSORS: ['sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString', 'sandbox,sandbox'],
   STATEMENT_PREFIX: ['till', 'TI', 'TILLTILLTILL', '12345', 'TÏLL', 'TILL*', '-TILL', "ANN'S"],
   ORDER_TTL_HOURS: ['0', '-1', 'x', '1.5', '24,168,1', '24,', '24,x', '24,0', '9999', '24h'],
   LIMITS: ['on', 'checkout', 'checkout=0/60', 'checkout=1/0', 'checkout=1', 'nothing=1/60', 'toString=1/60', '__proto__=1/60', 'checkout=1/60,', 'checkout=-1/60', 'checkout=1/60;status=1/60'],
-  TRUST_PROXY: ['everybody', '10.0.0.0/33', '10.0.0.0/0', '999.1.1.1', 'bad', '1.2.3.4,', '::1/129', '10.0.0.0/8/8', '10.0.0.0/x'],
+  TRUST_PROXY: ['everybody', 'true', 'yes', '10.0.0.0/33', '10.0.0.0/0', '999.1.1.1', 'bad', '1.2.3.4,', '::1/129', '10.0.0.0/8/8', '10.0.0.0/x'],
   LOG_LEVEL: ['loud', 'INFO', 'info,debug'],
   SIGNUP: ['yes', 'OPEN', 'closed,open', 'toString', '1'],
   COOKIE_DOMAIN: ['localhost', 'example', '127.0.0.1', '::1', 'https://shop.example', 'shop.example/', 'shop.example:443', 'shop example', '*.shop.example', 'shop..example', '-shop.example', 'shop.example;x', `${'a.'.repeat(130)}example`],
+  MAIL_CONNECTIONS: ['0', '201', 'many', '-1', '1.5'],
   MAIL_FROM: ['nobody', 'Shop', '<>', 'Shop <nobody>', 'a@b, c@d', 'a@b c@d', 'Shop <a@b> x'],
 } // oxfmt-ignore
 for (const [name, values] of Object.entries(WRONG)) {
@@ -318,7 +335,7 @@ test('an empty setting is one that is not set', () => {
 test('where real users reach it, nothing is left to the defaults of a newcomer’s machine', () => {
   const config = readConfig(PUBLIC)
   assert.deepEqual([config.isPublic, config.host, config.demo, config.processors], [true, '0.0.0.0', false, []])
-  for (const name of ['BASE_URL', 'APP_URL', 'SECRET', 'SMTP_URL', 'MAIL_FROM', 'PROCESSORS'] as const)
+  for (const name of ['BASE_URL', 'APP_URL', 'SECRET', 'SMTP_URL', 'MAIL_FROM', 'PROCESSORS', 'TRUST_PROXY'] as const)
     assert.deepEqual(wrong({ ...PUBLIC, [name]: '' }), [name])
   for (const name of ['BASE_URL', 'APP_URL'])
     assert.deepEqual(wrong({ ...PUBLIC, [name]: 'http://shop.example' }), [name])
@@ -331,12 +348,68 @@ test('where real users reach it, nothing is left to the defaults of a newcomer�
     'SMTP_URL',
     'MAIL_FROM',
     'PROCESSORS',
+    'TRUST_PROXY',
   ])
   assert.deepEqual(
     readConfig({ ...PUBLIC, PROCESSORS: 'sandbox', HOST: '10.0.0.1' }).processors,
     ['sandbox'],
     'asked for by name',
   )
+})
+
+const LIVE = { ...STRIPE, STRIPE_SECRET_KEY: 'sk_live_51Secret', STRIPE_PUBLISHABLE_KEY: 'pk_live_51Public' }
+
+test('without PUBLIC=1 only this machine reaches the service, and no real money moves', () => {
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'till.example', '128.0.0.1', '127.evil.example', '0'])
+    assert.deepEqual(wrong({ HOST: host }), ['HOST'], host)
+  for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) assert.deepEqual(wrong({ HOST: host }), [], host)
+  for (const name of ['BASE_URL', 'APP_URL']) {
+    for (const url of [
+      'https://shop.example',
+      'https://localhost',
+      'http://shop.example',
+      'http://10.0.0.1:4000',
+      'http://localhost.example',
+    ])
+      assert.deepEqual(wrong({ [name]: url }), [name], url)
+    for (const url of ['http://localhost:4000', 'http://127.0.0.1', 'http://[::1]:4000', 'http://pay.localhost:4000'])
+      assert.deepEqual(wrong({ [name]: url }), [], url)
+  }
+  const restricted = { ...LIVE, STRIPE_SECRET_KEY: 'rk_live_51Secret' }
+  for (const keys of [LIVE, restricted, { ...LIVE, PROCESSORS: 'none' }])
+    assert.deepEqual(wrong(keys), ['STRIPE_SECRET_KEY'])
+  assert.deepEqual(wrong({ ...RAZORPAY, RAZORPAY_KEY_ID: 'rzp_live_1DP5mm' }), ['RAZORPAY_KEY_ID'])
+  assert.deepEqual(wrong({ HOST: '0.0.0.0', BASE_URL: 'https://shop.example', ...LIVE }), [
+    'HOST',
+    'BASE_URL',
+    'STRIPE_SECRET_KEY',
+  ])
+  assert.deepEqual(wrong({ ...PUBLIC, ...LIVE, PROCESSORS: '' }), [])
+})
+
+test('a demo on a network may listen there, and is still no shop', () => {
+  const demo = { DEMO_ON_NETWORK: '1' }
+  const { host, demoOnNetwork, isPublic } = readConfig({ SECRET, ...demo })
+  assert.deepEqual([host, demoOnNetwork, isPublic], ['0.0.0.0', true, false])
+  assert.deepEqual(
+    wrong({ ...demo, HOST: '10.0.0.1', BASE_URL: 'http://10.0.0.1:4000', APP_URL: 'http://laptop.local:4000' }),
+    [],
+  )
+  assert.deepEqual(wrong({ ...demo, BASE_URL: 'https://shop.example' }), ['BASE_URL'])
+  assert.deepEqual(wrong({ ...demo, ...LIVE }), ['STRIPE_SECRET_KEY'])
+  assert.deepEqual(wrong({ ...PUBLIC, ...demo }), ['DEMO_ON_NETWORK'])
+})
+
+test('the sandbox never serves beside live keys', () => {
+  assert.deepEqual(wrong({ ...PUBLIC, ...STRIPE, PROCESSORS: 'stripe,sandbox' }), [])
+  assert.deepEqual(wrong({ ...PUBLIC, ...LIVE, PROCESSORS: 'stripe,sandbox' }), ['PROCESSORS'])
+  assert.deepEqual(wrong({ ...PUBLIC, ...LIVE, PROCESSORS: 'sandbox' }), ['PROCESSORS'])
+})
+
+test('a public service says which proxies are in front of it', () => {
+  for (const TRUST_PROXY of ['1', '10.0.0.0/8', 'none', 'loopback'])
+    assert.deepEqual(wrong({ ...PUBLIC, TRUST_PROXY }), [])
+  assert.deepEqual(wrong({ ...PUBLIC, TRUST_PROXY: 'true' }), ['TRUST_PROXY'])
 })
 
 test('who has keys serves, in the order that is asked for; without keys the sandbox does', () => {
@@ -378,7 +451,10 @@ test('a processor that serves has all of its keys, and they belong together', ()
     for (const name of Object.keys(keys)) assert.deepEqual(wrong({ ...keys, [name]: '' }), [name])
   assert.deepEqual(wrong({ PROCESSORS: 'stripe' }), Object.keys(STRIPE))
   assert.deepEqual(wrong({ PROCESSORS: 'razorpay' }), Object.keys(RAZORPAY))
-  assert.deepEqual(wrong({ ...STRIPE, STRIPE_SECRET_KEY: 'sk_live_x' }), ['STRIPE_PUBLISHABLE_KEY'])
+  assert.deepEqual(wrong({ ...STRIPE, STRIPE_SECRET_KEY: 'sk_live_x' }), [
+    'STRIPE_PUBLISHABLE_KEY',
+    'STRIPE_SECRET_KEY',
+  ])
   for (const [name, values] of Object.entries({
     STRIPE_SECRET_KEY: ['pk_test_x', 'sk_test_', 'key', 'sk_test_x y'],
     STRIPE_PUBLISHABLE_KEY: ['sk_test_x', 'x'],

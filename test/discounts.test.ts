@@ -350,3 +350,158 @@ test('who guesses codes is stopped, and who has right ones is not', async (t) =>
     assertProblem(answer, 429, 'rate_limited')
   assert.equal((await shop.call('POST', '/api/checkout', { productId, email: buyer() })).status, 201)
 })
+
+/** Puts an order's end into the past, as if its time had gone by. */
+const endTime = (orderId: string) =>
+  sql`update orders set expires_at = now(), due_at = now() where id = ${orderId}`.execute(shared().db)
+
+async function lifeOf(orderId: string): Promise<{ minutes: number; state: string; dueInTime: boolean }> {
+  const { rows } = await sql<{ minutes: number; state: string; dueInTime: boolean }>`
+    select round(extract(epoch from expires_at - now()) / 60)::int as minutes, state, due_at <= expires_at as "dueInTime"
+    from orders where id = ${orderId}`.execute(shared().db)
+  return rows[0]!
+}
+
+test('unpaid orders hold a limited code for minutes; then others can buy, and their payments take no money', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 3 })
+  const hoarded = await Promise.all([1, 2, 3].map(async () => (await order({ productId, discountCode: code })).body))
+  assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
+  for (const { orderId } of hoarded) {
+    assert.deepEqual(await lifeOf(orderId), { minutes: 15, state: 'pending', dueInTime: true })
+    await endTime(orderId)
+  }
+  await shop.reconcile()
+  assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
+
+  const { body } = await order({ productId, discountCode: code, email: 'bob@example.com' })
+  for (const one of hoarded) {
+    assertProblem(await shop.confirm(one), 409, 'payment_closed')
+    assert.equal((await shop.status(one.orderId)).status, 'expired')
+  }
+  assert.equal((await shop.confirm(body)).status, 200)
+  await shop.until(body.orderId, ({ paid }) => paid)
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+})
+
+test('an order with a code that has no limit lives as long as any other', async () => {
+  const productId = await shared().product()
+  const { code } = await discount()
+  assert.equal((await lifeOf((await order({ productId, discountCode: code })).body.orderId)).minutes, 24 * 60)
+})
+
+test('a buyer who comes back, a try and a bank at work renew the hold, up to a day after the order was made', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { code } = await discount({ limit: 9 })
+  const make = async () => {
+    const asked = [
+      { productId, discountCode: code, email: 'bob@example.com' },
+      { 'idempotency-key': randomUUID() },
+    ] as const
+    const { body } = await order(...asked)
+    await sql`update orders set expires_at = now() + interval '1 minute' where id = ${body.orderId}`.execute(shop.db)
+    return { ...body, again: () => order(...asked) }
+  }
+  const renewed = (orderId: string) => shop.until(orderId, () => true).then(() => lifeOf(orderId))
+
+  const back = await make()
+  assert.equal((await back.again()).body.orderId, back.orderId)
+  assert.equal((await lifeOf(back.orderId)).minutes, 15)
+
+  const declined = await make()
+  assertProblem(await shop.confirm(declined, 'decline'), 402, 'payment_declined')
+  await shop.until(declined.orderId, ({ timeline }) => timeline!.some(({ what }) => what === 'payment_declined'))
+  assert.equal((await renewed(declined.orderId)).minutes, 15)
+
+  const slow = await make()
+  await shop.confirm(slow, 'delayed')
+  await shop.until(slow.orderId, ({ timeline }) => timeline!.some(({ what }) => what === 'payment_processing'))
+  assert.notEqual((await renewed(slow.orderId)).minutes, 1)
+
+  const old = await make()
+  await sql`update orders set created_at = now() - interval '23 hours 55 minutes' where id = ${old.orderId}`.execute(
+    shop.db,
+  )
+  await old.again()
+  assert.equal((await lifeOf(old.orderId)).minutes, 5)
+})
+
+test('a buyer who comes back while the order ends has either more time or a clear no, and the use is counted once', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 20 })
+  const asked = Array.from({ length: 12 }, () => [
+    { productId, discountCode: code, email: buyer() },
+    { 'idempotency-key': randomUUID() },
+  ])
+  const orders = await Promise.all(asked.map(async ([body, headers]) => (await order(body!, headers as never)).body))
+  await Promise.all(orders.map(({ orderId }) => endTime(orderId)))
+  const [, ...again] = await Promise.all([
+    shop.reconcile(),
+    ...asked.map(([body, headers]) => order(body!, headers as never)),
+  ])
+  let held = 0
+  for (const [at, answer] of again.entries()) {
+    const { state, minutes } = await lifeOf(orders[at]!.orderId)
+    if (state === 'pending') {
+      assert.equal(answer.status, 201)
+      assert.equal(minutes, 15)
+      // the payment that was closed for the end that did not come is replaced by another
+      const last = (await order(asked[at]![0]!, asked[at]![1] as never)).body
+      assert.equal((await shop.confirm(last)).status, 200)
+      held++
+    } else assert.equal(state, 'expired')
+  }
+  assert.deepEqual(await usesOf(id), { uses: held, held })
+})
+
+test('money that comes for an order whose use another buyer has is honoured at the promised price', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const first = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  const payment = await shop.sandboxPayment(first.orderId)
+  await endTime(first.orderId)
+  // the bank's yes and the end of the order at the same moment
+  const capture = { id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'card' }
+  const captured = { ...payment, state: 'captured', captures: [{ ...capture, capturedAt: new Date().toISOString() }] }
+  const second = (async () => {
+    await shop.reconcile()
+    return order({ productId, discountCode: code })
+  })()
+  const [told] = await Promise.all([shop.notify({ payment: captured }), second])
+  assert.equal(told.status, 200)
+  const { status, amount } = await shop.status(first.orderId)
+  assert.deepEqual({ status, amount }, { status: 'paid', amount: first.amount })
+  const { uses, held } = await usesOf(id)
+  assert.equal(uses, (await second).status === 201 ? 2 : 1)
+  assert.equal(held, uses)
+})
+
+test('a buyer who was given days to pay keeps the price and holds no use meanwhile', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const first = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  const payment = await shop.sandboxPayment(first.orderId)
+  for (let at = 0; at < 2; at++)
+    assert.equal((await shop.notify({ type: 'payment.waits', payment: { ...payment, takesDays: true } })).status, 200)
+  assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
+  assert.equal((await lifeOf(first.orderId)).minutes, 7 * 24 * 60)
+  assert.equal((await order({ productId, discountCode: code })).status, 201)
+
+  const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
+  const proof = await prove({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
+  assert.deepEqual(
+    proof.differences.filter(({ what }) => what === 'discount_uses_differ'),
+    [],
+  )
+  const capture = { id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'bank_transfer' }
+  const captures = [{ ...capture, capturedAt: new Date().toISOString() }]
+  assert.equal((await shop.notify({ payment: { ...payment, state: 'captured', captures } })).status, 200)
+  const { status, amount } = await shop.status(first.orderId)
+  assert.deepEqual({ status, amount }, { status: 'paid', amount: first.amount })
+  assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
+})

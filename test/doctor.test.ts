@@ -100,7 +100,11 @@ async function startWholeShop(t: Ends, more: Env = {}) {
   return { stripe, razorpay, shop, env: await settingsOf(t, { ...keys, ...addressesOf(shop) }) }
 }
 
-const addressesOf = ({ url, databaseUrl }: TestShop): Env => ({ BASE_URL: url, DATABASE_URL: databaseUrl })
+const addressesOf = ({ url, databaseUrl, config }: TestShop): Env => ({
+  BASE_URL: url,
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: config.dataDir,
+})
 
 const stripeSettings = ({ url, secretKey = 'sk_test_till', webhookSecret = 'whsec_till' }: Partial<{ url: string; secretKey: string; webhookSecret: string }>): Env => ({
   STRIPE_SECRET_KEY: secretKey,
@@ -135,6 +139,7 @@ test('a shop with everything is well, and nothing is left behind by looking', as
     ['mail', /answers, signed in; mails come from Shop/],
     ['sign-in', /api\/auth\/idp\/callback/],
     ['stripe', /takes the key, in test mode/],
+    ['stripe statement', /lines begin with TILL, as STATEMENT_PREFIX says/],
     ['stripe notifies', /of all that is needed/],
     ['razorpay', /takes the key, in test mode/],
     ['service', /is ready/],
@@ -208,6 +213,15 @@ test('a mail server whose certificate is not right is one that no mail would go 
   assert.match(sender!.advice!, /MAIL_FROM/)
 })
 
+test('a mail server without TLS is one that no mail goes to, unless the setting says so', async (t) => {
+  const SMTP_URL = `smtp://${(await startMailServer(t, { authOptional: true })).replace('127.0.0.1', '0.0.0.0')}`
+  const says = async (url: string) => examine(await settingsOf(t, { SMTP_URL: url, MAIL_FROM: 'shop@shop.example' }))
+  const refused = await says(SMTP_URL)
+  assertSays(refused, 'mail', 'failure', /offers no TLS .*no mail is sent/)
+  assert.match(about(refused, 'mail').advice!, /\?tls=none/)
+  assertSays(await says(`${SMTP_URL}?tls=none`), 'mail', 'warning', /without TLS .* reads every code$/)
+})
+
 test('keys and passwords that are not taken are said to be just that', async (t) => {
   const { env, shop } = await startWholeShop(t)
   const findings = await examine({
@@ -224,6 +238,13 @@ test('keys and passwords that are not taken are said to be just that', async (t)
   assert.doesNotMatch(JSON.stringify(findings), /sk_test_another|another secret|another-password|whsec_/)
 })
 
+test('a password that is an ordinary word takes no word from what the doctor says, and is shown in no address', async (t) => {
+  const env = await settingsOf(t, { DATABASE_URL: 'postgres://user:password@127.0.0.1:1/database', SMTP_URL: 'smtp://a:connection@127.0.0.1:1', MAIL_FROM: 'a@b.example' }) // oxfmt-ignore
+  const findings = await examine(env)
+  assertSays(findings, 'database', 'failure', /nothing listens there \(connection refused\)/)
+  assert.doesNotMatch(JSON.stringify(findings), /:(?:password|connection)@/)
+})
+
 test('a restricted key is told what it lacks; that it may not read the webhook addresses is no failure', async (t) => {
   const { env, stripe } = await startWholeShop(t)
   stripe.knobs.forbidden = ['/v1/disputes', '/v1/events', '/v1/webhook_endpoints']
@@ -233,6 +254,39 @@ test('a restricted key is told what it lacks; that it may not read the webhook a
   const rest = await examine({ ...env, PROCESSORS: 'stripe' })
   assertSays(rest, 'stripe', 'fine', /takes the key/)
   assert.notEqual(about(rest, 'stripe notifies').mark, 'failure')
+})
+
+test('an account that prints another prefix than STATEMENT_PREFIX is named, with both ways to mend it', async (t) => {
+  const { env, stripe } = await startWholeShop(t)
+  stripe.bank.statementPrefix = 'ANNS'
+  const findings = await examine({ ...env, PROCESSORS: 'stripe' })
+  assertSays(findings, 'stripe statement', 'warning', /begin with ANNS, and STATEMENT_PREFIX is TILL/)
+  assert.match(
+    about(findings, 'stripe statement').advice!,
+    /STATEMENT_PREFIX=ANNS, or the shortened descriptor .* to TILL/,
+  )
+  stripe.knobs.forbidden = ['/v1/account']
+  const untold = await examine({ ...env, PROCESSORS: 'stripe' })
+  assertSays(untold, 'stripe', 'fine', /takes the key/)
+  assert.deepEqual(
+    untold.filter((one) => one.about === 'stripe statement'),
+    [],
+  )
+})
+
+test('each way of paying that the settings list is tried, and nothing stays open', async (t) => {
+  const { env, stripe } = await startWholeShop(t)
+  const listed = { ...env, PROCESSORS: 'stripe', STRIPE_PAYMENT_METHOD_TYPES: 'card,sepa_debit,us_bank_account' }
+  const name = 'stripe ways to pay'
+  assertSays(await examine(listed), name, 'fine', /by card, sepa_debit, us_bank_account can be started/)
+  stripe.bank.notActivated.add('sepa_debit')
+  assertSays(
+    await examine(listed),
+    name,
+    'failure',
+    /by sepa_debit \(payment_intent_invalid_parameter, req_\w+\) are refused/,
+  )
+  assert.deepEqual([...new Set(stripe.bank.paymentIntents.map((one) => one['status']))], ['canceled'])
 })
 
 test('a page in HTML is no answer, whoever gives it', async (t) => {
@@ -265,7 +319,7 @@ test('a webhook address that leads elsewhere is found: a redirect, another secre
   assertSays(otherSecret, 'stripe webhook', 'failure', /another secret for stripe/)
   assertSays(otherSecret, 'razorpay webhook', 'fine', /takes/)
 
-  const staging = await startTestShop(t, { env: env as Env, databaseUrl: await newDatabase(t) })
+  const staging = await startTestShop(t, { env: { ...env, DATA_DIR: await temporaryFolder(t) } as Env, databaseUrl: await newDatabase(t) }) // oxfmt-ignore
   const otherDatabase = await examine({ ...env, BASE_URL: staging.url })
   for (const name of ['stripe webhook', 'razorpay webhook'])
     assertSays(otherDatabase, name, 'failure', /the same secret and another database/)
@@ -278,9 +332,9 @@ test('what the processor has registered is compared with what is needed', async 
   const { shop, env, stripe } = await startWholeShop(t)
   const { webhookEndpoints } = stripe.bank
   const endpoint = webhookEndpoints[0]!
-  const notifies = async () => (await examine({ ...env, ...publicAddress })).filter((one) => one.about === 'stripe notifies')
+  const notifies = async () => (await examineConfig({ ...readConfig(env), ...publicAddress })).filter((one) => one.about === 'stripe notifies')
   // as it would be for a shop that everybody can reach
-  const publicAddress: Env = { BASE_URL: 'http://shop.invalid' }
+  const publicAddress = { baseUrl: 'http://shop.invalid' }
   const marks = (findings: Finding[]) => findings.map(({ mark }) => mark)
   const url = 'http://shop.invalid/api/webhooks/stripe'
 
@@ -375,13 +429,13 @@ test('pages on a static host must ask this API, and lie within its site', async 
   assertSays(await examine(env), 'pages', 'failure', /asks another API/)
   api = shop.url
   assertSays(await examine(env), 'pages', 'fine', /answers/)
-  const otherSite = await examine({ ...env, APP_URL: 'https://pay.elsewhere.example' })
+  const otherSite = await examineConfig({ ...readConfig(env), appUrl: 'https://pay.elsewhere.example' })
   assertSays(otherSite, 'sessions', 'failure', /two sites/)
 })
 
 test('keys of the wrong mode are said loudly', async (t) => {
   const live = await settingsOf(t, stripeSettings({ secretKey: 'sk_live_till' }))
-  assertSays(await examine(live), 'stripe keys', 'warning', /LIVE keys on a private machine/)
+  assertSays(await examine(live), 'settings', 'failure', /^STRIPE_SECRET_KEY: a live key needs PUBLIC=1/)
   const config = { ...readConfig(await settingsOf(t, stripeSettings({}))), isPublic: true }
   const findings = await examineConfig(config)
   assertSays(findings, 'stripe keys', 'warning', /TEST KEYS ON A PUBLIC SERVICE.*NOBODY PAYS/)

@@ -466,3 +466,36 @@ function residentBytes(pid: number): number {
     : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
   return Number(kilobytes) * 1024
 }
+
+test('a link that is bent or expired shows a person a page with the way to a new one, and a program a problem', async () => {
+  const shop = shared()
+  const { orderId } = await shop.paid()
+  const { downloads } = await shop.status(orderId, 'bob@example.com')
+  const path = new URL(downloads[0]!.url).pathname
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  const follow = (link: string) => shop.call<string>('GET', link, undefined, browser)
+  assert.equal((await follow(path)).status, 200)
+  await sql`update orders set email_changed_at = now() + interval '1 minute' where id = ${orderId}`.execute(shop.db)
+  for (const [link, status, said, way] of [
+    [path, 403, 'The link has expired', `/order/?order=${orderId}`],
+    [path.slice(0, -3), 403, 'The link is not valid', `/order/?order=${orderId}`],
+    [`${path}${'x'.repeat(300)}`, 400, 'The link is not valid', `/order/?order=${orderId}`],
+    [`${path}/more`, 404, 'The link is not valid', '/order/'],
+    ['/api/downloads/<script>', 403, 'The link is not valid', '/order/'],
+    ['/api/nowhere', 404, 'There is nothing here', '/order/'],
+  ] as const) {
+    const answer = await follow(link)
+    assert.equal(answer.status, status, link)
+    assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    assert.match(answer.headers.get('content-security-policy')!, /script-src 'self'/)
+    assert(answer.body.includes(`<h1>${said}</h1>`), answer.body)
+    assert(answer.body.includes(`href="http://shop.test${way}`), way)
+    assert.doesNotMatch(answer.body, /<script>(?!<)/)
+    const program = await shop.call('GET', link)
+    assert.equal(program.headers.get('content-type'), 'application/problem+json')
+    assert.equal(program.status, status)
+  }
+  // only what is opened: a script's own request, also of a page, is answered as ever
+  assertProblem(await shop.call('POST', '/api/checkout', {}, browser), 400, 'validation_failed')
+})

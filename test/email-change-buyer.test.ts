@@ -2,11 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { codeOf as mailedCodeOf } from '../src/buyers/email-changes.ts'
+import { finishMoves, sweepEmailChanges } from '../src/buyers/order-moves.ts'
 import { newId } from '../src/kit/ids.ts'
+import { type Jobs, startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import { hashOf } from '../src/kit/tokens.ts'
 import { codeOf } from '../src/sellers/codes.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
 import { codeRow } from './codes.ts'
-import { type MailServer, says, startMailServer } from './mail-server.ts'
+import { type MailServer, parsed, says, startMailServer } from './mail-server.ts'
 import { times } from './processor.ts'
 import { type Browser, newBrowser, newMailbox, wrongCode } from './seller.ts'
 import { type Answer, SECRET, type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
@@ -15,16 +19,28 @@ const ends: (() => unknown)[] = []
 let shop: TestShop
 let server: MailServer
 let ann: Browser
-/** Mailboxes that the mail server says are not there. */
+let jobs: Jobs
+/** Mailboxes that the mail server says are not there, and whose mails it takes for unwanted. */
 const gone = new Set<string>()
+const picky = new Set<string>()
 
 before(async () => {
   const later = { after: (end: () => unknown) => void ends.push(end) }
   server = await startMailServer(later, {
+    onData(stream, { envelope }, done) {
+      void parsed(stream).then((mail) => {
+        const to = envelope.rcptTo.map(({ address }) => address)
+        if (to.some((address) => picky.has(address))) return done(says(550, 'this looks like spam'))
+        server.mails.push({ to, mail })
+        done()
+      }, done)
+    },
     onRcptTo: ({ address }, _session, done) => (gone.has(address) ? done(says(550, 'no such mailbox')) : done()),
   })
   shop = await startTestShop(later, { env: { SMTP_URL: server.url } })
   ann = await signIn('ann@shop.test')
+  jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
+  ends.push(() => jobs.stop())
 })
 after(async () => {
   for (const end of ends.reverse()) await end()
@@ -115,7 +131,7 @@ test('an address is put right by whoever reads the new mailbox, and the order op
   assert(mail.subject.startsWith(`${code} `) && mail.text.includes(`http://shop.test/order/?order=${orderId}#email`))
 
   const confirmed = await confirm(orderId, right, `${code.slice(0, 3)} ${code.slice(3)}`)
-  assert.deepEqual([confirmed.status, confirmed.body], [200, {}])
+  assert.deepEqual([confirmed.status, confirmed.body], [200, { moved: true, movesAt: null }])
   assert.equal((await shop.status(orderId, right)).downloads.length, 1)
   assert.equal((await shop.status(orderId, old)).downloads.length, 0)
   assert.equal((await shop.call('GET', await linkOf(right))).status, 200)
@@ -202,7 +218,13 @@ test('five wrong codes burn it, however many at once; a newer one is good, and e
 
 test('the right code at ten places at once moves the order once, and tells each mailbox once', async () => {
   const [old, right] = [newMailbox(), newMailbox()]
+  gone.add(old)
   const orderId = await paidOrder(old)
+  await eventually(
+    () => detail(orderId),
+    ({ receipt }) => receipt === 'bounced',
+  )
+  gone.delete(old)
   await ask(orderId, right)
   const code = await codeFor(orderId)
   const answers = await times(10, () => confirm(orderId, right, code))
@@ -224,6 +246,153 @@ test('a new address that the mail server refuses is not waited for', async () =>
     ({ pendingEmail }) => pendingEmail === undefined,
   )
   assert.equal((await shop.status(orderId, old)).downloads.length, 1)
+})
+
+const QUESTION = /^Does your order stay at this address/
+const MOVED = /another address/
+
+/** A move that the new mailbox has confirmed, and what the mail to the old one holds. */
+async function confirmedMove(): Promise<{
+  orderId: string
+  old: string
+  right: string
+  token: string
+  code: string
+  answer: any
+}> {
+  const [old, right] = [newMailbox(), newMailbox()]
+  const orderId = await paidOrder(old)
+  return { orderId, old, right, ...(await confirmAgain(orderId, old, right)) }
+}
+async function confirmAgain(orderId: string, old: string, right: string) {
+  await ask(orderId, right)
+  const before = mailsTo(old).length
+  const { status, body: answer } = await confirm(orderId, right, await codeFor(orderId))
+  assert.equal(status, 200)
+  const mail = await eventually(
+    async () =>
+      mailsTo(old)
+        .slice(before)
+        .find(({ subject }) => QUESTION.test(subject)),
+    (one) => one !== undefined,
+  )
+  const [, token] = /#keep=([\w.-]+)/.exec(mail!.text)!
+  const [, code] = /\b(\d{6})\b/.exec(mail!.text)!
+  return { token: token!, code: code!, answer }
+}
+const keep = (orderId: string, token: string) => shop.call('POST', `/api/checkout/${orderId}/email/keep`, { token })
+const consent = (orderId: string, token: string, code: string) =>
+  shop.call('POST', `/api/checkout/${orderId}/email/consent`, { token, code })
+const opens = async (orderId: string, email: string) => (await shop.status(orderId, email)).downloads.length > 0
+const timeIsOver = (orderId: string) =>
+  sql`update email_changes set moves_at = now() - interval '1 second' where order_id = ${orderId} and moves_at is not null`.execute(shop.db) // oxfmt-ignore
+const finish = () => times(2, () => finishMoves(shop.db, jobs))
+
+test('an order whose old mailbox is there moves after three days, and until then both addresses open it', async () => {
+  const { orderId, old, right, answer } = await confirmedMove()
+  assert.equal(answer.moved, false)
+  const days = (Date.parse(answer.movesAt) - Date.now()) / 86_400_000
+  assert(days > 2.9 && days <= 3, String(days))
+  const link = new URL((await shop.status(orderId, old)).downloads[0]!.url).pathname
+  const both = async () => [await opens(orderId, old), await opens(orderId, right)]
+  await finish()
+  assert.deepEqual(await both(), [true, true])
+  assert.equal(await opens(orderId, newMailbox()), false)
+  assert.equal((await shop.call('GET', link)).status, 200)
+  const { email, pendingEmail, emailMove } = await detail(orderId)
+  assert.deepEqual([email, pendingEmail, emailMove], [old, right, { movesAt: answer.movesAt }])
+  await mailTo(right, /receipt/)
+  assert(
+    mailsTo(old).every(({ subject, text }) => !MOVED.test(subject) && !text.includes(right)),
+    'the new one is not named',
+  )
+
+  await timeIsOver(orderId)
+  await finish()
+  assert.deepEqual(await both(), [false, true])
+  await mailTo(old, MOVED)
+  await finish()
+  assert.equal(mailsTo(old).filter(({ subject }) => MOVED.test(subject)).length, 1)
+  assert.deepEqual([(await detail(orderId)).email, (await detail(orderId)).emailMove], [right, undefined])
+})
+
+test('the old mailbox keeps its order by one press, and from then on only its consent moves it', async () => {
+  const { orderId, old, right, token } = await confirmedMove()
+  const other = await confirmedMove()
+  for (const wrong of [
+    other.token,
+    `${token.slice(0, -2)}xx`,
+    token.replace(/^./, (one) => (one === 'a' ? 'b' : 'a')),
+    'a.b',
+  ])
+    assertProblem(await keep(orderId, wrong), 410, 'email_change_over')
+  for (let time = 0; time < 2; time++) assert.deepEqual((await keep(orderId, token)).body, {})
+  assert.deepEqual([await opens(orderId, old), await opens(orderId, right)], [true, false])
+  assert.equal((await detail(orderId)).pendingEmail, undefined)
+  await sweepEmailChanges(shop.db)
+
+  // whoever asks again gets no days that run out
+  const again = await confirmAgain(orderId, old, right)
+  assert.deepEqual(again.answer, { moved: false, movesAt: null })
+  assertProblem(await keep(orderId, token), 410, 'email_change_over')
+  await timeIsOver(orderId)
+  await finish()
+  assert.equal((await detail(orderId)).email, old)
+  assert.equal((await consent(orderId, again.token, again.code)).status, 200)
+  assert.deepEqual([await opens(orderId, old), await opens(orderId, right)], [false, true])
+  assertProblem(await keep(orderId, again.token), 410, 'email_change_over')
+})
+
+test('the old mailbox consents by its code: five wrong ones burn it, the new mailbox’s own is none', async () => {
+  const { orderId, old, right, token, code } = await confirmedMove()
+  const theirs = await codeFor(orderId)
+  if (theirs !== code) assertProblem(await consent(orderId, token, theirs), 401, 'invalid_code')
+  assertProblem(await confirm(orderId, old, code), 401, 'invalid_code')
+  for (let time = 0; time < 4; time++)
+    assertProblem(await consent(orderId, token, wrongCode(code)), 401, 'invalid_code')
+  const other = await confirmedMove()
+  assert.equal((await consent(other.orderId, other.token, other.code)).status, 200)
+  assertProblem(await consent(orderId, token, wrongCode(code)), 401, 'invalid_code')
+  assertProblem(await consent(orderId, token, code), 401, 'invalid_code')
+  assert.deepEqual([await opens(orderId, old), await opens(orderId, right)], [true, true])
+})
+
+test('a session that is not fresh moves no order', async () => {
+  const orderId = await paidOrder(newMailbox())
+  const stolen = await signIn('ann@shop.test')
+  await sql`
+    update sessions set created_at = now() - interval '11 minutes'
+    where token_hash = ${hashOf(stolen.jar.value('till_session')!)}`.execute(shop.db)
+  assertProblem(await ask(orderId, newMailbox(), stolen), 403, 'recent_sign_in_required')
+  assert.equal((await detail(orderId)).pendingEmail, undefined)
+})
+
+test('a receipt that was refused for its words moves nothing at once; a mailbox that is not there does', async () => {
+  const [old, right] = [newMailbox(), newMailbox()]
+  picky.add(old)
+  const orderId = await paidOrder(old)
+  await eventually(
+    () => detail(orderId),
+    ({ receipt }) => receipt === 'bounced',
+  )
+  await ask(orderId, right)
+  assert.equal((await confirm(orderId, right, await codeFor(orderId))).body.moved, false)
+  assert.equal(await opens(orderId, old), true)
+  // the mail server took the receipt, and says of the question that there is nobody
+  const [silent, better] = [newMailbox(), newMailbox()]
+  const other = await paidOrder(silent)
+  await mailTo(silent, /receipt/)
+  gone.add(silent)
+  await ask(other, better)
+  assert.equal((await confirm(other, better, await codeFor(other))).body.moved, false)
+  await eventually(
+    async () => {
+      await finish()
+      return (await detail(other)).email
+    },
+    (email) => email === better,
+  )
+  assert.equal((await detail(orderId)).email, old)
 })
 
 test('codes are limited for each order and each seller, and wrong ones for each network', async (t) => {

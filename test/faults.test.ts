@@ -5,7 +5,6 @@ import http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { PgBoss } from 'pg-boss'
 import { connect as openPool, inTransaction, isDatabaseOutage } from '../src/kit/database.ts'
 import { newEventId, signed, times } from './processor.ts'
 import {
@@ -67,7 +66,7 @@ async function assertBoughtOnce(service: Service, client: pg.Client, orderId: st
 async function assertToldOnce(client: pg.Client): Promise<void> {
   const twice = await rows(
     client,
-    `select substring(text from 'ord_[0-9a-z]{26}') as id, subject, count(*) from outbox group by 1, 2 having count(*) > 1`,
+    `select substring(text from 'ord_[0-9a-z]{26}') as id, subject, count(*) from outbox where text ~ 'ord_[0-9a-z]{26}' group by 1, 2 having count(*) > 1`,
   )
   assert.deepEqual(twice, [])
 }
@@ -237,14 +236,11 @@ async function onOnesOwn(t: TestContext) {
     service = await startService(t, dataDir, env)
     assert.deepEqual(await service.mails(orderId), [])
 
-    // what the clock does a minute or two later: a job that nobody finished is given to another
-    await client.query(`update pgboss.job set started_on = started_on - interval '1 hour' where state = 'active'`)
-    await client.query('update pgboss.queue set monitor_on = null')
-    const clock = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false })
-    await clock.start()
-    await clock.supervise()
-    await clock.stop()
-    await tryNow('retry')
+    // the lock of the killed process is free, so its jobs are given to this one
+    await eventually(
+      () => mailJobs(orderId),
+      (jobs) => jobs.every(({ state }) => state === 'completed'),
+    )
     await assertBoughtOnce(service, client, orderId)
 
     // and as if it had died after sending, before it could say so
@@ -357,7 +353,7 @@ async function onOnesOwn(t: TestContext) {
   await t.test(
     'of two services one is told to end under load: what runs is finished, and the other carries on',
     async () => {
-      const other = await startService(t, serviceFolder(t), { ...env, DATABASE_URL: databaseUrl })
+      const other = await startService(t, dataDir, { ...env, DATABASE_URL: databaseUrl })
       const later = await ordered(service)
       assert.equal((await service.confirm(later.clientSecret, 'delayed')).body.status, 'processing')
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { type EmbeddedPostgres, startEmbedded } from '../src/kit/embedded.ts'
-import { isAlive } from '../src/kit/embedded/postmaster.ts'
+import { isAlive } from '../src/kit/embedded/pid-file.ts'
 
 /** Test files run beside each other, each with services that have pools of their own. */
 const CONNECTIONS = 300
@@ -19,7 +19,6 @@ export async function globalSetup(): Promise<void> {
   if (process.env.TEST_DATABASE_URL) return
   removeLeftovers()
   folder = fs.mkdtempSync(path.join(os.tmpdir(), `${PREFIX}${process.pid}-`))
-  fs.chmodSync(folder, 0o711) // for root, PostgreSQL runs under another account, which must be able to enter
   postgres = await startEmbedded({ dir: folder, name: 'till', fast: true, maxConnections: CONNECTIONS })
   process.env.TEST_DATABASE_URL = postgres.url
 }

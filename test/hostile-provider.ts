@@ -9,7 +9,8 @@ import type { Ends } from './shop.ts'
 
 // A provider that keeps to the protocol, and checks what it is asked, but for what a test has it do wrong.
 
-export type Place = 'discovery' | 'token' | 'jwks' | 'userinfo'
+/** `page`: the host itself, when somebody asks whether it is there. */
+export type Place = 'discovery' | 'token' | 'jwks' | 'userinfo' | 'page'
 export type Breakage = keyof typeof BREAKAGES
 
 export interface Lies {
@@ -85,6 +86,7 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
         ...provider.lies.metadata,
       }),
     ],
+    page: async () => [404, {}],
     jwks: async () => [200, { keys: [keys.published] }],
     userinfo: async ({ headers }) =>
       headers.authorization === 'Bearer of-userinfo'
@@ -152,6 +154,7 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
 
   const PATHS: Record<string, Place> = {
     '/.well-known/openid-configuration': 'discovery',
+    '/': 'page',
     '/token': 'token',
     '/jwks': 'jwks',
     '/userinfo': 'userinfo',
@@ -188,6 +191,7 @@ const BREAKAGES = {
     void response.writeHead(status, JSON_TYPE).write(json.slice(0, 5)),
   'hangs up': (response: http.ServerResponse) => void response.destroy(),
   'answers 500': answers(500, 'application/json', '{"error":"server_error"}'),
+  'answers 503': answers(503, 'text/html', '<h1>Nothing here</h1>'),
   'answers 429': answers(429, 'application/json', '{"error":"slow_down"}'),
   'answers HTML': answers(200, 'text/html', '<h1>Be right back</h1>'),
   'answers what is no JSON': answers(200, 'application/json', '{"is'),

@@ -1,44 +1,13 @@
 import assert from 'node:assert/strict'
-import http from 'node:http'
 import net from 'node:net'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
 import { newServer } from '../src/kit/http.ts'
 import { newLog } from '../src/kit/log.ts'
+import { operations } from './operations.ts'
 import { assertProblem, type Answer, sharedShop, type TestShop } from './shop.ts'
 
 const APP_URL = 'https://pay.shop.example'
 const shared = sharedShop({ env: { APP_URL, BASE_URL: 'https://api.shop.example' } })
-
-interface Operation {
-  parameters?: { name: string; in: string }[]
-  requestBody?: object
-}
-
-/** Every route there is, as the service describes itself. */
-async function operations(shop: TestShop): Promise<{ path: string; methods: Record<string, Operation> }[]> {
-  const { body } = await shop.call('GET', '/api/openapi.json')
-  const hidden = [
-    '/metrics',
-    '/api/openapi.json',
-    '/api/docs',
-    '/',
-    '/pay/',
-    '/order/',
-    '/charge/',
-    '/pricing/',
-    '/outbox/',
-    '/sign-in/',
-    '/account/',
-    '/pay',
-    '/sign-in',
-    '/favicon.svg',
-  ]
-  return [
-    ...Object.entries<Record<string, Operation>>(body.paths).map(([path, methods]) => ({ path, methods })),
-    ...hidden.map((path) => ({ path, methods: { get: {} } })),
-  ]
-}
 
 /** Bytes on a bare connection, for what a proper client never sends. */
 async function raw(shop: TestShop, request: string): Promise<{ status: number; head: string; body: string }> {
@@ -52,7 +21,7 @@ async function raw(shop: TestShop, request: string): Promise<{ status: number; h
 }
 
 const rawGet = (shop: TestShop, path: string, headers = '') =>
-  raw(shop, `GET ${path} HTTP/1.1\nhost: x\nconnection: close\n${headers}\n`)
+  raw(shop, `GET ${path} HTTP/1.1\nhost: localhost\nconnection: close\n${headers}\n`)
 
 const validOrder = async (shop: TestShop) => ({ productId: await shop.product(), email: 'bob@example.com' })
 
@@ -125,14 +94,14 @@ test('every route answers its own methods, and says which they are to all others
     const address = path.replaceAll(/\{\w+\}/g, 'x')
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       if (own.includes(method)) continue
-      const answer = await shop.call(method, address, undefined, { accept: 'text/html' })
+      const answer = await shop.call(method, address, undefined, { accept: 'application/json' })
       assert.equal(answer.status, 405, `${method} ${address}`)
       assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), own.sort(), `${method} ${address}`)
       if (method !== 'HEAD') assertProblem(answer, 405, 'method_not_allowed')
     }
     const { status, head, body } = await raw(
       shop,
-      `TRACE ${address} HTTP/1.1\nhost: x\ncookie: secret\nconnection: close\n\n`,
+      `TRACE ${address} HTTP/1.1\nhost: localhost\ncookie: secret\nconnection: close\n\n`,
     )
     assert.equal(status, 405)
     assert.doesNotMatch(head + body, /secret/)
@@ -167,11 +136,13 @@ test('an address that is only nearly right leads nowhere, and past no check', as
     for (const method of ['GET', 'POST']) {
       const { status, head, body } = await raw(
         shop,
-        `${method} ${path} HTTP/1.1\nhost: x\naccept: text/html\ncontent-type: application/json\ncontent-length: 2\nconnection: close\n\n{}`,
+        `${method} ${path} HTTP/1.1\nhost: localhost\naccept: text/html\ncontent-type: application/json\ncontent-length: 2\nconnection: close\n\n{}`,
       )
       const shown = `${method} ${path}: ${head} ${body}`
       assert([400, 403, 404].includes(status), shown)
-      if (/^\/api([/?]|$)/.test(path)) assert.match(head, /content-type: application\/problem\+json/, shown)
+      // a person who follows a link reads a page
+      const isProgram = /^\/api([/?]|$)/.test(path) && method === 'POST'
+      if (isProgram) assert.match(head, /content-type: application\/problem\+json/, shown)
     }
   }
 })
@@ -264,260 +235,6 @@ test('everything else is for our own pages alone', async () => {
   }
 })
 
-test('a body of 64 KB is read, a larger one is refused, announced or not', async () => {
-  const shop = shared()
-  const order = await validOrder(shop)
-  const ofBytes = (bytes: number) =>
-    JSON.stringify({ ...order, note: '' }).replace(
-      '""',
-      `"${'x'.repeat(bytes - JSON.stringify({ ...order, note: '' }).length)}"`,
-    )
-  assert.equal(Buffer.byteLength(ofBytes(65_536)), 65_536)
-  assert.equal((await shop.call('POST', '/api/checkout', ofBytes(65_536))).status, 201)
-  for (const bytes of [65_537, 2_000_000])
-    assertProblem(await shop.call('POST', '/api/checkout', ofBytes(bytes)), 413, 'body_too_large')
-  assertProblem(await shop.call('POST', '/api/webhooks/sandbox', 'x'.repeat(256 * 1024 + 1)), 413, 'body_too_large')
-
-  const request = http.request(`${shop.url}/api/checkout`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-  })
-  const answered = new Promise<http.IncomingMessage>((resolve, reject) =>
-    request.on('response', resolve).on('error', reject),
-  )
-  for (let sent = 0; sent < 80_000; sent += 8_000) request.write('x'.repeat(8_000))
-  const answer = await answered
-  request.on('error', () => {}).destroy()
-  assert.equal(answer.statusCode, 413, 'a body without a length is counted as it comes')
-})
-
-test('only JSON in UTF-8 is read', async () => {
-  const shop = shared()
-  const order = JSON.stringify(await validOrder(shop))
-  const types = [
-    'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json', 'application/json5', 'application/jsonx', 'text/html',
-    'application/problem+json', 'application/xml', 'json', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/json;charset="utf-7"',
-    'application/json;x=1;charset=utf-32', 'text/plain; application/json', 'text/plain, application/json', '*/*', ' ',
-  ] // oxfmt-ignore
-  for (const type of types) {
-    const answer = await shop.call('POST', '/api/checkout', order, { 'content-type': type })
-    assertProblem(answer, 415, 'unsupported_media_type')
-  }
-  for (const coding of ['gzip', 'br', 'deflate', 'identity, gzip', 'x'])
-    assertProblem(
-      await shop.call('POST', '/api/checkout', order, { 'content-encoding': coding }),
-      415,
-      'unsupported_media_type',
-    )
-  for (const type of [
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-    'Application/JSON',
-  ])
-    assert.equal((await shop.call('POST', '/api/checkout', order, { 'content-type': type })).status, 201, type)
-})
-
-test('a compressed bomb is refused before it is opened', async () => {
-  const { url } = shared()
-  const bomb = gzipSync(Buffer.alloc(10_000_000, 32))
-  const response = await fetch(`${url}/api/checkout`, {
-    method: 'POST',
-    body: bomb,
-    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-  })
-  assert.equal(response.status, 415)
-})
-
-test('a body that two readers could understand differently is refused', async () => {
-  const shop = shared()
-  const { productId, email } = await validOrder(shop)
-  const rest = `"productId":"${productId}","email":"${email}"`
-  const bodies = [
-    '', ' ', '{', '}', '{}{}', '{},', "{'a':1}", '{a:1}', '{"a":01}', '{"a":NaN}', '{"a":1,}', '[1,]', '"', 'nul', 'undefined', '\ufeff{}', `{${rest},}`, `{${rest}}x`, '{"a":"\n"}',
-    `{"email":"eve@example.com",${rest}}`, `{${rest},"productId":"x"}`, `{${rest},"productId"${' '.repeat(500)}:"x"}`, `{${rest},"productId"\n\t:"x"}`,
-    `{${rest},"product\\u0049d":"x"}`, `{${rest},"a":{"b":1,"b":2}}`, `{${rest},"a":[{"b":1,"b":2}]}`, `{${rest},"\\\\":1,"\\\\":2}`,
-    `{${rest},"__proto__":{"amount":1}}`, `{${rest},"__proto__"${' '.repeat(500)}:1}`, `{${rest},"\\u005f_proto__":1}`, `{${rest},"a":{"__proto__":1}}`,
-    `{${rest},"a":${'['.repeat(16)}${']'.repeat(16)}}`, `{${rest},"a":${'{"a":'.repeat(16)}1${'}'.repeat(16)}}`, '['.repeat(60_000), '['.repeat(30_000) + ']'.repeat(30_000),
-    '{"a":'.repeat(10_000),
-  ] // oxfmt-ignore
-  for (const body of bodies) assertProblem(await shop.call('POST', '/api/checkout', body), 400, 'malformed_body')
-  assert.equal(({} as { amount?: number }).amount, undefined)
-  // as deep as is allowed; the same name in different places; strings that look like members
-  for (const more of [
-    `"a":${'['.repeat(15)}${']'.repeat(15)}`,
-    '"a":{"b":1},"c":{"b":1}',
-    '"a":["b","b","b"]',
-    '"a":"\\"a\\":","b":"a"',
-  ])
-    assert.equal((await shop.call('POST', '/api/checkout', `{${rest},${more}}`)).status, 201, more)
-})
-
-test('bytes that are not UTF-8 are refused, or are no address', async () => {
-  const { url } = shared()
-  for (const bytes of [
-    Buffer.from([0xff, 0xfe, 0x7b, 0x00]),
-    Buffer.from('{"productId":"x","email":"b\xf6b@example.com"}', 'latin1'),
-    Buffer.from([0x7b, 0xc0, 0x80, 0x7d]),
-  ]) {
-    const response = await fetch(`${url}/api/checkout`, {
-      method: 'POST',
-      body: bytes,
-      headers: { 'content-type': 'application/json' },
-    })
-    assert.equal(response.status, 400)
-    assert.match(((await response.json()) as { code: string }).code, /malformed_body|validation_failed|bad_request/)
-  }
-})
-
-const HOSTILE = [
-  '', ' ', '-1', '1e309', "'; drop table orders; --", '%', '\0', '\r\nx: y', '../../etc/passwd', '<script>alert(1)</script>', '💥', 'a'.repeat(5_000), '__proto__', 'toString',
-] // oxfmt-ignore
-
-/** What pages, and routes that take anything, look for in their address. */
-const QUERIES: Record<string, string[]> = {
-  '/pay': ['product'],
-  '/sign-in': ['returnTo', 'error', 'step'],
-  '/account': ['error'],
-  '/api/auth/idp': ['returnTo'],
-  '/api/auth/idp/callback': ['state', 'code', 'iss', 'error', 'error_description'],
-}
-
-test('a route is told anything at all in its address and fails at nothing', async () => {
-  const shop = shared()
-  const requests: { method: string; address: string; refused: boolean }[] = []
-  for (const { path, methods } of await operations(shop)) {
-    for (const [method, { parameters = [] }] of Object.entries(methods)) {
-      const queries =
-        QUERIES[path.replace(/(?<=.)\/$/, '')] ?? parameters.flatMap((one) => (one.in === 'query' ? [one.name] : []))
-      const known = path.replaceAll(/\{\w+\}/g, 'x')
-      for (const value of HOSTILE.map(encodeURIComponent)) {
-        if (path.includes('{')) requests.push({ method, address: path.replaceAll(/\{\w+\}/g, value), refused: true })
-        for (const name of queries) requests.push({ method, address: `${known}?${name}=${value}`, refused: false })
-      }
-      for (const name of queries)
-        for (const query of [`${name}=a&${name}=b`, `${name}[]=a`, `${name}[a]=b`, name, '%', '&=&'])
-          requests.push({ method, address: `${known}?${query}`, refused: false })
-    }
-  }
-  assert(requests.length > 150, String(requests.length))
-  await inParallel(requests, async ({ method, address, refused }) => {
-    const answer = await shop.call(method.toUpperCase(), address, method === 'post' ? {} : undefined)
-    assert(answer.status < 500 && (!refused || answer.status >= 400), `${method} ${address}: ${answer.status}`)
-    if (address.startsWith('/api/') && answer.status >= 400 && method !== 'head')
-      assertProblem(answer, answer.status, answer.body.code)
-  })
-})
-
-test('a route is told anything at all in its body and fails at nothing', async () => {
-  const shop = shared()
-  const { clientSecret } = await shop.checkout()
-  const { orderId } = await shop.checkout()
-  const valid = {
-    clientSecret,
-    rail: 'card',
-    scenario: 'decline',
-    outcome: 'open',
-    productId: await shop.product(),
-    email: 'bob@example.com',
-    code: '000000',
-    descriptor: 'TILL A BOOK',
-    password: 'no password of anybody',
-    newPassword: 'no password of anybody',
-    name: 'Zoe',
-    returnTo: '/account/',
-  }
-  const wrong: unknown[] = [
-    null,
-    true,
-    0,
-    -1,
-    1.5,
-    '',
-    '\0',
-    '💥',
-    'x'.repeat(10_000),
-    [],
-    ['card'],
-    {},
-    { toString: 'x' },
-    [[[]]],
-  ]
-  const productMembers = 'name description amount currency status payWhatYouWant suggestedAmount statementSuffix'.split(
-    ' ',
-  )
-  const members: Record<string, string[]> = {
-    'POST /api/checkout': ['productId', 'email'],
-    [`POST /api/checkout/${orderId}/receipt`]: ['email'],
-    [`POST /api/checkout/${orderId}/email`]: ['email', 'code'],
-    [`POST /api/orders/${orderId}/email`]: ['email'],
-    'POST /api/library/code': ['email'],
-    'POST /api/library/verify': ['email', 'code'],
-    [`POST /api/orders/${orderId}/refunds`]: ['amount', 'reason'],
-    'POST /api/products': productMembers,
-    [`PATCH /api/products/${valid.productId}`]: productMembers,
-    'POST /api/discounts': ['code', 'percentOff', 'limit', 'startsAt'],
-    'PATCH /api/discounts/dsc_00000000000000000000000000': ['active', 'limit', 'expiresAt'],
-    'POST /api/sandbox/confirm': ['clientSecret', 'rail', 'scenario'],
-    'POST /api/sandbox/refund': ['clientSecret', 'amount'],
-    'POST /api/sandbox/dispute': ['clientSecret', 'outcome'],
-    'POST /api/charges/code': ['email', 'descriptor'],
-    'POST /api/charges/verify': ['email', 'code', 'descriptor'],
-    'POST /api/auth/otp': ['email'],
-    'POST /api/auth/otp/verify': ['email', 'code'],
-    'POST /api/auth/password': ['email', 'password'],
-    'PUT /api/auth/password': ['newPassword', 'currentPassword'],
-    'POST /api/auth/email': ['email'],
-    'POST /api/auth/email/verify': ['code'],
-    'PATCH /api/auth/seller': ['name'],
-    'POST /api/auth/identities': ['returnTo'],
-  }
-  const reading = (await operations(shop)).flatMap(({ methods }) =>
-    Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)),
-  )
-  assert.equal(
-    reading.length,
-    Object.keys(members).length + 6,
-    'and those of webhooks, pictures and files, which read bytes, and a receipt’s, which reads none',
-  )
-  for (const [route, names] of Object.entries(members)) {
-    const [method, path] = route.split(' ') as [string, string]
-    const more = path === '/api/products' && { amount: 1900, currency: 'USD' }
-    const optional =
-      path === '/api/auth/identities' || path.endsWith('/refunds') || /^\/api\/(products|discounts)\//.test(path)
-    for (const value of wrong) {
-      const whole = await shop.call(method, path, JSON.stringify(value))
-      if (!isObject(value) || !optional) assertProblem(whole, 400, 'validation_failed')
-      for (const name of names) {
-        const answer = await shop.call(method, path, { ...valid, ...more, [name]: value })
-        assert(
-          answer.status >= 400 && answer.status < 500,
-          `${route} ${name} ${JSON.stringify(value)}: ${answer.status}`,
-        )
-        assertProblem(answer, answer.status, answer.body.code)
-        if (answer.status === 400) assert.equal(answer.body.fields[0].path.split('.')[0], name)
-      }
-      const { [names[0] as 'email']: _left, ...rest } = valid
-      if (!optional) assertProblem(await shop.call(method, path, rest), 400, 'validation_failed')
-    }
-    assertProblem(await shop.call(method, path), 400, 'validation_failed')
-  }
-  for (const value of wrong)
-    assertProblem(await shop.call('POST', '/api/webhooks/sandbox', JSON.stringify(value)), 400, 'invalid_signature')
-  assert.equal((await shop.status(orderId)).status, 'pending')
-})
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 16): Promise<void> {
-  const rest = [...items]
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item)
-    }),
-  )
-}
-
 test('what is not valid is named in plain words', async () => {
   const shop = shared()
   const said = async (...request: Parameters<TestShop['call']>) => {
@@ -554,15 +271,15 @@ test('what a refused field held is not repeated', async () => {
 
 test('what is hardly HTTP is refused in plain words, and others are served on', async () => {
   const shop = shared()
-  const post = 'POST /api/checkout HTTP/1.1\nhost: x\nconnection: close\ncontent-type: application/json\n'
+  const post = 'POST /api/checkout HTTP/1.1\nhost: localhost\nconnection: close\ncontent-type: application/json\n'
   const requests: [RegExp, string][] = [
-    [/431/, `GET /healthz HTTP/1.1\nhost: x\nx: ${'a'.repeat(100_000)}\n\n`],
-    [/431/, `GET /healthz HTTP/1.1\nhost: x\n${'x: y\n'.repeat(20_000)}\n`],
-    [/431/, `GET /${'a'.repeat(100_000)} HTTP/1.1\nhost: x\n\n`],
-    [/400/, 'BREW /coffee HTTP/1.1\nhost: x\n\n'],
-    [/400/, 'GET / HTTP/9.9\nhost: x\n\n'],
+    [/431/, `GET /healthz HTTP/1.1\nhost: localhost\nx: ${'a'.repeat(100_000)}\n\n`],
+    [/431/, `GET /healthz HTTP/1.1\nhost: localhost\n${'x: y\n'.repeat(20_000)}\n`],
+    [/431/, `GET /${'a'.repeat(100_000)} HTTP/1.1\nhost: localhost\n\n`],
+    [/400/, 'BREW /coffee HTTP/1.1\nhost: localhost\n\n'],
+    [/400/, 'GET / HTTP/9.9\nhost: localhost\n\n'],
     [/400/, 'hello\n\n'],
-    [/400/, 'GET / HTTP/1.1\nhost: x\nbad header\n\n'],
+    [/400/, 'GET / HTTP/1.1\nhost: localhost\nbad header\n\n'],
     [/400/, 'GET / HTTP/1.1\nconnection: close\n\n'],
     [/400/, `${post}content-length: 2\ntransfer-encoding: chunked\n\n{}`],
     [/400/, `${post}content-length: 2\ncontent-length: 3\n\n{}`],
@@ -588,6 +305,7 @@ test('who sends slowly, or nothing, holds no connection for long', async (t) => 
   const server = await newServer({
     log: newLog('silent'),
     trustProxy: false,
+    hosts: { addresses: [], anyAddress: false },
     appUrl: APP_URL,
     openPaths: /./,
     sessionCookie: 'till_session',
@@ -606,7 +324,7 @@ test('a Host of somebody’s own choosing appears in no answer', async () => {
   const { productId, email } = await validOrder(shop)
   const body = JSON.stringify({ productId, email })
   const forged =
-    'host: evil.example\nx-forwarded-host: evil.example\nx-forwarded-proto: gopher\nx-original-url: /evil.example\n'
+    'host: api.shop.example\nx-forwarded-host: evil.example\nx-forwarded-proto: gopher\nx-original-url: /evil.example\n'
   const answers = [
     await raw(
       shop,
@@ -621,5 +339,8 @@ test('a Host of somebody’s own choosing appears in no answer', async () => {
     [201, 308, 308, 200],
   )
   for (const { head, body: text } of answers) assert.doesNotMatch(head + text, /evil|gopher/)
+  const misdirected = await raw(shop, `GET /pay?x HTTP/1.1\nhost: evil.example\nconnection: close\n\n`)
+  assert.equal(misdirected.status, 421)
+  assert.doesNotMatch(misdirected.head + misdirected.body, /evil/)
   assert.match(answers[0]!.head, /location: https:\/\/api\.shop\.example\/api\/checkout\/ord_/i)
 })

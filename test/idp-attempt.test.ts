@@ -259,7 +259,7 @@ test('I13: with a provider that hangs, starting and returning are answered withi
 test('I16: where the provider sends people back to is configured, whatever the request calls us', async (t) => {
   const trusting = await startTestShop(t, { env: { ...env, TRUST_PROXY: '1' } })
   const lies: Record<string, string>[] = [
-    { host: 'evil.test' },
+    { host: 'localhost' },
     { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'https' },
     { forwarded: 'host=evil.test;proto=https' },
   ]
@@ -335,11 +335,11 @@ test('the cookies of an attempt are for the API’s own host and path, out of sc
   const started = await browser.call('GET', `${START}?returnTo=/dashboard/`)
   const { pathname, search, origin, searchParams } = await provider.signIn(locationOf(started))
   assert.equal(origin, 'https://api.till.test')
-  const name = `__Secure-${attemptCookieName(searchParams.get('state')!)}`
+  const name = `__Host-${attemptCookieName(searchParams.get('state')!)}`
   const [set, ...others] = cookiesOf(started.headers)
   assert.deepEqual(others, [])
   assert.equal(set!.name, name)
-  const attributes = { 'max-age': '600', path: '/api/auth', httponly: true, secure: true, samesite: 'Lax' }
+  const attributes = { 'max-age': '600', path: '/', httponly: true, secure: true, samesite: 'Lax' }
   assert.deepEqual(lowered(set!.attributes), lowered(attributes))
 
   const returned = await browser.call('GET', pathname + search)
@@ -350,6 +350,29 @@ test('the cookies of an attempt are for the API’s own host and path, out of sc
   const session = cookiesOf(returned.headers).find((one) => one.name === '__Secure-till_session')!
   assert.equal(session.attributes.domain, 'till.test')
   assert(await browser.isSignedIn())
+})
+
+test('C10: an attempt that a sibling host plants is not taken on https, and tabs beside each other still work', async (t) => {
+  const https = { BASE_URL: 'https://api.till.test', APP_URL: 'https://app.till.test', COOKIE_DOMAIN: 'till.test' }
+  const shop = await startTestShop(t, { env: { ...env, ...https } })
+  const attacker = newBrowser(shop)
+  const back = await goThere(attacker, { lies: { claims: { ...newPerson() } } })
+  const name = attacker.jar.names().find((one) => one.includes('till_idp_'))
+  const value = attacker.jar.value(name!)!
+  // what a sibling can set: a cookie with the domain, under each name that does not begin with __Host-
+  for (const planted of [name!.replace('__Host-', '__Secure-'), name!.replace('__Host-', '')]) {
+    const victim = newBrowser(shop)
+    victim.jar.keep(new URL('https://evil.till.test/'), new Headers({ 'set-cookie': `${planted}=${value}; Domain=till.test; Path=/api/auth; Secure` })) // oxfmt-ignore
+    assert.match(victim.jar.header(new URL(`https://api.till.test${CALLBACK}`)), new RegExp(`${planted}=`))
+    assert.match(locationOf(await victim.call('GET', back)), /error=idp_attempt_expired/)
+    assert.equal(await victim.isSignedIn(), false)
+  }
+  const browser = newBrowser(shop)
+  const first = await goThere(browser, { path: `${START}?returnTo=/first` })
+  const second = await goThere(browser, { lies: { claims: { ...newPerson() } }, path: `${START}?returnTo=/second` })
+  assert.equal(locationOf(await browser.call('GET', second)), 'https://app.till.test/second')
+  provider.lies = { claims: { ...newPerson() } }
+  assert.equal(locationOf(await browser.call('GET', first)), 'https://app.till.test/first')
 })
 
 test('a session that was there before is replaced, and an attempt holds nothing that a browser should not see', async () => {

@@ -22,14 +22,16 @@ import {
   settingsOf,
   shared,
 } from './provider-shop.ts'
-import { type Browser, PASSWORD, count, newBrowser, newMailbox, wrongCode } from './seller.ts'
+import { type Browser, PASSWORD, count, newAddress, newBrowser, newMailbox, wrongCode } from './seller.ts'
 import { SECRET, type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
 
 // Who it is that comes back from the provider, and what opens whose account.
 
 /** The code that is good now, which the mail says that may still be on its way. */
 async function liveCode({ db }: TestShop, email: string): Promise<string> {
-  const { rows } = await sql<{ id: string }>`select id from one_time_codes where email = ${email}`.execute(db)
+  const { rows } = await sql<{
+    id: string
+  }>`select id from mailbox_codes where email = ${email} order by created_at desc limit 1`.execute(db)
   return codeOf(SECRET, rows[0]!.id)
 }
 
@@ -103,6 +105,72 @@ test('a verified mailbox opens the account it already has, links it, and tells t
   )
 })
 
+test('another account of the same provider, with the same address, needs a code; the owner is told and reads it in the history', async () => {
+  const [shop] = shared()
+  const first = newPerson()
+  const owner = newBrowser(shop)
+  assert.equal(await comeBackAs(owner, first), HOME)
+  const id = await sellerIdOf(owner)
+  // the provider has given the address to somebody else
+  const second = newPerson({ email: first.email })
+  const browser = newBrowser(shop)
+  assert.equal(await comeBackAs(browser, second), `${SIGN_IN}?step=code`)
+  assert.equal(await browser.isSignedIn(), false)
+  assert.equal(await identitiesOf(shop, second.sub), 0)
+  const code = await browser.codeFor(first.email)
+  assertProblem(await browser.tryCode(first.email, wrongCode(code)), 401, 'invalid_code')
+  assertProblem(await newBrowser(shop).tryCode(first.email, code), 401, 'invalid_code')
+  const history = async () => (await owner.call('GET', '/api/auth/history')).body.items
+  assert.deepEqual((await history()).map(({ what }: any) => what), ['identity_linked']) // oxfmt-ignore
+
+  assert.equal((await browser.tryCode(first.email, code)).body.seller.id, id)
+  assert.equal(await identitiesOf(shop, second.sub), 1)
+  const [event] = await history()
+  assert.match(event.at, /Z$/)
+  assert.deepEqual({ ...event, at: '' }, { at: '', what: 'identity_added', issuer: provider.issuer, email: first.email }) // oxfmt-ignore
+  await eventually(
+    () => shop.mails(first.email),
+    (mails) => mails.some(({ subject }) => subject.startsWith('A further account opens yours')),
+  )
+  assert.equal(await comeBackAs(newBrowser(shop), second), HOME, 'from then on it opens the account')
+
+  // nor after unlinking: the address was the other person's before
+  for (const { id: identityId } of (await browser.call('GET', '/api/auth/identities')).body.items)
+    assert.equal((await browser.call('DELETE', `/api/auth/identities/${identityId}`)).status, 204)
+  const third = newBrowser(shop)
+  assert.equal(await comeBackAs(third, newPerson({ email: first.email })), `${SIGN_IN}?step=code`)
+  assert.equal(await third.isSignedIn(), false)
+})
+
+test('an account’s history holds what protects it, for its owner alone', async () => {
+  const [shop] = shared()
+  const browser = newBrowser(shop)
+  await browser.signInByCode()
+  const history = async () => (await browser.call('GET', '/api/auth/history')).body.items
+  assert.deepEqual(await history(), [])
+  await browser.setPassword()
+  const person = newPerson()
+  await linkAs(browser, person)
+  const [{ id }] = (await browser.call('GET', '/api/auth/identities')).body.items
+  await browser.call('DELETE', `/api/auth/identities/${id}`)
+  const newer = newMailbox()
+  await browser.call('POST', '/api/auth/email', { email: newer })
+  assert.equal((await browser.call('POST', '/api/auth/email/verify', { code: await browser.codeFor(newer) })).status, 200) // oxfmt-ignore
+  assert.deepEqual(
+    (await history()).map(({ what, email }: any) => [what, email]),
+    [
+      ['email_changed', newer],
+      ['identity_unlinked', person.email],
+      ['identity_linked', person.email],
+      ['password_changed', null],
+    ],
+  )
+  const other = newBrowser(shop)
+  await other.signInByCode()
+  assert.deepEqual((await other.call('GET', '/api/auth/history')).body.items, [])
+  assertProblem(await newBrowser(shop).call('GET', '/api/auth/history'), 401, 'not_signed_in')
+})
+
 test('A9: the first proof of a mailbox, through a provider, removes whatever was put there before it', async () => {
   const [shop] = shared()
   const victim = newPerson()
@@ -174,6 +242,17 @@ test('I9: the right code in the browser that came from the provider signs in, an
   const later = newBrowser(shop)
   assert.equal(await comeBackAs(later, { ...person, email: newMailbox() }), `${SIGN_IN}?step=code`)
   assert.equal((await later.call('GET', '/api/auth/otp')).body.email, email)
+})
+
+test('strangers who ask for codes do not use up the one of who comes from the provider', async (t) => {
+  const shop = await startTestShop(t, { env: { ...env, LIMITS: 'code=1/900,mailbox=2/3600', TRUST_PROXY: '1' } })
+  const email = newMailbox()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  for (let time = 0; time < 2; time++) assert.equal((await newBrowser(shop, from()).askCode(email)).status, 202)
+  assertProblem(await newBrowser(shop, from()).askCode(email), 429, 'rate_limited')
+  const browser = newBrowser(shop, from())
+  assert.equal(await comeBackAs(browser, newPerson({ email, email_verified: false })), `${SIGN_IN}?step=code`)
+  assert.equal((await browser.tryCode(email, await browser.codeFor(email))).status, 200)
 })
 
 test('who signs in by a code of their own, in a browser where somebody came from the provider before, links nobody', async () => {

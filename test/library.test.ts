@@ -45,7 +45,7 @@ test('who has no code sees nothing, and is told the same whether anything was bo
   assert.deepEqual(told(answers[0]!), told(answers[1]!))
   assert.deepEqual(answers[0]!.body, { resendAfter: 30 })
   const [cookie] = cookiesOf(answers[0]!.headers)
-  assert.deepEqual(cookie!.attributes, { httponly: true, path: '/api/library', samesite: 'Strict', 'max-age': '600' })
+  assert.deepEqual(cookie!.attributes, { httponly: true, path: '/', samesite: 'Strict', 'max-age': '600' })
   const mails = await eventually(
     () => shop.mails(stranger),
     ({ length }) => length > 0,
@@ -70,7 +70,7 @@ test('wrong bodies and codes open nothing, nor does a code for something else, o
   // each code with its own cookie, at the other's door
   const withCookieOf = (from: Browser, path: string, code: string) =>
     newBrowser(shop).call('POST', path, { email, code, descriptor: 'TILL' }, {
-      cookie: `till_mailbox=${from.jar.value('till_mailbox')}`,
+      cookie: `till_library_code=${from.jar.value('till_library_code')}`,
     }) // oxfmt-ignore
   const charge = newBrowser(shop)
   await askChargeCode(charge, email)
@@ -88,7 +88,8 @@ test('wrong bodies and codes open nothing, nor does a code for something else, o
 
 test('the right code opens all that was bought, of every seller, with links that work', async () => {
   const email = newMailbox()
-  const sellerId = await ensureSeller(shop.db, { name: 'Zoe', email: newMailbox() })
+  const zoe = newMailbox()
+  const sellerId = await ensureSeller(shop.db, { name: 'Zoe', email: zoe })
   const productId = await shop.product({ sellerId, name: 'Novel', imageUrl: '/novel.png', priceMinor: 700 })
   const bought = await shop.checkout({ productId, email })
   await shop.confirm(bought)
@@ -118,7 +119,7 @@ test('the right code opens all that was bought, of every seller, with links that
     orderUrl: `http://shop.test/order/?order=${bought.orderId}`,
     status: 'paid',
     product: { id: productId, name: 'Novel', imageUrl: '/novel.png' },
-    seller: { name: 'Zoe' },
+    seller: { name: 'Zoe', supportEmail: zoe },
     amount: 700,
     currency: 'USD',
   })
@@ -127,7 +128,7 @@ test('the right code opens all that was bought, of every seller, with links that
   assert.deepEqual(items[2].downloads, [])
 
   const pass = cookiesOf(answer.headers).find(({ name }) => name === 'till_library')!
-  assert.deepEqual(pass.attributes, { httponly: true, path: '/api/library', samesite: 'Strict', 'max-age': '3600' })
+  assert.deepEqual(pass.attributes, { httponly: true, path: '/', samesite: 'Strict', 'max-age': '3600' })
   const again = await library(browser)
   assert.deepEqual([again.status, again.body.items.length], [200, 3])
   const closed = await browser.call('DELETE', '/api/library')

@@ -21,6 +21,8 @@ export async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    // connections that are kept for the next mail end with the server
+    closeTimeout: 50,
     onData: (stream, { envelope }, done) => {
       void parsed(stream).then((mail) => {
         mails.push({ to: envelope.rcptTo.map(({ address }) => address), mail })

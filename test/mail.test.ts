@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import type { SMTPServer } from 'smtp-server'
 import type { OrderStatus } from '../src/checkout/schema.ts'
 import { outboxMailer, smtpMailer } from '../src/kit/mail.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from './mail-server.ts'
+import { newBrowser } from './seller.ts'
 import { eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
 const shared = sharedShop()
@@ -60,7 +61,8 @@ test('a receipt says what was bought, for how much, what the statement shows, an
   assert(plain.includes('Töne & <b>Wörter</b>'))
   assert(html.includes('Töne &amp; &lt;b&gt;Wörter&lt;/b&gt;'))
   assert.doesNotMatch(html, /<b>|<script|<img|<link|src=|@import|url\(/i, 'nothing is fetched when it is read')
-  for (const [, href] of html.matchAll(/href="([^"]*)"/g)) assert.equal(href, url)
+  for (const [, href] of html.matchAll(/href="([^"]*)"/g))
+    assert.match(href!, new RegExp(`^${RegExp.escape(url)}#t=[\\w-]{43}$`))
   assert.doesNotMatch(
     mail.text! + mail.html!,
     /api\/downloads|clientSecret|_secret_/,
@@ -178,6 +180,89 @@ test('a mail server that hangs makes no buyer wait', async (t) => {
   assert.equal(await jobsIn(shop, 'completed'), 0, 'and no mail counts as sent')
 })
 
+/** A mail server that answers nothing about the mailboxes that begin with `slow`, until it is told to. */
+async function startSlowServer(t: TestContext) {
+  const held: (() => void)[] = []
+  const server = await startMailServer(t, {
+    maxClients: 200,
+    onRcptTo: ({ address }, _session, done) => void (address.startsWith('slow') ? held.push(() => done()) : done()),
+  })
+  const answerAll = () => held.splice(0).forEach((answer) => answer())
+  t.after(answerAll)
+  return { server, held, answerAll }
+}
+
+test('thirty mailboxes that do not answer delay nobody else’s code', async (t) => {
+  const { server, held } = await startSlowServer(t)
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  const ask = (email: string) => newBrowser(shop).askCode(email)
+  await Promise.all(Array.from({ length: 30 }, (_, n) => ask(`slow${n}@seller.test`)))
+  await eventually(
+    async () => held.length,
+    (count) => count === 30,
+  )
+  await ask('ann@seller.test')
+  await received(server, 1)
+  assert.deepEqual([server.mails[0]!.to, held.length], [['ann@seller.test'], 30])
+})
+
+test('mailboxes that do not answer delay no other receipt, and receipts delay no code', async (t) => {
+  const { server, held, answerAll } = await startSlowServer(t)
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url, MAIL_CONNECTIONS: '4' } })
+  const productId = await shop.product({ priceMinor: 0 })
+  const order = (email: string) => shop.checkout({ productId, email })
+  const heldUp = (count: number) =>
+    eventually(
+      async () => held.length,
+      (now) => now === count,
+    )
+  for (let n = 0; n < 3; n++) await order(`slow${n}@example.com`)
+  await heldUp(3)
+  for (let n = 0; n < 9; n++) await order(`bob${n}@example.com`)
+  await received(server, 9)
+  assert.equal(held.length, 3, 'nine went by the one connection that was left')
+
+  await order('slow4@example.com')
+  await heldUp(4)
+  await order('carol@example.com')
+  await newBrowser(shop).askCode('ann@seller.test')
+  await received(server, 10)
+  assert.deepEqual(server.mails[9]!.to, ['ann@seller.test'], 'codes have connections of their own')
+  answerAll()
+  await received(server, 15)
+  await eventually(
+    () => jobsIn(shop, 'created', 'retry', 'active'),
+    (open) => open === 0,
+  )
+  assert.equal(new Set(server.mails.map(({ mail }) => mail.messageId)).size, 15, 'and each of them once')
+})
+
+test('a connection that ends between two mails loses none, and doubles none', async (t) => {
+  let mails = 0
+  const server = await startMailServer(t, {
+    onData(stream, _session, done) {
+      void parsed(stream).then((mail) => {
+        server.mails.push({ to: mail.to!.map(({ address }) => address!), mail })
+        done()
+        // as a server does that keeps connections for a moment only: it ends each after its mail
+        mails++
+        setImmediate(() => {
+          for (const connection of connectionsOf(this as unknown as SMTPServer)) connection._socket.destroy()
+        })
+      })
+    },
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url, MAIL_CONNECTIONS: '1' } })
+  const productId = await shop.product({ priceMinor: 0 })
+  for (let n = 0; n < 5; n++) await shop.checkout({ productId, email: `bob${n}@example.com` })
+  await deliverUntil(
+    shop,
+    () => jobsIn(shop, 'completed'),
+    (done) => done === 5,
+  )
+  assert.deepEqual([mails, new Set(server.mails.map(({ mail }) => mail.messageId)).size], [5, 5])
+})
+
 test('a mail server that is away keeps no mail from leaving when it is back', async (t) => {
   const probe = net.createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
@@ -262,7 +347,7 @@ test('a buyer is told of a refund, of a part of one, and of a dispute', async ()
   assert.match(part.text, /\$9\.00 of \$19\.00/)
   await shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome: 'open' })
   const disputed = await mailed('About your payment for A book')
-  assert.match(disputed.text, /TILL A BOOK/)
+  assert.match(disputed.text, /TILL\* A BOOK/)
   for (const { text, html } of [part, disputed]) assert(text.includes(order.orderId) && html.includes(order.orderId))
 })
 
@@ -291,4 +376,23 @@ test('a receipt that is sent late, when the files are the buyer’s no more, doe
     assert.match(told, /files cannot be downloaded now/)
     assert(told.includes('$19.00') && told.includes(order.orderId))
   }
+})
+
+test('neither a password nor a code is sent to a server without TLS, unless the setting says so', async (t) => {
+  const said: string[] = []
+  const server = await startMailServer(t, {
+    authOptional: true,
+    allowInsecureAuth: true,
+    onAuth: ({ password }, _session, done) => (said.push(String(password)), done(null, { user: 'shop' })),
+    onMailFrom: (_address, _session, done) => (said.push('MAIL FROM'), done()),
+  })
+  // the same server by an address that is not of this machine alone
+  const address = server.url.replace('smtp://127.0.0.1', 'smtp://shop:its-password@0.0.0.0')
+  const mail = { to: 'bob@example.com', subject: 'A code', text: '123456', html: '<p>123456</p>' }
+  await assert.rejects(smtpMailer(address, FROM)('one', mail), { code: 'ETLS' })
+  assert.deepEqual(said, [])
+  await smtpMailer(`${address}?tls=none`, FROM)('two', mail)
+  assert.deepEqual([said, server.mails.length], [['its-password', 'MAIL FROM'], 1])
+  await smtpMailer(server.url, FROM)('three', mail)
+  assert.equal(server.mails.length, 2, 'on this machine nobody stands between')
 })

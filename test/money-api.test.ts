@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import pg from 'pg'
 import { sql } from 'kysely'
 import { newId } from '../src/kit/ids.ts'
 import { share } from '../src/kit/money.ts'
 import type { Capture } from '../src/payments/processor.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
 import { attentionOf } from '../src/shop/attention.ts'
+import { listTransfers } from '../src/shop/transfers.ts'
 import { captureOf, snapshotOf } from './processor.ts'
 import { type Browser, newBrowser, newMailbox } from './seller.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
@@ -144,6 +146,8 @@ test('the balance is the sum of all transfers, to the cent, and of its own parts
   const { netAmount, timeline } = await seller.get(`/api/orders/${lost.orderId}`)
   assert.equal(netAmount, 0)
   assert(timeline.some(({ what }: any) => what === 'charged_back'))
+  const part = await seller.get(`/api/orders/${lostInPart.orderId}`)
+  assert.deepEqual([part.status, part.chargedBackAmount], ['partially_refunded', 2025])
   const { items } = await seller.get('/api/stats')
   const sums = items.find(({ currency }: any) => currency === 'USD')
   assert.deepEqual([sums.orders, sums.amount, sums.refunded], [6, sold, 777 + 4025 + 2025])
@@ -167,6 +171,10 @@ test('transfers come in pages, by order, currency and time, and another’s are 
     seen.map(({ createdAt }) => createdAt),
     seen.map(({ createdAt }) => createdAt).toSorted().toReversed(), // oxfmt-ignore
   )
+  assert.deepEqual(
+    seen.map(({ kind, amount, balance }) => [kind, amount, balance]),
+    [['sale', 500, 490], ['fee', -10, 490], ['sale', 2000, 2940], ['fee', -40, 2940], ['sale', 1000, 980], ['fee', -20, 980]], // oxfmt-ignore
+  )
   const kinds = async (query: string, by = seller) =>
     (await by.get(`/api/transfers?${query}`)).items.map(({ kind, amount }: any) => [kind, amount]).toSorted()
   assert.deepEqual(await kinds(`orderId=${orders[1]!.orderId}`), [['fee', -40], ['sale', 2000]]) // oxfmt-ignore
@@ -181,6 +189,92 @@ test('transfers come in pages, by order, currency and time, and another’s are 
   assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="transfers.csv"')
   const amounts = lines.slice(1).map((line: string) => line.split(',').slice(5).join())
   assert.deepEqual(amounts.toSorted(), ['-20,-0.20', '-40,-0.40', '1000,10.00', '2000,20.00'])
+})
+
+test('each transfer says the balance after it, whatever page, filter or order it is found by', async () => {
+  const seller = await newSeller()
+  const currencies = ['USD', 'JPY', 'KWD']
+  for (let n = 0; n < 7; n++) {
+    const { orderId } = await sale(seller, 1000 + n * 250, currencies[n % 3])
+    if (n % 2) await seller.browser.call('POST', `/api/orders/${orderId}/refunds`, { amount: 100 + n })
+    if (n % 2) await shop.until(orderId, ({ refundedAmount }) => refundedAmount === 100 + n)
+  }
+  // several orders settled in one transaction share their moment: transfers are append-only, so these are booked here
+  const [one] = (await seller.get('/api/transfers?limit=1')).items
+  const account = `seller:${seller.sellerId}`
+  for (const [n, orderId] of [newId('ord'), newId('ord'), newId('ord')].entries())
+    await sql`
+      insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
+      values ('fee', ${orderId}, ${orderId}, ${account}, 'fees', ${n + 1}, 'USD', ${one.createdAt}::timestamptz + interval '1 second'),
+        ('sale', ${orderId}, ${orderId}, 'processor:sandbox', ${account}, 100, 'USD', ${one.createdAt}::timestamptz + interval '1 second')`.execute(
+      shop.db,
+    )
+  const all = async (query: string) => {
+    const items: any[] = []
+    for (let cursor = ''; ;) {
+      const page = await seller.get(`/api/transfers?${query}${cursor && `&cursor=${cursor}`}`)
+      items.push(...page.items)
+      if (!page.nextCursor) return items
+      cursor = page.nextCursor
+    }
+  }
+  const whole = await all('limit=100')
+  const balances = (await seller.get('/api/balance')).items
+  for (const { currency, balance } of balances) {
+    const own = whole.filter((item) => item.currency === currency)
+    assert.equal(own[0].balance, balance)
+    // from the oldest on, what was booked of an order at one moment adds up to the balance after it
+    let held = 0
+    for (const [at, { orderId, createdAt }] of own.toReversed().entries()) {
+      held += own.at(-1 - at).amount
+      const next = own.at(-2 - at)
+      if (next?.orderId !== orderId || next?.createdAt !== createdAt) assert.equal(own.at(-1 - at).balance, held)
+    }
+    assert.equal(held, balance)
+  }
+  for (const limit of [1, 2, 3, 5]) assert.deepEqual(await all(`limit=${limit}`), whole)
+  assert.deepEqual(await all('limit=2&currency=USD'), whole.filter(({ currency }) => currency === 'USD')) // oxfmt-ignore
+  const middle = whole[8].createdAt
+  assert.deepEqual(await all(`limit=3&to=${middle}`), whole.filter(({ createdAt }) => createdAt < middle)) // oxfmt-ignore
+  assert.deepEqual(await all(`limit=3&from=${middle}`), whole.filter(({ createdAt }) => createdAt >= middle)) // oxfmt-ignore
+  for (const [at, { kind, orderId }] of whole.entries())
+    if (kind === 'fee') assert.deepEqual([whole[at - 1].kind, whole[at - 1].orderId], ['sale', orderId])
+  const ofOrder = (await seller.get(`/api/transfers?orderId=${whole[0].orderId}`)).items
+  assert.deepEqual(ofOrder.map(({ kind, balance }: any) => [kind, balance]), [['sale', undefined], ['fee', undefined]]) // oxfmt-ignore
+})
+
+test('the balances of a page read a seller’s transfers once, not once a line', async () => {
+  const { sellerId } = await newSeller()
+  const account = `seller:${sellerId}`
+  const sales = 2000
+  await sql`
+    insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency, created_at)
+    select kind, 'many ' || n, ${newId('ord')}, debit, credit, amount, 'USD', now() - n * interval '1 minute'
+    from generate_series(1, ${sales}::int) n,
+      (values ('sale', 'processor:sandbox', ${account}, 1900), ('fee', ${account}, 'fees', 38)) t (kind, debit, credit, amount)`.execute(
+    shop.db,
+  )
+  const asked: { sql: string; parameters: readonly unknown[] }[] = []
+  const spy = shop.db.withPlugin({
+    transformQuery({ node, queryId }) {
+      asked.push(shop.db.getExecutor().compileQuery(node, queryId))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const rows = await listTransfers(spy, sellerId, {}, { limit: 50, withBalance: true })
+  assert.deepEqual([rows.length, rows[0]!.balanceMinor], [50, sales * 1862])
+  const client = new pg.Client({ connectionString: shop.databaseUrl })
+  await client.connect()
+  ends.push(() => client.end())
+  await client.query('set enable_seqscan = off')
+  const explained = await client.query(`explain (analyze, format json) ${asked[0]!.sql}`, [...asked[0]!.parameters])
+  const readBy = (node: any): number =>
+    (node['Relation Name'] === 'transfers' ? node['Actual Rows'] * node['Actual Loops'] : 0) +
+    (node.Plans ?? []).reduce((sum: number, part: any) => sum + readBy(part), 0)
+  const read = readBy(explained.rows[0]['QUERY PLAN'][0].Plan)
+  // all of them for the sum, a page of them for the list and for its moments
+  assert(read >= 2 * sales && read < 3 * sales, `${read} transfers were read`)
 })
 
 test('days are those of the time zone, also where the clocks change, and those with nothing are there', async () => {
@@ -221,7 +315,7 @@ test('rails and the five best products are told, the most first', async () => {
   assert.deepEqual(items[0].buckets, [{ at: '2026-03-10T00:00:00.000Z', orders: 6, amount: 2100 }])
 })
 
-test('what needs the seller is told, the newest first, with what it is about, until it is done', async () => {
+test('what needs the seller is told, the weightiest first, with what it is about, until it is done', async () => {
   const seller = await newSeller()
   const { sellerId } = seller
   const review = await shop.checkout({ productId: await shop.product({ sellerId, name: 'Odd' }) })
@@ -245,26 +339,34 @@ test('what needs the seller is told, the newest first, with what it is about, un
   await shop.product({ sellerId, name: 'Not yet', files: [], status: 'draft' })
   const list = async (by = seller) => (await by.get('/api/attention')).items
   const items = await list()
-  assert.deepEqual(items.map(({ what }: any) => what).toSorted(), [
-    'disputed',
-    'needs_review',
-    'no_files',
-    'receipt_bounced',
-    'refund_failed',
-  ])
-  const times = items.map(({ at }: any) => at)
-  assert.deepEqual(times, times.toSorted().toReversed())
+  // the newest was made last: weight decides, whatever came when
+  assert.deepEqual(
+    items.map(({ what }: any) => what),
+    ['disputed', 'needs_review', 'refund_failed', 'receipt_bounced', 'no_files'],
+  )
   const about = (what: string) => items.find((item: any) => item.what === what)
   assert.deepEqual([about('disputed').orderId, about('disputed').name], [disputed.orderId, 'Book 1000'])
   assert.equal(about('receipt_bounced').email, 'bob@example.com')
   assert.equal(about('refund_failed').orderId, failed.orderId)
   assert.deepEqual([about('no_files').productId, about('no_files').orderId], [empty, undefined])
   assert.deepEqual(await list(await newSeller()), [])
+  const later = await sale(seller, 4000)
+  await dispute(later.orderId, ['open'])
+  const disputes = (await list()).filter(({ what }: any) => what === 'disputed')
+  assert.deepEqual(disputes.map(({ orderId }: any) => orderId), [disputed.orderId, later.orderId], 'the oldest is due first') // oxfmt-ignore
+  await dispute(later.orderId, ['won'])
   await seller.browser.call('POST', `/api/orders/${failed.orderId}/refunds`, { amount: 50 })
   await dispute(disputed.orderId, ['won'])
   assert.deepEqual((await list()).map(({ what }: any) => what).toSorted(), ['needs_review', 'no_files', 'receipt_bounced']) // oxfmt-ignore
   const unpaid = (await attentionOf(shop.db, sellerId, () => false)).filter(({ what }) => what === 'no_payments')
-  assert.deepEqual(unpaid.map(({ name }) => name).toSorted(), ['Book 1000', 'Book 2000', 'Book 3000', 'Empty', 'Odd'])
+  assert.deepEqual(unpaid.map(({ name }) => name).toSorted(), [
+    'Book 1000',
+    'Book 2000',
+    'Book 3000',
+    'Book 4000',
+    'Empty',
+    'Odd',
+  ])
 })
 
 test('a share in the schema is the share in the program', async () => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Schema from 'typebox/schema'
 import type { Description, Media, Operation } from '../src/pages/api/description.ts'
-import { exampleOf } from '../src/pages/api/examples.ts'
+import { type JsonSchema, exampleOf } from '../src/pages/api/examples.ts'
+import { NAMES } from '../src/pages/api/named-schemas.ts'
+import { wholeSchema } from './operations.ts'
 import { newBrowser } from './seller.ts'
 import { sharedShop } from './shop.ts'
 
@@ -76,6 +78,18 @@ test('the description is OpenAPI 3.1: its references lead somewhere, and what mu
   }
 })
 
+test('what several routes answer has a name, and every name is used', async () => {
+  const { api } = await described()
+  assert.deepEqual(Object.keys(api.components.schemas!).sort(), Object.keys(NAMES).sort())
+  const places = new Map<string, string[]>()
+  for (const { path, value } of everything(api.paths))
+    if (typeof value === 'object' && value !== null && Object.keys((value as JsonSchema).properties ?? {}).length > 4) {
+      const text = JSON.stringify(value)
+      places.set(text, [...(places.get(text) ?? []), path])
+    }
+  assert.deepEqual([...places.values()].filter((paths) => paths.length > 1), []) // oxfmt-ignore
+})
+
 test('every body and every answer has an example, and each is what its schema says', async () => {
   const { api, routes } = await described()
   for (const { method, path, operation } of routes) {
@@ -90,7 +104,8 @@ test('every body and every answer has an example, and each is what its schema sa
       const example = all.find((each) => each !== undefined)
       const at = `${method} ${path} ${type}: ${JSON.stringify(example)}`
       assert(example !== undefined && (one === undefined || Object.keys(examples).length === 0), at)
-      assert(Schema.Check(schema as never, example), `${at} ${JSON.stringify(Schema.Errors(schema as never, example))}`)
+      const whole = wholeSchema(api, schema) as never
+      assert(Schema.Check(whole, example), `${at} ${JSON.stringify(Schema.Errors(whole, example))}`)
     }
     for (const one of operation.parameters ?? [])
       if (one.example !== undefined) assert(Schema.Check(one.schema as never, one.example), `${method} ${path} ${one.name}`) // oxfmt-ignore

@@ -437,6 +437,17 @@ test('a browser that has signed in before comes in while strangers guess', async
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429])
 })
 
+test('a browser that has signed in before comes in from a network whose tries are used up', async () => {
+  const [shop, second] = limited()
+  const network = from()
+  const { browser, email } = await newSeller(shop, PASSWORD, network)
+  await browser.call('DELETE', '/api/auth/session')
+  for (let time = 0; time < 8; time++) await newBrowser(shop, network).signIn(newMailbox(), 'wrong as can be')
+  assertLimited(await newBrowser(shop, network).signIn(newMailbox()), 5, 800, 900)
+  assertLimited(await newBrowser(second, network).signIn(email), 5, 800, 900)
+  assert.equal((await newBrowser(second, { jar: browser.jar, ...network }).signIn(email)).status, 200)
+})
+
 test('an address that a client gives itself does not free it from the limit of its network', async (t) => {
   const [{ databaseUrl }] = limited()
   const shop = await startTestShop(t, { env: { LIMITS: 'password=3/900' }, databaseUrl })

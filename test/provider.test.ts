@@ -37,8 +37,8 @@ async function start(t: TestContext, options?: HostileOptions) {
   const lines: Line[] = []
   const log = newLog('silent')
   log.warn = log.info = ((line: Line) => void lines.push(line)) as Log['warn']
-  const newClient = (changes: Partial<HostileProvider['settings']> = {}) =>
-    identityProvider({ ...provider.settings, ...changes }, CALLBACK, log)
+  const newClient = (changes: Partial<HostileProvider['settings']> = {}, options = {}) =>
+    identityProvider({ ...provider.settings, ...changes }, CALLBACK, log, options)
   return { provider, lines, client: newClient(), newClient }
 }
 
@@ -365,6 +365,33 @@ test('I13: a provider that is back is used again at once', async (t) => {
   assert.deepEqual(provider.calls, ['discovery', 'authorize', 'token', 'jwks'])
   await signIn(client, provider)
   assert.deepEqual(provider.calls, ['authorize', 'token', 'jwks'])
+})
+
+test('I13: a provider that is gone after it worked is noticed before anybody is sent to it, also behind a proxy', async (t) => {
+  const { client, provider, newClient } = await start(t)
+  const impatient = newClient({}, { reachableTtlMs: 0 })
+  await impatient.start()
+  for (const ends of ['hangs', 'hangs up', 'answers 500', 'answers 503'] as const) {
+    provider.lies = { broken: { page: ends } }
+    const limit = realLengthOf(LIMIT_MS)
+    const begun = performance.now()
+    if (ends === 'answers 500') await impatient.start()
+    else await assertFault(impatient.start(), 'idp_unavailable', ends)
+    const ms = performance.now() - begun
+    assert(ms < (await limit) + MORE_MS, `${ends}: ${ms} ms`)
+  }
+  provider.lies = {}
+  await impatient.start()
+  provider.calls.length = 0
+  await client.start()
+  await client.start()
+  assert.deepEqual(provider.calls, ['discovery'], 'one that has just answered is not asked again')
+  // a host beside the issuer's that has never answered: perhaps only browsers reach it
+  provider.lies = { metadata: { authorization_endpoint: 'http://127.0.0.1:9/authorize' } }
+  for (let time = 0; time < 2; time++) assert.match((await newClient().start()).url, /^http:\/\/127\.0\.0\.1:9\//)
+  provider.lies = {}
+  await provider.close()
+  await assertFault(impatient.start(), 'idp_unavailable', 'gone')
 })
 
 test('I13: many who start at once ask a provider once about itself', async (t) => {

@@ -65,6 +65,20 @@ export function newBank(emit: (event: string, about: Json) => void) {
     listsLag: false,
     /** Whether payments tell their card without being asked to. */
     showsCards: false,
+    /** What is switched on (https://razorpay.com/docs/api/payments/payment-methods). */
+    methods: {
+      card: true,
+      debit_card: true,
+      credit_card: true,
+      prepaid_card: true,
+      card_networks: { AMEX: 0, MC: 1, RUPAY: 1, VISA: 1 },
+      netbanking: { HDFC: 'HDFC Bank', UTIB: 'Axis Bank' },
+      wallet: { mobikwik: true, payzapp: true },
+      upi: true,
+      emi: false,
+      cardless_emi: [],
+      paylater: [],
+    } as Json,
     /** Features that the account does not have: their addresses are none. */
     lacks: [] as ('disputes' | 'cards')[],
 
@@ -389,6 +403,9 @@ export function newBank(emit: (event: string, about: Json) => void) {
     const [, kind = '', id = '', what = ''] = /^\/v1\/(\w+)(?:\/(\w+))?(?:\/(\w+))?\/?$/.exec(path) ?? []
     const of = (all: Map<string, Json>, field: string) => [...all.values()].filter((one) => one[field] === id)
     switch (`${method} ${kind}${id && '/:id'}${what && `/${what}`}`) {
+      case 'GET methods':
+        allow(query.keys(), ['key_id'])
+        return { entity: 'methods', ...bank.methods }
       case 'POST orders':
         return shown(makeOrder(body))
       case 'GET orders': {

@@ -15,6 +15,7 @@ export type Fault =
   | 'drop_after'
   | 'server_error'
   | 'rate_limited'
+  | 'not_allowed'
   | 'in_progress'
   | 'html'
   | 'html_error'
@@ -222,6 +223,7 @@ const errorText = (code: string, description: string) => JSON.stringify({ error:
 const INSTEAD: Partial<Record<Fault, [number, string, string]>> = {
   server_error: [500, JSON_TYPE, errorText('SERVER_ERROR', 'We are facing some trouble completing your request')],
   rate_limited: [429, JSON_TYPE, errorText('BAD_REQUEST_ERROR', 'Request failed. Please try after sometime.')],
+  not_allowed: [400, JSON_TYPE, errorText('BAD_REQUEST_ERROR', 'This is not enabled for the merchant.')],
   in_progress: [
     409,
     JSON_TYPE,

@@ -45,7 +45,7 @@ test('what cannot be paid there is refused before anybody is asked', async (t) =
     await unavailable(processor.refund({ ...refund, ...wrong }))
   assert.equal(bank.requests.length, 0)
   assert.deepEqual(processor.rails('USD'), [])
-  assert.deepEqual(processor.rails('INR'), ['card', 'debit', 'bank_transfer', 'upi', 'wallet'])
+  assert.deepEqual(processor.rails('INR'), ['card', 'debit', 'upi'])
 })
 
 test('a wrong key, a limit, an outage and everything that is no answer is an outage, whatever was asked', async (t) => {

@@ -5,8 +5,11 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
+import { newLog } from '../src/kit/log.ts'
 import { DISPUTED } from '../src/ledger/transfers.ts'
-import type { Capture, DisputeFact, PaymentSnapshot } from '../src/payments/processor.ts'
+import { reconcileDue } from '../src/payments/asking/ask.ts'
+import { attemptKeeper } from '../src/payments/attempts/attempts.ts'
+import type { Capture, DisputeFact, PaymentSnapshot, Processor } from '../src/payments/processor.ts'
 import {
   RECEIPT,
   captureOf,
@@ -18,6 +21,7 @@ import {
   times,
   watchAsking,
 } from './processor.ts'
+import { startWire } from './service.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
 
 // What the processor never told us, and what the clock does. No test waits for a clock: it moves an order's times instead.
@@ -304,6 +308,113 @@ test('two services that look at the same time ask about each order once, however
   }
 })
 
+/** Makes as much time pass for all orders as a claim of the reconciler lasts. */
+const claimsEnd = (shop: TestShop) =>
+  sql`update orders set due_at = due_at - interval '2 minutes', created_at = created_at - interval '2 minutes'`.execute(
+    shop.db,
+  )
+
+test('a process that dies while it looks leaves its orders to the others within minutes, however old they are', async (t) => {
+  const shop = await startTestShop(t)
+  const wire = await startWire(t, shop.databaseUrl)
+  const doomed = await startTestShop(t, { databaseUrl: wire.url })
+  const [paid, unpaid, sold] = [await shop.checkout(), await shop.checkout(), await shop.paid()]
+  await captured(shop, paid)
+  await due(shop, paid, { ageHours: 6 })
+  await due(shop, unpaid, { over: true })
+  await due(shop, sold)
+  await shop.db.transaction().execute(async (tx) => {
+    // the sandbox answers no one
+    await sql`lock table sandbox_payments in access exclusive mode`.execute(tx)
+    const looks = doomed.reconcile()
+    looks.catch(() => {})
+    await eventually(
+      () =>
+        query(
+          shop.db,
+          sql`select 1 from pg_locks where not granted and relation = 'sandbox_payments'::regclass
+            and database = (select oid from pg_database where datname = current_database())`,
+        ),
+      (waiting) => waiting.length === 3,
+    )
+    // the service is gone for the database: nothing that it still does arrives
+    await wire.cut()
+    await assert.rejects(looks)
+  })
+  assert.equal(await shop.reconcile(), 0, 'a claim keeps others away while the look may be under way')
+  for (const order of [paid, unpaid, sold]) {
+    const { dueAt, now } = await rowOf(shop, order)
+    assert.ok(dueAt!.getTime() - now.getTime() <= 120_000, `it waits for ${dueAt!.getTime() - now.getTime()} ms`)
+  }
+  await claimsEnd(shop)
+  assert.equal(await shop.reconcile(), 3)
+  assert.equal((await rowOf(shop, paid)).state, 'paid')
+  assert.equal((await rowOf(shop, unpaid)).state, 'expired')
+  const { dueAt, now } = await rowOf(shop, sold)
+  about(24, dueAt!.getTime() - now.getTime())
+  await wire.mend()
+})
+
+test('a look that ends after its claim changes nothing about when the order is due', async (t) => {
+  const shop = await startTestShop(t)
+  const other = await startTestShop(t, { databaseUrl: shop.databaseUrl })
+  const [open, sold] = [await shop.checkout(), await shop.paid()]
+  await due(shop, open, { ageHours: 2 })
+  await due(shop, sold)
+  await sql`update orders set paid_at = now() - interval '31 days' where id = ${sold.orderId}`.execute(shop.db)
+  // the first two answers of the sandbox take as long as the test wants
+  await sql`
+    create sequence answers;
+    create function hold_answer() returns boolean language plpgsql as $$ begin
+      if nextval('answers') <= 2 then perform pg_advisory_xact_lock_shared(4711); end if;
+      return true;
+    end $$;
+    create policy held on sandbox_payments using (hold_answer()) with check (true);
+    alter table sandbox_payments enable row level security;
+    alter table sandbox_payments force row level security`.execute(shop.db)
+  const { late, before } = await shop.db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(4711)`.execute(tx)
+    const late = other.reconcile()
+    late.catch(() => {})
+    await eventually(
+      () =>
+        query(
+          shop.db,
+          sql`select 1 from pg_locks where locktype = 'advisory' and not granted and objid = 4711
+            and database = (select oid from pg_database where datname = current_database())`,
+        ),
+      (waiting) => waiting.length === 2,
+    )
+    await claimsEnd(shop)
+    assert.equal(await shop.reconcile(), 2)
+    // something else sets a time again for the order that was looked at for the last time
+    assert.equal((await rowOf(shop, sold)).dueAt, null)
+    await sql`update orders set due_at = now() + interval '1 hour' where id = ${sold.orderId}`.execute(shop.db)
+    return { late, before: [await rowOf(shop, open), await rowOf(shop, sold)] }
+  })
+  assert.equal(await late, 2)
+  about(2, before[0]!.dueAt!.getTime() - before[0]!.now.getTime())
+  for (const [i, order] of [open, sold].entries()) assert.deepEqual((await rowOf(shop, order)).dueAt, before[i]!.dueAt)
+})
+
+test('a processor that never answers is given up, and asked again after the same pause as one that fails', async (t) => {
+  const shop = await startTestShop(t)
+  const order = await shop.checkout()
+  await due(shop, order, { ageHours: 3 })
+  const never = { name: 'sandbox', fetchPayment: () => new Promise(() => {}) } as unknown as Processor
+  const asking = {
+    db: shop.db,
+    processors: new Map([['sandbox', never]]),
+    settle: () => Promise.reject(new Error('settled nothing')),
+    log: newLog('silent'),
+    attempts: attemptKeeper(shop.db),
+  }
+  assert.equal(await reconcileDue(asking, { lookMs: 50 }), 1)
+  const { state, dueAt, now } = await rowOf(shop, order)
+  assert.equal(state, 'pending')
+  about(3, dueAt!.getTime() - now.getTime())
+})
+
 test('money that moved is looked at again, more and more seldom, and what went back is not', async () => {
   const [shop] = shared()
   const paid = await shop.paid()
@@ -388,7 +499,7 @@ test('an open dispute is looked at each week whatever its order is by then, and 
       'charged_back',
       true,
       (sale) => {
-        const lost = dispute(sale, 'lost', 1000)
+        const lost = dispute(sale, 'lost', 1900)
         return [{ disputes: [lost] }, { disputes: [lost, dispute(sale, 'open', 900)] }]
       },
     ],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before } from 'node:test'
 import { sql } from 'kysely'
+import { hashOf } from '../src/kit/tokens.ts'
 import { type Answer, type Ends, type TestShop, assertProblem, eventually, newDatabase, startTestShop } from './shop.ts'
 
 export interface Cookie {
@@ -32,6 +33,7 @@ export function newBrowser(
 
   const browser = {
     jar,
+    headers: always,
 
     /** The same browser, at another service. */
     through: (other: TestShop) => newBrowser(other, { jar, headers: always }),
@@ -61,15 +63,16 @@ export function newBrowser(
       return browser.call('POST', '/api/auth/otp', { email })
     },
 
-    /** The code in the mail of the mailbox's live one: another's may arrive a moment later, and is no longer good. */
+    /** The code in the mail of the one that this browser waits for. */
     async codeFor(email: string): Promise<string> {
+      const holder = jar.value('till_code') ?? jar.value('__Host-till_code') ?? ''
       const [mail] = await eventually(
         async () => {
           const { rows } = await sql<{ subject: string }>`
-            select o.subject from one_time_codes c
-            join pgboss.job j on starts_with(j.name, 'code') and j.data->>'id' = c.id::text
+            select o.subject from mailbox_codes c
+            join pgboss.job j on starts_with(j.name, 'seller_code') and j.data->>'id' = c.id::text
             join outbox o on o.id = j.id
-            where c.email = ${email}`.execute(shop.db)
+            where c.email = ${email} and c.browser_hash = ${hashOf(holder)}`.execute(shop.db)
           return rows
         },
         (mails) => mails.length > 0,

@@ -7,7 +7,8 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findPostmaster } from '../src/kit/embedded/postmaster.ts'
+import { findEmbedded } from '../src/kit/embedded.ts'
+import { findPostmaster } from '../src/kit/embedded/pid-file.ts'
 import { type Ends, SECRET } from './shop.ts'
 
 // The service as it really runs: a process of its own, which can be killed.
@@ -149,33 +150,25 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** A folder for a service and its embedded PostgreSQL, which runs under another account where we are root. */
+/** A folder for a service and its embedded PostgreSQL. */
 export function serviceFolder(t: Ends): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-service-'))
-  fs.chmodSync(folder, 0o711)
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
 /** Where the embedded PostgreSQL of a service is, and which process it is. */
 export function embeddedOf(dataDir: string): { pid: number; url: string } {
-  const home = homeOf(dataDir)
-  const postmaster = findPostmaster(path.join(home, 'data'))
-  assert(postmaster, 'its PostgreSQL does not run')
-  const { pid, socketDir, port } = postmaster
-  const password = fs.readFileSync(path.join(home, 'data', 'app-password'), 'utf8').trim()
-  return { pid, url: `postgres://app:${password}@${encodeURIComponent(socketDir)}:${port}/app` }
+  const dir = path.join(dataDir, 'postgres')
+  const [postmaster, url] = [findPostmaster(path.join(dir, 'data')), findEmbedded(dir)]
+  assert(postmaster && url, 'its PostgreSQL does not run')
+  return { pid: postmaster.pid, url }
 }
 
 /** Kills the embedded PostgreSQL of that folder, if it runs just now. */
 export function killEmbedded(dataDir: string): void {
-  const postmaster = findPostmaster(path.join(homeOf(dataDir), 'data'))
+  const postmaster = findPostmaster(path.join(dataDir, 'postgres', 'data'))
   if (postmaster) process.kill(postmaster.pid, 'SIGKILL')
-}
-
-function homeOf(dataDir: string): string {
-  const elsewhere = path.join(dataDir, 'postgres', 'elsewhere')
-  return fs.existsSync(elsewhere) ? fs.readlinkSync(elsewhere) : path.join(dataDir, 'postgres')
 }
 
 /** A process and all its children. */

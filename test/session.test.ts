@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { sweepCodes } from '../src/kit/code-table.ts'
 import { newId } from '../src/kit/ids.ts'
 import { sweepSessions } from '../src/sellers/sessions.ts'
 import { type Browser, PASSWORD, cookiesOf, count, newBrowser, newMailbox, sharedPair } from './seller.ts'
@@ -24,7 +25,8 @@ async function signedIn(shop: TestShop, email = newMailbox()) {
   return { browser, email, id: seller.id as string }
 }
 
-const token = ({ jar }: Browser): string => jar.value('till_session') ?? jar.value('__Secure-till_session')!
+const token = ({ jar }: Browser): string =>
+  ['till_session', '__Host-till_session', '__Secure-till_session'].map((name) => jar.value(name)).find(Boolean)!
 const ofSeller = (id: string) => sql<boolean>`seller_id = ${id}`
 
 /** What the service answers to a cookie, whatever the browser would have done with it. */
@@ -41,7 +43,7 @@ test('each cookie says all that keeps it safe, on http, on https, and over two h
     [
       oneHost(),
       {
-        '__Secure-till_session': { ...session, ...secure },
+        '__Host-till_session': { ...session, ...secure },
         '__Host-till_code': { ...code, ...secure },
         '__Host-till_known': { ...known, ...secure },
       },
@@ -197,6 +199,51 @@ test('what another host of the domain puts before the cookie hides nobody’s se
   assert.equal(await browser.isSignedIn(), false)
 })
 
+test('the live sessions of two sellers in one request are refused, both end, and each place they can lie is cleared', async () => {
+  for (const shop of [shared()[0], oneHost(), twoHosts()]) {
+    const [victim, attacker] = [await signedIn(shop), await signedIn(shop)]
+    const name = victim.browser.jar.names().find((one) => one.endsWith('till_session'))!
+    const host = new URL(shop.config.baseUrl ?? 'http://shop.test').hostname
+    const cookie = [attacker, victim].map(({ browser }) => `${name}=${token(browser)}`).join('; ')
+    const refused = await shop.call('GET', '/api/auth/session', undefined, { cookie })
+    assertProblem(refused, 401, 'session_conflict')
+    assert.match(refused.body.detail, /two different accounts/)
+    const cleared = cookiesOf(refused.headers)
+    for (const one of cleared) assert.deepEqual([one.name, one.value, one.attributes['max-age']], [name, '', '0'])
+    const places = cleared.map(({ attributes }) => `${attributes.domain ?? 'host'} ${String(attributes.path)}`)
+    const expected = name.startsWith('__Host-') ? ['host /'] : ['host /', `${host} /`, `${host} /api/auth`, `${host.replace(/^[^.]+\./, '')} /api`] // oxfmt-ignore
+    for (const place of expected) assert(places.includes(place) || place.startsWith('test '), `${place} of ${places.join(', ')}`) // oxfmt-ignore
+    assert.deepEqual([await victim.browser.isSignedIn(), await attacker.browser.isSignedIn()], [false, false])
+    await victim.browser.signInByCode(victim.email)
+    assert.equal((await victim.browser.session()).body.seller.email, victim.email)
+  }
+})
+
+test('nothing is done in the name of either of two sellers, whichever stands first, and whatever stands beside them', async () => {
+  const [shop, second] = shared()
+  const planted = (count: number) => Array.from({ length: count }, () => `till_session=${randomBytes(32).toString('base64url')}`) // oxfmt-ignore
+  for (const [turned, extra, service] of [
+    [false, 0, shop],
+    [true, 20, second],
+    [false, 60, shop],
+  ] as const) {
+    const pair = [await signedIn(shop), await signedIn(shop)]
+    const both = pair.map(({ browser }) => `till_session=${token(browser)}`)
+    const cookie = [...(turned ? both.toReversed() : both).slice(0, 1), ...planted(extra), ...(turned ? both : both.toReversed()).slice(0, 1)].join('; ') // oxfmt-ignore
+    const answer = await service.call('PATCH', '/api/auth/seller', { name: 'Eve' }, { cookie, origin: 'http://shop.test' }) // oxfmt-ignore
+    assertProblem(answer, 401, 'session_conflict')
+    for (const { browser, id } of pair) {
+      assert.equal(await browser.isSignedIn(), false)
+      assert.equal(await count(shop, 'sellers', sql`id = ${id} and name = 'Eve'`), 0)
+    }
+  }
+  // one seller twice is no conflict: the operator has changed the cookie's domain
+  const { browser, email } = await signedIn(shop)
+  const other = newBrowser(shop)
+  await other.signInByCode(email)
+  assert.equal((await withCookie(shop, `${token(browser)}; till_session=${token(other)}`)).body.seller.email, email)
+})
+
 /** Every route that changes something for sellers, as the service describes itself. */
 async function changes(shop: TestShop): Promise<{ method: string; path: string }[]> {
   const { body } = await shop.call('GET', '/api/openapi.json')
@@ -233,7 +280,7 @@ test('no other site’s page changes anything in somebody’s name', async () =>
     }
   }
   assert.deepEqual(await rowsOf(shop, id), before)
-  assert.equal(await count(shop, 'one_time_codes', sql`email = ${bodies.email}`), 0)
+  assert.equal(await count(shop, 'mailbox_codes', sql`email = ${bodies.email}`), 0)
   assert.deepEqual([await browser.isSignedIn(), await others.browser.isSignedIn()], [true, true])
   assert.equal((await browser.call('PATCH', '/api/auth/seller', { name: 'Zoe' })).status, 200, 'and our own page does')
 })
@@ -423,11 +470,12 @@ test('sessions and codes whose time is over leave the tables', async () => {
   const [idle, old, live] = [await signedIn(shop), await signedIn(shop), await signedIn(shop)]
   await sql`update sessions set seen_at = now() - interval '31 days' where seller_id = ${idle.id}`.execute(shop.db)
   await sql`update sessions set created_at = now() - interval '91 days' where seller_id = ${old.id}`.execute(shop.db)
-  await sql`update one_time_codes set expires_at = now() - interval '25 hours' where email = ${idle.email}`.execute(shop.db) // oxfmt-ignore
+  await sql`update mailbox_codes set expires_at = now() - interval '25 hours' where email = ${idle.email}`.execute(shop.db) // oxfmt-ignore
   await sweepSessions(shop.db)
+  await sweepCodes(shop.db)
   const left = [idle, old, live].map(({ id }) => count(shop, 'sessions', ofSeller(id)))
   assert.deepEqual(await Promise.all(left), [0, 0, 1])
-  const codes = [idle, live].map(({ email }) => count(shop, 'one_time_codes', sql`email = ${email}`))
+  const codes = [idle, live].map(({ email }) => count(shop, 'mailbox_codes', sql`email = ${email}`))
   assert.deepEqual(await Promise.all(codes), [0, 1])
   const { rows } = await sql`select 1 from pgboss.schedule where name = 'sweep_sessions'`.execute(shop.db)
   assert.equal(rows.length, 1, 'and somebody sees to it')
@@ -475,7 +523,7 @@ test('who is signed in is told who that is, how, since when, and until when it c
   assert.match(session.id, /^ses_[0-9a-hjkmnp-tv-z]{26}$/)
   assert.deepEqual({ ...session, id: '' }, { id: '', method: 'code' })
   assert.equal(Date.parse(recentUntil) - Date.parse(createdAt), 600_000)
-  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, hasPassword: false, createdAt: '' }) // oxfmt-ignore
+  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, supportEmail: null, hasPassword: false, createdAt: '' }) // oxfmt-ignore
   await browser.setPassword()
   assert.equal((await browser.session()).body.seller.hasPassword, true)
 })
@@ -579,6 +627,21 @@ test('a seller has the name that they give themselves, if it is one', async () =
   const more = { name: 'Ann', id: newId('sel'), email: 'eve@evil.example', hasPassword: true, disabledAt: null }
   const { seller } = (await browser.call('PATCH', '/api/auth/seller', more)).body
   assert.deepEqual([seller.id, seller.email, seller.hasPassword], [id, email, false], 'and nothing else')
+})
+
+test('a seller says where buyers reach them, and no more of it than was sent is changed', async () => {
+  const [shop] = shared()
+  const { browser } = await signedIn(shop)
+  const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
+  await change({ name: 'Ann' })
+  for (const supportEmail of ['', 'help', 'a@b.example, c@d.example', 'Ann <a@b.example>', 0, {}])
+    assertProblem(await change({ supportEmail }), 400, 'validation_failed')
+  const { body } = await change({ supportEmail: ' Help@Shop.example ' })
+  assert.deepEqual([body.seller.name, body.seller.supportEmail], ['Ann', 'help@shop.example'])
+  await Promise.all([change({ name: 'Ann Bell' }), change({ supportEmail: 'ann@shop.example' })])
+  const { seller } = (await browser.session()).body
+  assert.deepEqual([seller.name, seller.supportEmail], ['Ann Bell', 'ann@shop.example'])
+  assert.equal((await change({ supportEmail: null })).body.seller.supportEmail, null)
 })
 
 test('which ways in there are is no secret, and holds nothing else', async () => {

@@ -11,9 +11,10 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { buildApp } from '../src/app.ts'
 import type { Created, OrderStatus } from '../src/checkout/schema.ts'
-import { readConfig } from '../src/config.ts'
-import { connect, migrate } from '../src/kit/database.ts'
-import { newLog } from '../src/kit/log.ts'
+import { type Config, readConfig } from '../src/config.ts'
+import { connect } from '../src/kit/database.ts'
+import { type Log, newLog } from '../src/kit/log.ts'
+import { migrate } from '../src/kit/migrate.ts'
 import { derivedKey } from '../src/kit/signing.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
 import type { PaymentSnapshot } from '../src/payments/processor.ts'
@@ -43,11 +44,12 @@ export type TestShop = Awaited<ReturnType<typeof startTestShop>>
 /** A service of its own on a database of its own, in this process, over real HTTP. Ends with the test. */
 export async function startTestShop(
   t: Ends,
-  { env = {}, databaseUrl }: { env?: Record<string, string>; databaseUrl?: string } = {},
+  { env = {}, databaseUrl, log }: { env?: Record<string, string>; databaseUrl?: string; log?: Log } = {},
 ) {
   const url = databaseUrl ?? (await newDatabase(t))
   const dataDir = await temporaryFolder(t)
-  const config = readConfig({
+  if (databaseUrl) await takeAnySecretAndFiles(databaseUrl)
+  const config = configOf({
     DATA_DIR: dataDir,
     DATABASE_URL: url,
     SECRET,
@@ -56,14 +58,13 @@ export async function startTestShop(
     DEMO: '0',
     ...env,
   })
-  const log = newLog(config.logLevel)
   const onError = () => {}
   const main = connect({ connectionString: url, ...PATIENCE }, { connections: 8, onError })
   const reserved = connect({ connectionString: url, ...PATIENCE }, { connections: 3, onError })
   let ownUrl = ''
   const app = await buildApp({
     config,
-    log,
+    log: log ?? newLog(config.logLevel),
     main,
     reserved,
     database: { connectionString: url },
@@ -82,7 +83,7 @@ export async function startTestShop(
   t.after(close)
 
   const storage = await openStorage(config)
-  const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test' })
+  const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test', trusted: true })
 
   async function call<Body = any>(
     method: string,
@@ -116,7 +117,10 @@ export async function startTestShop(
     reconcile: app.reconcile,
     catchUp: app.catchUp,
     tellWithdrawn: app.tellWithdrawn,
+    tellSales: app.tellSales,
+    tellOffSale: app.tellOffSale,
     compileSchemas: () => app.server.compileSchemas(),
+    schemaPatterns: app.server.schemaPatterns,
 
     /** A product for sale, with one file of `bytes` unless told otherwise. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {
@@ -130,10 +134,16 @@ export async function startTestShop(
         status: 'active',
         ...fields,
       })
-      for (const { name, bytes } of files)
-        await addFile(main.db, storage, id, { name, contentType: 'application/pdf', bytes: Readable.from([bytes]) })
+      for (const file of files) await shop.file(id, file)
       return id
     },
+
+    /** One more file of a product. Without any it is not for sale. */
+    file: (
+      productId: string,
+      { name, bytes }: { name: string; bytes: Buffer } = { name: 'book.pdf', bytes: Buffer.from('a book') },
+    ): Promise<string> =>
+      addFile(main.db, storage, productId, { name, contentType: 'application/pdf', bytes: Readable.from([bytes]) }),
 
     /** A new order, of a new product unless one is named. */
     async checkout(
@@ -217,6 +227,16 @@ export async function startTestShop(
     },
   }
   return shop
+}
+
+/**
+ * The settings as the service reads them, but for one thing that no service may have: https addresses beside an outbox. A test
+ * needs the first to see what a browser is told, and the second to read the codes. So they are put into what was read.
+ */
+function configOf(env: Record<string, string>): Config {
+  if (env.PUBLIC) return readConfig(env)
+  const { BASE_URL, APP_URL, COOKIE_DOMAIN, ...rest } = env
+  return { ...readConfig(rest), baseUrl: BASE_URL, appUrl: APP_URL, cookieDomain: COOKIE_DOMAIN }
 }
 
 /** Asks again until the answer is as wanted, and fails with the last one when it never is, by a clock that no test sets. */
@@ -303,12 +323,18 @@ async function makeTemplate(client: pg.Client, server: string): Promise<void> {
   const ends: (() => unknown)[] = []
   await startTestShop({ after: (end) => ends.push(end) }, { databaseUrl: url })
   for (const end of ends.reverse()) await end()
-  await asAdmin(url, (client) => client.query('delete from sellers; delete from pgboss.job'))
+  await asAdmin(url, (client) => client.query('delete from sellers; delete from installation; delete from pgboss.job'))
   // a test says itself when the clock strikes: by the real one, some test or other would meet a full minute
   await asAdmin(url, (client) => client.query(`update pgboss.version set cron_on = now() + interval '1 year'`))
   // renamed when whole: a test that finds the template finds all of it
   await client.query('alter database till_making rename to till_template')
 }
+
+/** Another service on a database that one has used before has other files and perhaps another secret; start.test.ts tries what then holds. */
+const takeAnySecretAndFiles = (url: string) =>
+  asAdmin(url, (client) =>
+    client.query('update installation set secret_fingerprint = null, storage_confirmed_at = null'),
+  )
 
 function databaseOf(server: string, name: string): string {
   const at = /^(.*\/)[^/?]+(\?.*)?$/.exec(server)

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Order } from './simulation/books.ts'
 import { historyOf } from './simulation/history.ts'
@@ -145,6 +147,42 @@ describe('a service with a bug is found out', () => {
     })
   }
 })
+
+describe('a service with a bug in its code is found out', () => {
+  /** `seed`: of a history in which the bug shows. The bug replaces `from`, which must stand once in the file. */
+  const bugs: { name: string; file: string; from: string; to: string; complaint: RegExp; seed: number }[] = [
+    {
+      name: 'each start of a payment has a new idempotency key',
+      file: '/src/payments/attempts/start.ts',
+      from: 'key: attempt.id,',
+      to: 'key: attempt.id.slice(0, -2) + Math.floor(10 + Math.random() * 89),',
+      complaint: /2 payments were started side by side/,
+      seed: 3,
+    },
+    {
+      name: 'the reconciler lets an order expire although it could not ask the processor',
+      file: '/src/payments/asking/ask.ts',
+      from: 'if (failure && !(isUnaskable && order.forgotten)) throw failure',
+      to: '',
+      complaint: /it has expired, and its buyer can pay/,
+      seed: 21,
+    },
+  ]
+  for (const { name, complaint, seed, ...bug } of bugs)
+    test(name, async () => assert.match(await simulateWith(bug, seed), complaint))
+})
+
+/** What `npm run simulate` prints of a service with this bug, in a process of its own: a loaded module cannot be changed back. */
+function simulateWith(bug: { file: string; from: string; to: string }, seed: number): Promise<string> {
+  const folder = path.resolve(import.meta.dirname, '..')
+  const plant = path.join(import.meta.dirname, 'simulation', 'plant.ts')
+  const script = path.join(folder, 'scripts', 'simulate.ts')
+  const args = ['--import', plant, script, '--runs', '40', '--seed', String(seed), '--lanes', '1', '--crashes', '0']
+  return new Promise((resolve) => {
+    const env = { ...process.env, PLANTED_BUG: JSON.stringify(bug) }
+    execFile(process.execPath, args, { cwd: folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr))
+  })
+}
 
 /** What is said of the first history, from that of `first` on, in which something is wrong. */
 async function firstFailure(world: World, first: number): Promise<string> {

@@ -58,7 +58,8 @@ test('with the address of the order the answer is complete', async () => {
   const answer = await shop.call<OrderStatus>('GET', `/api/checkout/${orderId}/status?email=${EMAIL}`)
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
-  const { downloads, createdAt, paidAt, timeline, ...rest } = answer.body
+  const { downloads, createdAt, paidAt, timeline, statusToken, ...rest } = answer.body
+  assert.match(statusToken!, /^[\w-]{43}$/)
   assert.deepEqual(rest, {
     orderId,
     status: 'paid',
@@ -66,7 +67,8 @@ test('with the address of the order the answer is complete', async () => {
     amount: 1900,
     currency: 'USD',
     nextPollMs: null,
-    statementDescriptor: 'TILL A BOOK',
+    statementDescriptor: 'TILL* A BOOK',
+    seller: { name: 'Ann', supportEmail: 'ann@shop.test' },
     product: { id: productId, name: 'A book' },
     rail: 'card',
     refundedAmount: 0,
@@ -197,6 +199,48 @@ test('who guesses addresses is stopped at ten an hour, over all instances, and t
     one.db,
   )
   assert.equal((await two.status(orderId, ` ${EMAIL.toUpperCase()} `)).downloads.length, 1)
+})
+
+test('strangers who guess do not lock out the browser that made the order, nor the link of its receipt', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'wrong_email=3/3600,status=1000/60,receipt=2/3600' } })
+  const bought = await shop.paid()
+  const other = await shop.paid({ email: 'eve@example.com' })
+  const { orderId, statusToken: token } = bought
+  const ask = (query: Record<string, string>) =>
+    shop.call<OrderStatus>('GET', `/api/checkout/${orderId}/status?${new URLSearchParams(query)}`)
+  assert.equal((await ask({ email: EMAIL })).body.statusToken, token)
+  for (let at = 0; at < 3; at++) assert.equal((await ask({ email: `e${at}@example.com`, token })).status, 200)
+  assertProblem(await ask({ email: EMAIL }), 429, 'rate_limited')
+  assert.equal((await ask({ email: ` ${EMAIL.toUpperCase()}`, token })).body.downloads.length, 1)
+
+  const [mail] = await eventually(
+    () => shop.mails(),
+    ({ length }) => length > 0,
+  )
+  const fromLink = new RegExp(`/order/\\?order=${orderId}#t=([\\w-]+)`).exec(mail!.text)?.[1]
+  assert.equal(fromLink, token)
+  // it is good for its order and its address alone, and opens nothing by itself
+  for (const bad of [other.statusToken, `${token.slice(0, -1)}x`, 'x', `${token} `])
+    assertProblem(await ask({ email: EMAIL, token: bad }), 429, 'rate_limited')
+  assertProblem(await ask({ email: 'eve@example.com', token }), 429, 'rate_limited')
+  assert.deepEqual((await ask({ token })).body.downloads, [])
+  // neither do strangers use up the receipts that the buyer may ask for
+  const send = (body: object) => shop.call('POST', `/api/checkout/${orderId}/receipt`, body)
+  assert.equal((await send({ email: EMAIL, token })).status, 202)
+  await sql`update orders set email = 'robert@example.com', email_changed_at = now() where id = ${orderId}`.execute(
+    shop.db,
+  )
+  assertProblem(await ask({ email: EMAIL, token }), 429, 'rate_limited')
+})
+
+test('the seller’s support address is told to the buyer, and to nobody else', async (t) => {
+  const shop = await startTestShop(t)
+  const { orderId } = await shop.paid()
+  assert.deepEqual((await shop.status(orderId, EMAIL)).seller, { name: 'Ann', supportEmail: 'ann@shop.test' })
+  await sql`update sellers set support_email = 'help@shop.test' where id = ${shop.sellerId}`.execute(shop.db)
+  assert.deepEqual((await shop.status(orderId, EMAIL)).seller, { name: 'Ann', supportEmail: 'help@shop.test' })
+  for (const email of [undefined, 'eve@example.com'])
+    assert.equal((await shop.status(orderId, email)).seller, undefined)
 })
 
 test('a burst of guesses is not more guesses', async (t) => {

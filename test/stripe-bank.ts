@@ -43,6 +43,12 @@ export class StripeBank {
    * with `returnLate`.
    */
   returnsRefunded: 'never' | 'after closed' | 'before closed' = 'before closed'
+  /** What is switched on in the dashboard, and activated. */
+  readonly switchedOn = new Set(['card', 'link', 'apple_pay', 'google_pay'])
+  /** What is switched off in the dashboard, or was never activated. */
+  readonly notActivated = new Set<string>()
+  /** The account's shortened descriptor: what stands before each suffix on a card's statement. */
+  statementPrefix = 'TILL'
   /** The balance is empty and refunds are refused. */
   refusesRefunds = false
   private readonly owed = new Map<string, number>()
@@ -77,14 +83,26 @@ export class StripeBank {
   createIntent(params: Wire): Wire {
     const { amount, currency, statement_descriptor_suffix: suffix } = params
     checkAmount(Number(amount), String(currency))
-    if (suffix !== undefined && !(/^[^<>\\'"*]{1,22}$/.test(suffix) && /[A-Za-z]/.test(suffix)))
-      throw new StripeError(400, {
-        message: 'Invalid statement descriptor suffix',
-        param: 'statement_descriptor_suffix',
-      })
+    if (suffix !== undefined) this.checkSuffix(String(suffix))
     const automatic = params['automatic_payment_methods']?.enabled === 'true'
-    if (automatic && params['payment_method_types'])
-      throw new StripeError(400, { message: 'You may only specify one of these parameters', code: 'parameter_unknown' })
+    // https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents
+    if (params['payment_method_types'])
+      throw new StripeError(400, {
+        message: 'The payment_method_types parameter is no longer supported.',
+        code: 'payment_method_types_no_longer_supported',
+        param: 'payment_method_types',
+      })
+    const allowed = params['allowed_payment_method_types'] as string[] | undefined
+    if (automatic && allowed)
+      throw new StripeError(400, { message: 'You may only specify one of these', code: 'parameters_exclusive' })
+    const offered = (allowed ?? ['card', 'link']).filter((one) => !this.notActivated.has(one))
+    if (offered.length === 0)
+      throw new StripeError(400, {
+        message:
+          'No valid payment method types for this Payment Intent. Please ensure that you have activated payment methods compatible with your chosen currency in your dashboard.',
+        code: 'payment_intent_invalid_parameter',
+        param: 'allowed_payment_method_types',
+      })
     const id = newId('pi')
     const intent = {
       id,
@@ -100,7 +118,8 @@ export class StripeBank {
       latest_charge: null,
       livemode: this.live,
       metadata: params['metadata'] ?? {},
-      payment_method_types: params['payment_method_types'] ?? ['card', 'link'],
+      allowed_payment_method_types: allowed ?? null,
+      payment_method_types: offered,
       statement_descriptor: params['statement_descriptor'] ?? null,
       statement_descriptor_suffix: suffix ?? null,
       status: 'requires_payment_method',
@@ -108,6 +127,62 @@ export class StripeBank {
     this.paymentIntents.push(intent)
     this.tell('payment_intent.created', intent)
     return intent
+  }
+
+  /** https://docs.stripe.com/get-started/account/statement-descriptors: of a complete descriptor, and of both of its parts. */
+  private checkSuffix(suffix: string): void {
+    const letters = /^[\x20-\x7e]{2,22}$/.test(suffix) && /[A-Za-z]/.test(suffix) && !/[<>\\'"*]/.test(suffix)
+    if (letters && this.lineOf(suffix).length <= 22) return
+    throw new StripeError(400, {
+      message: `The statement descriptor suffix is not valid, or \`${this.lineOf(suffix)}\` has more than 22 characters.`,
+      param: 'statement_descriptor_suffix',
+    })
+  }
+
+  private lineOf(suffix: string | null): string {
+    return suffix === null ? this.statementPrefix : `${this.statementPrefix}* ${suffix}`
+  }
+
+  /** https://docs.stripe.com/api/payment_method_configurations/object: one that is no default, one for accounts below, and the account's own. */
+  methodConfigurations(): Wire[] {
+    const of = (id: string, more: Wire, on: (way: string) => boolean): Wire => ({
+      id,
+      object: 'payment_method_configuration',
+      active: true,
+      application: null,
+      created: 1_700_000_000,
+      is_default: false,
+      livemode: this.live,
+      name: 'Default',
+      parent: null,
+      ...more,
+      ...Object.fromEntries(
+        CONFIGURABLE.map((way) => {
+          const value = on(way) ? 'on' : 'off'
+          return [way, { available: on(way), display_preference: { overridable: null, preference: value, value } }]
+        }),
+      ),
+    })
+    return [
+      of('pmc_another', { name: 'For the terminal' }, () => true),
+      of('pmc_below', { is_default: true, application: 'ca_till', parent: 'pmc_parent' }, () => true),
+      of('pmc_old', { is_default: true, active: false }, () => true),
+      of('pmc_own', { is_default: true }, (way) => this.switchedOn.has(way) && !this.notActivated.has(way)),
+    ]
+  }
+
+  /** What the account says of itself (https://docs.stripe.com/api/accounts/object). */
+  account(): Wire {
+    return {
+      id: 'acct_till',
+      object: 'account',
+      country: 'US',
+      default_currency: 'usd',
+      settings: {
+        card_payments: { statement_descriptor_prefix: this.statementPrefix },
+        payments: { statement_descriptor: `${this.statementPrefix} SHOP` },
+      },
+    }
   }
 
   cancel(id: string, params: Wire = {}): Wire {
@@ -191,6 +266,8 @@ export class StripeBank {
       amount_captured: 0,
       amount_refunded: 0,
       balance_transaction: null,
+      calculated_statement_descriptor:
+        paidWith['type'] === 'card' ? this.lineOf(intent['statement_descriptor_suffix']) : null,
       captured: false,
       created: this.seconds(),
       currency: intent['currency'],
@@ -363,6 +440,9 @@ export class StripeBank {
     return Math.floor(this.now() / 1000)
   }
 }
+
+const CONFIGURABLE =
+  'alipay apple_pay bancontact card cartes_bancaires google_pay ideal klarna link sepa_debit us_bank_account'.split(' ')
 
 /** It has taken the money, or would not give it back. */
 const isClaim = ({ status }: Wire): boolean =>

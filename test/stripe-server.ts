@@ -66,6 +66,10 @@ export async function startStripeServer({
   const calls: Call[] = []
   const faults: { fault: Fault; match: (call: Call) => boolean }[] = []
   const keys = new Map<string, { request: string; answer?: Answer }>()
+  /** How often the idempotency keys were forgotten so far. */
+  let forgotten = 0
+  /** The payments whose secret a caller has received, with the value of `forgotten` at that moment. */
+  const startedPayments = new Map<string, number>()
   const knobs = {
     /** Every answer takes this long. */
     delayMs: 0,
@@ -75,8 +79,6 @@ export async function startStripeServer({
     clockAheadSeconds: 0,
     /** What a restricted key may not: the beginnings of paths, or of a method and a path. */
     forbidden: [] as string[],
-    /** A search does not know what was made in the last seconds. */
-    searchLagSeconds: 0,
     webhookUrl,
     /** `now` sends each notification as it happens, `held` keeps it for `release`, `never` loses it. */
     notify: 'now' as 'now' | 'held' | 'never',
@@ -167,11 +169,16 @@ export async function startStripeServer({
   function carryOut({ method, path, params }: Call): Wire {
     const list = LISTS[path]
     if (method === 'GET' && list) return page(path, params, bank[list.of] as Wire[], list.filters)
-    if (method === 'GET' && path === '/v1/payment_intents/search') return search(params['query'])
+    if (method === 'GET' && path === '/v1/account') return bank.account()
+    if (method === 'GET' && path === '/v1/payment_method_configurations')
+      return page(path, params, bank.methodConfigurations(), ['application'])
+    // as in countries that have none (https://docs.stripe.com/search)
+    if (method === 'GET' && path.endsWith('/search'))
+      throw new StripeError(400, { message: 'Search is not available to merchants in your country.' })
     if (method === 'POST' && path === '/v1/payment_intents') {
       allow(
         params,
-        'amount currency automatic_payment_methods payment_method_types metadata statement_descriptor statement_descriptor_suffix',
+        'amount currency automatic_payment_methods allowed_payment_method_types payment_method_types metadata statement_descriptor statement_descriptor_suffix',
       )
       return bank.createIntent(params)
     }
@@ -209,14 +216,6 @@ export async function startStripeServer({
     return { object: 'list', url: path, has_more: found.length > limit, data: found.slice(0, limit) }
   }
 
-  function search(query: unknown): Wire {
-    const [, name = '', value] = /^metadata\['(\w+)'\]:'(\w+)'$/.exec(String(query)) ?? []
-    const known = bank.paymentIntents.filter(
-      ({ metadata, created }) => metadata[name] === value && created <= bank.now() / 1000 - knobs.searchLagSeconds,
-    )
-    return { object: 'search_result', url: '/v1/payment_intents/search', has_more: false, next_page: null, data: known }
-  }
-
   const server = http.createServer(async (request, response) => {
     const url = new URL(request.url!, 'http://stripe')
     const chunks: Buffer[] = []
@@ -245,6 +244,11 @@ export async function startStripeServer({
     if (fault === 'drop' || fault === 'done then drop') return void request.socket.destroy()
     const { status, type = 'application/json', text } = broken(fault, answer)
     call.status = status
+    const isWhole = fault === undefined || typeof fault === 'object'
+    if (isWhole && status === 200 && call.method === 'POST' && call.path === '/v1/payment_intents') {
+      const { id } = answer!.body as Wire
+      if (!startedPayments.has(id)) startedPayments.set(id, forgotten)
+    }
     response.writeHead(status, {
       'content-type': type,
       date: new Date(Date.now() + knobs.clockAheadSeconds * 1000).toUTCString(),
@@ -290,7 +294,11 @@ export async function startStripeServer({
     },
     works: () => void faults.splice(0),
     /** A day has passed: keys are not remembered. */
-    forgetKeys: () => keys.clear(),
+    forgetKeys(): void {
+      keys.clear()
+      forgotten++
+    },
+    startedPayments,
     /** A request with this key is being carried out, until the function that is returned is called. */
     occupy(key: string): () => void {
       keys.set(key, { request: '' })

@@ -14,7 +14,7 @@ export const payment = (differently: Partial<StartPayment> = {}): StartPayment =
   orderId: `ord_${made}`,
   amountMinor: 1900,
   currency: 'USD',
-  statementDescriptor: 'TILL A BOOK',
+  statementDescriptor: 'TILL* A BOOK',
   ...differently,
 })
 
@@ -24,6 +24,7 @@ export const adapter = (server: StripeServer, differently: Partial<StripeOptions
     publishableKey: server.secretKey.replace('sk_', 'pk_'),
     webhookSecrets: [server.webhookSecret],
     apiUrl: server.url,
+    statementPrefix: 'TILL',
     ...differently,
   })
 

@@ -1,15 +1,20 @@
 import type { TestContext } from 'node:test'
+import type { Log } from '../src/kit/log.ts'
 import { type StripeServer, startStripeServer } from './stripe-server.ts'
 import { type Ends, startTestShop } from './shop.ts'
 
 export type StripeShop = Awaited<ReturnType<typeof startStripeShop>>
 
 /** A shop whose payments are Stripe's, and a server that speaks for Stripe and notifies the shop. Both end with the test. */
-export async function startStripeShop(t: Ends | TestContext, { env = {} }: { env?: Record<string, string> } = {}) {
+export async function startStripeShop(
+  t: Ends | TestContext,
+  { env = {}, log }: { env?: Record<string, string>; log?: Log } = {},
+) {
   const server = await startStripeServer()
   t.after(server.close)
   const shop = await startTestShop(t, {
     env: { ...stripeSettings(server), ...env },
+    ...(log && { log }),
   })
   server.knobs.webhookUrl = `${shop.url}/api/webhooks/stripe`
   return { shop, server, bank: server.bank }

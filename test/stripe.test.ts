@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { newId } from '../src/kit/ids.ts'
 import { ProcessorUnavailable } from '../src/payments/processor.ts'
 import { eventually, realLengthOf } from './shop.ts'
 import type { Wire } from './stripe-bank.ts'
@@ -23,7 +24,7 @@ test('a payment is what was asked for, for the order that was named, and by what
     currency: 'usd',
     automatic_payment_methods: { enabled: 'true' },
     metadata: { order_id: 'ord_a', attempt_id: 'pay_a' },
-    statement_descriptor_suffix: 'TILL A BOOK',
+    statement_descriptor_suffix: 'A BOOK',
   })
   assert.equal(server.calls[0]!.idempotencyKey, 'pay_a')
 })
@@ -33,26 +34,42 @@ test('a list of ways to pay is asked for by name, as far as the currency has the
   await stripe.startPayment(payment({ currency: 'EUR' }))
   await stripe.startPayment(payment({ currency: 'USD' }))
   assert.deepEqual(
-    server.bank.paymentIntents.map((one) => one['payment_method_types']),
+    server.bank.paymentIntents.map((one) => one['allowed_payment_method_types']),
     [
       ['card', 'sepa_debit', 'ideal'],
       ['card', 'us_bank_account'],
     ],
   )
-  assert.deepEqual(stripe.rails('EUR'), ['card', 'debit', 'apple_pay', 'google_pay', 'bank_transfer'])
-  assert.deepEqual(stripe.rails('USD'), ['card', 'debit', 'apple_pay', 'google_pay'])
+  assert.deepEqual(stripe.rails('EUR'), ['card', 'debit', 'bank_transfer'])
+  assert.deepEqual(stripe.rails('USD'), ['card', 'debit'])
 })
 
-test('the line on a card’s statement is ours: the account’s prefix is not said twice, and a line without a letter is not sent', async (t) => {
-  const { server, stripe } = await setUp(t, { statementPrefix: 'TILL' })
-  for (const statementDescriptor of ['TILL A BOOK', 'TILL 2026', 'OTHER THING']) {
+test('the line on a card’s statement is the one that the buyer was told, also for orders from before the star was in it', async (t) => {
+  const { server, stripe } = await setUp(t)
+  for (const [statementDescriptor, line] of [
+    ['TILL* A BOOK', 'TILL* A BOOK'],
+    ['TILL* THE QUIET SHOP X', 'TILL* THE QUIET SHOP X'],
+    ['TILL A BOOK', 'TILL* A BOOK'],
+    ['TILL THE QUIET SHOP IN', 'TILL* THE QUIET SHOP I'],
+    ['TILL 2026', 'TILL* ITEM 2026'],
+    ['OTHER* THING', 'TILL* OTHER THING'],
+  ] as const) {
     const { processorPaymentId } = await stripe.startPayment(payment({ statementDescriptor }))
     server.bank.confirm(processorPaymentId)
+    assert.equal(server.bank.charges.at(-1)!['calculated_statement_descriptor'], line)
   }
-  assert.deepEqual(
-    server.bank.paymentIntents.map((one) => one['statement_descriptor_suffix']),
-    ['A BOOK', 'TILL 2026', 'OTHER THING'],
-  )
+})
+
+test('the stand-in refuses the suffixes that Stripe’s documentation refuses', async (t) => {
+  const { server } = await setUp(t)
+  const params = { amount: 1900, currency: 'usd' }
+  for (const suffix of ['X', '', '2026', 'A*B', '<B>', "O'B", '"B"', 'A\\B', 'Bücher', 'THE QUIET SHOP XXX'])
+    assert.throws(
+      () => server.bank.createIntent({ ...params, statement_descriptor_suffix: suffix }),
+      /descriptor suffix/,
+      suffix,
+    )
+  server.bank.createIntent({ ...params, statement_descriptor_suffix: 'THE QUIET SHOP X' })
 })
 
 test('settings that cannot work stop the start', async (t) => {
@@ -164,11 +181,37 @@ test('while the attempt begun before cannot be found yet, no second one is begun
   const { server, stripe } = await setUp(t)
   const wanted = payment()
   await stripe.startPayment({ ...wanted, amountMinor: 2000 })
-  server.knobs.searchLagSeconds = 60
+  const [hidden] = server.bank.paymentIntents.splice(0)
   await assert.rejects(stripe.startPayment(wanted), unavailable)
-  server.knobs.searchLagSeconds = 0
+  assert.equal(server.bank.paymentIntents.length, 0)
+  server.bank.paymentIntents.push(hidden!)
   await stripe.startPayment(wanted)
   assert.equal(server.bank.paymentIntents.filter(({ status }) => status !== 'canceled').length, 1)
+})
+
+test('the payment begun before is found among many, by the time of its attempt, or when it was made hours later', async (t) => {
+  const { server, bank, stripe } = await setUp(t)
+  server.knobs.pageSize = 5
+  const now = Date.now()
+  for (const hoursLater of [0, 3]) {
+    const wanted = payment({ key: newId('pay', now - 5 * 3_600_000) })
+    bank.now = () => now - (5 - hoursLater) * 3_600_000
+    await stripe.startPayment({ ...wanted, amountMinor: 2000 })
+    bank.now = () => now - 60_000
+    for (let i = 0; i < 12; i++) await stripe.startPayment(payment({ key: newId('pay', now) }))
+    const before = server.calls.length
+    await stripe.startPayment(wanted)
+    const made = bank.paymentIntents.filter(({ metadata }) => metadata['attempt_id'] === wanted.key)
+    assert.deepEqual(
+      made.map(({ amount, status }) => [amount, status]),
+      [
+        [2000, 'canceled'],
+        [1900, 'requires_payment_method'],
+      ],
+    )
+    const lists = server.calls.slice(before).filter(({ method }) => method === 'GET').length
+    assert(hoursLater > 0 || lists === 1, `${lists} pages were read`)
+  }
 })
 
 // ── answers that are none (C14)

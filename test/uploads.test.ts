@@ -5,6 +5,7 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import sharp from 'sharp'
 import { openStorage } from '../src/kit/storage/open.ts'
 import { sweepUploads } from '../src/products/uploads/uploads.ts'
 import { type S3Server, startS3Server } from './s3-server.ts'
@@ -389,4 +390,111 @@ test('an upload outlives the service: what arrived before kill -9 is not sent ag
     'content-type': 'application/offset+octet-stream',
   })
   assert.equal(last.headers.get('till-file'), id, JSON.stringify(last.body))
+})
+
+describe('on a disk that is nearly full', () => {
+  const RESERVE = 1_000_000
+  const ends: (() => unknown)[] = []
+  let shop!: TestShop
+  let ann!: Uploader
+  before(async () => {
+    const env = { STORAGE_RESERVE_BYTES: String(RESERVE) }
+    shop = await startTestShop({ after: (end) => ends.push(end) }, { env })
+    ann = await newUploader(shop)
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  const heldBytes = async (): Promise<number> => {
+    const all = await fs.readdir(shop.config.storageDir, { recursive: true, withFileTypes: true })
+    const files = all.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name))
+    const sizes = await Promise.all(files.map(async (file) => (await fs.stat(file).catch(() => undefined))?.size ?? 0))
+    return sizes.reduce((sum, size) => sum + size, 0)
+  }
+  /** The disk has this much beside what the files take. `fs.statfs` is what the service asks. */
+  async function diskOf(t: TestContext, freeBytes: number): Promise<(more: number) => void> {
+    const before = await heldBytes()
+    let free = freeBytes
+    t.mock.method(fs, 'statfs', async () => ({ bsize: 1, bavail: free - ((await heldBytes()) - before) }))
+    return (more) => (free += more)
+  }
+  const post = (bytes: Buffer) => ann.send('POST', `/api/products/${ann.productId}/files?name=x`, bytes)
+
+  test('nothing begins that would take the reserve, in one request, in pieces, or as a picture', async (t) => {
+    await diskOf(t, RESERVE + 1000)
+    const before = await heldBytes()
+    assertProblem(await post(randomBytes(1001)), 507, 'storage_full')
+    assertProblem(await ann.begin(1001), 507, 'storage_full')
+    assert.equal(await heldBytes(), before)
+    assert.equal(await count(shop, 'uploads', sql`product_id = ${ann.productId}`), 0)
+    assert.equal((await post(randomBytes(900))).status, 201)
+    const picture = await sharp({ create: { width: 640, height: 640, channels: 3, background: '#aabbcc' } }).png().toBuffer() // oxfmt-ignore
+    const address = `/api/products/${ann.productId}/image`
+    const answer = await ann.send('PUT', address, picture, { 'content-type': 'image/png' })
+    assertProblem(answer, 507, 'storage_full')
+  })
+
+  test('what comes while the disk fills up stops at the reserve, and goes on once there is room', async (t) => {
+    const size = 3_000_000
+    const addresses = await Promise.all([1, 2].map(async () => (await ann.begin(size)).headers.get('location')!))
+    // both fitted when they began
+    const free = await diskOf(t, RESERVE + size)
+    const before = await heldBytes()
+    const bytes = randomBytes(size)
+    const answers = await Promise.all(addresses.map((address) => ann.patch(address, 0, bytes)))
+    const refused = answers.filter(({ status }) => status !== 204)
+    assert(refused.length > 0)
+    for (const answer of refused) assertProblem(answer, 507, 'storage_full')
+    // all writers together pass it by a piece each at the most
+    assert((await heldBytes()) - before <= size + 2 * 1024 ** 2)
+    free(10 * size)
+    for (const address of addresses) {
+      const { headers } = await ann.head(address)
+      if (headers.get('till-file')) continue
+      const offset = Number(headers.get('upload-offset'))
+      const last = await ann.patch(address, offset, bytes.subarray(offset))
+      assert.equal(last.headers.get('till-file'), address.split('/').at(-1), JSON.stringify(last.body))
+    }
+    const { rows } = await sql<{ sha256: string }>`
+      select sha256 from files where product_id = ${ann.productId} and size_bytes = ${size}`.execute(shop.db)
+    assert.deepEqual(rows.map((row) => row.sha256), [sha256(bytes), sha256(bytes)]) // oxfmt-ignore
+  })
+
+  test('a file in one request stops at the reserve too, and leaves nothing', async (t) => {
+    const free = await diskOf(t, RESERVE + 3_000_000)
+    const before = await heldBytes()
+    const bytes = randomBytes(2_500_000)
+    const slow = new ReadableStream({
+      async pull(controller) {
+        controller.enqueue(bytes.subarray(0, 1_000_000))
+        // somebody else takes the rest of the disk meanwhile
+        await eventually(heldBytes, (held) => held > before)
+        free(-2_000_000)
+        controller.enqueue(bytes.subarray(1_000_000))
+        controller.close()
+      },
+    })
+    const address = `/api/products/${ann.productId}/files?name=x`
+    const answer = await ann.send('POST', address, slow, { 'content-length': String(bytes.length) })
+    assertProblem(answer, 507, 'storage_full')
+    assert.equal(await heldBytes(), before)
+  })
+})
+
+test('a seller whom the operator does not trust has a small quota, for files and for pictures', async (t) => {
+  const env = { STORAGE_QUOTA_BYTES: '50000000', STORAGE_QUOTA_UNTRUSTED_BYTES: '1000000' }
+  const shop = await startTestShop(t, { env })
+  const eve = await newUploader(shop)
+  const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#aabbcc' } }).png().toBuffer() // oxfmt-ignore
+  const illustrate = () =>
+    eve.send('PUT', `/api/products/${eve.productId}/image`, picture, { 'content-type': 'image/png' })
+  const post = (size: number) => eve.send('POST', `/api/products/${eve.productId}/files?name=x`, randomBytes(size))
+  assert.equal((await eve.begin(600_000)).status, 201)
+  assertProblem(await post(400_001), 413, 'quota_exceeded')
+  assertProblem(await eve.begin(400_001), 413, 'quota_exceeded')
+  assertProblem(await illustrate(), 413, 'quota_exceeded')
+  await sql`update sellers set trusted_at = now() where id = ${eve.sellerId}`.execute(shop.db)
+  assert.equal((await post(400_001)).status, 201)
+  assert.equal((await illustrate()).status, 200)
 })

@@ -4,9 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import type { Config } from '../../src/config.ts'
 import { type Connection, type Db, connect } from '../../src/kit/database.ts'
-import { startEmbedded } from '../../src/kit/embedded.ts'
-import { DATABASE, ROLE, readPassword } from '../../src/kit/embedded/cluster.ts'
-import { findPostmaster } from '../../src/kit/embedded/postmaster.ts'
+import { findEmbedded, startEmbedded } from '../../src/kit/embedded.ts'
 import { noteClock } from './ask.ts'
 import { DATABASE as CLOCK_OF_DATABASE } from './clock.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
@@ -37,10 +35,10 @@ export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Op
   if (databaseUrl) return open(databaseUrl)
   const dir = path.join(dataDir, 'postgres')
   try {
-    const running = urlOfRunning(dir)
+    const running = findEmbedded(dir)
     if (running) return open(running)
-    if (running === undefined) return { finding: fine(about, 'embedded; the first start makes it'), close }
-    const server = await startEmbedded({ dir, name: 'till' })
+    if (!fs.existsSync(dir)) return { finding: fine(about, 'embedded; the first start makes it'), close }
+    const server = await startEmbedded({ dir, name: 'till', mayMake: false })
     return open(server.url, () => server.stop())
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -94,17 +92,4 @@ function placeOf({ databaseUrl }: Config): string {
   if (!databaseUrl) return 'embedded'
   const found = /@([^/?]+)\/([^?]*)/.exec(databaseUrl) ?? /:\/\/([^@/?]+)\/([^@?]*)/.exec(databaseUrl)
   return found ? `${decodeURIComponent(found[2]!)} at ${decodeURIComponent(found[1]!)}` : 'the one of DATABASE_URL'
-}
-
-/** The address of the embedded server that runs; null when it rests, undefined when there is none yet. */
-function urlOfRunning(dir: string): string | null | undefined {
-  // for root it may lie where its account can reach it
-  const elsewhere = path.join(dir, 'elsewhere')
-  const link = fs.lstatSync(elsewhere, { throwIfNoEntry: false })
-  const dataDir = path.join(link ? fs.readlinkSync(elsewhere) : fs.existsSync(dir) ? fs.realpathSync(dir) : dir, 'data')
-  if (!fs.existsSync(dataDir)) return undefined
-  const running = findPostmaster(dataDir)
-  if (running?.status !== 'ready') return null
-  const host = running.socketDir || '127.0.0.1'
-  return `postgres://${ROLE}:${readPassword(dataDir)}@${encodeURIComponent(host)}:${running.port}/${DATABASE}`
 }

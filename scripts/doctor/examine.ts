@@ -4,6 +4,7 @@ import { inTime } from '../../src/kit/time.ts'
 import { checkClocks } from './clock.ts'
 import { checkDatabase, openDatabase } from './database.ts'
 import { type Clock, type Finding, LIMIT_MS, type Patient, examined } from './finding.ts'
+import { checkInstallation } from './installation.ts'
 import { checkMail } from './mail.ts'
 import { checkProcessor } from './processors.ts'
 import { checkProvider } from './provider.ts'
@@ -31,6 +32,7 @@ export async function examineConfig(config: Config): Promise<Finding[]> {
     examined('storage', 'see STORAGE_URL', () =>
       config.s3 ? checkBucket(config.s3) : checkStorage(config.storageDir),
     ),
+    examined('secret', 'see SECRET', () => checkInstallation(patient)),
     examined('mail', 'see SMTP_URL', () => checkMail(patient)),
     examined('sign-in', 'see IDP_ISSUER', () => checkProvider(patient)),
     ...config.processors.flatMap((name) =>
@@ -69,10 +71,16 @@ function withoutSecrets(
     idp?.clientSecret,
     s3?.keys?.secret,
   ].filter((secret): secret is string => secret !== undefined && secret.length > 3)
-  const clean = (text: string) => all.reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+  const clean = (text: string) => all.reduce((rest, secret) => hide(rest, secret), text)
   return findings.map(({ says, advice, ...rest }) => ({
     ...rest,
     says: clean(says),
     ...(advice && { advice: clean(advice) }),
   }))
 }
+
+/** A password that is an ordinary word, as in an example of the settings, is hidden in an address only: the doctor needs its words. */
+const ORDINARY = /^(?:[a-z]{1,15}|\d{1,7})$/i
+
+const hide = (text: string, secret: string): string =>
+  ORDINARY.test(secret) ? text.replaceAll(`:${secret}@`, ':…@') : text.replaceAll(secret, '…')

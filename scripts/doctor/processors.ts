@@ -16,13 +16,14 @@ export const webhookPath = (processor: string): string => `/api/webhooks/${proce
 
 /** Asks the processor, by a key of ours, what it says of the account. */
 export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpay'): Promise<Finding[]> {
-  const { stripe, razorpay } = patient.config
+  const { stripe, razorpay, statementPrefix } = patient.config
   const sandbox = () => {
     throw new Error('the sandbox needs no account')
   }
   let processor: Processor
   try {
-    const open = await openProcessors({ processors: [name], stripe, razorpay, sandbox }, newLog('silent'))
+    const wanted = { processors: [name], stripe, razorpay, sandbox, statementPrefix }
+    const open = await openProcessors(wanted, newLog('silent'))
     processor = open.get(name)!
   } catch (error) {
     return [failure(name, (error as Error).message, 'correct its settings: docs/settings.md')]
@@ -47,7 +48,41 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
     account.lacks.length > 0
       ? failure(name, `the key may not read ${account.lacks.join(', ')}`, 'give the restricted key these permissions')
       : fine(name, `answers and takes the key, in ${modeOf(key)} mode`)
-  return [reads, ...checkAddresses(patient, name, account.addresses)]
+  return [
+    reads,
+    ...checkPrefix(name, account, statementPrefix),
+    ...checkMethods(name, account),
+    ...checkAddresses(patient, name, account.addresses),
+  ]
+}
+
+/** Whether a payment can be started by each way that the settings list. */
+function checkMethods(name: string, { methods }: AccountCheck): Finding[] {
+  if (!methods) return []
+  const about = `${name} ways to pay`
+  const refused = methods.flatMap(({ name: method, refused }) =>
+    refused
+      ? [`${method} (${refused.code ?? refused.status}${refused.requestId ? `, ${refused.requestId}` : ''})`]
+      : [],
+  )
+  const advice =
+    'activate them in its dashboard, or take them off STRIPE_PAYMENT_METHOD_TYPES: while one is refused, nobody can pay'
+  return refused.length > 0
+    ? [failure(about, `payments by ${refused.join(', ')} are refused`, advice)]
+    : [fine(about, `payments by ${methods.map((one) => one.name).join(', ')} can be started`)]
+}
+
+/** Whether the lines that we tell buyers of are those that their banks print. */
+function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ours: string): Finding[] {
+  if (theirs === undefined) return []
+  const about = `${name} statement`
+  if (theirs === ours) return [fine(about, `lines begin with ${ours}, as STATEMENT_PREFIX says`)]
+  const advice = theirs
+    ? `set STATEMENT_PREFIX=${theirs}, or the shortened descriptor in its dashboard to ${ours}`
+    : `set the shortened descriptor in its dashboard to ${ours}`
+  return [
+    warning(about, `lines begin with ${theirs || 'nothing of the account’s'}, and STATEMENT_PREFIX is ${ours}`, advice),
+  ]
 }
 
 /** Whether it notifies us, by what it says itself. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Config, ConfigError, readConfig } from '../../src/config.ts'
 import { modeOf } from '../../src/config/processors.ts'
 import { type Environment, newReader } from '../../src/config/reader.ts'
+import { CannotStart } from '../../src/kit/cannot-start.ts'
 import { isLoopback, yesOrNo } from '../../src/kit/settings.ts'
 import { type Finding, failure, fine, warning } from './finding.ts'
 
@@ -21,8 +22,8 @@ export function checkSettings(env: Environment): { config?: Config; findings: Fi
     const processors = config.processors.join(', ') || 'no processor: card payments are not live'
     return { config, findings: [fine('settings', `read: ${kind}; ${processors}`)] }
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    const [, ...problems] = error.message.split('\n')
+    if (!(error instanceof CannotStart)) throw error
+    const problems = error instanceof ConfigError ? error.message.split('\n').slice(1) : [error.message]
     const about = 'settings'
     return { findings: problems.map((problem) => failure(about, problem.trim(), 'docs/settings.md has them all')) }
   }
@@ -38,11 +39,8 @@ export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): F
     if (!key) continue
     const about = `${name} keys`
     const mode = modeOf(key)
-    if (mode === 'live' && !isPublic)
-      findings.push(
-        warning(about, 'LIVE keys on a private machine: what is tried here takes real money', 'use the test keys here, or set PUBLIC=1'),
-      ) // oxfmt-ignore
-    else if (mode === 'test' && isPublic)
+    // live keys on a private machine stop the start, and the settings' line says so
+    if (mode === 'test' && isPublic)
       findings.push(
         warning(about, 'TEST KEYS ON A PUBLIC SERVICE: files are delivered and NOBODY PAYS', 'use the live keys before you sell'),
       ) // oxfmt-ignore

@@ -3,16 +3,17 @@ import { CODE_SECONDS } from '../kit/codes.ts'
 import { addCookie, cookieKind, cookiesOf } from '../kit/cookies.ts'
 import { networkOf } from '../kit/limits.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
+import type { Purpose } from './mailbox-codes.ts'
 
 export type BuyerBrowser = ReturnType<typeof buyerBrowser>
 
 /**
- * What the routes below `path` know of the browser that asks: the code it waits for, by a cookie that goes nowhere else and
- * lives as long as a code.
+ * What the routes for one purpose know of the browser that asks: the code it waits for, by a cookie that lives as long as a code.
+ * No other host of the domain can set it, or somebody could be led into the orders of another.
  */
-export function buyerBrowser(baseUrl: string, path: string) {
-  const { common, domain } = cookieKind(baseUrl)
-  const cookie = { ...common, name: `${domain}till_mailbox`, path, maxAge: CODE_SECONDS, sameSite: 'strict' } as const
+export function buyerBrowser(baseUrl: string, purpose: Purpose) {
+  const { common, host } = cookieKind(baseUrl)
+  const cookie = { ...common, name: `${host}till_${purpose}_code`, maxAge: CODE_SECONDS, sameSite: 'strict' } as const
   return {
     networkOf: (request: FastifyRequest) => networkOf(request.ip),
     /** What binds a code to this browser: the hash of what its cookie holds. */

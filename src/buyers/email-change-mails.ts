@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { DropJob, type Jobs, type QueueOptions } from '../kit/jobs.ts'
-import { type Lines, renderMail } from '../kit/mail-layout.ts'
+import { type Lines, renderMail, unlinked } from '../kit/mail-layout.ts'
 import { MailRefused, type Mailer } from '../kit/mail.ts'
-import { codeOf, codeQueue } from './email-changes.ts'
+import { noteBounced } from '../orders/receipts.ts'
+import { dateTime } from '../orders/mails/news.ts'
+import { CONSENT, codeOf, codeQueue } from './email-changes.ts'
+import { moveSigner, moveToken } from './order-moves.ts'
 
 export interface EmailChangeMails {
   db: Db
@@ -13,12 +16,11 @@ export interface EmailChangeMails {
 }
 
 /** As long as a change waits to be confirmed. */
-const DELIVERY: QueueOptions = {
+const DELIVERY: Omit<QueueOptions, 'atOnce'> = {
   retries: 30,
   retryDelaySeconds: 5,
   retryDelayMaxSeconds: 3600,
   expireSeconds: 60,
-  atOnce: 5,
 }
 
 interface Change {
@@ -26,41 +28,109 @@ interface Change {
   email: string
   productName: string
   seller: string
+  isTrusted: boolean
+  supportEmail: string
 }
 
-/** Sends the codes that move an order to another address, to that address. One that the mail server refuses is not waited for. */
+/** Sends the codes that move an order to another address, to that address, and asks the old one. An address that the mail server refuses is not waited for. */
 export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails): Promise<void> {
   const { db, mailer, secrets, orderUrl } = parts
+  const signer = moveSigner(secrets)
   const send = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<Change>`
-      select c.order_id as "orderId", c.email, o.product_name as "productName", s.name as seller
+      select c.order_id as "orderId", c.email, o.product_name as "productName", s.name as seller,
+        s.trusted_at is not null as "isTrusted", coalesce(s.support_email, s.email) as "supportEmail"
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.expires_at > now()`.execute(db)
     const change = rows[0]
     // confirmed, or another one has taken its place
     if (!change) return
-    const lines = linesOf(change, codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
+    const lines = linesOf(guarded(change), codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
     try {
-      await mailer(jobId, { to: change.email, subject: lines.subject, ...renderMail(lines) })
+      await mailer(jobId, {
+        to: change.email,
+        subject: lines.subject,
+        ...renderMail(lines),
+        ...(change.isTrusted && { replyTo: { name: change.seller, address: change.supportEmail } }),
+      })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      await sql`delete from email_changes where id = ${id}`.execute(db)
+      // that the old mailbox has kept the order before is not forgotten
+      await sql`update email_changes set expires_at = now() where id = ${id}`.execute(db)
       throw new DropJob(error.message)
     }
   }
-  for (const secret of secrets)
-    await jobs.on<{ id: string }>(codeQueue(secret), DELIVERY, ({ id }, jobId) => send(secret, id, jobId))
+  const askOld = async (secret: string, id: string, jobId: string) => {
+    const { rows } = await sql<Move>`
+      select c.order_id as "orderId", c.old_email as email, c.moves_at as "movesAt", o.product_name as "productName", s.name as seller,
+        s.trusted_at is not null as "isTrusted", coalesce(s.support_email, s.email) as "supportEmail"
+      from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
+      where c.id = ${id} and c.confirmed_at is not null and c.expires_at > now()`.execute(db)
+    const move = rows[0]
+    // it has moved, or stays, or another change has taken its place
+    if (!move) return
+    const url = `${orderUrl(move.orderId)}#keep=${moveToken(signer, id)}`
+    const lines = movingLines({ ...guarded(move), movesAt: move.movesAt }, CONSENT.codeOf(secret, id), url)
+    try {
+      await mailer(jobId, { to: move.email, subject: lines.subject, ...renderMail(lines) })
+    } catch (error) {
+      if (!(error instanceof MailRefused)) throw error
+      // a mailbox that is not there keeps nothing: the order moves with the next round
+      if (error.isMailbox) await noteBounced(db, move.orderId, move.email, true)
+      throw new DropJob(error.message)
+    }
+  }
+  const delivery = { ...DELIVERY, atOnce: mailer.atOnce }
+  for (const secret of secrets) {
+    await jobs.on<{ id: string }>(codeQueue(secret), delivery, ({ id }, jobId) => send(secret, id, jobId))
+    await jobs.on<{ id: string }>(CONSENT.codeQueue(secret), delivery, ({ id }, jobId) => askOld(secret, id, jobId))
+  }
 }
 
-const linesOf = ({ orderId, email, productName, seller }: Change, digits: string, url: string): Lines => ({
+/** The seller names the address, so a stranger's words must be no message to it. */
+const guarded = (change: Change): Change =>
+  change.isTrusted
+    ? change
+    : {
+        ...change,
+        productName: unlinked(change.productName),
+        seller: unlinked(change.seller),
+        supportEmail: unlinked(change.supportEmail),
+      }
+
+interface Move extends Change {
+  movesAt: Date | null
+}
+
+// The new address is not named: should the old one be a stranger's, it is none of theirs.
+const movingLines = ({ orderId, productName, seller, movesAt }: Move, digits: string, url: string): Lines => ({
+  subject: 'Does your order stay at this address?',
+  title: 'Somebody says that this order belongs to another address.',
+  text: `${seller} was told that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
+  code: digits,
+  button: { label: 'Keep my order', url },
+  facts: [
+    ['Product', productName],
+    ['Order', orderId],
+  ],
+  note: 'You did not buy this? Then there is nothing to do.',
+})
+
+const linesOf = (
+  { orderId, email, productName, seller, supportEmail }: Change,
+  digits: string,
+  url: string,
+): Lines => ({
   subject: `${digits} is your code to confirm your address`,
-  title: `Is this the right address for ${productName}?`,
+  title: 'Is this the right address for your order?',
   text: `${seller} was told that the address of this order was mistyped, and that it should be ${email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.`,
   code: digits,
   button: { label: 'Confirm my address', url },
   facts: [
     ['Product', productName],
     ['Order', orderId],
+    ['Seller', seller],
+    ['Questions to', supportEmail],
   ],
   note: 'You bought nothing like this? Then somebody has named your address by mistake: do nothing, and do not pass the code on.',
 })

@@ -3,16 +3,27 @@ import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { networkOf } from '../kit/limits.ts'
-import { Code, refusing } from '../kit/schema.ts'
+import { Code, Time, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
-import { type EmailChangeParts, confirmEmailChange, requestEmailChange } from './email-changes.ts'
+import { type EmailChangeParts, confirmEmailChange, consentToMove, requestEmailChange } from './email-changes.ts'
+import { changeOf, keepAddress, moveSigner } from './order-moves.ts'
 import { Email } from './schema.ts'
 
 const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 const NewEmail = Type.Object({ email: Email })
+const Token = Type.String({ pattern: '^[\\w-]+\\.[\\w-]+$', maxLength: 120, description: 'From the link in the mail.' })
+
+const Confirmation = Type.Object({
+  moved: Type.Boolean(),
+  movesAt: Type.Union([Time, Type.Null()], {
+    description:
+      'When it moves unless the old mailbox keeps it. Null: it has moved, or needs the consent of the old mailbox.',
+  }),
+})
 
 /** A seller puts a buyer's mistyped address right, and the buyer shows that it is theirs. */
 export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { browsers: Browsers }): void {
+  const signer = moveSigner(parts.secrets)
   server.post(
     '/api/orders/:orderId/email',
     {
@@ -20,16 +31,19 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
         operationId: 'requestBuyerEmailChange',
         summary: 'Put a buyer’s mistyped address right',
         description:
-          'A code goes to the new address, good for 24 hours and five tries; nothing changes until the buyer has typed it at the page of the order. A newer one takes the place of those before it.',
+          'Within ten minutes of signing in. A code goes to the new address, good for 24 hours and five tries; nothing changes until the buyer has typed it at the page of the order. A newer one takes the place of those before it.',
         tags: ['Orders'],
         security: NEEDS_SESSION,
         params: OrderParams,
         body: NewEmail,
-        response: { 202: NewEmail, ...refusing('order_not_found', 'rate_limited') },
+        response: {
+          202: NewEmail,
+          ...refusing('recent_sign_in_required', 'order_not_found', 'order_not_paid', 'rate_limited'),
+        },
       },
     },
     async (request, reply) => {
-      const { seller } = await parts.browsers.signedIn(request, reply)
+      const { seller } = await parts.browsers.recentlySignedIn(request, reply)
       const email = canonicalEmail(request.body.email)
       await requestEmailChange(parts, { orderId: request.params.orderId, sellerId: seller.id, email })
       return reply.code(202).send({ email })
@@ -43,22 +57,66 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
         operationId: 'confirmBuyerEmailChange',
         summary: 'Confirm the right address of an order',
         description:
-          'With the code from the mail to that address. From then on the order opens with it alone; the old address is told. Whatever is wrong, the answer is the same `invalid_code`.',
+          'With the code from the mail to that address. Where the mail server has refused the old mailbox, the order moves at once. Otherwise both addresses open it, the old mailbox is asked, and the order moves when that consents, or at `movesAt` unless it keeps the order. Whatever is wrong, the answer is the same `invalid_code`.',
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ email: Email, code: Code }),
-        response: { 200: Type.Object({}), ...refusing('invalid_code', 'rate_limited') },
+        response: { 200: Confirmation, ...refusing('invalid_code', 'rate_limited') },
       },
     },
     async (request, reply) => {
       neverCached(reply)
       const { email, code } = request.body
-      await confirmEmailChange(parts, {
+      const { moved, movesAt } = await confirmEmailChange(parts, {
         orderId: request.params.orderId,
         email: canonicalEmail(email),
         code,
         network: networkOf(request.ip),
       })
+      return reply.send({ moved, movesAt: movesAt?.toISOString() ?? null })
+    },
+  )
+
+  server.post(
+    '/api/checkout/:orderId/email/keep',
+    {
+      schema: {
+        operationId: 'keepBuyerEmail',
+        summary: 'Keep an order at the address it has',
+        description:
+          'By the link in the mail to that address. A later change needs the consent of this mailbox. A repeat does nothing more.',
+        tags: ['Checkout'],
+        params: OrderParams,
+        body: Type.Object({ token: Token }),
+        response: { 200: Type.Object({}), ...refusing('email_change_over') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const id = changeOf(signer, request.body.token)
+      await keepAddress(parts.db, { orderId: request.params.orderId, id })
+      return reply.send({})
+    },
+  )
+
+  server.post(
+    '/api/checkout/:orderId/email/consent',
+    {
+      schema: {
+        operationId: 'consentToEmailChange',
+        summary: 'Let an order move to its new address at once',
+        description: 'By the link and the code in the mail to the address that the order has.',
+        tags: ['Checkout'],
+        params: OrderParams,
+        body: Type.Object({ token: Token, code: Code }),
+        response: { 200: Type.Object({}), ...refusing('invalid_code', 'email_change_over', 'rate_limited') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const id = changeOf(signer, request.body.token)
+      const { orderId } = request.params
+      await consentToMove(parts, { orderId, id, code: request.body.code, network: networkOf(request.ip) })
       return reply.send({})
     },
   )

@@ -1,28 +1,34 @@
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
-import { MOST_WRONG_TRIES, codeDigits, codeKind, limitedTry } from '../kit/codes.ts'
+import { type CodeLimits, MOST_WRONG_TRIES, codeDigits, codeKind, limitedTry } from '../kit/codes.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { countInTurn, refuseBeyond } from '../kit/limits.ts'
 import { hashOf } from '../kit/tokens.ts'
-import { moveToMailbox } from '../orders/receipts.ts'
-import type { MailboxLimits } from './mailbox-codes.ts'
+import { type FreeMailLimits, refuseStrangersMail } from '../orders/free-mails.ts'
+import { moveNow } from './order-moves.ts'
 
-// A buyer has mistyped the address, so the receipt went to nobody, or to a stranger. The seller names the right one; it counts
-// when whoever reads that mailbox has shown so. The seller's browser asks and the buyer's confirms, so no cookie binds the code:
-// it is bound to the order and the address, and what is unknown to others beside the code is the order's id.
+// A buyer has mistyped the address, so the receipt went to no mailbox, or to a stranger's. The seller names the right one, and whoever
+// reads that mailbox shows so by a code. The seller's browser asks and the buyer's confirms, so no cookie binds the code: it is bound
+// to the order and the address. Where the old mailbox exists, order-moves.ts goes on from there.
 
 export const { codeOf, codeHash, codeQueue } = codeKind('email change', 'email_change')
+/** The codes by which the old mailbox consents. An older program beside this one knows nothing of their queue. */
+export const CONSENT = codeKind('email change consent', 'email_consent')
 
 /** The buyer reads the mail when there is time for it. */
 const CHANGE_HOURS = 24
+/** So long the old mailbox can keep the order by one click. */
+const COOLING_OFF_DAYS = 3
+/** So long a move that needs the old mailbox's consent waits for it. */
+const CONSENT_DAYS = 30
 
 export interface EmailChangeParts {
   db: Db
   jobs: Jobs
   secrets: readonly string[]
-  limits: MailboxLimits
+  limits: CodeLimits & FreeMailLimits
 }
 
 /** Which of an order's addresses a code is for, as one value that a hash can hold. */
@@ -47,6 +53,7 @@ export async function requestEmailChange(
     ],
   )
   refuseBeyond(counted.flat(), 'Too many addresses were asked to confirm. The last code that was sent stays good.')
+  await refuseStrangersMail(db, sellerId, limits)
   const id = randomUUID()
   const hash = codeHash(secrets[0]!, subjectOf(orderId, email), codeOf(secrets[0]!, id))
   await inTransaction(db, async (tx) => {
@@ -54,7 +61,8 @@ export async function requestEmailChange(
       insert into email_changes as c (order_id, id, email, code_hash, expires_at)
       values (${orderId}, ${id}, ${email}, ${hash}, now() + make_interval(hours => ${CHANGE_HOURS}::int))
       on conflict (order_id) do update set id = excluded.id, email = excluded.email, code_hash = excluded.code_hash,
-        wrong_tries = 0, created_at = now(), expires_at = excluded.expires_at`.execute(tx)
+        wrong_tries = 0, created_at = now(), expires_at = excluded.expires_at, confirmed_at = null, old_email = null,
+        moves_at = null`.execute(tx)
     await jobs.add(tx, codeQueue(secrets[0]!), [{ data: { id } }])
   })
 }
@@ -77,36 +85,59 @@ async function refuseUnlessMovable(
     })
 }
 
+export interface Confirmed {
+  moved: boolean
+  /** When it moves by itself. Null: it has moved, or waits for the old mailbox's consent alone. */
+  movesAt: Date | null
+}
+
 /**
- * Moves an order to the mailbox that a code has just proven, in one transaction with what is told of it: the old address that
- * it has moved, the new one by a receipt. Refuses `invalid_code`, `rate_limited`.
+ * A code has proven the new mailbox. The order moves at once where the mail server says that the old mailbox is not there. Otherwise
+ * both addresses open the order, the old mailbox is asked, and the order moves after the days of cooling off. All in one
+ * transaction. Refuses `invalid_code`, `rate_limited`.
  */
-export async function confirmEmailChange(
+export function confirmEmailChange(
   { db, jobs, secrets, limits }: EmailChangeParts,
   { network, ...given }: { orderId: string; email: string; code: string; network: string },
-): Promise<void> {
+): Promise<Confirmed> {
   const { orderId, email } = given
-  await limitedTry(
+  return limitedTry(
     db,
     {
-      counter: 'email_change_try',
-      limit: limits.code_try,
-      bucket: orderId,
-      network,
+      own: { key: `email_change_try from ${network}`, limit: limits.code_try },
+      all: { key: `email_change_try ${orderId}`, limit: limits.code_try },
       tooMany: 'Too many wrong codes were tried. Please wait, and then ask the seller for a new one.',
     },
     (tx) => tryCode(tx, secrets, given),
-    async (tx) => {
-      await sql`delete from email_changes where order_id = ${orderId}`.execute(tx)
-      const oldEmail = await moveToMailbox(tx, orderId, email)
-      if (oldEmail !== undefined)
-        await jobs.add(tx, 'mail', [
-          { data: { kind: 'email_changed', orderId, to: oldEmail } },
-          { data: { kind: 'receipt', orderId } },
-        ])
-      return true
+    async (tx, { id }) => {
+      const { rows } = await sql<{ oldEmail: string; isGone: boolean }>`
+        select email as "oldEmail", receipt_bounced_at is not null and mailbox_refused_at is not null as "isGone"
+        from orders where id = ${orderId} for update`.execute(tx)
+      const { oldEmail, isGone } = rows[0]!
+      if (isGone || oldEmail === email) {
+        await moveNow(tx, jobs, { orderId, email, withReceipt: true })
+        return { moved: true, movesAt: null }
+      }
+      const movesAt = await awaitConsent(tx, secrets[0]!, { id, orderId, oldEmail })
+      await jobs.add(tx, CONSENT.codeQueue(secrets[0]!), [{ data: { id } }])
+      await jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId, to: email } }])
+      return { moved: false, movesAt }
     },
   )
+}
+
+async function awaitConsent(
+  tx: Tx,
+  secret: string,
+  { id, orderId, oldEmail }: { id: string; orderId: string; oldEmail: string },
+): Promise<Date | null> {
+  const hash = CONSENT.codeHash(secret, subjectOf(orderId, oldEmail), CONSENT.codeOf(secret, id))
+  const { rows } = await sql<{ movesAt: Date | null }>`
+    update email_changes set confirmed_at = now(), old_email = ${oldEmail}, code_hash = ${hash}, wrong_tries = 0,
+      moves_at = case when kept_at is null then now() + make_interval(days => ${COOLING_OFF_DAYS}::int) end,
+      expires_at = now() + make_interval(days => ${CONSENT_DAYS}::int)
+    where id = ${id} returning moves_at as "movesAt"`.execute(tx)
+  return rows[0]!.movesAt
 }
 
 /** In one guarded statement, so that of any number at once at most five wrong ones are looked at. Commit whatever the answer is. */
@@ -114,18 +145,45 @@ async function tryCode(
   tx: Tx,
   secrets: readonly string[],
   given: { orderId: string; email: string; code: string },
-): Promise<{ isRight: boolean } | undefined> {
+): Promise<{ isRight: boolean; id: string } | undefined> {
   const subject = subjectOf(given.orderId, given.email)
   const hashes = secrets.map((secret) => codeHash(secret, subject, codeDigits(given.code)))
-  const { rows } = await sql<{ isRight: boolean }>`
+  const { rows } = await sql<{ isRight: boolean; id: string }>`
     update email_changes set wrong_tries = wrong_tries + case when code_hash = any(${hashes}) then 0 else 1 end
     where order_id = ${given.orderId} and email = ${given.email} and wrong_tries < ${MOST_WRONG_TRIES}
-      and expires_at > clock_timestamp()
-    returning code_hash = any(${hashes}) as "isRight"`.execute(tx)
+      and confirmed_at is null and expires_at > clock_timestamp()
+    returning code_hash = any(${hashes}) as "isRight", id`.execute(tx)
   return rows[0]
 }
 
-/** Forgets the changes that nobody has confirmed in time. */
-export async function sweepEmailChanges(db: Db): Promise<void> {
-  await sql`delete from email_changes where expires_at < now()`.execute(db)
+/** The old mailbox consents, by the link and the code of its mail: the order moves at once. Refuses `invalid_code`, `rate_limited`. */
+export async function consentToMove(
+  { db, jobs, secrets, limits }: EmailChangeParts,
+  { orderId, id, code, network }: { orderId: string; id: string; code: string; network: string },
+): Promise<void> {
+  await limitedTry(
+    db,
+    {
+      own: { key: `email_change_try from ${network}`, limit: limits.code_try },
+      all: { key: `email_consent_try ${orderId}`, limit: limits.code_try },
+      tooMany: 'Too many wrong codes were tried. Please wait a while.',
+    },
+    async (tx) => {
+      const { rows: found } = await sql<{ oldEmail: string }>`
+        select old_email as "oldEmail" from email_changes
+        where id = ${id} and order_id = ${orderId} and confirmed_at is not null for update`.execute(tx)
+      if (!found[0]) return undefined
+      const subject = subjectOf(orderId, found[0].oldEmail)
+      const hashes = secrets.map((secret) => CONSENT.codeHash(secret, subject, codeDigits(code)))
+      const { rows } = await sql<{ isRight: boolean; email: string }>`
+        update email_changes set wrong_tries = wrong_tries + case when code_hash = any(${hashes}) then 0 else 1 end
+        where id = ${id} and wrong_tries < ${MOST_WRONG_TRIES} and expires_at > clock_timestamp()
+        returning code_hash = any(${hashes}) as "isRight", email`.execute(tx)
+      return rows[0]
+    },
+    async (tx, { email }) => {
+      await moveNow(tx, jobs, { orderId, email })
+      return true
+    },
+  )
 }

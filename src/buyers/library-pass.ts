@@ -6,11 +6,11 @@ const PASS_SECONDS = 3600
 
 /**
  * What a browser holds that has shown whose mailbox it reads: the address and an end, signed by us. It opens the list of what was
- * bought, for an hour, and nothing else; it goes to no other path.
+ * bought, for an hour, and nothing else. No other host of the domain can set it.
  */
-export function libraryPass(baseUrl: string, path: string, signer: Signer) {
-  const { common, domain } = cookieKind(baseUrl)
-  const cookie = { ...common, name: `${domain}till_library`, path, sameSite: 'strict' } as const
+export function libraryPass(baseUrl: string, signer: Signer) {
+  const { common, host } = cookieKind(baseUrl)
+  const cookie = { ...common, name: `${host}till_library`, sameSite: 'strict' } as const
   return {
     give(reply: FastifyReply, email: string): void {
       const claim = `${Buffer.from(email).toString('base64url')}.${Math.floor(Date.now() / 1000) + PASS_SECONDS}`

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { imagesOf } from '../products/images/urls.ts'
+import type { CodeLimits } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -14,7 +15,7 @@ import { STATES } from '../orders/states.ts'
 import { buyerBrowser } from './browser.ts'
 import { type Bought, listBought } from './library.ts'
 import { libraryPass } from './library-pass.ts'
-import { type MailboxLimits, type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
+import { type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
 import { ChargeCodeSent, Email } from './schema.ts'
 
 const PATH = '/api/library'
@@ -26,7 +27,10 @@ export const LibraryItem = Type.Object({
   orderUrl: Type.String({ description: 'The page of the order.' }),
   status: Type.Enum([...STATES]),
   product: Type.Object({ id: Type.String(), name: Type.String(), imageUrl: Type.Optional(Type.String()) }),
-  seller: Type.Object({ name: Type.String() }),
+  seller: Type.Object({
+    name: Type.String(),
+    supportEmail: Type.String({ description: 'Where buyers reach the seller.' }),
+  }),
   amount: Amount,
   currency: Currency,
   createdAt: Time,
@@ -45,7 +49,7 @@ export type Library = Type.Static<typeof Library>
 export interface LibraryParts {
   db: Db
   secrets: readonly string[]
-  limits: MailboxLimits
+  limits: CodeLimits
   sendCode: SendMailboxCode
   baseUrl: string
   orderUrl: (orderId: string) => string
@@ -56,8 +60,8 @@ export interface LibraryParts {
 /** All that was bought with an address, of whichever seller, for who shows by a code that the mailbox is theirs. */
 export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: LibraryParts): void {
   const { baseUrl } = parts
-  const browser = buyerBrowser(baseUrl, PATH)
-  const pass = libraryPass(baseUrl, PATH, signer)
+  const browser = buyerBrowser(baseUrl, 'library')
+  const pass = libraryPass(baseUrl, signer)
   const libraryOf = async (db: Db, email: string, limit: number, after?: Place): Promise<Library> => {
     const rows = await listBought(db, email, { after, limit: limit + 1 })
     return { email, ...pageOf(rows, limit, (row) => itemOf(row, parts)) }
@@ -170,7 +174,7 @@ const itemOf = (
   orderUrl: orderUrl(row.id),
   status: row.state,
   product: { id: row.productId, name: row.productName, ...pictureOf(row, baseUrl) },
-  seller: { name: row.sellerName },
+  seller: { name: row.sellerName, supportEmail: row.supportEmail },
   amount: row.amountMinor,
   currency: row.currency,
   createdAt: row.createdAt.toISOString(),

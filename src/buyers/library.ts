@@ -3,6 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { OrderFile } from '../orders/find.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
+import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 import { isGoingBack } from '../orders/going-back.ts'
 import type { State } from '../orders/states.ts'
@@ -14,6 +15,7 @@ export interface Bought extends Place {
   imageId: string | null
   imageUrl: string | null
   sellerName: string
+  supportEmail: string
   amountMinor: number
   currency: string
   createdAt: Date
@@ -32,11 +34,11 @@ export async function listBought(
   if (after) conditions.push(sql`(o.created_at, o.id) < (${timeOf(after.micros)}, ${after.id})`)
   const { rows } = await sql<Bought>`
     select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
-      s.name as "sellerName", o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
+      s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
       ${microsOf('o.created_at')} as micros,
       case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
-            'contentType', f.content_type) order by f.id), '[]')
+            'contentType', f.content_type) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
         else '[]' end as files, ${withdrawnFiles} as withdrawn
     from (

@@ -36,7 +36,9 @@ export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl
     }
   }
   for (const secret of secrets)
-    await jobs.on<{ id: string }>(codeQueue(secret), CODE_QUEUE, ({ id }, jobId) => send(secret, id, jobId))
+    await jobs.on<{ id: string }>(codeQueue(secret), { ...CODE_QUEUE, atOnce: mailer.atOnce }, ({ id }, jobId) =>
+      send(secret, id, jobId),
+    )
 }
 
 const CODE_LINES: Record<Purpose, (digits: string, host: string) => Lines> = {

@@ -1,10 +1,11 @@
+import type { CodeLimits } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type FoundOrder, findCharges } from './charges.ts'
-import { type MailboxLimits, type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
+import { type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
 import { ChargeCodeRequest, ChargeCodeSent, ChargeFound, type ChargeOrder, ChargeVerification } from './schema.ts'
 import { readStatementLine } from './statement-line.ts'
 
@@ -14,7 +15,7 @@ const TAG = ['Charges']
 export interface ChargeParts {
   db: Db
   secrets: readonly string[]
-  limits: MailboxLimits
+  limits: CodeLimits
   sendCode: SendMailboxCode
   baseUrl: string
   orderUrl: (orderId: string) => string
@@ -22,7 +23,7 @@ export interface ChargeParts {
 
 /** "What is this charge?": who reads a line on a statement and proves the mailbox finds the order behind it. */
 export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...parts }: ChargeParts): void {
-  const browser: BuyerBrowser = buyerBrowser(baseUrl, PATH)
+  const browser: BuyerBrowser = buyerBrowser(baseUrl, 'charge')
 
   server.post(
     `${PATH}/code`,

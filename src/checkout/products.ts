@@ -6,6 +6,7 @@ import { findDiscount } from '../orders/discounts/discounts.ts'
 import { isOpenDiscount } from '../orders/discounts/uses.ts'
 import type { Processor } from '../payments/processor.ts'
 import { imagesOf } from '../products/images/urls.ts'
+import { isForSale } from '../products/off-sale.ts'
 import { processorFor } from '../payments/attempts/routing.ts'
 import type { ProductView } from './schema.ts'
 
@@ -57,7 +58,7 @@ export async function productViews(
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
         and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode"
     from products p join sellers s on s.id = p.seller_id
-    where p.id = any(${opaque(productIds, 'text')}::text[]) and p.status = 'active'
+    where p.id = any(${opaque(productIds, 'text')}::text[]) and ${isForSale}
     order by p.id`.execute(db)
   return rows.map(({ seller, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
     const processor = processorFor(processors, product.currency)

@@ -1,22 +1,22 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
-import { inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
+import { isMovingTo } from '../buyers/order-moves.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
-import { isDelivered } from '../orders/states.ts'
+import type { StatusTokens } from '../orders/status-tokens.ts'
 import { type Asking, syncOrder } from '../payments/asking/ask.ts'
 import type { Attempts } from '../payments/attempts/attempts.ts'
 import { processorFor } from '../payments/attempts/routing.ts'
 import { startPayment } from '../payments/attempts/start.ts'
-import { refuseFreeMails } from '../orders/discounts/offers.ts'
+import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { guessing } from './guesses.ts'
 import { productView } from './products.ts'
+import { receiptRoute } from './receipt-route.ts'
 import {
   Checkout,
   CheckoutHeaders,
@@ -25,7 +25,6 @@ import {
   ProductParams,
   ProductQuery,
   ProductView,
-  ReceiptRequest,
   StatusParams,
   StatusQuery,
 } from './schema.ts'
@@ -37,17 +36,24 @@ export interface CheckoutParts extends Asking {
   findOrder: FindOrder
   jobs: Jobs
   links: Links
+  statusTokens: StatusTokens
   /** Where the API is. */
   baseUrl: string
   limits: Partial<Record<CheckoutLimit, Limit>>
 }
 
-type CheckoutLimit = 'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt' | 'discount' | 'free_mail'
+type CheckoutLimit =
+  | 'checkout'
+  | 'checkout_product'
+  | 'status'
+  | 'wrong_email'
+  | 'receipt'
+  | 'discount'
+  | keyof FreeMailLimits
 
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
 export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   const { db, processors, createOrder, findOrder, limits } = parts
-
   // who tries ids that are none has a limit over all of them
   const most = limits.status
   const misses = most && server.createRateLimit({ max: most.count, timeWindow: most.seconds * 1000 })
@@ -116,6 +122,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
             'idempotency_key_reused',
             'payment_closed',
             'amount_not_payable',
+            'cannot_take_payment',
             'rate_limited',
             'processor_unavailable',
           ),
@@ -124,14 +131,16 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
     },
     async (request, reply) => {
       await refuseBots(request)
-      const { productId, email, chosenAmount, discountCode } = request.body
+      const { productId, chosenAmount, discountCode } = request.body
+      const email = canonicalEmail(request.body.email)
       const order = await guessing(db, limits.discount, { request, code: discountCode }, () =>
         createOrder({
           productId,
-          email: canonicalEmail(email),
+          email,
           chosenMinor: chosenAmount,
           discountCode,
           idempotencyKey: request.headers['idempotency-key'],
+          network: networkOf(request.ip),
         }),
       )
       const processor = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
@@ -154,6 +163,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
           publishableKey: started.publishableKey,
           processor: started.processor,
         }),
+        statusToken: parts.statusTokens.tokenFor(order.id, email),
       }
     },
   )
@@ -183,55 +193,42 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       const synced = wantsSync && (await syncOrder(parts, orderId))
       const order = await findOrder(orderId)
       if (!order) return refuseUnknown(request)
-      const matches = await emailMatches(parts, order, request.query.email)
-      return statusOf(order, { matches, links: parts.links, synced: wantsSync ? synced : undefined })
+      const matches = await emailMatches(parts, order, request.query)
+      const statusToken = parts.statusTokens.tokenFor(orderId, order.email)
+      return statusOf(order, { matches, links: parts.links, synced: wantsSync ? synced : undefined, statusToken })
     },
   )
 
-  server.post(
-    '/api/checkout/:orderId/receipt',
-    {
-      config: limited(limits.receipt, (request) => `receipt ${(request.params as { orderId: string }).orderId}`),
-      schema: {
-        operationId: 'sendReceipt',
-        summary: 'Send the receipt again',
-        description:
-          'Answers the same whether the address is the order’s or not; the mail goes to the order’s address alone.',
-        tags: ['Checkout'],
-        params: StatusParams,
-        body: ReceiptRequest,
-        response: { 202: Type.Object({}), ...refusing('order_not_found', 'rate_limited') },
-      },
-    },
-    async (request, reply) => {
-      neverCached(reply)
-      const order = await findOrder(request.params.orderId)
-      if (!order) return refuseUnknown(request)
-      const hasFiles = isDelivered(order.state) && !order.goingBack
-      if ((await emailMatches(parts, order, request.body.email)) && hasFiles) {
-        await refuseFreeMails(db, order, limits.free_mail)
-        await inTransaction(db, (tx) => parts.jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
-      }
-      return reply.code(202).send({})
-    },
-  )
+  receiptRoute(server, parts, { refuseUnknown, emailMatches: (order, asked) => emailMatches(parts, order, asked) })
 }
 
 const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
 /** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
 const underWay = new Map<string, number>()
 
-/** Whether an address is the order's. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too. */
+/** What a request shows of itself: an address, and the order's token where it has one. */
+export interface AskedBy {
+  email?: string | undefined
+  token?: string | undefined
+}
+
+/**
+ * Whether an address is the order's. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too.
+ * A buyer who shows the order's token with the right address is not counted with those who guess.
+ */
 async function emailMatches(
-  { db, limits }: CheckoutParts,
+  { db, limits, statusTokens }: CheckoutParts,
   { id, email, wrongEmails }: { id: string; email: string; wrongEmails: number },
-  given: string | undefined,
+  { email: given, token }: AskedBy,
 ): Promise<boolean> {
   if (given === undefined || given === '') return false
   // a "+" that a client forgot to encode arrives as a space, which no address has
-  const matches = canonicalEmail(given).replaceAll(' ', '+') === email
+  const address = canonicalEmail(given).replaceAll(' ', '+')
+  // an order that is on its way to another mailbox opens with both addresses
+  const matches = address === email || (await isMovingTo(db, id, address))
   const limit = limits.wrong_email
   if (!limit) return matches
+  if (matches && token && statusTokens.isGood(token, id, email)) return true
   const guesses = underWay.get(id) ?? 0
   if (wrongEmails + guesses >= limit.count) {
     const more = { retryAfterSeconds: limit.seconds, limitCount: limit.count }

@@ -60,7 +60,8 @@ export const CheckoutHeaders = Type.Object({
       minLength: 16,
       maxLength: 255,
       pattern: '^[\\x21-\\x7e]+$',
-      description: 'The same key and body give the same order, for 24 hours.',
+      description:
+        'Random, as a UUID is: with the product and the address it gives the order back. The same key and body give the same order, for 24 hours; for another product or address it is another key.',
     }),
   ),
 })
@@ -81,6 +82,12 @@ export const Checkout = Type.Object({
   discountCode: Type.Optional(DiscountCode),
 })
 
+const StatusToken = Type.String({
+  maxLength: 100,
+  description:
+    'To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address.',
+})
+
 export const Created = Type.Object({
   orderId: Type.String(),
   amount: Amount,
@@ -88,13 +95,16 @@ export const Created = Type.Object({
     Type.Integer({ description: 'What the code has taken off: the price was this and the amount together.' }),
   ),
   currency: Currency,
-  statementDescriptor: Type.String({ description: 'What the bank statement will say.' }),
+  statementDescriptor: Type.String({
+    description: 'What the line of a card payment on the bank statement will say: 5 to 22 characters.',
+  }),
   status: Status,
   clientSecret: Type.Optional(
     Type.String({ description: 'For the payment form. Present only when card payments are live.' }),
   ),
   publishableKey: Type.Optional(Type.String()),
   processor: Type.Optional(Type.String()),
+  statusToken: StatusToken,
 })
 export type Created = Type.Static<typeof Created>
 
@@ -106,7 +116,13 @@ export const StatusQuery = Type.Object({
   sync: Type.Optional(
     Type.String({ maxLength: 10, description: '1: ask the payment processor now, if it was not just asked.' }),
   ),
+  token: Type.Optional(StatusToken),
 })
+
+const Seller = Type.Object(
+  { name: Type.String(), supportEmail: Type.String({ description: 'Where buyers reach the seller.' }) },
+  { description: 'Only with the matching address.' },
+)
 
 export const OrderStatus = Type.Object({
   orderId: Type.String(),
@@ -114,7 +130,8 @@ export const OrderStatus = Type.Object({
   paid: Type.Boolean({ description: 'The files are the buyer’s: paid, and not paid back.' }),
   canPay: Type.Optional(
     Type.Boolean({
-      description: 'While it is not paid: whether a payment may be made now, since no bank is at work on one.',
+      description:
+        'While it is `pending` or `processing`: whether the buyer may pay now. False while a bank is at work on a payment, since another one could be paid twice; true again when that bank has said no.',
     }),
   ),
   amount: Amount,
@@ -126,17 +143,28 @@ export const OrderStatus = Type.Object({
   }),
   synced: Type.Optional(Type.Boolean({ description: 'With sync=1: whether the processor was asked just now.' })),
   statementDescriptor: Type.Optional(Type.String()),
+  statusToken: Type.Optional(StatusToken),
+  seller: Type.Optional(Seller),
   product: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),
   rail: Type.Optional(Type.Union([Rail, Type.Null()], { description: 'How it was paid, as the processor says.' })),
   createdAt: Type.Optional(Time),
   paidAt: Type.Optional(Type.Union([Time, Type.Null()])),
   refundedAmount: Type.Optional(Amount),
+  chargedBackAmount: Type.Optional(
+    Type.Integer({ description: 'What the bank took back of the price by a lost dispute, beside what was refunded.' }),
+  ),
   receiptBounced: Type.Optional(
     Type.Boolean({ description: 'There when the mail server refused the receipt: the address may be mistyped.' }),
+  ),
+  receiptHeld: Type.Optional(
+    Type.Boolean({
+      description:
+        'There when no receipt was mailed, because too many mails about free orders were sent. The files are here all the same, and the receipt can be asked for later.',
+    }),
   ),
   discountAmount: Type.Optional(Amount),
   timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
 })
 export type OrderStatus = Type.Static<typeof OrderStatus>
 
-export const ReceiptRequest = Type.Object({ email: Email })
+export const ReceiptRequest = Type.Object({ email: Email, token: Type.Optional(StatusToken) })

@@ -20,7 +20,12 @@ const LATER_MS = 10 * 60_000
 /** What an order's status says: to anybody how it stands, to its buyer everything. */
 export function statusOf(
   order: OrderView,
-  { matches, links, synced }: { matches: boolean; links: Links; synced: boolean | undefined },
+  {
+    matches,
+    links,
+    synced,
+    statusToken,
+  }: { matches: boolean; links: Links; synced: boolean | undefined; statusToken: string },
 ): OrderStatus {
   const forAnybody: OrderStatus = {
     orderId: order.id,
@@ -40,12 +45,16 @@ export function statusOf(
     downloads: freshLinks(order.id, order.files, links.downloadUrl),
     ...withdrawnFilesOf(order.withdrawn),
     statementDescriptor: order.statementDescriptor,
+    statusToken,
+    seller: { name: order.sellerName, supportEmail: order.supportEmail },
     product: { id: order.productId, name: order.productName },
     rail: order.rail,
     createdAt: order.createdAt.toISOString(),
     paidAt: order.paidAt?.toISOString() ?? null,
     refundedAmount: order.refundedMinor,
+    ...(order.chargedBackMinor > 0 && { chargedBackAmount: order.chargedBackMinor }),
     ...(order.receiptBounced && { receiptBounced: true }),
+    ...(order.receiptHeld && { receiptHeld: true }),
     ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
     timeline: [
       { at: order.createdAt.toISOString(), what: 'created' },

@@ -1,15 +1,15 @@
 import type { Config } from '../config.ts'
+import { isLocalName, isLoopback } from '../kit/settings.ts'
+import { modeOf } from './processors.ts'
 import type { Reader } from './reader.ts'
 
 /** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */
 export function problemsOfPublic(config: Config, { text }: Reader): string[] {
   const problems: string[] = []
-  for (const [name, value] of [
-    ['BASE_URL', config.baseUrl],
-    ['APP_URL', config.appUrl],
-  ] as const) {
+  for (const [name, value] of addressesOf(config)) {
     if (!value?.startsWith('https://')) problems.push(`${name}: an https address is required where PUBLIC=1`)
   }
+  if (config.demoOnNetwork) problems.push('DEMO_ON_NETWORK: a public service is no demo; take it or PUBLIC away')
   if (config.secrets.length === 0) problems.push('SECRET: required where PUBLIC=1')
   if (!config.smtpUrl) problems.push('SMTP_URL: required where PUBLIC=1')
   if (!text('MAIL_FROM')) problems.push('MAIL_FROM: required where PUBLIC=1')
@@ -18,5 +18,46 @@ export function problemsOfPublic(config: Config, { text }: Reader): string[] {
   if (config.s3?.endpoint && !(config.s3.publicEndpoint ?? config.s3.endpoint).startsWith('https://'))
     problems.push('STORAGE_URL: where PUBLIC=1 browsers fetch files by https: name that address as public=https://…')
   if (text('LIMITS') === 'off') problems.push('LIMITS: off is refused where PUBLIC=1')
+  // TLS ends at a proxy: unless its word is taken for who asks, all the world is one network to the limits
+  if (!text('TRUST_PROXY'))
+    problems.push('TRUST_PROXY: required where PUBLIC=1: how many proxies are in front, or their addresses, or none')
   return problems
 }
+
+/**
+ * Without PUBLIC=1 only this machine reaches the service, because its outbox shows every sign-in code. An address that others could
+ * use, or a key that moves money, means that PUBLIC was forgotten.
+ */
+export function problemsOfPrivate(config: Config, reader: Reader): string[] {
+  const problems: string[] = []
+  const { demoOnNetwork, host } = config
+  if (!demoOnNetwork && !isLoopback(host))
+    problems.push(
+      'HOST: only 127.0.0.1, ::1 or localhost without PUBLIC=1; DEMO_ON_NETWORK=1 shows a demo to a network',
+    )
+  for (const [name, value] of addressesOf(config)) {
+    if (!value) continue
+    const { protocol, hostname } = new URL(value)
+    if (protocol === 'https:') problems.push(`${name}: an https address needs PUBLIC=1`)
+    else if (!demoOnNetwork && !isLocalName(hostname))
+      problems.push(`${name}: only an address of this machine, such as http://localhost:4000, without PUBLIC=1 or DEMO_ON_NETWORK=1`) // oxfmt-ignore
+  }
+  for (const name of liveKeys(reader)) problems.push(`${name}: a live key needs PUBLIC=1; use the test keys here`)
+  return problems
+}
+
+/** A buyer who may choose between a real payment and a pretended one pays nothing. */
+export function problemsOfKeys({ processors }: Config, reader: Reader): string[] {
+  if (!processors.includes('sandbox') || liveKeys(reader).length === 0) return []
+  return ['PROCESSORS: the sandbox, where everybody pays with nothing, never serves beside live keys']
+}
+
+const addressesOf = ({ baseUrl, appUrl }: Config) =>
+  [
+    ['BASE_URL', baseUrl],
+    ['APP_URL', appUrl],
+  ] as const
+
+/** The settings that hold a key of real money, whether or not its processor serves. */
+const liveKeys = ({ text }: Reader): string[] =>
+  ['STRIPE_SECRET_KEY', 'RAZORPAY_KEY_ID'].filter((name) => modeOf(text(name) ?? '') === 'live')

@@ -1,10 +1,13 @@
 import path from 'node:path'
 import type { S3Settings } from '../kit/storage/s3-client.ts'
+import { whole } from '../kit/settings.ts'
 import type { Reader } from './reader.ts'
 
 export interface StorageConfig {
   /** Where the files are, unless in a bucket. */
   readonly storageDir: string
+  /** How much of its disk stays free. */
+  readonly storageReserveBytes: number
   readonly s3: S3Settings | undefined
 }
 
@@ -18,15 +21,25 @@ export function readStorage({ text, checked, problems }: Reader, dataDir: string
   const keyId = text('S3_ACCESS_KEY_ID')
   const secret = text('S3_SECRET_ACCESS_KEY')
   const storageDir = path.join(dataDir, 'files')
+  const storageReserveBytes = checked(
+    'STORAGE_RESERVE_BYTES',
+    1024 ** 3,
+    (value) => whole(value, 0, 1e15),
+    'bytes, or 0',
+  )
   const place = checked('STORAGE_URL', { storageDir }, placeOf, EXPECTED)
-  if (!('bucket' in place)) return { storageDir: place.storageDir, s3: undefined }
+  if (!('bucket' in place)) return { storageDir: place.storageDir, storageReserveBytes, s3: undefined }
   for (const [name, value] of [
     ['S3_ACCESS_KEY_ID', keyId],
     ['S3_SECRET_ACCESS_KEY', secret],
   ] as const)
     // Amazon gives keys to its own machines; nobody else does
     if (!value && (place.endpoint || keyId || secret)) problems.push(`${name}: required for this STORAGE_URL`)
-  return { storageDir, s3: { ...place, keys: keyId && secret ? { id: keyId, secret } : undefined } }
+  return {
+    storageDir,
+    storageReserveBytes,
+    s3: { ...place, keys: keyId && secret ? { id: keyId, secret } : undefined },
+  }
 }
 
 function placeOf(value: string): { storageDir: string } | Omit<S3Settings, 'keys'> | undefined {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { FastifyRequest } from 'fastify'
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bodyOf } from './bodies.ts'
@@ -25,4 +26,27 @@ test('a body that comes slowly waits while nobody reads it, and is whole', async
   const whole = await buffer(body)
   assert.equal(whole.length, PIECES * PIECE)
   for (let at = 0; at < PIECES; at += 1) assert.equal(whole[at * PIECE], at)
+})
+
+test('a file that passes leaves few dead buffers behind, however long it is', async () => {
+  const megabytes = 512
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  let sent = 0
+  const raw = new Readable({
+    read() {
+      // as a socket gives them: each in a buffer of its own
+      this.push(sent++ < megabytes * 16 ? Buffer.allocUnsafeSlow(PIECE) : null)
+    },
+  })
+  const slow = new Writable({
+    write(_piece: Buffer, _encoding, done) {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+      // the pieces lie about for as long as a disk takes
+      setImmediate(done)
+    },
+  })
+  await pipeline(bodyOf({ raw } as unknown as FastifyRequest), slow)
+  // those between two collections, as they came and as they were passed on, and what is under way
+  assert.ok(most <= 32 * 1024 ** 2, `${(most / 1024 ** 2).toFixed(0)} MB were held of ${megabytes}`)
 })

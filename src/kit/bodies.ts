@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Readable, Transform } from 'node:stream'
+import { passingBytes } from './passing-bytes.ts'
 
 /** Who sends slower than this is holding a connection, not making a request. */
 const REQUEST_TIMEOUT_MS = 60_000
@@ -11,6 +12,9 @@ const DRAIN_MS = 5_000
 const PIECE_BYTES = 512 * 1024
 const PIECE_MS = 10
 
+/** The bodies that pass by. */
+const passing = new WeakSet<object>()
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler reads the body itself, as it comes, however long it is. */
@@ -18,10 +22,15 @@ declare module 'fastify' {
   }
 }
 
-/** No body takes longer than a minute; one that is streamed is not silent for longer. */
-export function limitBody({ raw, routeOptions }: FastifyRequest, refuse: () => void): void {
+/** No body takes longer than a minute; one that is streamed is not silent for longer. `isAnswered`: whether the answer has begun. */
+export function limitBody({ raw, routeOptions }: FastifyRequest, isAnswered: () => boolean, refuse: () => void): void {
   if (raw.headers['transfer-encoding'] === undefined && !(Number(raw.headers['content-length']) > 0)) return
-  const end = () => raw.complete || refuse()
+  const end = () => {
+    if (raw.complete) return
+    // an answer that was given already is the only one: a second would be taken for that of the next request
+    if (isAnswered()) raw.destroy()
+    else refuse()
+  }
   if (routeOptions.config.streamed) {
     raw.setTimeout(SILENCE_MS, end)
     // what is done with all of it may take its time
@@ -34,14 +43,18 @@ export function limitBody({ raw, routeOptions }: FastifyRequest, refuse: () => v
   raw.once('end', forget).once('close', forget)
 }
 
-/** Lets what was not read of a body pass by for a while: whoever still sends would otherwise never read our answer. */
+/**
+ * Lets what was not read of a body pass by for a while after the answer, since whoever still sends would otherwise never read it, and
+ * then ends the connection: a byte now and then would hold it for ever. A second call changes nothing.
+ */
 export function passBy({ raw }: FastifyRequest): void {
-  if (raw.complete || raw.destroyed) return
+  if (raw.complete || raw.destroyed || passing.has(raw)) return
+  passing.add(raw)
   raw
     .on('error', () => {})
     .unpipe()
     .resume()
-  const timer = setTimeout(() => raw.complete || raw.socket.destroy(), DRAIN_MS)
+  const timer = setTimeout(() => raw.complete || raw.destroy(), DRAIN_MS)
   raw.once('close', () => clearTimeout(timer))
 }
 
@@ -62,6 +75,7 @@ export function bodyOf({ raw }: FastifyRequest): Readable {
     transform(chunk: Buffer, _encoding, done) {
       held.push(chunk)
       length += chunk.length
+      passingBytes(chunk.length)
       // passed on from here it waits until there is room; by the timer it would not
       if (length >= PIECE_BYTES || body.readableLength >= PIECE_BYTES) pass()
       else timer ??= setTimeout(pass, PIECE_MS)

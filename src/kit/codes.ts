@@ -3,7 +3,7 @@ import { batched } from './batch.ts'
 import { type Db, type Tx, inTransaction, isDatabaseOutage } from './database.ts'
 import { Refusal } from './errors.ts'
 import type { QueueOptions } from './jobs.ts'
-import { type Limit, type Use, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond } from './limits.ts'
+import { type Limit, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond } from './limits.ts'
 import { derivedKey } from './signing.ts'
 
 // One-time codes by mail: what is the same for all of them. Each kind has a table, keys and counters of its own.
@@ -14,31 +14,38 @@ export const CODE_SECONDS = 600
 export const MOST_WRONG_TRIES = 5
 const DIGITS = 6
 
-/** As long as a code lives. Codes have a queue of their own: somebody sits and waits for them. */
-export const CODE_QUEUE: QueueOptions = {
+/** As long as a code lives. Codes have queues and connections of their own: somebody sits and waits for them. */
+export const CODE_QUEUE: Omit<QueueOptions, 'atOnce'> = {
   retries: 14,
   retryDelaySeconds: 2,
   retryDelayMaxSeconds: 60,
   expireSeconds: 60,
-  atOnce: 10,
   pollSeconds: 2,
 }
 
 export interface CodeLimits {
-  /** Codes sent to one mailbox, and asked for from one network. */
+  /** Codes sent to one mailbox for one network, and for one browser that the mailbox knows. */
   code?: Limit
+  /** Codes asked for from one network. */
   code_address?: Limit
-  /** Wrong codes, of one mailbox and of one network. */
+  /** Wrong codes of one network, and of one browser that the mailbox knows. */
   code_try?: Limit
+  /** Codes that were sent to one mailbox, and wrong ones that were tried, from everywhere. */
+  mailbox?: Limit
 }
 
-/** Under which name requests for a mailbox are counted, and under which those of a network. */
-export interface Counters {
-  bucket: string
+/** Who asks: a network, or a browser that the mailbox knows, which is counted apart and does not hang on the network's count. */
+export interface Asker {
+  /** Under which name the mailbox is counted. */
+  mailbox: string
   network: string
+  /** The name of a browser that has signed in to this mailbox before. */
+  known?: string | undefined
 }
 
 export const codeDigits = (text: string): string => text.replaceAll(/\D/g, '')
+
+export type CodeKind = ReturnType<typeof codeKind>
 
 /** The digits, hashes and queues of one kind of code, with keys of its own. */
 export function codeKind(name: string, queue: string) {
@@ -68,81 +75,115 @@ export function codeKind(name: string, queue: string) {
   }
 }
 
+/** Under which name the codes are counted that one asker has sent to a mailbox. */
+export const ownKey = (counter: string, { mailbox, network, known }: Asker): string =>
+  `${counter} ${known ?? `${mailbox} from ${network}`}`
+
 /**
- * Sends codes, within the limits; those asked for together share one transaction. `sendAll` says for which mailboxes it made
- * one. Answers how long to wait for another, or undefined where none was made. Throws `rate_limited`.
+ * Sends codes, within the limits; those asked for together share one transaction. `sendAll` says of each whether it was made.
+ * Answers how long to wait for another, or undefined where none was made. Throws `rate_limited`.
  */
-export function limitedSender<Code extends Counters & { email: string }>(
+export function limitedSender<Code extends { asker: Asker }>(
   db: Db,
   /** What the names of the counters begin with. */
   counter: string,
   limits: CodeLimits,
-  sendAll: (tx: Tx, codes: readonly Code[]) => Promise<ReadonlySet<string>>,
-  {
-    tooMany = 'Too many codes were asked for. Those that were sent stay good.',
-    alsoCounted = () => undefined,
-  }: { tooMany?: string; alsoCounted?: (code: Code) => Use | undefined } = {},
+  sendAll: (tx: Tx, codes: readonly Code[]) => Promise<readonly boolean[]>,
 ): (code: Code) => Promise<{ resendAfterSeconds: number } | undefined> {
   const send = batched(
     async (codes: readonly Code[]) => {
       // before the transaction: within it, all who ask from one network would wait for each other's commits
       const counted = await countInTurn(db, codes, [
-        ({ network }) => limits.code_address && { key: `${counter} from ${network}`, limit: limits.code_address },
-        ({ bucket }) => limits.code && { key: `${counter} ${bucket}`, limit: limits.code },
-        alsoCounted,
+        ({ asker: { network, known } }) =>
+          known === undefined && limits.code_address
+            ? { key: `${counter} from ${network}`, limit: limits.code_address }
+            : undefined,
+        ({ asker }) => limits.code && { key: ownKey(counter, asker), limit: limits.code },
+        ({ asker: { mailbox, known } }) =>
+          known === undefined && limits.mailbox
+            ? { key: `${counter} of ${mailbox}`, limit: limits.mailbox }
+            : undefined,
       ])
-      const allowed = codes.filter((_, at) => counted[at]!.every(({ within }) => within))
-      const sent =
-        allowed.length > 0 ? await inTransaction(db, (tx) => sendAll(tx, allowed)) : (new Set() as ReadonlySet<string>)
-      return codes.map(({ email }, at) => ({ counted: counted[at]!, isSent: sent.has(email) }))
+      const allowed = codes.flatMap((code, at) => (counted[at]!.every(({ within }) => within) ? [{ code, at }] : []))
+      const made =
+        allowed.length > 0
+          ? await inTransaction(db, (tx) =>
+              sendAll(
+                tx,
+                allowed.map(({ code }) => code),
+              ),
+            )
+          : []
+      const sent = new Set(allowed.filter((_, place) => made[place]).map(({ at }) => at))
+      return codes.map((_, at) => ({ counted: counted[at]!, isSent: sent.has(at) }))
     },
     { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
   )
   return async (code) => {
     const { counted, isSent } = await send(code)
-    refuseBeyond(counted, tooMany)
+    refuseBeyond(counted, TOO_MANY_CODES)
     if (!isSent) return undefined
     const last = counted.filter(({ left }) => left === 0).map(({ resetSeconds }) => resetSeconds)
     return { resendAfterSeconds: Math.max(RESEND_SECONDS, ...last) }
   }
 }
 
-export interface LimitedTry extends Counters {
-  /** What the names of the counters begin with. */
-  counter: string
-  limit: Limit | undefined
-  /** Where it is not the same for a mailbox as for a network. */
-  bucketLimit?: Limit | undefined
+const TOO_MANY_CODES =
+  'Too many codes were asked for, from your network or for this address. The last one that was sent to this browser stays good for its ten minutes.'
+const TOO_MANY_TRIES =
+  'Too many wrong codes were tried, from your network or for this address. Please wait, and then ask for a new one.'
+
+export interface LimitedTry {
+  /** What is counted before a code is looked at, and given back where it is right: the tries of whoever asks. */
+  own: { key: string; limit: Limit | undefined }
+  /** All wrong tries at what the code opens, from everywhere. */
+  all: { key: string; limit: Limit | undefined }
   /** What is said to whoever is beyond the limit. */
-  tooMany: string
+  tooMany?: string
+}
+
+/** How many tries at a mailbox's codes are counted under which names, for a kind of code. */
+export function triesAt(
+  counter: string,
+  { mailbox, network, known }: Asker,
+  { code_try: limit, mailbox: most }: CodeLimits,
+  /** So many of the mailbox's tries strangers cannot use up. */
+  reserved = 0,
+): Pick<LimitedTry, 'own' | 'all'> {
+  const open = most && { ...most, count: Math.max(1, most.count - reserved) }
+  return {
+    own: { key: `${counter}_try ${known ?? `from ${network}`}`, limit },
+    all: { key: `${counter}_try of ${mailbox}`, limit: known === undefined ? open : most },
+  }
 }
 
 /**
  * Tries a code and, when it is right, does `work` in the same transaction: the code is used exactly when the work is done.
- * `tryCode` is absent where this browser waits for none, and answers undefined where no live code was tried. Wrong tries are
- * counted over all instances. Throws `invalid_code` and `rate_limited`.
+ * `tryCode` is absent where this browser waits for none, and answers undefined where no live code was tried. Tries are counted
+ * over all instances. Throws `invalid_code` and `rate_limited`.
  */
 export async function limitedTry<Right extends { isRight: boolean }, T>(
   db: Db,
-  { counter, limit, bucketLimit = limit, tooMany, bucket, network }: LimitedTry,
+  { own, all, tooMany = TOO_MANY_TRIES }: LimitedTry,
   tryCode: ((tx: Tx) => Promise<Right | undefined>) | undefined,
   work: (tx: Tx, right: Right) => Promise<T | undefined>,
 ): Promise<T> {
-  const [ofMailbox, ofNetwork] = [`${counter} ${bucket}`, `${counter} from ${network}`]
-  // Who guesses is counted before. A mailbox is counted only when a live code of it was really tried: else anybody could use
-  // up its tries from anywhere.
-  if (limit) refuseBeyond(await countUses(db, [{ key: ofNetwork, limit }]), tooMany)
-  if (bucketLimit) refuseBeyond([await lookAtUse(db, { key: ofMailbox, limit: bucketLimit })], tooMany)
+  if (own.limit) refuseBeyond(await countUses(db, [{ key: own.key, limit: own.limit }]), tooMany)
+  if (all.limit) refuseBeyond([await lookAtUse(db, { key: all.key, limit: all.limit })], tooMany)
   const outcome =
     tryCode &&
     (await inTransaction(db, async (tx) => {
       const tried = await tryCode(tx)
-      if (tried?.isRight) return work(tx, tried)
-      if (tried && bucketLimit) await countUses(tx, [{ key: ofMailbox, limit: bucketLimit }])
-      return undefined
+      if (!tried) return undefined
+      // Counted only when a live code was really tried: else anybody could use up a mailbox's tries. And counted before the answer
+      // is given: of tries at many codes at once no more than the limit are answered. A refusal undoes the try.
+      if (all.limit) refuseBeyond(await countUses(tx, [{ key: all.key, limit: all.limit }]), tooMany)
+      if (!tried.isRight) return undefined
+      if (all.limit) await giveBack(tx, [all.key])
+      return work(tx, tried)
     }))
   if (!outcome) throw notRight()
-  if (limit) await giveBack(db, [ofNetwork])
+  if (own.limit) await giveBack(db, [own.key])
   return outcome
 }
 

@@ -2,8 +2,9 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * What every cookie of ours has in common. On https the prefixes say that no other host of the domain has set them: `host`
- * where a cookie belongs to this host and all its paths, `domain` where it has a domain or a path (RFC 6265bis, 4.1.3).
+ * What every cookie of ours has in common. On https a prefix says what a browser promises of it (RFC 6265bis, 4.1.3). With `host`
+ * this host alone has set it, for all its paths. With `domain` any host of the domain can have set it, so it is only for a cookie
+ * that has to have a domain.
  */
 export function cookieKind(baseUrl: string) {
   const secure = baseUrl.startsWith('https:')

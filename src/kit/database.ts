@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
-import fs from 'node:fs/promises'
-import path from 'node:path'
 import { Kysely, PostgresDialect, type RawBuilder, type Transaction, sql } from 'kysely'
-import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import pg from 'pg'
 
 /** The tables the typed query builder knows; each slice adds its own (declaration merging). */
@@ -131,23 +128,6 @@ export async function changeTogether(tx: Tx, changes: readonly Change[]): Promis
   if (some.length === 0) return
   const parts = some.map((change, at) => sql`${sql.raw(`change_${at}`)} as (${change})`)
   await sql`with ${sql.join(parts)} select`.execute(tx)
-}
-
-/** Brings the schema up to date with the numbered files of `folder`, under a lock: of several starts at once one does the work. */
-export async function migrate(db: Db, folder: string): Promise<string[]> {
-  const provider: MigrationProvider = {
-    async getMigrations() {
-      const files = (await fs.readdir(folder)).filter((file) => file.endsWith('.sql'))
-      const read = async (file: string): Promise<[string, Migration]> => {
-        const text = await fs.readFile(path.join(folder, file), 'utf8')
-        return [file.replace(/\.sql$/, ''), { up: async (tx) => void (await sql.raw(text).execute(tx)) }]
-      }
-      return Object.fromEntries(await Promise.all(files.map(read)))
-    },
-  }
-  const { error, results } = await new Migrator({ db, provider }).migrateToLatest()
-  if (error) throw error
-  return (results ?? []).map((result) => result.migrationName)
 }
 
 /** SQLSTATEs of a server that is away, restarting, failing over, full or overrun: another try later may succeed. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -7,10 +7,10 @@ import path from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type EmbeddedPostgres, startEmbedded } from './embedded.ts'
-import { findPostmaster } from './embedded/postmaster.ts'
+import { type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded.ts'
+import { findPostmaster } from './embedded/pid-file.ts'
 
-const NAME = 'till-test'
+const NAME = 'till'
 const AS_ROOT = process.getuid?.() === 0
 
 /** A cluster takes a second or two to make and moments to copy: all but the first test copy that of the first. */
@@ -18,7 +18,6 @@ const prepared = fs.mkdtempSync(path.join(os.tmpdir(), `${NAME}-prepared-`))
 after(() => fs.rmSync(prepared, { recursive: true, force: true }))
 
 test('from nothing: a database whose role is no superuser, on a socket, and gone when stopped', async (t) => {
-  fs.chmodSync(prepared, 0o711)
   const killed = spawn('true')
   await once(killed, 'exit')
   fs.mkdirSync(path.join(prepared, `new-${killed.pid}`, 'data'), { recursive: true })
@@ -33,7 +32,7 @@ test('from nothing: a database whose role is no superuser, on a socket, and gone
   assert.equal(postgres.adopted, false)
   assert.deepEqual(
     fs.readdirSync(prepared).sort(),
-    ['data', 'postgres.log', 's'],
+    ['data', 'lock', 'postgres.log', 's'],
     'what a start that was killed left behind is gone',
   )
 
@@ -42,17 +41,27 @@ test('from nothing: a database whose role is no superuser, on a socket, and gone
   await assert.rejects(query(postgres, 'select 1'))
 })
 
-test('a later start finds what an earlier one wrote, and a start beside a living one shares its server', async (t) => {
+test('a later start finds what an earlier one wrote', async (t) => {
   const folder = clusterFolder(t)
   const first = await start(t, folder)
   await query(first, 'create table kept as select 7 as n')
   await first.stop()
   const second = await start(t, folder)
-  const beside = await start(t, folder)
   assert.equal(second.adopted, false)
-  assert.equal(beside.adopted, true)
-  assert.equal(beside.pid, second.pid)
-  assert.deepEqual(await query(beside, 'select n from kept'), [{ n: 7 }])
+  assert.deepEqual(await query(second, 'select n from kept'), [{ n: 7 }])
+})
+
+test('a start beside a living one is refused in words, and the living one keeps its server', async (t) => {
+  const folder = clusterFolder(t)
+  const { service, pid, dataDir } = await startProcess(t, folder)
+  const inUse = new RegExp(`^Error: .* is in use by another process \\(${service.pid}\\): stop that one`)
+  await assert.rejects(startEmbedded({ dir: folder, name: NAME, lockWaitMs: 0 }), (error) => inUse.test(String(error)))
+  const url = findEmbedded(folder)
+  assert(url, 'a program that only reads shares it')
+  assert.equal(findPostmaster(dataDir)?.pid, pid)
+  service.kill('SIGKILL')
+  const next = await start(t, folder)
+  assert.deepEqual(await query(next, 'select 1 as n'), [{ n: 1 }])
 })
 
 test('a server killed under a living service comes back by itself, with all that was committed', async (t) => {
@@ -83,14 +92,13 @@ test('service and server killed together: the next start recovers', async (t) =>
   assert.deepEqual(await query(next, 'select 1 as n'), [{ n: 1 }])
 })
 
-test('two services that start at once on nothing share one server, and one outlives the other', async (t) => {
+test('of two services that start at once on nothing one runs, and the other is refused', async (t) => {
   const folder = temporaryFolder(t)
-  const [one, other] = await Promise.all([startProcess(t, folder), startProcess(t, folder)])
-  assert.equal(one.pid, other.pid)
-  assert.deepEqual([one.adopted, other.adopted].sort(), [false, true])
-  one.service.kill('SIGKILL')
-  await until(() => ![undefined, one.pid].includes(findPostmaster(one.dataDir)?.pid))
-  assert.deepEqual(fs.readdirSync(folder).sort(), ['data', 'postgres.log', 's'])
+  const both = await Promise.allSettled([startProcess(t, folder), startProcess(t, folder)])
+  assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  const { value } = both.find((one) => one.status === 'fulfilled')!
+  assert.equal(findPostmaster(value.dataDir)?.pid, value.pid)
+  assert.deepEqual(fs.readdirSync(folder).sort(), ['data', 'lock', 'postgres.log', 's'])
 })
 
 test('a pid file that names a foreign process, as after a restart of a container, is no server', async (t) => {
@@ -124,19 +132,109 @@ test('data of another major version are refused in words', async (t) => {
   await assert.rejects(start(t, folder), /was made by PostgreSQL 9 and cannot be used with/)
 })
 
+test('the server’s log holds no row and no statement that failed', async (t) => {
+  const folder = clusterFolder(t)
+  const postgres = await start(t, folder)
+  await query(postgres, 'create table people (email text primary key, age int check (age > 0))')
+  await query(postgres, `insert into people values ('bob@private.example', 7)`)
+  for (const values of [`('bob@private.example', 8)`, `('ann@private.example', -1)`])
+    await assert.rejects(query(postgres, `insert into people values ${values}`))
+  await postgres.stop()
+  const log = fs.readFileSync(path.join(folder, 'postgres.log'), 'utf8')
+  assert.match(log, /people_pkey[^]*people_age_check/)
+  assert.doesNotMatch(log, /private\.example|insert into/)
+})
+
+test('a folder that had a database is never given an empty one', async (t) => {
+  const folder = clusterFolder(t)
+  await (await start(t, folder)).stop()
+  fs.rmSync(path.join(folder, 'data'), { recursive: true })
+  await assert.rejects(
+    start(t, folder),
+    /There is no database in .*\(there was one here before\)\. Put it back .*or remove/,
+  )
+
+  // what a backup of a folder held whose database lay elsewhere
+  const restored = temporaryFolder(t)
+  fs.symlinkSync('/var/lib/till/5f1c0a9b7e42', path.join(restored, 'elsewhere'))
+  await assert.rejects(start(t, restored), /There is no database in .*\(it was in \/var\/lib\/till\/5f1c0a9b7e42\)/)
+
+  const nothing = temporaryFolder(t)
+  const other = path.join(nothing, 'not-yet')
+  for (const dir of [nothing, other])
+    await assert.rejects(startEmbedded({ dir, name: NAME, mayMake: false }), /There is no database in/)
+  assert.deepEqual([fs.readdirSync(nothing), fs.existsSync(other)], [[], false], 'who only reads makes nothing')
+  fs.mkdirSync(path.join(nothing, 'data', 'pg_wal'), { recursive: true })
+  await assert.rejects(start(t, nothing), /its folder holds something else/)
+})
+
+test('a database that an earlier version has put elsewhere comes into its folder by the command that is named', async (t) => {
+  const [folder, elsewhere] = [temporaryFolder(t), clusterFolder(t)]
+  fs.symlinkSync(elsewhere, path.join(folder, 'elsewhere'))
+  const refused = await start(t, folder).then(
+    () => assert.fail(),
+    (error: Error) => error.message,
+  )
+  const command = /With the service stopped, move it: (mv .*)$/.exec(refused)?.[1]
+  assert(command, refused)
+  assert.equal(spawnSync('/bin/sh', ['-c', command]).status, 0)
+  const postgres = await start(t, folder)
+  assert.equal(postgres.dataDir, path.join(fs.realpathSync(folder), 'data'))
+  assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
+})
+
+test('a copy of the folder is a database of its own, and whoever stops it stops no other', async (t) => {
+  const folder = clusterFolder(t)
+  const original = await start(t, folder)
+  const copied = path.join(temporaryFolder(t), 'copy')
+  await query(original, 'checkpoint').catch(() => {})
+  fs.cpSync(folder, copied, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (file) => !fs.lstatSync(file).isSocket(),
+  })
+  fs.chmodSync(path.join(copied, 'data'), 0o700)
+  const copy = await start(t, copied)
+  assert.notEqual(copy.pid, original.pid)
+  await query(copy, 'create table only_here as select 1 as n')
+  await copy.stop()
+  await assert.rejects(query(original, 'select n from only_here'), /does not exist/)
+  assert.equal(findPostmaster(original.dataDir)?.pid, original.pid)
+})
+
 if (AS_ROOT) {
-  test('in a folder closed to everybody but root the data lie elsewhere, and the folder says where', async (t) => {
+  test('for root the database lies in the folder too where that is closed to everybody else', async (t) => {
     const closed = temporaryFolder(t)
-    fs.chmodSync(closed, 0o700)
-    finallyDo(t, () => fs.rmSync(path.join('/var/lib', NAME), { recursive: true, force: true }))
-    const folder = path.join(closed, 'postgres')
+    const folder = path.join(closed, 'below', 'postgres')
+    fs.mkdirSync(path.dirname(folder), { mode: 0o700 })
     const first = await start(t, folder)
-    assert.ok(first.dataDir.startsWith(path.join('/var/lib', NAME)))
+    assert.equal(first.dataDir, path.join(fs.realpathSync(folder), 'data'))
     await query(first, 'create table kept as select 7 as n')
     await first.stop()
-    const again = await start(t, folder)
+    assert.deepEqual(fs.readdirSync(folder).sort(), ['data', 'lock', 'postgres.log', 's'])
+    assert.equal(fs.statSync(closed).mode & 0o777, 0o700)
+
+    const backup = path.join(closed, 'all.tar')
+    const restored = path.join(closed, 'restored')
+    fs.mkdirSync(restored)
+    assert.equal(spawnSync('tar', ['-cf', backup, '-C', path.dirname(folder), 'postgres']).status, 0)
+    fs.rmSync(folder, { recursive: true })
+    assert.equal(spawnSync('tar', ['-xf', backup, '-C', restored, '--no-same-owner']).status, 0)
+    const again = await start(t, path.join(restored, 'postgres'))
     assert.deepEqual(await query(again, 'select n from kept'), [{ n: 7 }])
-    assert.equal(fs.realpathSync(path.join(folder, 'elsewhere')), path.dirname(again.dataDir))
+  })
+
+  test('for root the server runs under an account of its own, never under one that others share', async (t) => {
+    const folder = clusterFolder(t)
+    const nobody = Number(/^nobody:[^:]*:(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1])
+    for (const name of ['.', ...fs.readdirSync(path.join(folder, 'data'), { recursive: true, encoding: 'utf8' })])
+      fs.lchownSync(path.join(folder, 'data', name), nobody, nobody)
+    const { pid, dataDir } = await start(t, folder)
+    const uid = Number(/^Uid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    assert(uid > 0 && uid !== nobody)
+    assert.equal(fs.statSync(path.join(dataDir, 'base')).uid, uid)
+    const [name] = new RegExp(`^[^:]+(?=:[^:]*:${uid}:)`, 'm').exec(fs.readFileSync('/etc/passwd', 'utf8')) ?? []
+    assert(['till', 'postgres'].includes(name!), name)
   })
 }
 
@@ -160,7 +258,6 @@ function clusterFolder(t: TestContext, name = ''): string {
 
 function temporaryFolder(t: TestContext): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), `${NAME}-embedded-`))
-  fs.chmodSync(folder, 0o711)
   finallyDo(t, () => fs.rmSync(folder, { recursive: true, force: true }))
   return folder
 }
@@ -174,14 +271,14 @@ async function start(t: TestContext, dir: string, { fast = true } = {}): Promise
 /** A service in a process of its own, which can be killed. */
 async function startProcess(t: TestContext, dir: string) {
   const module = JSON.stringify(new URL('embedded.ts', import.meta.url).href)
-  const options = JSON.stringify({ dir, name: NAME, fast: true })
+  const options = JSON.stringify({ dir, name: NAME, fast: true, lockWaitMs: 0 })
   const script = `
     const { startEmbedded } = await import(${module})
     const { pid, adopted, dataDir } = await startEmbedded(${options})
     process.send({ pid, adopted, dataDir })
     process.on('message', () => {}) // lives until it is killed`
   const service: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
   })
   const ended = once(service, 'exit')
   finallyDo(t, async () => {

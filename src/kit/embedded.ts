@@ -1,17 +1,37 @@
 import fs from 'node:fs'
-import { checkVersion, claimData, DATABASE, makeCluster, readPassword, ROLE } from './embedded/cluster.ts'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CannotStart, troubleWith } from './cannot-start.ts'
+import {
+  checkPresence,
+  checkVersion,
+  claimData,
+  DATABASE,
+  makeCluster,
+  readPassword,
+  ROLE,
+} from './embedded/cluster.ts'
+import { findPostmaster, type Postmaster } from './embedded/pid-file.ts'
 import { findPlace, type Place, WINDOWS } from './embedded/place.ts'
-import { ensureRunning, findPostmaster, type Postmaster, stopPostmaster } from './embedded/postmaster.ts'
+import { ensureRunning, stopPostmaster } from './embedded/postmaster.ts'
+import { holderOf, tryLock } from './lock.mjs'
 
 const DEFAULT_CONNECTIONS = 100
 /** How soon a server that was killed under a living service is noticed and started again. */
 const LOOK_EVERY_MS = 500
+/** A service that was told to end may need a moment, and the next one is started meanwhile. */
+const LOCK_WAIT_MS = 5_000
+const LOCK_POLL_MS = 100
 
 export interface EmbeddedOptions {
   /** The folder of the cluster. It is made when it is missing; with it goes the database. */
   dir: string
-  /** Names the folder below /var/lib that is used where root's PostgreSQL cannot reach `dir`. */
+  /** Names root's account for PostgreSQL, and the folder below /var/lib for copies of its programs. */
   name: string
+  /** False: a folder without a database is refused. For a service that had one, and for programs that only read. */
+  mayMake?: boolean
+  /** How long a process that uses the folder already is waited for, before this one is refused. */
+  lockWaitMs?: number
   /** For tests: commits reach the memory and not the disk. */
   fast?: boolean
   maxConnections?: number
@@ -29,21 +49,58 @@ export interface EmbeddedPostgres {
   dataDir: string
   /** The server's main process; another one after it was killed and started again. */
   readonly pid: number
-  /** True when the server was running already: left behind by a run that was killed, or shared with one that lives. */
+  /** True when the server was running already, left behind by a run that was killed. */
   adopted: boolean
   /** Stops the server and returns when it has ended, also one that was adopted. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a real PostgreSQL in `dir`, or takes over the one that runs there, and keeps it running until `stop`. It ends
- * with this process, however that dies. Needs no installed PostgreSQL, no network and no account of its own.
+ * Starts a real PostgreSQL in `dir`, or takes over the one that a killed run left there, and keeps it running until `stop`. It
+ * ends with this process, however that dies. Needs no installed PostgreSQL and no network. One process at a time: a second one is
+ * refused, since the first one's server would end with it.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { dir, name, fast = false, maxConnections = DEFAULT_CONNECTIONS, log = () => {} } = options
+  try {
+    return await startInside(options)
+  } catch (error) {
+    throw troubleWith('DATA_DIR', options.dir, error)
+  }
+}
+
+async function startInside(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { dir, name, mayMake = true, lockWaitMs = LOCK_WAIT_MS } = options
+  if (fs.existsSync(dir)) checkPresence(whereIn(dir), mayMake)
+  else if (!mayMake) throw new CannotStart(`There is no database in ${dir}.`)
+  const place = findPlace(dir, name, options.log)
+  const lock = await lockFolder(place.home, lockWaitMs)
+  try {
+    return await run(place, options, lock.release)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function lockFolder(home: string, waitMs: number) {
+  const folder = path.join(home, 'lock')
+  for (const deadline = Date.now() + waitMs; ; await sleep(LOCK_POLL_MS)) {
+    const lock = tryLock(folder)
+    if (lock) return lock
+    if (Date.now() < deadline) continue
+    const holder = holderOf(folder)
+    throw new CannotStart(
+      `${home} is in use by another process${holder ? ` (${holder})` : ''}: stop that one, or give this one another DATA_DIR.`,
+    )
+  }
+}
+
+async function run(
+  place: Place,
+  { fast = false, maxConnections = DEFAULT_CONNECTIONS, log = () => {} }: EmbeddedOptions,
+  release: () => void,
+): Promise<EmbeddedPostgres> {
   const server = { durable: !fast, maxConnections }
-  const place = findPlace(dir, name)
-  if (place.home !== fs.realpathSync(dir)) log(`embedded PostgreSQL keeps its data in ${place.home}`)
   claimData(place)
   makeCluster(place, server)
   checkVersion(place)
@@ -55,7 +112,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     restart ??= startAgain().finally(() => (restart = undefined))
   }, LOOK_EVERY_MS).unref()
 
-  /** Somebody killed the server, or a service that shared it has stopped it. */
+  /** The server was killed. */
   async function startAgain() {
     log('embedded PostgreSQL has ended by itself, starting it again')
     running.letGo()
@@ -67,7 +124,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 
   return {
-    ...addressOf(place, running),
+    ...addressOf(place.dataDir, running),
     dataDir: place.dataDir,
     get pid() {
       return running.pid
@@ -77,18 +134,25 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       clearInterval(look)
       await restart
       await stopPostmaster(place, running)
+      release()
     },
   }
 }
 
-/** The address of the server that runs in `dir`, whoever has started it. It goes on whatever becomes of this process. */
-export function findEmbedded({ dir, name }: Pick<EmbeddedOptions, 'dir' | 'name'>): string | undefined {
-  const place = findPlace(dir, name)
-  const running = findPostmaster(place.dataDir)
-  return running?.status === 'ready' ? addressOf(place, running).url : undefined
+/** The address of the server that runs in `dir`, whichever process has started it. It goes on whatever becomes of this process. */
+export function findEmbedded(dir: string): string | undefined {
+  if (!fs.existsSync(dir)) return undefined
+  const { dataDir } = whereIn(dir)
+  const running = findPostmaster(dataDir)
+  return running?.status === 'ready' ? addressOf(dataDir, running).url : undefined
 }
 
-function addressOf({ dataDir }: Place, { socketDir, port }: Postmaster) {
+function whereIn(dir: string) {
+  const home = fs.realpathSync(dir)
+  return { home, dataDir: path.join(home, 'data') }
+}
+
+function addressOf(dataDir: string, { socketDir, port }: Postmaster) {
   const host = WINDOWS ? '127.0.0.1' : socketDir
   const password = readPassword(dataDir)
   const url = `postgres://${ROLE}:${password}@${encodeURIComponent(host)}:${port}/${DATABASE}`

@@ -1,33 +1,35 @@
 import { sql } from 'kysely'
-import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { Type } from 'typebox'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
+import type { Measure } from './measure.ts'
+import { isFromHere } from './hosts.ts'
 import type { Server } from './http.ts'
 import { Problem } from './schema.ts'
+import { isBearer } from './tokens.ts'
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 const READY_TIMEOUT_MS = 2_000
 
-/** A number of the service's own for /metrics, read at each scrape. */
-export interface Measure {
-  name: string
-  help: string
-  read(): Promise<number | undefined>
-}
-
 /**
  * `/healthz`: the process answers. `/readyz`: it can do its work, so a load balancer may send requests. `/metrics`: Prometheus'
- * text format; where `metricsAreLocal`, only to a scraper on this very machine.
+ * text format, for who has `metricsToken`. Without one only this machine reads it, and no machine where `isPublic`: a proxy on the
+ * same machine that says nothing of whom it asks for would hand it to everybody.
  */
 export function healthRoutes(
   server: Server,
   {
     db,
     isClosing,
-    metricsAreLocal,
+    config: { metricsToken, isPublic },
     measures,
-  }: { db: Db; isClosing: () => boolean; metricsAreLocal: boolean; measures: readonly Measure[] },
+  }: {
+    db: Db
+    isClosing: () => boolean
+    config: { metricsToken: string | undefined; isPublic: boolean }
+    measures: readonly Measure[]
+  },
 ): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -38,18 +40,7 @@ export function healthRoutes(
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   })
-  for (const { name, help, read } of measures) {
-    const gauge = new Gauge({
-      name,
-      help,
-      registers: [],
-      // what is not known is no number, and no reason to tell nothing else
-      async collect() {
-        this.set((await read().catch(() => undefined)) ?? Number.NaN)
-      },
-    })
-    registry.registerMetric(gauge)
-  }
+  for (const measure of measures) register(registry, measure)
   server.addHook('onResponse', (request, reply, done) => {
     seconds.observe(
       { method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode },
@@ -58,15 +49,25 @@ export function healthRoutes(
     done()
   })
 
+  // a connection that is kept open would carry its next request into the end
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing()) reply.header('connection', 'close')
+    done()
+  })
+
   const schema = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }
   server.get(
     '/healthz',
-    { schema: { ...schema, operationId: 'isAlive', summary: 'The process answers' } },
+    {
+      config: { anyHost: true, unmetered: true },
+      schema: { ...schema, operationId: 'isAlive', summary: 'The process answers' },
+    },
     async () => ({ status: 'ok' as const }),
   )
   server.get(
     '/readyz',
     {
+      config: { anyHost: true, unmetered: true },
       schema: {
         ...schema,
         operationId: 'isReady',
@@ -84,11 +85,37 @@ export function healthRoutes(
       return { status: 'ok' as const }
     },
   )
-  server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
-    const local =
-      ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(request.socket.remoteAddress ?? '') &&
-      !request.headers['x-forwarded-for']
-    if (metricsAreLocal && !local) throw new Refusal('not_found', 'There is nothing at this address.')
+  const anyHost = metricsToken !== undefined
+  server.get('/metrics', { config: { anyHost, unmetered: true }, schema: { hide: true } }, async (request, reply) => {
+    if (metricsToken ? !isBearer(request, metricsToken) : isPublic || !isFromHere(request))
+      throw new Refusal('not_found', 'There is nothing at this address.')
     return reply.type(registry.contentType).send(await registry.metrics())
   })
+}
+
+function register(registry: Registry, { name, help, labels = [], isCounter = false, read }: Measure): void {
+  // what is not known is no number, and no reason to tell nothing else
+  const samples = async () => {
+    const found = (await read().catch(() => undefined)) ?? Number.NaN
+    return typeof found === 'number' ? [{ labels: {}, value: found }] : found
+  }
+  const shape = { name, help, labelNames: [...labels], registers: [] }
+  const metric = isCounter
+    ? new Counter({
+        ...shape,
+        async collect() {
+          const all = await samples()
+          this.reset()
+          for (const one of all) this.inc(one.labels, one.value)
+        },
+      })
+    : new Gauge({
+        ...shape,
+        async collect() {
+          const all = await samples()
+          this.reset()
+          for (const one of all) this.set(one.labels, one.value)
+        },
+      })
+  registry.registerMetric(metric)
 }

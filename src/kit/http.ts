@@ -6,49 +6,60 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { Socket } from 'node:net'
-import { limitBody } from './bodies.ts'
+import { limitBody, passBy } from './bodies.ts'
 import { headHoldsCardNumber, jsonHoldsCardNumber, refusalOfBody, refusalOfHead } from './card-numbers.ts'
-import { isDatabaseOutage } from './database.ts'
-import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
-import { freshBytes } from './ids.ts'
+import { Refusal } from './errors.ts'
+import { type HostOptions, hostGuard } from './hosts.ts'
 import { parseJson } from './json.ts'
 import { compileLazily } from './lazy-schemas.ts'
-import { type Log, errorForLog } from './log.ts'
+import { type Limit, networkOf, newBudget, refusalBeyond } from './limits.ts'
+import type { Log } from './log.ts'
+import { capConnections } from './peers.ts'
+import {
+  SAFE_HEADERS,
+  TOO_SLOW,
+  newRequestId,
+  refusalFor,
+  refuseConnection,
+  refuseUnknownRoutes,
+  sendRefusal,
+} from './refusals.ts'
+import type { TrustedProxy } from './settings.ts'
 
 const BODY_LIMIT_BYTES = 64 * 1024
 /** Who sends slower than this is holding a connection, not making a request. */
 const HEADERS_TIMEOUT_MS = 10_000
+/** Where the world reaches us: an office behind one address, each of its browsers with six. */
+export const CONNECTIONS_OF_A_NETWORK = 256
 /** Longer than a proxy in front keeps its connections, so that it never reuses one we are closing. */
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
-const RETRY_AFTER_OUTAGE_SECONDS = 2
-/** On every answer, whatever it is. A page puts a policy of its own in the place of this one. */
-const SAFE_HEADERS = {
-  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'cross-origin',
-  'origin-agent-cluster': '?1',
-  'referrer-policy': 'no-referrer',
-  // the operator's other hosts are not ours to promise for
-  'strict-transport-security': 'max-age=31536000',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-}
 const EXPOSED_HEADERS =
   'etag, tus-resumable, upload-offset, upload-length, upload-expires, till-file, location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
 /** OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'content-type, idempotency-key, if-match, tus-resumable, upload-length, upload-offset, upload-metadata',
+    'content-type, idempotency-key, if-match, tus-resumable, upload-length, upload-offset, upload-metadata, authorization',
   'access-control-max-age': '600',
   'content-length': '0',
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Not counted as its network's requests: a probe, or what a processor sends and signs. */
+    unmetered?: boolean
+  }
+}
+
 export interface HttpOptions {
   log: Log
-  trustProxy: boolean | number | string
+  trustProxy: TrustedProxy
+  hosts: HostOptions
+  /** How many requests a network may make. Absent: as many as it likes. */
+  requests?: Limit | undefined
+  /** How many connections a network may have at once. Absent: as many as it likes. */
+  connections?: number | undefined
   /** Where the pages are: the only origin that may send a session along. */
   appUrl: string
   /** Paths any origin may call, without credentials: what a shop's own site needs. */
@@ -59,12 +70,11 @@ export interface HttpOptions {
 
 const UNSAFE = /^(?:POST|PUT|PATCH|DELETE)$/
 
-const newRequestId = (): string => Buffer.from(freshBytes(12)).toString('base64url')
-
 export type Server = Awaited<ReturnType<typeof newServer>>
 
 /** A server with everything that is the same for all routes: safe headers, CORS, strict JSON, problems, one log line a request. */
-export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCookie }: HttpOptions) {
+export async function newServer(options: HttpOptions) {
+  const { log, trustProxy, hosts, requests, connections, appUrl, openPaths, sessionCookie } = options
   const server = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -81,17 +91,14 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
     childLoggerFactory: (logger) => logger,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, methodsAt),
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...SAFE_HEADERS, 'x-request-id': request.id })
-      sendRefusal(
-        error instanceof Refusal ? error : refusalForStatus(error.statusCode ?? 400),
-        request as FastifyRequest,
-        reply as FastifyReply,
-      )
+      sendRefusal(refusalFor(error, request as FastifyRequest), request as FastifyRequest, reply as FastifyReply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  if (connections) capConnections(server.server, { most: connections, trustProxy, log })
   compileLazily(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser(
@@ -121,12 +128,23 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
     'access-control-allow-credentials': 'true',
     vary: 'Origin',
   }
+  const refusalOfHost = hostGuard(hosts)
+  const budget = newBudget(requests)
   // these hooks run for every request, so they are of the cheap kind that makes no promise
   server.addHook('onRequest', (request, reply, done) => {
-    limitBody(request, () => refuseConnection(TOO_SLOW, request.raw.socket))
+    limitBody(
+      request,
+      () => reply.sent || reply.raw.headersSent,
+      () => refuseConnection(TOO_SLOW, request.raw.socket),
+    )
     // by the route that was found: an address can spell the same one in many ways
     const isOpen = openPaths.test(request.routeOptions.url ?? request.url)
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
+    const misdirected = refusalOfHost(request)
+    if (misdirected) return done(misdirected)
+    // before the head and the body are searched, and before anything asks who this is
+    const counted = request.routeOptions.config?.unmetered ? undefined : budget(networkOf(request.ip))
+    if (counted && !counted.within) return done(refusalBeyond(counted, 'Too many requests. Please wait a little.'))
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
     if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
       return done(new Refusal('origin_not_allowed', 'Only our own pages may ask for this.'))
@@ -134,13 +152,15 @@ export async function newServer({ log, trustProxy, appUrl, openPaths, sessionCoo
     void reply.headers(PREFLIGHT_HEADERS).code(204).send()
   })
 
-  refuseUnknownRoutes(server)
+  const methodsAt = refuseUnknownRoutes(server)
   server.setErrorHandler((error: FastifyError, request, reply) =>
     sendRefusal(refusalFor(error, request), request, reply),
   )
   let closing = false
   server.addHook('preClose', async () => void (closing = true))
   server.addHook('onResponse', (request, reply, done) => {
+    // whatever was answered before all of the body had come
+    passBy(request)
     // A line that is in use when we close would then stay open, idle, for as long as it is kept alive, and hold up our end.
     if (closing) request.raw.socket.end()
     const { method, id } = request
@@ -167,84 +187,4 @@ function isFromOwnPages({ headers }: FastifyRequest, ownOrigin: string, sessionC
 /** For answers about a person or an order. */
 export function neverCached(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
-}
-
-/** What the framework names by the parts of its own request. */
-const WORDS: Record<string, string> = {
-  body: 'The body is',
-  params: 'The address is',
-  querystring: 'The query is',
-  headers: 'The headers are',
-}
-
-function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
-  if (error instanceof Refusal) return error
-  if (error.validation) {
-    const fields = error.validation.map(({ instancePath, params, message }) => {
-      const member = (params as { missingProperty?: string }).missingProperty
-      const path = [...instancePath.split('/').filter(Boolean), ...(member ? [member] : [])].join('.')
-      return { path: path || (error.validationContext ?? ''), message: message ?? 'is not valid' }
-    })
-    const where = WORDS[error.validationContext ?? ''] ?? 'The request is'
-    return new Refusal('validation_failed', `${where} not valid.`, { fields })
-  }
-  if (isDatabaseOutage(error)) {
-    request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database is away')
-    return new Refusal('database_unavailable', 'The service cannot reach its database.', {
-      retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
-    })
-  }
-  if (error.statusCode && error.statusCode < 500) return refusalForStatus(error.statusCode)
-  request.log.error({ requestId: request.id, ...errorForLog(error) }, 'a request failed')
-  return new Refusal('internal_error', 'Please try again; the request id helps us to find the cause.')
-}
-
-function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
-  if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
-  if (refusal.limitCount !== undefined) {
-    const reset = refusal.retryAfterSeconds ?? 0
-    reply.headers({ 'ratelimit-limit': refusal.limitCount, 'ratelimit-remaining': 0, 'ratelimit-reset': reset })
-  }
-  reply.header('cache-control', 'no-store').code(statusOf(refusal.code)).type('application/problem+json')
-  void reply.serializer(JSON.stringify).send(problemOf(refusal, request.id))
-}
-
-/** 405 with `Allow` where another method would be answered, else 404. */
-function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Function }): void {
-  const known: { pattern: RegExp; method: string }[] = []
-  server.addHook('onRoute', ({ url, method }: { url: string; method: string | string[] }) => {
-    if (url.includes('*')) return
-    const pattern = new RegExp(
-      `^${url
-        .split('/')
-        .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
-        .join('/')}$`,
-    )
-    for (const one of [method].flat()) known.push({ pattern, method: one })
-  })
-  server.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
-    const path = request.url.split('?')[0]!
-    const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
-    // a known method that still found nothing had a parameter longer than any of ours
-    if (allowed.length === 0 || allowed.includes(request.method))
-      throw new Refusal('not_found', 'There is nothing at this address.')
-    reply.header('allow', allowed.join(', '))
-    throw new Refusal('method_not_allowed', `Only ${allowed.join(', ')} is answered here.`)
-  })
-}
-
-const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-
-/** What is not even HTTP, or too large or slow to be read: answered on the bare connection, and closed. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  const refusal = refusalForStatus(status)
-  const body = JSON.stringify({ ...problemOf(refusal, newRequestId()), status })
-  const reason = status === 431 ? 'Request Header Fields Too Large' : status === 408 ? 'Request Timeout' : 'Bad Request'
-  const headers = Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\n${headers.join('')}` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  )
 }

@@ -28,6 +28,13 @@ export function newId(prefix: IdPrefix, now = Date.now()): string {
   return `${prefix}_${id}`
 }
 
+/** When an id was made, in milliseconds; undefined for a text that is none. */
+export function timeOfId(prefix: IdPrefix, id: string): number | undefined {
+  if (!isId(prefix, id)) return undefined
+  const time = id.slice(prefix.length + 1, prefix.length + 1 + TIME_CHARACTERS)
+  return [...time].reduce((ms, character) => ms * 32 + ALPHABET.indexOf(character), 0)
+}
+
 /** The system's generator takes much the same time for ten bytes as for thousands, so they are fetched in advance. */
 const pool = new Uint8Array(4096)
 let used = pool.length

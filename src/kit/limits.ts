@@ -39,6 +39,28 @@ export function limited(
     : {}
 }
 
+/** How much of a budget one more request leaves; undefined where there is no limit. */
+export type Budget = (network: string) => Counted | undefined
+
+/** Counts the requests of each network in this process, in a fixed span of time each: for what must be cheaper than what it guards. */
+export function newBudget(limit: Limit | undefined): Budget {
+  if (!limit) return () => undefined
+  const spans = new Map<string, { count: number; until: number }>()
+  return (network) => {
+    const now = performance.now()
+    let span = spans.get(network)
+    if (!span || span.until <= now) {
+      spans.delete(network)
+      // the oldest goes first, and has most likely ended
+      if (spans.size >= MOST_KEYS) spans.delete(spans.keys().next().value!)
+      spans.set(network, (span = { count: 0, until: now + limit.seconds * 1000 }))
+    }
+    span.count += 1
+    const resetSeconds = Math.max(1, Math.ceil((span.until - now) / 1000))
+    return { within: span.count <= limit.count, left: Math.max(0, limit.count - span.count), resetSeconds, limit }
+  }
+}
+
 /** One more use of `key`. `grows`: who overruns it again and again waits longer and longer. */
 export interface Use {
   key: string
@@ -182,10 +204,11 @@ export async function giveBack(db: Db, keys: readonly string[]): Promise<void> {
 /** A refusal when one of them is beyond its limit, with the longest of their pauses. */
 export function refuseBeyond(counted: readonly Counted[], detail: string): void {
   const beyond = counted.filter(({ within }) => !within).sort((a, b) => b.resetSeconds - a.resetSeconds)[0]
-  if (!beyond) return
-  const more = { retryAfterSeconds: beyond.resetSeconds, limitCount: beyond.limit.count }
-  throw new Refusal('rate_limited', detail, more)
+  if (beyond) throw refusalBeyond(beyond, detail)
 }
+
+export const refusalBeyond = ({ resetSeconds, limit }: Counted, detail: string): Refusal =>
+  new Refusal('rate_limited', detail, { retryAfterSeconds: resetSeconds, limitCount: limit.count })
 
 /** Who asks, as far as the address tells: an IPv6 subscriber has 2^64 addresses, so the first half of one is counted. */
 export function networkOf(address: string): string {

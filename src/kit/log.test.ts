@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { errorForLog } from './log.ts'
+import { newId } from './ids.ts'
+import { errorForLog, withoutSecretIds } from './log.ts'
 
 test('an error is told to the log without the address it was about', () => {
   const error = new Error('all recipients were rejected: bob.smith+books@example.com (550)')
@@ -30,4 +31,14 @@ test('what is thrown but is no error is told too', () => {
   assert.deepEqual(errorForLog('lost'), { error: 'string', message: 'lost' })
   assert.deepEqual(errorForLog(undefined), { error: 'undefined', message: 'undefined' })
   assert.deepEqual(errorForLog({ message: 'no mail to bob@example.com' }).message, 'no mail to (address)')
+})
+
+test('no line holds a whole order id, wherever it stands, and the order can still be found', () => {
+  const id = newId('ord')
+  const line = withoutSecretIds(
+    JSON.stringify({ orderId: id, message: `payment of ${id}: (https://x/${id}/y)`, paymentId: newId('pay') }),
+  )
+  assert(!line.includes(id.slice(15)), line)
+  assert.equal(JSON.parse(line).orderId, `${id.slice(0, 14)}…`)
+  assert.match(JSON.parse(line).paymentId, /^pay_\w{26}$/)
 })

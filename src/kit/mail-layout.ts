@@ -43,12 +43,26 @@ export function renderMail({ title, text, code, button, picture, facts, note }: 
       `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">The button not working? Open ${escapeHtml(button.url)}</p>`,
   ]
   const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 -apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;color:#1b1d21;background:#ffffff">
 <div style="max-width:560px;margin:0 auto">
 ${parts.filter(Boolean).join('\n')}
 </div></body></html>`
   return { text: `${plain.flatMap((part) => (part ? [part.join('\n')] : [])).join('\n\n')}\n`, html }
+}
+
+/** Of a stranger's words a mail holds so many characters: enough for a name, too few for a letter. */
+const LONGEST_STRANGE = 60
+
+/**
+ * Words of a stranger that no mail client makes a link of: a thin space (U+200A) follows each point, colon and at sign that
+ * holds an address together. Every client ends a link at a space, while some read over a zero-width character.
+ */
+export function unlinked(text: string): string {
+  const characters = Array.from(text.replaceAll(/\s+/gu, ' ').trim())
+  const tooLong = characters.length > LONGEST_STRANGE
+  const short = tooLong ? `${characters.slice(0, LONGEST_STRANGE - 1).join('')}…` : characters.join('')
+  return short.replaceAll(/[.:@\u3002\uff0e\uff1a\uff20\uff61](?=\S)/gu, '$&\u200a')
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

@@ -25,10 +25,13 @@ export function secretList(value: string): string[] | undefined {
   return list.every((secret) => secret.length >= 32) ? list : undefined
 }
 
-export function trustedProxy(value: string): boolean | number | string | undefined {
+/** No proxy, a number of them in front of us, or their addresses. */
+export type TrustedProxy = false | number | string
+
+/** Believing every sender, which `true` would mean, is not offered: then each request names the network it is counted for. */
+export function trustedProxy(value: string): TrustedProxy | undefined {
   if (/^\d+$/.test(value)) return Number(value) === 0 ? false : Number(value)
-  if (/^(true|yes)$/i.test(value)) return true
-  if (/^(false|no)$/i.test(value)) return false
+  if (/^(none|false|no)$/i.test(value)) return false
   const isNetwork = (one: string) => {
     const [address = '', bits = '32', ...rest] = one.split('/')
     const longest = net.isIPv6(address) ? 128 : 32
@@ -64,7 +67,17 @@ export function issuer(value: string, httpsOnly: boolean): string | undefined {
 }
 
 export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+
+/** A name that browsers look for on their own machine and nowhere else (RFC 6761, section 6.3). */
+export const isLocalName = (hostname: string): boolean => isLoopback(hostname) || hostname.endsWith('.localhost')
+
+/** Options in it would change how the mail library connects, so the one that is allowed is ours: `?tls=none`. */
+export function smtpAddress(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || !url.hostname || !/^smtps?:$/.test(url.protocol)) return undefined
+  return url.search === '' || (url.search === '?tls=none' && url.protocol === 'smtp:') ? value : undefined
+}
 
 /** `off`, or the `standing` limits with others in the place of some: `checkout=100/60,status=600/60`. */
 export function limitList<Name extends string>(

@@ -161,9 +161,12 @@ const ODD_ORDERS = sql`
     ('fee_below_zero', 0, least(s.fee - s.fee_back, 0)),
     ('held_below_zero', 0, least(s.held, 0)),
     ('disputed_below_zero', 0, least(s.disputed, 0)),
-    ('state_differs', case s.state when 'refunded' then s.amount_minor when 'paid' then 0 else s.refunded end, s.refunded),
-    ('state_differs', case when s.state = 'partially_refunded' and s.refunded not between 1 and s.amount_minor - 1 then 1 else s.refunded end, s.refunded),
+    ('state_differs', case s.state when 'refunded' then s.amount_minor else s.refunded end, s.refunded),
+    ('state_differs', case when s.state = 'paid' then 0 else s.refunded + s.lost end, s.refunded + s.lost),
+    ('state_differs', case when s.state = 'partially_refunded' and s.refunded + s.lost not between 1 and s.amount_minor - 1 then 1 else s.refunded + s.lost end, s.refunded + s.lost),
     ('state_differs', case when s.state = 'disputed' and s.disputed <= 0 then s.amount_minor else s.disputed end, s.disputed),
-    ('state_differs', case when s.state = 'charged_back' and s.lost <= 0 then s.amount_minor else s.lost end, s.lost)
+    ('state_differs', case when s.state = 'charged_back' and s.lost <= 0 then s.amount_minor else s.lost end, s.lost),
+    ('state_differs', case when s.state = 'charged_back' then greatest(s.amount_minor, s.refunded + s.lost) else 0 end,
+      case when s.state = 'charged_back' then s.refunded + s.lost else 0 end)
   ) as v(what, expected, found)
   where v.expected <> v.found`

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
 
 /**
@@ -13,6 +14,6 @@ export const isBoughtFile = sql<boolean>`${isFileOfOrder} and not exists (
 
 /** And the others, for who has paid; null where there are none, which is nearly always. */
 export const withdrawnFiles = sql<WithdrawnFile[] | null>`case when o.paid_at is not null then (
-  select json_agg(json_build_object('id', f.id, 'name', f.name, 'reason', w.reason, 'withdrawnAt', w.withdrawn_at) order by f.id)
+  select json_agg(json_build_object('id', f.id, 'name', f.name, 'reason', w.reason, 'withdrawnAt', w.withdrawn_at) order by ${inOrder})
   from withdrawn_files w join files f on f.sha256 = w.sha256
   where w.seller_id = o.seller_id and ${isFileOfOrder}) end`

@@ -5,8 +5,9 @@ import { type Db, inTransaction, isDatabaseOutage, retryConflicts } from '../kit
 import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import type { Limit } from '../kit/limits.ts'
-import { DISCOUNT_NOT_VALID, normalCode } from './discounts/uses.ts'
+import { isForSale } from '../products/off-sale.ts'
+import type { FreeMailLimits } from './free-mails.ts'
+import { DISCOUNT_NOT_VALID, normalCode, renewHolds } from './discounts/uses.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 import type { State } from './states.ts'
 
@@ -20,6 +21,8 @@ export interface NewOrder {
   discountCode?: string | undefined
   /** The client's own name for this request: the same one never makes two orders. */
   idempotencyKey?: string | undefined
+  /** From where it is ordered, as networks are counted. */
+  network?: string | undefined
 }
 
 export interface CreatedOrder {
@@ -38,8 +41,8 @@ export interface OrderSettings {
   ttlHours: number
   /** Whether each order has a payment at a processor, who is asked about those that nobody hears of again. */
   paymentsLive: boolean
-  /** How many receipts of free orders a mailbox gets. */
-  freeMail?: Limit | undefined
+  /** How many receipts of free orders are mailed. */
+  freeMail: FreeMailLimits
 }
 
 export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
@@ -54,6 +57,8 @@ const FORGET_AT_ONCE = 2000
 export interface OrderRow extends NewOrder {
   id: string
   keyHash: Buffer | null
+  /** As it was kept before keys belonged to a product and an address. */
+  plainKeyHash: Buffer | null
   requestHash: Buffer | null
 }
 
@@ -73,7 +78,6 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
   const times = {
     ...settings,
     firstLookSeconds: settings.paymentsLive ? FIRST_LOOK_SECONDS : settings.ttlHours * 3600,
-    freeMail: settings.freeMail,
   }
   const insert = batched((rows: readonly OrderRow[]) => retryConflicts(() => insertOrders(db, times, rows)), options)
   const insertOffer = batched(
@@ -88,6 +92,8 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     const made = plain ?? (await insertOffer(row))
     if (typeof made === 'object') return made
     const earlier = await findEarlier(db, row)
+    // the buyer is back to pay
+    if (earlier && row.discountCode !== undefined) await renewHolds(db, [earlier.id])
     if (earlier) return earlier
     if (made === 'again') return make(row)
     if (made) throw new Refusal(made, WHY_NOT[made])
@@ -108,7 +114,9 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       ...order,
       discountCode: code,
       id: newId('ord'),
-      keyHash: isKeyed ? digest(idempotencyKey) : null,
+      // so that nobody gets another buyer's order by a key that is easy to guess
+      keyHash: isKeyed ? digest(JSON.stringify([idempotencyKey, productId, email])) : null,
+      plainKeyHash: isKeyed ? digest(idempotencyKey) : null,
       requestHash: isKeyed ? digest(JSON.stringify(asked)) : null,
     })
   }
@@ -116,7 +124,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
 
 /**
  * The orders that were made, in the order of `rows`: undefined where the product is not for sale, costs nothing, or the key was
- * used before.
+ * used before. The lock waits for a removal of the product's last file, which takes it off sale.
  */
 async function insertOrders(
   db: Db,
@@ -128,12 +136,14 @@ async function insertOrders(
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
       expires_at, due_at, idempotency_key, request_hash)
     select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
-      rtrim(left(${settings.statementPrefix} || ' ' || p.statement_suffix, 22), ' .-'),
+      statement_line(${settings.statementPrefix}, p.statement_suffix),
       now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash
     from unnest(
       ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
-      ${column('requestHash')}::bytea[]) as i(id, product_id, email, key, hash)
-    join products p on p.id = i.product_id and p.status = 'active' and p.price_minor > 0
+      ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[]) as i(id, product_id, email, key, hash, plain_key)
+    join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
+    where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
+    for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
       statement_descriptor as "statementDescriptor", state`.execute(db)
@@ -142,12 +152,18 @@ async function insertOrders(
 }
 
 /** The order that was made with the row's key before. Refuses `idempotency_key_reused`. */
-async function findEarlier(db: Db, { keyHash, requestHash }: OrderRow): Promise<CreatedOrder | undefined> {
+async function findEarlier(
+  db: Db,
+  { keyHash, requestHash, plainKeyHash }: OrderRow,
+): Promise<CreatedOrder | undefined> {
   if (!keyHash) return undefined
   const { rows } = await sql<CreatedOrder & { requestHash: Buffer }>`
     select id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
       statement_descriptor as "statementDescriptor", state, request_hash as "requestHash"
-    from orders where idempotency_key = ${keyHash}`.execute(db)
+    from orders
+    where idempotency_key = ${keyHash} or (idempotency_key = ${plainKeyHash} and request_hash = ${requestHash})`.execute(
+    db,
+  )
   if (rows[0] && !rows[0].requestHash.equals(requestHash!))
     throw new Refusal('idempotency_key_reused', 'This Idempotency-Key belongs to another request.')
   return rows[0]

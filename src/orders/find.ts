@@ -3,7 +3,7 @@ import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage, opaque } from '../kit/database.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { isGoingBack } from './going-back.ts'
+import { chargedBackMinor, isGoingBack } from './going-back.ts'
 import type { Rail, State } from './states.ts'
 
 export interface OrderFile {
@@ -12,6 +12,8 @@ export interface OrderFile {
   size: number
   sha256: string
   contentType: string
+  /** Where its seller wants it; null: after those that have one. */
+  position?: number | null
 }
 
 /** All that an order's page shows, for whoever may see it. */
@@ -24,9 +26,14 @@ export interface OrderView {
   discountMinor: number
   currency: string
   refundedMinor: number
+  /** What banks took of the price. */
+  chargedBackMinor: number
   statementDescriptor: string
   productId: string
   productName: string
+  sellerName: string
+  /** Where buyers reach the seller. */
+  supportEmail: string
   rail: Rail | null
   createdAt: Date
   paidAt: Date | null
@@ -34,6 +41,8 @@ export interface OrderView {
   bankAtWork: boolean
   /** The mail server refused the order's address when the receipt was sent. */
   receiptBounced: boolean
+  /** No receipt was mailed, since too many mails about free orders were. */
+  receiptHeld: boolean
   /** All of the money is on its way back, so the files are not the buyer's any more, unless the refund fails. */
   goingBack: boolean
   /** Addresses that were tried for it lately and were not its own. */
@@ -52,7 +61,9 @@ export function orderFinder(db: Db): FindOrder {
     async (ids: readonly string[]) => {
       const { rows } = await sql<OrderView>`
       select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, o.refunded_minor as "refundedMinor",
+        ${chargedBackMinor} as "chargedBackMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
+        s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail",
         o.created_at as "createdAt", o.paid_at as "paidAt",
         case when o.state = 'processing' then
           exists (select from payments p where p.order_id = o.id and p.state = 'processing')
@@ -60,14 +71,14 @@ export function orderFinder(db: Db): FindOrder {
         coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(e), '[]') from (
           select id, at, what from order_events where order_id = o.id) e) as events,
-        o.receipt_bounced_at is not null as "receiptBounced", known.going_back as "goingBack",
+        o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.going_back as "goingBack",
         case when o.state in ('paid', 'partially_refunded') and not known.going_back then
           (select coalesce(json_agg(files), '[]') from (
-            select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType"
+            select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType", f.position
             from files f where ${isFileOfOrder} and (not known.some_withdrawn or ${isBoughtFile})) files)
           else '[]' end as files,
         case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn
-      from orders o,
+      from orders o join sellers s on s.id = o.seller_id,
         -- what is asked for twice, and whether the seller has files that were withdrawn: nearly never
         lateral (select ${isGoingBack} as going_back,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
@@ -75,7 +86,7 @@ export function orderFinder(db: Db): FindOrder {
       // here, since a sort of each order's own is a tenth of what the database does
       for (const { events, files } of rows) {
         events.sort((a, b) => a.id - b.id)
-        files.sort((a, b) => (a.id < b.id ? -1 : 1))
+        files.sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.id < b.id ? -1 : 1))
       }
       const byId = new Map(rows.map((order) => [order.id, order]))
       return ids.map((id) => byId.get(id))

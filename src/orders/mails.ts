@@ -3,17 +3,20 @@ import type { Db } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
+import { isBoughtFile } from './bought-files.ts'
 import { isGoingBack } from './going-back.ts'
 import { BUYER_MAILS } from './mails/buyer.ts'
-import type { BuyerMail, MailNews, MailOrder } from './mails/news.ts'
+import { type BuyerMail, type MailNews, type MailOrder, guarded } from './mails/news.ts'
 import { noteBounced, noteReceived } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
 
 /** About three days of trying: a mail server may be away over a weekend. */
-const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60, atOnce: 5 }
+const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 export interface MailUrls {
-  orderUrl: (orderId: string) => string
+  appUrl: string
+  /** The page of an order, for the buyer with this address. */
+  receiptUrl: (orderId: string, email: string) => string
   pictureUrl: (imageId: string) => string
 }
 
@@ -22,13 +25,16 @@ export async function sendMails(
   jobs: Jobs,
   { db, mailer, ...urls }: { db: Db; mailer: Mailer } & MailUrls,
 ): Promise<void> {
-  await jobs.on<MailNews & { orderId: string }>('mail', DELIVERY, async ({ orderId, ...news }, jobId) => {
+  const delivery = { ...DELIVERY, atOnce: mailer.atOnce }
+  await jobs.on<MailNews & { orderId: string }>('mail', delivery, async ({ orderId, ...news }, jobId) => {
     const { rows } = await sql<MailOrder>`
-      select o.id, o.email, o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
-        o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
+      select o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
+        coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
         o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-        o.state in ('paid', 'partially_refunded') and not ${isGoingBack} as delivered,
-        o.receipt_bounced_at is not null as bounced, f.name as "fileName", w.reason as "withdrawnReason"
+        o.state in ('paid', 'partially_refunded') and not ${isGoingBack}
+          and exists (select from files f where ${isBoughtFile}) as delivered,
+        o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
+        f.name as "fileName", w.reason as "withdrawnReason"
       from orders o join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
         left join files f on f.id = ${news.fileId ?? null} and f.product_id = p.id
         left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
@@ -41,27 +47,42 @@ export async function sendMails(
       await mailer(jobId, mail)
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      if (isReceipt) await noteBounced(db, orderId, mail.to)
+      if (isReceipt) await noteBounced(db, orderId, mail.to, error.isMailbox)
       throw new DropJob(error.message)
     }
-    if (isReceipt && order.bounced) await noteReceived(db, orderId, mail.to)
+    if (isReceipt && order.notReceived) await noteReceived(db, orderId, mail.to)
   })
 }
 
 /** The mail that tells this news to whom it concerns, as text and as HTML. */
-function mailFor(news: MailNews, order: MailOrder, { orderUrl, pictureUrl }: MailUrls): Mail {
+function mailFor(news: MailNews, order: MailOrder, { appUrl, receiptUrl, pictureUrl }: MailUrls): Mail {
   const { kind } = news
   if (!isForBuyer(kind)) {
     const lines = SELLER_MAILS[kind](order, news)
     return { to: order.sellerEmail, subject: lines.subject, ...renderMail(lines) }
   }
-  const { button: label, ...lines } = BUYER_MAILS[kind](order, news)
+  const told = guarded(order)
+  const { button: label, facts, ...lines } = BUYER_MAILS[kind](told, news)
   const picture =
-    kind === 'receipt' && order.imageId !== null
-      ? { picture: { url: pictureUrl(order.imageId), alt: order.productName } }
+    kind === 'receipt' && told.imageId !== null
+      ? { picture: { url: pictureUrl(told.imageId), alt: told.productName } }
       : {}
-  const mail = renderMail({ ...lines, ...picture, button: { label, url: orderUrl(order.id) } })
-  return { to: news.to ?? order.email, subject: lines.subject, ...mail }
+  const to = news.to ?? order.email
+  // the browser that made the order goes on with it there, and any other one makes a new order
+  const url = kind === 'payment_failed' ? `${appUrl}/pay/?product=${order.productId}` : receiptUrl(order.id, to)
+  const mail = renderMail({
+    ...lines,
+    ...picture,
+    facts: [...facts, ['Seller', told.seller], ['Questions to', told.supportEmail]],
+    button: { label, url },
+  })
+  return {
+    to,
+    subject: lines.subject,
+    ...mail,
+    // an address that a stranger named gets no answers from people who only know the shop's
+    ...(order.isTrusted && { replyTo: { name: order.seller, address: order.supportEmail } }),
+  }
 }
 
 const isForBuyer = (kind: MailNews['kind']): kind is BuyerMail => kind in BUYER_MAILS

@@ -61,6 +61,16 @@ export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): P
   return MOVES[move].to
 }
 
+/**
+ * Ends an order whose time is over, and says whether it did. Asked once more under the lock: its buyer can have come back since
+ * the order was claimed, and has more time then.
+ */
+export async function expireIfOver(tx: Tx, orderId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from orders where id = ${orderId} and expires_at <= now() for update`.execute(tx)
+  return rows.length > 0 && (await moveOrderIfAllowed(tx, orderId, 'expire')) !== undefined
+}
+
 /** An order that was due at `dueAt` was looked at for the last time, unless something put that off since or it is still to end. */
 export async function lookNoMore(db: Db, { id, dueAt }: { id: string; dueAt: string }): Promise<void> {
   await sql`

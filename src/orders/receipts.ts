@@ -3,18 +3,20 @@ import type { Db, Tx } from '../kit/database.ts'
 
 // What became of a receipt, as far as the mail server tells at once. The order can have another address by then, of which this says nothing.
 
-/** The mail server refused the receipt to this address. */
-export async function noteBounced(db: Db, orderId: string, email: string): Promise<void> {
+/** The mail server refused the receipt to this address: the mailbox itself, or what the mail says. */
+export async function noteBounced(db: Db, orderId: string, email: string, isMailbox: boolean): Promise<void> {
   await sql`
-    update orders set receipt_bounced_at = now()
-    where id = ${orderId} and email = ${email} and receipt_bounced_at is null`.execute(db)
+    update orders set receipt_bounced_at = coalesce(receipt_bounced_at, now()),
+      mailbox_refused_at = case when ${isMailbox} then coalesce(mailbox_refused_at, now()) else mailbox_refused_at end
+    where id = ${orderId} and email = ${email}
+      and (receipt_bounced_at is null or (${isMailbox} and mailbox_refused_at is null))`.execute(db)
 }
 
 /** It took one after all. */
 export async function noteReceived(db: Db, orderId: string, email: string): Promise<void> {
   await sql`
-    update orders set receipt_bounced_at = null
-    where id = ${orderId} and email = ${email} and receipt_bounced_at is not null`.execute(db)
+    update orders set receipt_bounced_at = null, mailbox_refused_at = null, receipt_held_at = null
+    where id = ${orderId} and email = ${email}`.execute(db)
 }
 
 /**
@@ -23,7 +25,7 @@ export async function noteReceived(db: Db, orderId: string, email: string): Prom
  */
 export async function moveToMailbox(tx: Tx, orderId: string, email: string): Promise<string | undefined> {
   const { rows } = await sql<{ oldEmail: string }>`
-    update orders o set email = ${email}, email_changed_at = now(), receipt_bounced_at = null
+    update orders o set email = ${email}, email_changed_at = now(), receipt_bounced_at = null, mailbox_refused_at = null, receipt_held_at = null
     from (select id, email from orders where id = ${orderId} for update) before
     where o.id = before.id and before.email <> ${email}
     returning before.email as "oldEmail"`.execute(tx)

@@ -6,6 +6,7 @@ import { type Server, neverCached } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import { errorForLog } from '../kit/log.ts'
 import type { Signer } from '../kit/signing.ts'
+import { passingBytes } from '../kit/passing-bytes.ts'
 import { refusalOfStorage, unreadable } from '../kit/storage/refusals.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { attachment, redeemDownload } from './downloads.ts'
@@ -83,6 +84,8 @@ export function downloadRoutes(
         // RFC 9530: what the whole file must hash to, also for a part of it
         'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
       })
+      // once it flows to its reader: a listener before that would set it going
+      sent.stream.once('resume', () => sent.stream.on('data', (chunk: Buffer) => passingBytes(chunk.length)))
       return reply.send(sent.stream)
     },
   )

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Server } from '../kit/http.ts'
 import { type Description, describeApi } from './api/description.ts'
+import { withNamedSchemas } from './api/named-schemas.ts'
 import { STYLE, docsPage } from './api/page.ts'
 
 /** What the API's description says of itself; the rest comes from the schemas of the routes. */
@@ -61,13 +62,14 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
 /** The API's description for programs (/api/openapi.json), and for people (/api/docs): one page, no script. */
 export function docsRoutes(server: Server, openPaths: RegExp): void {
   let description: Description | undefined
+  let document: Description | undefined
   let page = ''
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'`
   // every route is there by the time somebody asks, and none comes later
   const described = () => (description ??= describeApi(server, openPaths))
 
   server.get('/api/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json').send(described()),
+    reply.type('application/json').send((document ??= withNamedSchemas(described()))),
   )
   server.get('/api/docs', { schema: { hide: true } }, async (_request, reply) => {
     page ||= docsPage(described())

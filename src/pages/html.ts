@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 /** A built page, read once: what is put into it at each request goes between pieces that never change. */
 export interface Page {
-  render(fill: { data: object; title?: string; head?: string }): string
+  render(fill: { data: object; title?: string; head?: string; body?: string }): string
   /** Its Content-Security-Policy: its own inline script and style by hash, files from here, and the API. */
   policy: string
   /** The same, for a page on which a payment processor's form stands. */
@@ -15,6 +15,7 @@ export type Sources = Readonly<Record<string, string>>
 const DATA = '<script type="application/json" id="till-data"></script>'
 const TITLE = /<!--till:title-->(.*?)<!--\/till:title-->/s
 const HEAD = '<!--till:head-->'
+const BODY = /<!--till:body-->(.*?)<!--\/till:body-->/s
 
 /** `connect` names the origins the page may ask, `images` those whose pictures it may show; `more` adds directives. */
 export function readPage(
@@ -48,8 +49,9 @@ export function readPage(
     policy: policyWith({}),
     policyWith,
     // functions, not strings: a "$&" in a product's name would be read as a pattern
-    render: ({ data, title, head = '' }) =>
+    render: ({ data, title, head = '', body }) =>
       html
+        .replace(BODY, (_, standing: string) => body ?? standing)
         .replace(TITLE, (_, standing: string) =>
           title === undefined ? standing : `<title>${escapeHtml(title)}</title>`,
         )

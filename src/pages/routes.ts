@@ -10,6 +10,7 @@ import type { Server } from '../kit/http.ts'
 import { decimalText } from '../kit/money.ts'
 import { FORM_SOURCES } from './form-sources.ts'
 import { type Page, escapeHtml, readPage } from './html.ts'
+import { problemPage } from './problems.ts'
 
 export interface PagesOptions {
   /** The folder of the built pages. */
@@ -20,6 +21,8 @@ export interface PagesOptions {
   /** What the identity provider is called, where there is one. */
   idpLabel?: string | undefined
   signup?: 'open' | 'closed'
+  /** What every line on a bank statement begins with. */
+  statementPrefix: string
   /** The demo's products, where there is a demo. */
   demoProducts: () => Promise<ProductView[]>
   findProduct: (productId: string) => Promise<ProductView>
@@ -41,6 +44,12 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     ['', 'pay/', 'order/', 'charge/', 'pricing/', 'sign-in/', 'account/', 'shop/', 'library/']
       .map((folder) => read(`${folder}index.html`))
       .concat(read('404.html')),
+  )
+
+  // on all routes, whatever refuses: a person can follow any link of ours
+  parent.addHook(
+    'onSend',
+    async (request, reply, payload) => problemPage(missing!, options.appUrl, request, reply, payload) ?? payload,
   )
 
   await parent.register(async (server: Server) => {
@@ -87,7 +96,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
       async (_query, reply) => show(home!, reply, { data: { ...data, demoProducts: await options.demoProducts() } }),
       'no-cache',
     )
-    const sellerData = { ...data, idpLabel: options.idpLabel, signup: options.signup }
+    const { idpLabel, signup, statementPrefix } = options
+    const sellerData = { ...data, idpLabel, signup, statementPrefix }
     for (const [url, shown, filled] of [
       ['/sign-in/', signIn!, sellerData],
       ['/account/', account!, sellerData],

@@ -1,23 +1,39 @@
+import type { Db } from '../kit/database.ts'
 import type { Log } from '../kit/log.ts'
 import { withBreaker } from './attempts/breaker.ts'
 import type { Processor } from './processor.ts'
 import type { RazorpayOptions } from './razorpay.ts'
 import type { StripeOptions } from './stripe.ts'
+import { keepWays } from './ways.ts'
 
 export interface ProcessorsWanted {
   /** In order of preference. */
   processors: readonly string[]
-  stripe: StripeOptions | undefined
+  stripe: Omit<StripeOptions, 'statementPrefix'> | undefined
   razorpay: RazorpayOptions | undefined
   sandbox: () => Processor
+  /** What every line on a bank statement begins with. */
+  statementPrefix: string
+  /** Where it is kept which ways of paying the accounts offer: nobody asks where it is absent. */
+  db?: Db | undefined
 }
 
 /** The processors that serve, in order of preference. Each is loaded only where it is wanted: their libraries take a while. */
 export async function openProcessors(wanted: ProcessorsWanted, log: Log): Promise<Map<string, Processor>> {
+  const kept = wanted.db && keepWays(wanted.db, log)
   const open: Record<string, () => Promise<Processor>> = {
-    stripe: async () => withBreaker((await import('./stripe.ts')).stripeProcessor(wanted.stripe!), log),
-    razorpay: async () => withBreaker((await import('./razorpay.ts')).razorpayProcessor(wanted.razorpay!), log),
+    async stripe() {
+      const { stripeProcessor } = await import('./stripe.ts')
+      const { statementPrefix } = wanted
+      return withBreaker(stripeProcessor({ ...wanted.stripe!, statementPrefix, ways: () => kept?.of('stripe') }), log)
+    },
+    async razorpay() {
+      const { razorpayProcessor } = await import('./razorpay.ts')
+      return withBreaker(razorpayProcessor({ ...wanted.razorpay!, ways: () => kept?.of('razorpay') }), log)
+    },
     sandbox: async () => wanted.sandbox(),
   }
-  return new Map(await Promise.all(wanted.processors.map(async (name) => [name, await open[name]!()] as const)))
+  const opened = new Map(await Promise.all(wanted.processors.map(async (name) => [name, await open[name]!()] as const)))
+  await kept?.begin(opened)
+  return opened
 }

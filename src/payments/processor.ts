@@ -105,7 +105,7 @@ export interface NotificationAddress {
   missingTypes: string[]
 }
 
-/** What a processor says of our account, asked without changing anything. */
+/** What a processor says of our account. Asking moves no money. */
 export interface AccountCheck {
   /** False: it does not know the key. */
   keyAccepted: boolean
@@ -113,6 +113,10 @@ export interface AccountCheck {
   lacks: string[]
   /** Undefined: its interface, or the key, does not tell. */
   addresses?: NotificationAddress[] | undefined
+  /** What the account puts before each suffix on a card's statement; empty where it has nothing. Undefined: it does not tell. */
+  statementPrefix?: string | undefined
+  /** Each way of paying that our settings list, and why a payment by it cannot be started, where it cannot. */
+  methods?: { name: string; refused?: Said | undefined }[] | undefined
   /** Its clock, when it answered. */
   clock?: Date | undefined
 }
@@ -122,7 +126,9 @@ export interface AccountCheck {
  */
 export interface Processor {
   readonly name: string
-  /** The rails it offers for a currency. */
+  /** Whether it takes a currency at all. Left out: where it offers a rail. */
+  takes?(currency: string): boolean
+  /** The rails it offers for a currency, as far as is known: asks nobody. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
   /** `told` is of a genuine notification about this payment. It is older than an answer, and counts for what cannot change. */
@@ -146,9 +152,26 @@ export interface Processor {
   readonly eventsDays?: number
   /** All money that moved in [from, to), for the nightly proof. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
+  /** The ways of paying that the account offers now, by the processor's names. Undefined: it says nothing that could be believed. */
+  fetchWays?(): Promise<readonly string[] | undefined>
   /** Whether the account and its key are as they should be, for who sets the service up. */
   check?(): Promise<AccountCheck>
 }
+
+/** A processor's "no", as far as a log and an operator may have it: nothing of a person, and nothing that we sent. */
+export interface Said {
+  status: number
+  /** In the processor's words. */
+  code: string | undefined
+  /** The name of what it did not like. */
+  parameter: string | undefined
+  /** By which its support finds the request. */
+  requestId: string | undefined
+}
+
+/** Only what can be a name: a processor's text could repeat what it was sent. */
+export const nameOnly = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[\w.[\]:-]{1,100}$/.test(value) ? value : undefined
 
 /** What was asked for was not done, and may be later. */
 export class ProcessorUnavailable extends Error {
@@ -156,9 +179,15 @@ export class ProcessorUnavailable extends Error {
   readonly answered: boolean = false
   /** When it makes sense to ask again, where that is known. */
   readonly retryAfterSeconds: number | undefined
-  constructor(message: string, { retryAfterSeconds, ...more }: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+  /** What it answered, where it did. */
+  readonly said: Said | undefined
+  constructor(
+    message: string,
+    { retryAfterSeconds, said, ...more }: { retryAfterSeconds?: number; said?: Said | undefined; cause?: unknown } = {},
+  ) {
     super(message, more)
     this.retryAfterSeconds = retryAfterSeconds
+    this.said = said
   }
 }
 
@@ -169,6 +198,9 @@ export class ProcessorRefused extends ProcessorUnavailable {
 
 /** It cannot take this amount or currency, now or later: another one is needed, not another try. */
 export class AmountNotTaken extends ProcessorRefused {}
+
+/** It starts no such payment, now or at the next try: the account, the key or our settings have to change first. */
+export class PaymentRefused extends ProcessorRefused {}
 
 /** It knows no such payment: another account's, or another mode's. */
 export class PaymentUnknown extends ProcessorRefused {}

@@ -2,6 +2,7 @@ import { isId as isOurId } from '../kit/ids.ts'
 import {
   AmountNotTaken,
   type PaymentSnapshot,
+  PaymentRefused,
   PaymentUnknown,
   type Processor,
   ProcessorUnavailable,
@@ -22,17 +23,22 @@ import {
   refundOf,
 } from './razorpay/entities.ts'
 import { disputesSince, eventsSince, movements } from './razorpay/history.ts'
-import { RUPEE_RAILS, isCaptured, lacksCard, snapshotOf } from './razorpay/snapshot.ts'
+import { isCaptured, lacksCard, snapshotOf } from './razorpay/snapshot.ts'
+import { fetchWays, railsOf } from './razorpay/ways.ts'
 import { webhookVerifier } from './razorpay/webhook.ts'
 
 /** Nothing is paid or sent back below one rupee. */
 const LEAST_PAISE = 100
+/** The request, the key, or what the account may do. */
+const FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 403])
 /** Five days: as long as a bank's late yes can take, and the longest there is. */
 const CAPTURE_MINUTES = 7_200
 
 export interface RazorpayOptions extends Credentials {
   /** Any of them signs; none: nothing is genuine. */
   webhookSecrets: readonly string[]
+  /** What the account offers, as far as is known. */
+  ways?: (() => readonly string[] | undefined) | undefined
 }
 type WantedRefund = Parameters<Processor['refund']>[0]
 
@@ -44,7 +50,8 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
   const visit = razorpayClient(options)
   return {
     name: 'razorpay',
-    rails: (currency) => (currency === 'INR' ? [...RUPEE_RAILS] : []),
+    takes: (currency) => currency === 'INR',
+    rails: (currency) => (currency === 'INR' ? railsOf(options.ways?.()) : []),
     async startPayment(payment) {
       const id = payment.processorPaymentId ?? (await findOrMakeOrder(visit(), payment)).id
       return { processorPaymentId: id, clientSecret: id, publishableKey: options.keyId }
@@ -68,6 +75,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
     eventsSince: (since) => eventsSince(visit, since),
     eventsDays: Infinity,
     movements: (from, to) => movements(visit, from, to),
+    fetchWays: () => fetchWays(visit(), options.keyId),
     check: () => checkAccount(options),
   }
 }
@@ -103,7 +111,7 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
       }),
     )
 
-  const order = (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise))
+  const order = (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise).catch(forGood))
   // what is not for this attempt, this order and this amount was not asked for: the buyer would pay something else
   if (order.receipt === key && order.orderId === orderId && order.amountMinor === amountMinor) {
     if (order.currency === currency) return order
@@ -118,6 +126,16 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
     if (!made) throw error
     return made
   }
+}
+
+/** Of all that can go wrong with a start: what will be refused again, and what no order came of. */
+function forGood(error: unknown): never {
+  if (!(error instanceof ProcessorUnavailable)) throw error
+  const { said, message } = error
+  const isRepeat = error instanceof RazorpayRefusal && (error.isRepeat || error.keyReused)
+  if (!said || isRepeat || !FOR_GOOD.has(said.status)) throw error
+  const more = { said, cause: error }
+  throw said.parameter === 'amount' ? new AmountNotTaken(message, more) : new PaymentRefused(message, more)
 }
 
 const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)

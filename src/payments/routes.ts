@@ -50,6 +50,8 @@ export async function webhookRoutes(
       '/api/webhooks/:processor',
       {
         bodyLimit: BODY_LIMIT_BYTES,
+        // a processor sends a crowd of them from one address, and would send those it is refused hours later
+        config: { unmetered: true },
         schema: {
           operationId: 'receiveNotification',
           summary: 'Notifications of a payment processor',

@@ -16,6 +16,7 @@ import {
 import { verifyEvent } from './stripe/events.ts'
 import { EVENTS_DAYS, eventsSince, movements } from './stripe/history.ts'
 import { checkedMethods, railsFor } from './stripe/rails.ts'
+import { fetchWays } from './stripe/ways.ts'
 import { type Charge, type Dispute, type Refund, shapes } from './stripe/shapes.ts'
 import { type Papers, REFUND_ID, isCapture, snapshotOf } from './stripe/snapshot.ts'
 import { type Account, startPayment } from './stripe/start.ts'
@@ -29,8 +30,10 @@ export interface StripeOptions {
   apiUrl?: string | undefined
   /** The ways to pay, by Stripe's names, where they are not those of the account's dashboard. */
   paymentMethodTypes?: readonly string[] | undefined
-  /** What our statement descriptors begin with, where the account's own shortened descriptor is the same. */
-  statementPrefix?: string | undefined
+  /** What our statement descriptors begin with: the account's own shortened descriptor. */
+  statementPrefix: string
+  /** What the account offers, as far as is known. */
+  ways?: (() => readonly string[] | undefined) | undefined
 }
 
 /**
@@ -44,14 +47,18 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
   const stripe = connectStripe(secretKey, options.apiUrl)
   const methods = checkedMethods(options.paymentMethodTypes)
   const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix }
-  const read = async (id: string, until = newDeadline(), told?: unknown) =>
-    snapshotOf(await papersOf(stripe, live, id, until, { told }))
+  const read = async (id: string, until = newDeadline()) => snapshotOf(await papersOf(stripe, live, id, until))
 
   return {
     name: 'stripe',
-    rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency) : []),
+    takes: takesCurrency,
+    rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency, options.ways?.()) : []),
     startPayment: (payment) => startPayment(account, payment),
-    fetchPayment: (id, told) => read(id, newDeadline(), told),
+    async fetchPayment(id, told) {
+      const until = newDeadline()
+      const papers = await papersOfSuccess(stripe, live, id, until, told)
+      return papers ? snapshotOf(papers) : read(id, until)
+    },
     async cancelPayment(id) {
       const until = newDeadline()
       try {
@@ -74,7 +81,8 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     eventsSince: (since) => eventsSince(stripe, live, since),
     eventsDays: EVENTS_DAYS,
     movements: (from, to) => movements(stripe, from, to),
-    check: () => checkAccount(stripe),
+    fetchWays: () => fetchWays(stripe),
+    check: () => checkAccount(stripe, methods),
   }
 }
 
@@ -86,26 +94,63 @@ interface Asked {
   starting_after?: string
 }
 
-/**
- * Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. An intent that was
- * told as succeeded stays so, and is not read again; what arrived, its charges say, and where they say nothing, the intent is read
- * after all: it can be another account's. Of charges that sent nothing back, no refunds are read then: of one that failed there is
- * a notification of its own.
- */
+/** Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. */
 async function papersOf(
   stripe: Stripe,
   live: boolean,
   id: string,
   until: Deadline,
-  { allRefunds = false, told }: { allRefunds?: boolean; told?: unknown } = {},
+  { allRefunds = false } = {},
 ): Promise<Papers> {
-  const isFinal = shapes.paymentIntent.Check(told) && told.status === 'succeeded' && told.latest_charge !== null
-  const intent = isFinal
-    ? told
-    : await ask(shapes.paymentIntent, until, (sent) => stripe.paymentIntents.retrieve(checkedId(id), {}, sent)).catch(
-        unlessMissing,
-      )
+  const intent = await ask(shapes.paymentIntent, until, (sent) =>
+    stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
+  ).catch(unlessMissing)
   if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
+  const list = listsOf(stripe, id, until)
+  // a buyer waits for this: what is surely needed is asked for at once
+  const paid = allRefunds || intent.status === 'succeeded'
+  const [charges, refundsAtOnce] = await Promise.all([
+    intent.latest_charge ? list.charges() : [],
+    paid ? list.refunds() : undefined,
+  ])
+  const [refunds, disputes] = await Promise.all([
+    // one that failed is not in a charge's amount any more
+    refundsAtOnce ?? (charges.some(isCapture) ? list.refunds() : []),
+    charges.some(({ disputed }) => disputed) ? list.disputes() : [],
+  ])
+  return { intent, charges, refunds, disputes }
+}
+
+/**
+ * The papers of a payment that a notification tells of as succeeded: so it stays, and the intent is not read again. What arrived,
+ * its charges say; of those that sent nothing back, no refunds are read: of one that failed there is a notification of its own.
+ * Undefined where it told of something else, or no charge of our account bears it out.
+ */
+async function papersOfSuccess(
+  stripe: Stripe,
+  live: boolean,
+  id: string,
+  until: Deadline,
+  told: unknown,
+): Promise<Papers | undefined> {
+  if (!shapes.paymentIntent.Check(told) || told.status !== 'succeeded' || told.latest_charge === null) return undefined
+  if (told.id !== id || told.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
+  const list = listsOf(stripe, id, until)
+  const charges = await list.charges().catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
+  const captures = charges.filter(isCapture)
+  if (captures.length === 0) return undefined
+  const [refunds, disputes] = await Promise.all([
+    captures.some((charge) => charge.amount_refunded > 0) ? list.refunds() : [],
+    charges.some(({ disputed }) => disputed) ? list.disputes() : [],
+  ])
+  return { intent: told, charges, refunds, disputes }
+}
+
+/** All that there is of one payment. */
+function listsOf(stripe: Stripe, id: string, until: Deadline) {
   const all = async <Item extends Charge | Refund | Dispute>(
     shape: Parameters<typeof listed<Item>>[0],
     list: (asked: Asked, sent: { timeout: number }) => Promise<unknown>,
@@ -121,27 +166,11 @@ async function papersOf(
       throw new ProcessorUnavailable('Stripe listed another payment’s')
     return found
   }
-  const listCharges = () =>
-    all(shapes.charges, (asked, sent) => stripe.charges.list(asked, sent)).catch((error: unknown) => {
-      if (isFinal && isMissing(error)) return []
-      throw error
-    })
-  const listRefunds = () => all(shapes.refunds, (asked, sent) => stripe.refunds.list(asked, sent))
-  const listDisputes = () => all(shapes.disputes, (asked, sent) => stripe.disputes.list(asked, sent))
-  // a buyer waits for this: what is surely needed is asked for at once
-  const paid = allRefunds || (intent.status === 'succeeded' && !isFinal)
-  const [charges, refundsAtOnce] = await Promise.all([
-    intent.latest_charge ? listCharges() : [],
-    paid ? listRefunds() : undefined,
-  ])
-  if (isFinal && !charges.some(isCapture)) return papersOf(stripe, live, id, until)
-  const [refunds, disputes] = await Promise.all([
-    // one that failed is not in a charge's amount any more
-    refundsAtOnce ??
-      (charges.some((one) => isCapture(one) && (!isFinal || one.amount_refunded > 0)) ? listRefunds() : []),
-    charges.some(({ disputed }) => disputed) ? listDisputes() : [],
-  ])
-  return { intent, charges, refunds, disputes }
+  return {
+    charges: () => all(shapes.charges, (asked, sent) => stripe.charges.list(asked, sent)),
+    refunds: () => all(shapes.refunds, (asked, sent) => stripe.refunds.list(asked, sent)),
+    disputes: () => all(shapes.disputes, (asked, sent) => stripe.disputes.list(asked, sent)),
+  }
 }
 
 /** Makes a refund unless there is one with our key: Stripe forgets keys after a day, and one may be asked for longer than that. */

@@ -1,17 +1,24 @@
 import { sql } from 'kysely'
-import { type Db, retryConflicts } from '../kit/database.ts'
+import { type Db, inTransaction, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { checkedFields, refuseSuggestion } from './fields.ts'
 import { PRODUCT_COLUMNS, type ProductRow, findProduct, refuseUnknown } from './find.ts'
+import { hasFiles } from './off-sale.ts'
 import { createProduct } from './products.ts'
 import type { NewProductBody, ProductChange } from './schema.ts'
 
 /** The largest that the column holds: another version was never given. */
 const LARGEST_VERSION = 2 ** 31 - 1
 
-/** Makes a seller's product. Refuses `validation_failed`. */
-export async function makeProduct(db: Db, sellerId: string, body: NewProductBody): Promise<ProductRow> {
-  const { name, description = '', amount, currency, status = 'draft', ...rest } = checkedFields(body)
+/** Makes a seller's product, a draft. Refuses `validation_failed`, and `product_has_no_files` for one that is to be on sale at once. */
+export async function makeProduct(
+  db: Db,
+  { sellerId, statementPrefix }: { sellerId: string; statementPrefix: string },
+  body: NewProductBody,
+): Promise<ProductRow> {
+  const fields = checkedFields(body, statementPrefix)
+  const { name, description = '', amount, currency, status = 'draft', ...rest } = fields
+  if (status === 'active') refuseWithoutFiles()
   const id = await createProduct(db, {
     sellerId,
     name,
@@ -28,22 +35,31 @@ export async function makeProduct(db: Db, sellerId: string, body: NewProductBody
 
 /**
  * Changes what was sent and leaves the rest. With `versions` only while it is still one of them, so that who edits what
- * somebody has changed since overwrites nothing. Refuses `product_not_found`, `changed_meanwhile`, `validation_failed`.
+ * somebody has changed since overwrites nothing. Only a product with files goes on sale. Refuses `product_not_found`,
+ * `changed_meanwhile`, `product_has_no_files`, `validation_failed`.
  */
 export async function changeProduct(
   db: Db,
-  { sellerId, productId, versions }: { sellerId: string; productId: string; versions: number[] | undefined },
+  {
+    sellerId,
+    productId,
+    versions,
+    statementPrefix,
+  }: { sellerId: string; productId: string; versions: number[] | undefined; statementPrefix: string },
   body: ProductChange,
 ): Promise<ProductRow> {
-  const sent = checkedFields(body)
+  const sent = checkedFields(body, statementPrefix)
   const isOther = (version: number) => versions !== undefined && !versions.includes(version)
   if (Object.values(sent).every((member) => member === undefined)) {
     const product = await findProduct(db, sellerId, productId)
     return isOther(product.version) ? refuseChanged() : product
   }
   // a suggestion ends with the choice, unless it is sent along
-  const { rows } = await retryConflicts(() =>
-    sql<ProductRow>`
+  const publishes = sent.status === 'active'
+  const { rows } = await inTransaction(db, async (tx) => {
+    // locked first: the update must see a removal of files that was under way
+    if (publishes) await sql`select from products where id = ${productId} for no key update`.execute(tx)
+    return sql<ProductRow>`
       with changed as (
         update products p set
           name = coalesce(${sent.name ?? null}::text, p.name),
@@ -56,15 +72,17 @@ export async function changeProduct(
           suggested_minor = case
             when ${sent.suggestedAmount !== undefined}::boolean then ${sent.suggestedAmount ?? null}::bigint
             when coalesce(${sent.payWhatYouWant ?? null}::boolean, p.pay_what_you_want) then p.suggested_minor end,
+          off_sale_since = case when not ${publishes}::boolean then p.off_sale_since end,
           version = p.version + 1, updated_at = now()
         where p.id = ${productId} and p.seller_id = ${sellerId}
           and (${versions ?? null}::int[] is null or p.version = any(${versions ?? null}::int[]))
+          and (not ${publishes}::boolean or ${hasFiles})
         returning p.*)
-      select ${PRODUCT_COLUMNS} from changed p`.execute(db),
-  ).catch(refuseSuggestion)
+      select ${PRODUCT_COLUMNS} from changed p`.execute(tx)
+  }).catch(refuseSuggestion)
   if (rows[0]) return rows[0]
-  await findProduct(db, sellerId, productId)
-  return refuseChanged()
+  const { version } = await findProduct(db, sellerId, productId)
+  return isOther(version) ? refuseChanged() : refuseWithoutFiles()
 }
 
 /** Takes a product off sale, for good or until it is made active again. Again is no error. Refuses `product_not_found`. */
@@ -79,23 +97,6 @@ export async function archiveProduct(db: Db, sellerId: string, productId: string
   if (!rows[0]) refuseUnknown()
 }
 
-/**
- * Takes a file off a product; who has bought it keeps it. Again is no error. Refuses `product_not_found`, `file_not_found`.
- */
-export async function removeFile(db: Db, sellerId: string, productId: string, fileId: string): Promise<void> {
-  const { rows } = await retryConflicts(() =>
-    sql<{ fileId: string | null }>`
-      with removed as (
-        update files f set removed_at = now() from products p
-        where f.id = ${fileId} and f.product_id = p.id and f.removed_at is null
-          and p.id = ${productId} and p.seller_id = ${sellerId})
-      select f.id as "fileId" from products p left join files f on f.product_id = p.id and f.id = ${fileId}
-      where p.id = ${productId} and p.seller_id = ${sellerId}`.execute(db),
-  )
-  if (!rows[0]) refuseUnknown()
-  if (rows[0].fileId === null) throw new Refusal('file_not_found', 'The product has no such file.')
-}
-
 export const etagOf = ({ version }: ProductRow): string => `"${version}"`
 
 /** The versions that an If-Match names; undefined when any will do. What a proxy has marked as weak is ours all the same. */
@@ -104,6 +105,10 @@ export function versionsOf(ifMatch: string | undefined): number[] | undefined {
   return [...ifMatch.matchAll(/"(\d{1,10})"/g)]
     .map(([, version]) => Number(version))
     .filter((one) => one <= LARGEST_VERSION)
+}
+
+function refuseWithoutFiles(): never {
+  throw new Refusal('product_has_no_files', 'Add a file first: whoever buys a product without files gets nothing.')
 }
 
 function refuseChanged(): never {

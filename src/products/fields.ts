@@ -1,5 +1,6 @@
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
 import { CURRENCIES } from '../kit/money.ts'
+import { suffixRoom } from '../kit/statement.ts'
 import type { ProductChange } from './schema.ts'
 
 const LONGEST_NAME = 200
@@ -7,11 +8,11 @@ const LONGEST_DESCRIPTION = 5000
 /** No control characters, and none that turn the direction of what follows. */
 export const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 const NOT_IN_TEXT = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
-/** As the schema has it. */
-const SUFFIX = /^[A-Z0-9][A-Z0-9 .-]{0,20}$/
+/** As the schema has it. A letter is needed: Stripe refuses a suffix without one. */
+const SUFFIX = /^(?=.*[A-Z])[A-Z0-9][A-Z0-9 .-]{1,20}$/
 
 /** What was sent, as it is kept. Refuses `validation_failed`, naming every member that is not right. */
-export function checkedFields<Fields extends ProductChange>(sent: Fields): Fields {
+export function checkedFields<Fields extends ProductChange>(sent: Fields, statementPrefix: string): Fields {
   const fields = { ...sent }
   const problems: FieldProblem[] = []
   const must = (isRight: boolean, path: keyof ProductChange, message: string) => {
@@ -34,10 +35,11 @@ export function checkedFields<Fields extends ProductChange>(sent: Fields): Field
     must(CURRENCIES.has(sent.currency), 'currency', 'must be a currency of ISO 4217 in upper case, such as USD')
   if (sent.statementSuffix !== undefined) {
     const suffix = sent.statementSuffix.trim().toUpperCase()
+    const room = suffixRoom(statementPrefix)
     must(
-      SUFFIX.test(suffix),
+      SUFFIX.test(suffix) && suffix.length <= room,
       'statementSuffix',
-      'must be 1 to 21 letters A-Z, digits, spaces, points and hyphens, and begin with a letter or a digit',
+      `must be 2 to ${room} of A-Z, 0-9, space, point and hyphen, with a letter, and begin with a letter or a digit`,
     )
     fields.statementSuffix = suffix
   }

@@ -25,16 +25,19 @@ export interface ProductRow {
   withdrawn: WithdrawnFile[] | null
 }
 
+/** The order of a product's files `f`, as its seller wants it. */
+export const inOrder = sql`f.position nulls last, f.id`
+
 /** All that a seller sees of a product, of a row that the statement calls `p`. */
 export const PRODUCT_COLUMNS = sql`
   p.id, p.seller_id as "sellerId", p.name, p.description, p.status, p.price_minor as amount, p.currency,
   p.pay_what_you_want as "payWhatYouWant", p.suggested_minor as "suggestedMinor", p.statement_suffix as "statementSuffix",
   p.image_id as "imageId", p.image_url as "imageUrl", p.created_at as "createdAt", p.updated_at as "updatedAt", p.version,
   (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
-      'contentType', f.content_type, 'createdAt', f.created_at) order by f.id), '[]')
+      'contentType', f.content_type, 'createdAt', f.created_at) order by ${inOrder}), '[]')
     from files f where f.product_id = p.id and f.removed_at is null
       and not exists (select from withdrawn_files w where w.seller_id = p.seller_id and w.sha256 = f.sha256)) as files,
-  (select json_agg(json_build_object('id', f.id, 'name', f.name, 'reason', w.reason, 'withdrawnAt', w.withdrawn_at) order by f.id)
+  (select json_agg(json_build_object('id', f.id, 'name', f.name, 'reason', w.reason, 'withdrawnAt', w.withdrawn_at) order by ${inOrder})
     from withdrawn_files w join files f on f.sha256 = w.sha256
     where w.seller_id = p.seller_id and f.product_id = p.id) as withdrawn`
 

@@ -5,15 +5,19 @@ import type { Server } from '../kit/http.ts'
 import { afterId } from '../kit/keyset.ts'
 import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
-import { archiveProduct, changeProduct, etagOf, makeProduct, removeFile, versionsOf } from './change.ts'
+import { archiveProduct, changeProduct, etagOf, makeProduct, versionsOf } from './change.ts'
+import { changeFile, removeFile } from './files.ts'
+import { viewOf } from './uploads/uploads.ts'
 import { type ProductRow, findProduct, listProducts, productOf } from './find.ts'
 import {
+  FileChange,
   IfMatch,
   NewProductBody,
   OwnFileParams,
   OwnProductParams,
   Product,
   ProductChange,
+  ProductFile,
   ProductList,
   ProductQuery,
 } from './schema.ts'
@@ -23,6 +27,8 @@ export interface ProductParts {
   browsers: Browsers
   baseUrl: string
   appUrl: string
+  /** What every line on a bank statement begins with. */
+  statementPrefix: string
 }
 
 export const TAG = ['Products']
@@ -37,7 +43,7 @@ export function answer(reply: FastifyReply, row: ProductRow, urls: { baseUrl: st
 
 /** A seller's own products. Somebody else's are not found. */
 export function productRoutes(server: Server, parts: ProductParts): void {
-  const { db, browsers } = parts
+  const { db, browsers, statementPrefix } = parts
 
   server.post(
     '/api/products',
@@ -45,16 +51,17 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       schema: {
         operationId: 'createProduct',
         summary: 'Make a product',
-        description: 'A draft until its status is active. Files and a picture are added to what is made.',
+        description:
+          'It is made as a draft: add its files and a picture, then set its status to active. A product without files is not for sale.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: NewProductBody,
-        response: { 201: Product, ...refusing() },
+        response: { 201: Product, ...refusing('product_has_no_files') },
       },
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      const product = await makeProduct(db, seller.id, request.body)
+      const product = await makeProduct(db, { sellerId: seller.id, statementPrefix }, request.body)
       reply.code(201).header('location', `${parts.baseUrl}/api/products/${product.id}`)
       return answer(reply, product, parts)
     },
@@ -111,20 +118,21 @@ export function productRoutes(server: Server, parts: ProductParts): void {
         operationId: 'changeProduct',
         summary: 'Change a product',
         description:
-          'What is not sent stays. Orders that are made already keep their price, currency and name. An archived product is for sale again once its status is active.',
+          'What is not sent stays. Orders that are made already keep their price, currency and name. An archived product is for sale again once its status is active. A product without files cannot be made active.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
         headers: IfMatch,
         body: ProductChange,
-        response: { 200: Product, ...refusing('product_not_found', 'changed_meanwhile') },
+        response: { 200: Product, ...refusing('product_not_found', 'changed_meanwhile', 'product_has_no_files') },
       },
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
       const { productId } = request.params
       const versions = versionsOf(request.headers['if-match'])
-      return answer(reply, await changeProduct(db, { sellerId: seller.id, productId, versions }, request.body), parts)
+      const change = { sellerId: seller.id, productId, versions, statementPrefix }
+      return answer(reply, await changeProduct(db, change, request.body), parts)
     },
   )
 
@@ -148,13 +156,34 @@ export function productRoutes(server: Server, parts: ProductParts): void {
     },
   )
 
+  server.patch(
+    '/api/products/:productId/files/:fileId',
+    {
+      schema: {
+        operationId: 'changeFile',
+        summary: 'Rename a file, or move it among the others',
+        description: 'The bytes stay what they are. For other bytes send a file that `replaces` this one.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: OwnFileParams,
+        body: FileChange,
+        response: { 200: ProductFile, ...refusing('product_not_found', 'file_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      return viewOf(await changeFile(db, { sellerId: seller.id, ...request.params }, request.body))
+    },
+  )
+
   server.delete(
     '/api/products/:productId/files/:fileId',
     {
       schema: {
         operationId: 'removeFile',
         summary: 'Take a file off a product',
-        description: 'Who buys from now on does not get it. Who has bought it keeps it.',
+        description:
+          'New buyers do not get it. Everybody who has bought it keeps it. A product that is on sale becomes a draft with its last file, and its seller is told by mail.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnFileParams,
@@ -163,7 +192,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      await removeFile(db, seller.id, request.params.productId, request.params.fileId)
+      await removeFile(db, { sellerId: seller.id, ...request.params })
       return reply.code(204).send(null)
     },
   )

@@ -23,7 +23,7 @@ const SuggestedAmount = Type.Union([Type.Integer({ minimum: 1, maximum: LARGEST_
 })
 const StatementSuffix = Type.String({
   description:
-    'What bank statements say after the shop’s own prefix: 1 to 21 of A-Z, 0-9, space, point and hyphen, the first a letter or a digit. Made of the name once, when it is not given.',
+    'What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word.',
 })
 
 export const NewProductBody = Type.Object(
@@ -32,15 +32,18 @@ export const NewProductBody = Type.Object(
     description: Type.Optional(Description),
     amount: Price,
     currency: NewCurrency,
-    status: Type.Optional(Type.Enum(['draft', 'active'], { description: 'draft when it is not given.' })),
+    status: Type.Optional(
+      Type.Enum(['draft', 'active'], {
+        description:
+          'draft, also when it is not given: a product has no files yet, and without files it is not for sale.',
+      }),
+    ),
     payWhatYouWant: Type.Optional(PayWhatYouWant),
     suggestedAmount: Type.Optional(SuggestedAmount),
     statementSuffix: Type.Optional(StatementSuffix),
   },
   {
-    examples: [
-      { name: 'The Quiet Shop', description: 'A short field guide.', amount: 1900, currency: 'USD', status: 'active' },
-    ],
+    examples: [{ name: 'The Quiet Shop', description: 'A short field guide.', amount: 1900, currency: 'USD' }],
   },
 )
 export type NewProductBody = Type.Static<typeof NewProductBody>
@@ -68,6 +71,27 @@ export const ProductFile = Type.Object({
   contentType: Type.String(),
   createdAt: Time,
 })
+
+export const FileChange = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[^\\u0000]*$',
+        description: 'What buyers see, also those who have bought it, and what the file is called on their disk.',
+      }),
+    ),
+    position: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 500,
+        description: 'Its place among the files of the product: 1 is the first, and what is too large is the last.',
+      }),
+    ),
+  },
+  { examples: [{ name: 'Second edition.pdf' }, { position: 1 }] },
+)
 
 export const WithdrawnFile = Type.Object({
   id: Type.String(),
@@ -112,7 +136,7 @@ export const Product = Type.Object(
     payWhatYouWant: PayWhatYouWant,
     suggestedAmount: Type.Optional(Amount),
     statementSuffix: Type.String(),
-    files: Type.Array(ProductFile, { description: 'In the order they were added.' }),
+    files: Type.Array(ProductFile, { description: 'In the order in which buyers see them.' }),
     withdrawnFiles: WithdrawnFiles,
     imageUrl: Type.Optional(ImageUrl),
     images: Type.Optional(ImageUrls),

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { type Db, retryConflicts } from '../kit/database.ts'
+import { type Db, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { NOT_IN_A_LINE, lengthOf } from './fields.ts'
+import { takeOffSale } from './off-sale.ts'
 
 const LONGEST_REASON = 500
 const COPIES_SHOWN = 100
@@ -20,13 +21,19 @@ export interface Withdrawn {
 
 /**
  * Takes a file from everybody, those who have paid for it too, at once and for good: every copy that its seller has of these
- * bytes. They cannot be sent again. The buyers' mails follow by the clock. Again changes nothing. For operators: a seller who could
+ * bytes. They cannot be sent again. A product whose last file it was goes off sale. The buyers' mails follow by the clock. Again changes nothing. For operators: a seller who could
  * do it could take back what was sold. Refuses `validation_failed`, `file_not_found`.
  */
 export async function withdrawFile(db: Db, { fileId, reason }: { fileId: string; reason: string }): Promise<Withdrawn> {
   const line = checkedReason(reason)
-  const { rows: made } = await retryConflicts(() =>
-    sql`
+  const already = await inTransaction(db, async (tx) => {
+    const { rows: products } = await sql<{ id: string }>`
+      select p.id from products p where p.id in (
+        select c.product_id from files f join products o on o.id = f.product_id
+          join products q on q.seller_id = o.seller_id join files c on c.product_id = q.id and c.sha256 = f.sha256
+        where f.id = ${fileId})
+      order by p.id for update`.execute(tx)
+    const { rows: made } = await sql`
       with chosen as (
         select p.seller_id, f.sha256 from files f join products p on p.id = f.product_id where f.id = ${fileId}
       ), removed as (
@@ -34,8 +41,11 @@ export async function withdrawFile(db: Db, { fileId, reason }: { fileId: string;
         where f.product_id = p.id and p.seller_id = c.seller_id and f.sha256 = c.sha256 and f.removed_at is null)
       insert into withdrawn_files (seller_id, sha256, reason)
       select seller_id, sha256, ${line} from chosen
-      on conflict do nothing returning 1`.execute(db),
-  )
+      on conflict do nothing returning 1`.execute(tx)
+    // of each product that has no other file
+    await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
+    return made.length === 0
+  })
   const { rows } = await sql<Omit<Withdrawn, 'already'>>`
     select f.name, p.name as "productName", w.withdrawn_at as "withdrawnAt", w.reason,
       (select coalesce(json_agg(json_build_object('fileId', c.id, 'productName', c.product, 'sellerName', c.seller)), '[]') from (
@@ -48,7 +58,7 @@ export async function withdrawFile(db: Db, { fileId, reason }: { fileId: string;
       join withdrawn_files w on w.seller_id = p.seller_id and w.sha256 = f.sha256
     where f.id = ${fileId}`.execute(db)
   if (!rows[0]) throw new Refusal('file_not_found', 'There is no such file.')
-  return { ...rows[0], already: made.length === 0 }
+  return { ...rows[0], already }
 }
 
 function checkedReason(given: string): string {

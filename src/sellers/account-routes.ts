@@ -7,23 +7,27 @@ import { changeEmail } from './change-email.ts'
 import { findAwaited } from './codes.ts'
 import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION, sellerView } from './guard.ts'
+import { listEvents } from './history.ts'
 import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
+import { saleMailRoutes } from './sale-mail-routes.ts'
 import {
   CodeSent,
   CurrentSession,
   EmailChange,
   EmailVerification,
+  History,
   SellerChange,
   SessionParams,
   Sessions,
   SignedInSeller,
 } from './schema.ts'
-import { renameSeller } from './sellers.ts'
+import { changeSeller } from './sellers.ts'
 import { endOtherSessions, endSessionById, listSessions } from './sessions.ts'
 
 /** Who is signed in, where, and under which name and mailbox. */
 export function accountRoutes(server: Server, parts: SellerParts): void {
   const { db, cookies, browsers, sendCode } = parts
+  saleMailRoutes(server, parts)
 
   server.get(
     '/api/auth/session',
@@ -111,12 +115,31 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
     },
   )
 
+  server.get(
+    '/api/auth/history',
+    {
+      schema: {
+        operationId: 'listAccountEvents',
+        summary: 'What has changed in what protects the account',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: { 200: History, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const events = await listEvents(db, seller.id)
+      return { items: events.map(({ at, ...event }) => ({ at: at.toISOString(), ...event })) }
+    },
+  )
+
   server.patch(
     '/api/auth/seller',
     {
       schema: {
         operationId: 'renameSeller',
-        summary: 'Change the name that buyers read',
+        summary: 'Change the name and the support address that buyers read',
+        description: 'What is left out stays as it is.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: SellerChange,
@@ -125,9 +148,12 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      const name = request.body.name.trim()
-      await renameSeller(db, seller.id, name)
-      return { seller: sellerView({ ...seller, name }) }
+      const { name, supportEmail } = request.body
+      const changed = await changeSeller(db, seller.id, {
+        name: name?.trim(),
+        supportEmail: supportEmail && canonicalEmail(supportEmail),
+      })
+      return { seller: sellerView({ ...seller, ...changed }) }
     },
   )
 
@@ -153,7 +179,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
         email,
         purpose: 'change_email',
         sessionId,
-        ...browsers.counted(request, email),
+        asker: browsers.counted(request, email),
         ...holder,
       })
       keep(reply)
@@ -180,8 +206,8 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
       const browserHash = browsers.codeHolder(request)
       const awaited = browserHash && (await findAwaited(db, browserHash, 'change_email'))
       // wrong codes count for the mailbox they are guessed at
-      const counted = browsers.counted(request, awaited?.email ?? signedIn.seller.email)
-      const seller = await changeEmail(parts, signedIn, { code: request.body.code, browserHash, ...counted })
+      const asker = browsers.counted(request, awaited?.email ?? signedIn.seller.email)
+      const seller = await changeEmail(parts, signedIn, { code: request.body.code, browserHash }, asker)
       cookies.clear(reply, 'code')
       browsers.know(reply, seller.email)
       return { seller: sellerView(seller) }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import type { Counters } from '../kit/codes.ts'
+import type { Asker } from '../kit/codes.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { addNotice } from './mails.ts'
+import { tellOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type SignedIn, endOtherSessions, holdSession } from './sessions.ts'
 import { type VerifyParts, withRightCode } from './verify.ts'
@@ -17,17 +17,23 @@ const UNIQUE_VIOLATION = '23505'
 export async function changeEmail(
   parts: VerifyParts & { jobs: Jobs },
   { id: sessionId, seller: { id } }: SignedIn,
-  given: { code: string; browserHash: Buffer | undefined } & Counters,
+  given: { code: string; browserHash: Buffer | undefined },
+  asker: Asker,
 ): Promise<SellerRow> {
   try {
-    return await withRightCode(parts, { ...given, purpose: 'change_email', sessionId }, async (tx, { email }) => {
-      const seller = await lockSellerById(tx, id)
-      if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
-      await sql`update sellers set email = ${email}, email_proven_at = now() where id = ${id}`.execute(tx)
-      await endOtherSessions(tx, id, sessionId)
-      await addNotice(tx, parts.jobs, { kind: 'email_changed', to: seller.email, newEmail: email })
-      return { ...seller, email }
-    })
+    return await withRightCode(
+      parts,
+      { ...given, purpose: 'change_email', sessionId },
+      asker,
+      async (tx, { email }) => {
+        const seller = await lockSellerById(tx, id)
+        if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+        await sql`update sellers set email = ${email}, email_proven_at = now() where id = ${id}`.execute(tx)
+        await endOtherSessions(tx, id, sessionId)
+        await tellOwner(tx, parts.jobs, { sellerId: id, what: 'email_changed', email }, seller.email)
+        return { ...seller, email }
+      },
+    )
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION)
       throw new Refusal('email_taken', 'An account with this address is there already. Sign in to that one instead.')

@@ -30,6 +30,17 @@ export async function linkIdentity(
   return { sellerId: (await ownerOf(tx, { issuer, subject })) ?? sellerId, isNew: false }
 }
 
+/**
+ * Whether this provider has ever had another account linked to the seller. A provider can give an address to another person, so
+ * its word for the address is then no proof of the seller any more.
+ */
+export async function hasHadIdentityOf(tx: Tx, sellerId: string, issuer: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 where exists (select from identities where seller_id = ${sellerId} and issuer = ${issuer})
+      or exists (select from account_events where seller_id = ${sellerId} and issuer = ${issuer})`.execute(tx)
+  return rows.length > 0
+}
+
 /** The seller whom a provider's account opens. */
 export async function ownerOf(db: Db, { issuer, subject }: Omit<Identity, 'email'>): Promise<string | undefined> {
   const { rows } = await sql<{ sellerId: string }>`
@@ -44,10 +55,13 @@ export async function listIdentities(db: Db, sellerId: string): Promise<LinkedId
   return rows
 }
 
-/** False when it is none of the seller's own. A code by mail still lets them in. */
-export async function unlinkIdentity(tx: Tx, sellerId: string, id: string): Promise<boolean> {
-  const { rows } = await sql`delete from identities where id = ${id} and seller_id = ${sellerId} returning 1`.execute(
-    tx,
-  )
-  return rows.length > 0
+/** Undefined when it is none of the seller's own. A code by mail still lets them in. */
+export async function unlinkIdentity(
+  tx: Tx,
+  sellerId: string,
+  id: string,
+): Promise<Pick<LinkedIdentity, 'issuer' | 'email'> | undefined> {
+  const { rows } = await sql<Pick<LinkedIdentity, 'issuer' | 'email'>>`
+    delete from identities where id = ${id} and seller_id = ${sellerId} returning issuer, email`.execute(tx)
+  return rows[0]
 }

@@ -3,8 +3,8 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
+import { tellOwner } from './history.ts'
 import { listIdentities, unlinkIdentity } from './identities.ts'
-import { addNotice } from './mails.ts'
 import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
 import { type ProviderRouteParts, beginAttempt } from './provider-routes.ts'
@@ -85,8 +85,10 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
       const { seller } = await browsers.recentlySignedIn(request, reply)
       const { identityId } = request.params
       const unlinked = await inTransaction(db, async (tx) => {
-        if (!(await unlinkIdentity(tx, seller.id, identityId))) return false
-        await addNotice(tx, parts.jobs, { kind: 'identity_unlinked', to: seller.email })
+        const gone = await unlinkIdentity(tx, seller.id, identityId)
+        if (!gone) return false
+        const event = { sellerId: seller.id, what: 'identity_unlinked', issuer: gone.issuer } as const
+        await tellOwner(tx, parts.jobs, { ...event, email: gone.email ?? undefined }, seller.email)
         return true
       })
       if (!unlinked) throw new Refusal('identity_not_found', 'There is no such linked account of yours.')

@@ -10,8 +10,8 @@ export const mark = (signer: Signer, email: string): string => {
   return `${id}.${signer.sign(`${id} ${email}`)}`
 }
 
-/** Under which name the tries of this browser for this mailbox are counted. */
-export function bucketOf(signer: Signer, email: string, cookie: string | undefined): string {
+/** Under which name this browser is counted for this mailbox. Undefined: it has not signed in to it before. */
+export function knownName(signer: Signer, email: string, cookie: string | undefined): string | undefined {
   const [id = '', signature = ''] = cookie?.split('.') ?? []
-  return /^[\w-]{22}$/.test(id) && signer.verify(`${id} ${email}`, signature) ? `known ${id}` : email
+  return /^[\w-]{22}$/.test(id) && signer.verify(`${id} ${email}`, signature) ? `known ${id}` : undefined
 }

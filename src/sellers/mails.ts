@@ -7,11 +7,11 @@ import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
 import type { Signup } from './sellers.ts'
 
-const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60, atOnce: 2 }
+const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 /** What happened to an account, for its owner to read, who may not have done it. */
 export type Notice =
-  | { kind: 'password_changed' | 'identity_linked' | 'identity_unlinked'; to: string }
+  | { kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked'; to: string }
   | { kind: 'email_changed'; to: string; newEmail: string }
 
 type DatedNotice = Notice & { at: string }
@@ -22,16 +22,21 @@ export const addNotice = (tx: Tx, jobs: Jobs, notice: Notice): Promise<void> =>
 export interface SellerMails {
   db: Db
   mailer: Mailer
+  /** For codes: what else is sent never keeps them waiting. */
+  codeMailer: Mailer
   secrets: readonly string[]
   signup: Signup
   appUrl: string
 }
 
 /** Sends the codes, and what a seller should know of. */
-export async function sendSellerMails(jobs: Jobs, { db, mailer, secrets, signup, appUrl }: SellerMails): Promise<void> {
-  const send = async (id: string, to: string, lines: Lines) => {
+export async function sendSellerMails(
+  jobs: Jobs,
+  { db, mailer, codeMailer, secrets, signup, appUrl }: SellerMails,
+): Promise<void> {
+  const send = async (by: Mailer, id: string, to: string, lines: Lines) => {
     try {
-      await mailer(id, { to, subject: lines.subject, ...renderMail(lines) })
+      await by(id, { to, subject: lines.subject, ...renderMail(lines) })
     } catch (error) {
       throw error instanceof MailRefused ? new DropJob(error.message) : error
     }
@@ -47,20 +52,24 @@ export async function sendSellerMails(jobs: Jobs, { db, mailer, secrets, signup,
     }>`
       select c.email, c.purpose, c.issuer is not null as links,
         s.id is not null as "isSeller", s.disabled_at is not null as "isDisabled"
-      from one_time_codes c left join sellers s on s.email = c.email
+      from mailbox_codes c left join sellers s on s.email = c.email
       where c.id = ${id} and c.used_at is null and c.expires_at > now()`.execute(db)
     const code = rows[0]
-    // a newer one has taken its place, or it is used, or its time is over
+    // its browser has asked for a newer one, or it is used, or its time is over
     if (!code) return
     if (code.purpose === 'sign_in' && (code.isDisabled || (signup === 'closed' && !code.isSeller))) return
     const lines = CODE_LINES[code.links ? 'link' : code.purpose]
-    await send(jobId, code.email, lines(codeOf(secret, id), new URL(appUrl).host))
+    await send(codeMailer, jobId, code.email, lines(codeOf(secret, id), new URL(appUrl).host))
   }
   for (const secret of secrets) {
-    await jobs.on<{ id: string }>(codeQueue(secret), CODE_QUEUE, ({ id }, jobId) => sendCode(secret, id, jobId))
+    await jobs.on<{ id: string }>(codeQueue(secret), { ...CODE_QUEUE, atOnce: codeMailer.atOnce }, ({ id }, jobId) =>
+      sendCode(secret, id, jobId),
+    )
   }
 
-  await jobs.on<DatedNotice>('notice', NOTICES, (notice, jobId) => send(jobId, notice.to, noticeLines(notice, appUrl)))
+  await jobs.on<DatedNotice>('notice', { ...NOTICES, atOnce: mailer.atOnce }, (notice, jobId) =>
+    send(mailer, jobId, notice.to, noticeLines(notice, appUrl)),
+  )
 }
 
 const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, host: string) => Lines> = {
@@ -100,6 +109,10 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
     identity_linked: {
       subject: `A new way to sign in at ${host}`,
       text: 'An account at your identity provider was linked to yours, and opens it from now on.',
+    },
+    identity_added: {
+      subject: `A further account opens yours at ${host}`,
+      text: 'A further account at your identity provider was linked to yours, with a code from this mailbox, and opens yours from now on. The one that was linked before opens it too: unlink the one that is not yours any more.',
     },
     identity_unlinked: {
       subject: `An account no longer opens yours at ${host}`,

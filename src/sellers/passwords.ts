@@ -1,11 +1,12 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { sql } from 'kysely'
+import type { Asker } from '../kit/codes.ts'
 import { type Db, type Tx, inTransaction, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countOneThenOther, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
-import { addNotice } from './mails.ts'
+import { tellOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type Browser, MOST_SESSIONS, type SignedIn, endOtherSessions, holdSession, newSession } from './sessions.ts'
 
@@ -24,9 +25,8 @@ export interface PasswordParts {
 export interface Guess {
   email: string
   password: string
-  /** Under which names wrong tries are counted: of the account, and of the network. */
-  bucket: string
-  network: string
+  /** Under which names wrong tries are counted. */
+  asker: Asker
 }
 
 /**
@@ -47,8 +47,7 @@ export async function signInByPassword(
 export interface PasswordChange {
   newPassword: string
   currentPassword: string | undefined
-  bucket: string
-  network: string
+  asker: Asker
 }
 
 /**
@@ -58,13 +57,11 @@ export interface PasswordChange {
 export async function changePassword(
   parts: PasswordParts,
   { id: sessionId, isRecent, seller: { id, email } }: SignedIn,
-  { newPassword, currentPassword, bucket, network }: PasswordChange,
+  { newPassword, currentPassword, asker }: PasswordChange,
 ): Promise<void> {
   const wrong = new Refusal('wrong_password', 'The present password is not right.')
   const present =
-    currentPassword === undefined
-      ? undefined
-      : await checkGuess(parts, { email, password: currentPassword, bucket, network })
+    currentPassword === undefined ? undefined : await checkGuess(parts, { email, password: currentPassword, asker })
   await present?.uncounted
   if (currentPassword !== undefined && !present) throw wrong
   if (!isRecent && !present) {
@@ -86,7 +83,7 @@ export async function changePassword(
       insert into passwords (seller_id, hash) values (${id}, ${hash})
       on conflict (seller_id) do update set hash = excluded.hash, set_at = now()`.execute(tx)
     await endOtherSessions(tx, id, sessionId)
-    await addNotice(tx, parts.jobs, { kind: 'password_changed', to: seller.email })
+    await tellOwner(tx, parts.jobs, { sellerId: id, what: 'password_changed' }, seller.email)
   })
 }
 
@@ -100,10 +97,11 @@ interface Found {
 /** Whose password this is. Wrong tries are counted for the account and for the network, before any work is done for them. */
 async function checkGuess(
   { db, limit }: PasswordParts,
-  { email, password, bucket, network }: Guess,
+  { email, password, asker: { mailbox, network, known } }: Guess,
 ): Promise<Found | undefined> {
-  // the network's first: who is over that uses nothing up of the account's
-  const keys = [`password from ${network}`, `password ${bucket}`] as const
+  // A browser that the mailbox knows has a count of its own, whatever its network does. Of a stranger the network's comes first: who
+  // is over that uses nothing up of the account's.
+  const keys = known === undefined ? [`password from ${network}`, `password ${mailbox}`] : [`password ${known}`]
   const [found] = await Promise.all([findHash(db, email), limit && countGuess(db, keys, limit)])
   const isRight = await verifyPassword(password, found?.hash).catch(async (error: unknown) => {
     // nobody has looked at it: it was no wrong try
@@ -121,12 +119,9 @@ async function findHash(db: Db, email: string): Promise<Found | undefined> {
   return rows[0]
 }
 
-async function countGuess(db: Db, [ofNetwork, ofAccount]: readonly [string, string], limit: Limit): Promise<void> {
-  const counted = await countOneThenOther(
-    db,
-    { key: ofNetwork, limit, grows: true },
-    { key: ofAccount, limit, grows: true },
-  )
+async function countGuess(db: Db, keys: readonly string[], limit: Limit): Promise<void> {
+  const [one, other] = keys.map((key) => ({ key, limit, grows: true }))
+  const counted = other ? await countOneThenOther(db, one!, other) : await countUses(db, [one!])
   refuseBeyond(counted, 'Too many wrong passwords. A code by mail works meanwhile.')
 }
 
@@ -143,7 +138,7 @@ async function startByPassword(
   const { token, id, tokenHash, userAgent, replaced } = newSession(browser)
   const { rows } = await sql<Omit<SellerRow, 'hasPassword'>>`
     with seller as materialized (
-      select id, name, email, created_at from sellers where id = ${sellerId} and disabled_at is null for no key update),
+      select id, name, email, support_email, created_at from sellers where id = ${sellerId} and disabled_at is null for no key update),
     still as materialized (
       select p.seller_id from passwords p join seller on seller.id = p.seller_id where p.hash = ${hash} for share of p),
     replaced as (delete from sessions where token_hash = any(${replaced}) and exists (select from still)),
@@ -154,7 +149,7 @@ async function startByPassword(
     made as (
       insert into sessions (id, token_hash, seller_id, method, user_agent)
       select ${id}, ${tokenHash}, seller_id, 'password', ${userAgent} from still returning seller_id)
-    select seller.id, seller.name, seller.email, seller.created_at as "createdAt"
+    select seller.id, seller.name, seller.email, seller.support_email as "supportEmail", seller.created_at as "createdAt"
     from seller join made on made.seller_id = seller.id`.execute(db)
   return rows[0] && { seller: { ...rows[0], hasPassword: true }, token }
 }

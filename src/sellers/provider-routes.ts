@@ -33,6 +33,7 @@ type Fault =
   | 'account_disabled'
   | 'rate_limited'
   | 'identity_taken'
+  | 'session_conflict'
 
 /** Where a seller goes who came to nothing in particular. */
 const HOME = '/shop/'
@@ -153,7 +154,7 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
         email: entered.email,
         purpose: 'sign_in',
         identity: { issuer, subject },
-        ...browsers.counted(request, entered.email),
+        asker: browsers.counted(request, entered.email, { byProvider: true }),
         ...holder,
       })
       keep(reply)
@@ -167,8 +168,10 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
   async function link(request: FastifyRequest, reply: FastifyReply, identity: ProvenIdentity, attempt: KeptAttempt) {
     const signedIn = await browsers.signedIn(request, reply).catch((error: unknown) => {
       if (error instanceof Refusal && error.code === 'not_signed_in') return undefined
+      if (error instanceof Refusal && error.code === 'session_conflict') return error.code
       throw error
     })
+    if (signedIn === 'session_conflict') return fail(reply, signedIn)
     // begun in another session: linking it here would open this account to whoever began it
     if (signedIn?.id !== attempt.linkSessionId) return fail(reply, 'idp_attempt_expired', attempt)
     return (await linkToSession(parts, signedIn!, identity))

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { linkIdentity, ownerOf } from './identities.ts'
-import { addNotice } from './mails.ts'
+import { type AccountEvent, addEvent, tellOwner } from './history.ts'
+import { hasHadIdentityOf, linkIdentity, ownerOf } from './identities.ts'
 import type { ProvenIdentity } from './provider-port.ts'
 import { type SellerRow, type Signup, lockSellerById, sellerOfProvenMailbox } from './sellers.ts'
 import { type Browser, type SignedIn, holdSession, startSession } from './sessions.ts'
@@ -21,7 +21,8 @@ export type Entered =
 
 /**
  * Lets in whom a provider has sent: the seller to whom this account is linked, else the one of the mailbox. A mailbox that the
- * provider has verified is proof enough; any other must answer a code first, for a linked account too.
+ * provider has verified is proof enough; any other must answer a code first, for a linked account too. So must another account of a
+ * provider that has had one linked already: the provider may have given the address to another person.
  */
 export function enterByProvider(
   { db, jobs, signup }: ProviderParts,
@@ -45,6 +46,9 @@ export function enterByProvider(
     if (email === undefined) return { kind: 'refused', why: 'idp_no_mailbox' }
     const seller = await sellerOfProvenMailbox(tx, email, signup)
     if (!seller) return { kind: 'refused', why: (await isKnown(tx, email)) ? 'account_disabled' : 'signup_closed' }
+    // asked again now that the seller is locked: a request beside this one may have linked this very account
+    const isAnother = !seller.isNew && (await hasHadIdentityOf(tx, seller.id, identity.issuer))
+    if (isAnother && (await ownerOf(tx, identity)) === undefined) return { kind: 'code_needed', email }
     const { sellerId, isNew } = await linkIdentity(tx, seller.id, identity)
     // linked to another seller by a request that ran beside this one: the account opens that one, and no other
     if (sellerId !== seller.id) {
@@ -52,10 +56,20 @@ export function enterByProvider(
       return other ? signedIn(tx, other, browser) : { kind: 'refused', why: 'account_disabled' }
     }
     // who has just signed up need not be told what they have just done
-    if (isNew && !seller.isNew) await addNotice(tx, jobs, { kind: 'identity_linked', to: seller.email })
+    if (isNew)
+      await (seller.isNew
+        ? addEvent(tx, linked(seller, identity))
+        : tellOwner(tx, jobs, linked(seller, identity), seller.email))
     return signedIn(tx, seller, browser)
   })
 }
+
+const linked = ({ id }: SellerRow, { issuer, email }: ProvenIdentity): AccountEvent => ({
+  sellerId: id,
+  what: 'identity_linked',
+  issuer,
+  email,
+})
 
 async function signedIn(tx: Tx, seller: SellerRow, browser: Browser): Promise<Entered> {
   const token = await startSession(tx, { sellerId: seller.id, method: 'idp', browser })
@@ -77,6 +91,6 @@ export const linkToSession = (
     const seller = await lockSellerById(tx, id)
     if (!seller || !(await holdSession(tx, sessionId))) return false
     const { sellerId, isNew } = await linkIdentity(tx, id, identity)
-    if (isNew) await addNotice(tx, jobs, { kind: 'identity_linked', to: seller.email })
+    if (isNew) await tellOwner(tx, jobs, linked(seller, identity), seller.email)
     return sellerId === id
   })

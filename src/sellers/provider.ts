@@ -31,6 +31,10 @@ import {
 import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchange.ts'
 
 const METADATA_TTL_MS = 3_600_000
+/** So long a provider that has answered is taken to be there, so that most starts wait for no answer of it. */
+const REACHABLE_TTL_MS = 10_000
+/** What a proxy answers in front of a provider that is gone. */
+const GONE = new Set([502, 503, 504])
 const CLOCK_TOLERANCE_SECONDS = 30
 const EMAIL = new RegExp(EMAIL_PATTERN)
 /** What the standard allows: at most 255 ASCII characters (OpenID Connect Core, 2). */
@@ -40,7 +44,12 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/
  * The client of any OpenID Connect provider: authorization code flow with PKCE. Both calls end in under four seconds and
  * throw nothing but a ProviderFault.
  */
-export function identityProvider(settings: ProviderSettings, redirectUri: string, log: Log): IdentityProvider {
+export function identityProvider(
+  settings: ProviderSettings,
+  redirectUri: string,
+  log: Log,
+  { reachableTtlMs = REACHABLE_TTL_MS } = {},
+): IdentityProvider {
   const { clientId, clientSecret, authMethod } = settings
   const issuer = new URL(settings.issuer)
   const isLocal = isLoopbackHttp(issuer)
@@ -48,6 +57,8 @@ export function identityProvider(settings: ProviderSettings, redirectUri: string
     authMethod === 'client_secret_basic' ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret)
   let known: { metadata: ServerMetadata; readAt: number } | undefined
   let reading: Promise<ServerMetadata> | undefined
+  const answeredAt = new Map<string, number>()
+  const onlyForBrowsers = new Set<string>()
 
   async function metadata(): Promise<ServerMetadata> {
     if (known && performance.now() - known.readAt < METADATA_TTL_MS) return known.metadata
@@ -64,7 +75,30 @@ export function identityProvider(settings: ProviderSettings, redirectUri: string
     // the library lets some well-known providers name another issuer: one that stands for anybody's
     if (new URL(metadata.issuer).href !== issuer.href) throw new ProviderFault('idp_unavailable')
     known = { metadata, readAt: performance.now() }
+    answeredAt.set(issuer.origin, performance.now())
     return metadata
+  }
+
+  /**
+   * The browser is sent to the provider's page, and from an address that does not answer there is no way back. So we ask first
+   * whether the host of that page answers at all, whatever it says. Throws where it does not.
+   */
+  async function reach(page: URL, { fetch }: Exchange): Promise<void> {
+    const last = answeredAt.get(page.origin)
+    if (last !== undefined && performance.now() - last < reachableTtlMs) return
+    if (onlyForBrowsers.has(page.origin)) return
+    let status: number
+    try {
+      status = (await fetch(`${page.origin}/`, { method: 'HEAD', redirect: 'manual', headers: {}, body: undefined }))
+        .status
+    } catch (error) {
+      if (last !== undefined || page.origin === issuer.origin) throw error
+      // a host beside the issuer's that has never answered us is perhaps one that only browsers reach
+      onlyForBrowsers.add(page.origin)
+      return
+    }
+    if (GONE.has(status)) throw new ProviderFault('idp_unavailable')
+    answeredAt.set(page.origin, performance.now())
   }
 
   /** A new one each time: the key set belongs to it, so that keys which were changed a moment ago are the ones we use. */
@@ -88,6 +122,7 @@ export function identityProvider(settings: ProviderSettings, redirectUri: string
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
     })
+    await reach(url, exchange)
     return { url: url.href, attempt }
   }
 

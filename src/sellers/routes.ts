@@ -60,8 +60,8 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       neverCached(reply)
       const email = canonicalEmail(request.body.email)
       const { holder, keep } = browsers.newCodeHolder(request, { again: request.body.again })
-      const counted = browsers.counted(request, email)
-      const { resendAfterSeconds: resendAfter } = await sendCode({ email, purpose: 'sign_in', ...counted, ...holder })
+      const asker = browsers.counted(request, email)
+      const { resendAfterSeconds: resendAfter } = await sendCode({ email, purpose: 'sign_in', asker, ...holder })
       keep(reply)
       return reply.code(202).send({ resendAfter })
     },
@@ -84,9 +84,11 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       const holder = browsers.codeHolder(request)
       const awaited = holder && (await findAwaited(db, holder, 'sign_in'))
       if (!awaited) throw new Refusal('code_not_found', 'This browser waits for no code.')
-      const { email, ageSeconds, provider } = awaited
+      const { email, ageSeconds, issuer } = awaited
+      const provider = issuer !== null
       const limit = limits.code
-      const taken = limit && (await lookAtUse(db, { key: codeKey(browsers.counted(request, email)), limit }))
+      const asker = browsers.counted(request, email, { byProvider: provider })
+      const taken = limit && (await lookAtUse(db, { key: codeKey(asker), limit }))
       return { email, resendAfter: taken?.within === false ? taken.resetSeconds : resendIn(ageSeconds), provider }
     },
   )
@@ -106,13 +108,9 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       neverCached(reply)
       const email = canonicalEmail(request.body.email)
-      const session = await verifyCode(parts, {
-        email,
-        code: request.body.code,
-        browserHash: browsers.codeHolder(request),
-        ...browsers.counted(request, email),
-        browser: browsers.browser(request),
-      })
+      const given = { email, code: request.body.code, browserHash: browsers.codeHolder(request) }
+      const asker = browsers.counted(request, email)
+      const session = await verifyCode(parts, { ...given, browser: browsers.browser(request) }, asker)
       browsers.begin(reply, session)
       return { seller: sellerView(session.seller) }
     },
@@ -137,7 +135,7 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       const session = await signInByPassword(passwords, {
         email,
         password: request.body.password,
-        ...browsers.counted(request, email),
+        asker: browsers.counted(request, email),
         browser: browsers.browser(request),
       })
       browsers.begin(reply, session)
@@ -171,8 +169,8 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
     async (request, reply) => {
       const signedIn = await browsers.signedIn(request, reply)
       const { newPassword, currentPassword } = request.body
-      const counted = browsers.counted(request, signedIn.seller.email)
-      await changePassword(passwords, signedIn, { newPassword, currentPassword, ...counted })
+      const asker = browsers.counted(request, signedIn.seller.email)
+      await changePassword(passwords, signedIn, { newPassword, currentPassword, asker })
       return reply.code(204).send(null)
     },
   )

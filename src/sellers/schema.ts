@@ -17,6 +17,9 @@ export const Seller = Type.Object({
   id: Type.String(),
   name: Type.String({ description: 'What buyers read.' }),
   email: Type.String(),
+  supportEmail: Type.Union([Type.String(), Type.Null()], {
+    description: 'Where buyers reach the seller. Null: at `email`.',
+  }),
   hasPassword: Type.Boolean(),
   createdAt: Time,
 })
@@ -62,14 +65,30 @@ export const PasswordChange = Type.Object({
   newPassword: Type.String({ minLength: PASSWORD_SHORTEST, maxLength: PASSWORD_LONGEST }),
   currentPassword: Type.Optional(Password),
 })
-export const SellerChange = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    // no control characters, and none that turn the direction of what follows
-    pattern: '^(?=.*\\S)[^\\p{Cc}\\u202a-\\u202e\\u2066-\\u2069]*$',
+export const SellerChange = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        // no control characters, and none that turn the direction of what follows
+        pattern: '^(?=.*\\S)[^\\p{Cc}\\u202a-\\u202e\\u2066-\\u2069]*$',
+      }),
+    ),
+    supportEmail: Type.Optional(
+      Type.Union([Email, Type.Null()], { description: 'Null: buyers read the address to sign in.' }),
+    ),
+  },
+  { minProperties: 1 },
+)
+
+export const SaleMails = Type.Object({
+  saleMails: Type.Enum(['each', 'daily', 'off'], {
+    description:
+      'Mails about sales. `each`: within a minute or two, several in one mail when many come; free orders once a day. `daily`: one mail a day.',
   }),
 })
+export type SaleMails = Type.Static<typeof SaleMails>
 
 export const Sessions = Type.Object({
   items: Type.Array(
@@ -84,6 +103,22 @@ export const Sessions = Type.Object({
   ),
 })
 export type Sessions = Type.Static<typeof Sessions>
+export const History = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      at: Time,
+      what: Type.Enum(['identity_linked', 'identity_added', 'identity_unlinked', 'password_changed', 'email_changed'], {
+        description: '`identity_added`: a further account of a provider that has had one linked before.',
+      }),
+      issuer: Type.Union([Type.String(), Type.Null()], { description: 'Of a provider’s account: which provider.' }),
+      email: Type.Union([Type.String(), Type.Null()], {
+        description: 'Of a provider’s account, as the provider names it; of the seller’s own mailbox, the new one.',
+      }),
+    }),
+    { description: 'The newest first, at most fifty.' },
+  ),
+})
+export type History = Type.Static<typeof History>
 export const SessionParams = Type.Object({ sessionId: Type.String({ pattern: idPattern('ses') }) })
 
 export const Identities = Type.Object({

@@ -9,17 +9,23 @@ export interface SellerRow {
   id: string
   name: string
   email: string
+  /** Where buyers reach the seller. Null: at the address to sign in. */
+  supportEmail: string | null
   hasPassword: boolean
   createdAt: Date
 }
 
 export type Signup = 'open' | 'closed'
 
-/** The seller with this mailbox, made if there is none. The address is in its canonical form. */
-export async function ensureSeller(db: Db, { name, email }: { name: string; email: string }): Promise<string> {
+/** The seller with this mailbox, made if there is none, and trusted from now on if so asked. The address is in its canonical form. */
+export async function ensureSeller(
+  db: Db,
+  { name, email, trusted = false }: { name: string; email: string; trusted?: boolean },
+): Promise<string> {
   const { rows } = await sql<{ id: string }>`
-    insert into sellers (id, name, email) values (${newId('sel')}, ${name}, ${email})
-    on conflict (email) do update set name = sellers.name
+    insert into sellers (id, name, email, trusted_at)
+    values (${newId('sel')}, ${name}, ${email}, case when ${trusted}::boolean then now() end)
+    on conflict (email) do update set trusted_at = coalesce(sellers.trusted_at, excluded.trusted_at)
     returning id`.execute(db)
   return rows[0]!.id
 }
@@ -55,7 +61,7 @@ async function lockSeller(
   which: ReturnType<typeof sql>,
 ): Promise<(SellerRow & { isProven: boolean }) | undefined> {
   const { rows } = await sql<SellerRow & { isProven: boolean }>`
-    select id, name, email, created_at as "createdAt", email_proven_at is not null as "isProven",
+    select id, name, email, support_email as "supportEmail", created_at as "createdAt", email_proven_at is not null as "isProven",
       exists (select 1 from passwords p where p.seller_id = sellers.id) as "hasPassword"
     from sellers where ${which} and disabled_at is null for no key update`.execute(tx)
   return rows[0]
@@ -66,10 +72,20 @@ async function firstProof(tx: Tx, sellerId: string): Promise<void> {
   await sql`delete from passwords where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from identities where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from sessions where seller_id = ${sellerId}`.execute(tx)
+  await sql`delete from account_events where seller_id = ${sellerId}`.execute(tx)
   await sql`update sellers set email_proven_at = now() where id = ${sellerId}`.execute(tx)
 }
 
-/** The name buyers read. */
-export async function renameSeller(db: Db, sellerId: string, name: string): Promise<void> {
-  await sql`update sellers set name = ${name} where id = ${sellerId}`.execute(db)
+/** The name that buyers read, and where they reach the seller. What is undefined stays. */
+export async function changeSeller(
+  db: Db,
+  sellerId: string,
+  { name, supportEmail }: { name?: string | undefined; supportEmail?: string | null | undefined },
+): Promise<Pick<SellerRow, 'name' | 'supportEmail'>> {
+  const { rows } = await sql<Pick<SellerRow, 'name' | 'supportEmail'>>`
+    update sellers set name = coalesce(${name ?? null}, name),
+      support_email = case when ${supportEmail !== undefined}::boolean then ${supportEmail ?? null} else support_email end
+    where id = ${sellerId}
+    returning name, support_email as "supportEmail"`.execute(db)
+  return rows[0]!
 }

@@ -25,7 +25,7 @@ export interface SignedIn {
   seller: SellerRow
 }
 
-export type FindSession = (token: string) => Promise<SignedIn | undefined>
+type FindSession = (token: string) => Promise<SignedIn | undefined>
 
 /** Finds who is signed in, in one read by the token's hash; those asked for together are read together. */
 export function sessionFinder(db: Db): FindSession {
@@ -35,6 +35,7 @@ export function sessionFinder(db: Db): FindSession {
     sellerId: string
     name: string
     email: string
+    supportEmail: string | null
     hasPassword: boolean
     sellerSince: Date
   }
@@ -44,7 +45,7 @@ export function sessionFinder(db: Db): FindSession {
         select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
           s.created_at > now() - ${RECENT}::interval as "isRecent", s.created_at + ${RECENT}::interval as "recentUntil",
           s.seen_at < now() - ${SEEN}::interval as "isStale",
-          e.id as "sellerId", e.name, e.email, e.created_at as "sellerSince",
+          e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince",
           exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
         from sessions s join sellers e on e.id = s.seller_id
         where s.token_hash = any(${hashes}) and s.seen_at > now() - ${IDLE}::interval
@@ -59,8 +60,9 @@ export function sessionFinder(db: Db): FindSession {
     const row = await read(hashOf(token))
     if (!row) return undefined
     if (row.isStale) await sql`update sessions set seen_at = now() where id = ${row.id}`.execute(db)
-    const { id, method, createdAt, isRecent, recentUntil, sellerId, name, email, hasPassword, sellerSince } = row
-    const seller = { id: sellerId, name, email, hasPassword, createdAt: sellerSince }
+    const { id, method, createdAt, isRecent, recentUntil, sellerId, sellerSince } = row
+    const { name, email, supportEmail, hasPassword } = row
+    const seller = { id: sellerId, name, email, supportEmail, hasPassword, createdAt: sellerSince }
     return { id, method, createdAt, isRecent, recentUntil, seller }
   }
 }
@@ -134,13 +136,12 @@ export async function holdSession(tx: Tx, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Forgets the sessions and the codes whose time is over. */
+/** Forgets the sessions whose time is over. */
 export async function sweepSessions(db: Db): Promise<void> {
   await sql`
     delete from sessions where seen_at < now() - ${IDLE}::interval or created_at < now() - ${LIFE}::interval`.execute(
     db,
   )
-  await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db)
 }
 
 /** As a browser names itself, without what no text column can hold. */

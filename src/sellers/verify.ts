@@ -1,9 +1,10 @@
-import { type CodeLimits, type Counters, limitedTry } from '../kit/codes.ts'
+import { type CodeTry, type RightCode, tryCode } from '../kit/code-table.ts'
+import { type Asker, type CodeLimits, limitedTry, triesAt } from '../kit/codes.ts'
 import type { Db, Tx } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type CodeTry, type RightCode, tryCode } from './codes.ts'
-import { linkIdentity } from './identities.ts'
-import { addNotice } from './mails.ts'
+import { KIND, type NewCode } from './codes.ts'
+import { addEvent, tellOwner } from './history.ts'
+import { hasHadIdentityOf, linkIdentity } from './identities.ts'
 import { type SellerRow, type Signup, sellerOfProvenMailbox } from './sellers.ts'
 import { type Browser, startSession } from './sessions.ts'
 
@@ -13,20 +14,24 @@ export interface VerifyParts {
   limits: CodeLimits
 }
 
+type Given = Omit<CodeTry<NewCode['purpose']>, 'browserHash' | 'email'> & { browserHash: Buffer | undefined }
+
 /**
  * Tries a code and, when it is right, does `work` in the same transaction: the code is used exactly when the work is done.
- * Wrong tries are counted over all instances. Throws `invalid_code` and `rate_limited`.
+ * Throws `invalid_code` and `rate_limited`.
  */
 export function withRightCode<T>(
-  { db, secrets, limits: { code_try: limit } }: VerifyParts,
-  given: Omit<CodeTry, 'browserHash'> & { browserHash: Buffer | undefined } & Counters,
+  { db, secrets, limits }: VerifyParts,
+  { browserHash, ...given }: Given & { email?: string },
+  asker: Asker,
   work: (tx: Tx, right: RightCode) => Promise<T | undefined>,
 ): Promise<T> {
-  const { bucket, network, browserHash } = given
+  // as many tries as one browser has are kept for those that have signed in to the mailbox before
+  const tries = triesAt('code', asker, limits, limits.code_try?.count)
   return limitedTry(
     db,
-    { counter: 'code_try', limit, bucket, network, tooMany: 'Too many wrong codes. Another way in works meanwhile.' },
-    browserHash && ((tx) => tryCode(tx, secrets, { ...given, browserHash })),
+    { ...tries, tooMany: 'Too many wrong codes. Another way in works meanwhile.' },
+    browserHash && ((tx) => tryCode(tx, KIND, secrets, { ...given, browserHash })),
     work,
   )
 }
@@ -34,20 +39,17 @@ export function withRightCode<T>(
 /** Signs in by a code, which proves the mailbox. A provider's account that waited for this proof is linked by it. */
 export const verifyCode = (
   parts: VerifyParts & { signup: Signup; jobs: Jobs },
-  {
-    browser,
-    ...given
-  }: Omit<CodeTry, 'purpose' | 'browserHash'> & {
-    browserHash: Buffer | undefined
-    browser: Browser
-  } & Counters,
+  { browser, ...given }: Omit<Given, 'purpose'> & { email: string; browser: Browser },
+  asker: Asker,
 ): Promise<{ seller: SellerRow; token: string }> =>
-  withRightCode(parts, { ...given, purpose: 'sign_in' }, async (tx, { email, issuer, subject }) => {
+  withRightCode(parts, { ...given, purpose: 'sign_in' }, asker, async (tx, { email, issuer, subject }) => {
     const seller = await sellerOfProvenMailbox(tx, email, parts.signup)
     if (!seller) return undefined
     if (issuer !== null && subject !== null) {
+      const what = (await hasHadIdentityOf(tx, seller.id, issuer)) ? 'identity_added' : 'identity_linked'
       const { isNew } = await linkIdentity(tx, seller.id, { issuer, subject, email })
-      if (isNew && !seller.isNew) await addNotice(tx, parts.jobs, { kind: 'identity_linked', to: email })
+      const event = { sellerId: seller.id, what, issuer, email } as const
+      if (isNew) await (seller.isNew ? addEvent(tx, event) : tellOwner(tx, parts.jobs, event, email))
     }
     const method = issuer === null ? 'code' : 'idp'
     return { seller, token: await startSession(tx, { sellerId: seller.id, method, browser }) }

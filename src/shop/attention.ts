@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
-import type { ATTENTION } from './schema.ts'
+import { hasFiles } from '../products/off-sale.ts'
+import { ATTENTION } from './schema.ts'
 
 export interface Matter {
   what: (typeof ATTENTION)[number]
@@ -17,7 +18,10 @@ const REFUND_DAYS = 60
 /** Nothing is to be done about it, so it is shown long enough to be noticed. */
 const WITHDRAWN_DAYS = 14
 
-/** What waits for a seller, the newest first. `payable` says which currencies a processor here takes. */
+/**
+ * What waits for a seller, by weight. Of disputes the oldest comes first, since its answer is due first; of anything else the newest.
+ * `payable` says which currencies a processor here takes.
+ */
 export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
   const { rows: sold } = await sql<{ currency: string }>`
     select distinct currency from products where seller_id = ${sellerId} and status = 'active'`.execute(db)
@@ -47,15 +51,16 @@ export async function attentionOf(db: Db, sellerId: string, payable: (currency: 
         where w.seller_id = ${sellerId} and w.withdrawn_at > now() - make_interval(days => ${WITHDRAWN_DAYS})
         group by p.id)
       union all
-      (select 'no_files', null, p.id, p.name, null, p.updated_at
-        from products p where p.seller_id = ${sellerId} and p.status = 'active'
-          and not exists (select from files f where f.product_id = p.id and f.removed_at is null)
-        order by p.updated_at desc limit ${MOST_SHOWN})
+      (select 'no_files', null, p.id, p.name, null, coalesce(p.off_sale_since, p.updated_at)
+        from products p where p.seller_id = ${sellerId} and not ${hasFiles}
+          and (p.status = 'active' or (p.status = 'draft' and p.off_sale_since is not null))
+        order by coalesce(p.off_sale_since, p.updated_at) desc limit ${MOST_SHOWN})
       union all
       (select 'no_payments', null, p.id, p.name, null, p.updated_at
         from products p where p.seller_id = ${sellerId} and p.status = 'active' and p.currency = any(${unpayable})
           and (p.price_minor > 0 or p.pay_what_you_want)
         order by p.updated_at desc limit ${MOST_SHOWN})) as w (what, order_id, product_id, name, email, at)
-    order by w.at desc, w.what, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
+    order by array_position(${[...ATTENTION]}::text[], w.what::text), case when w.what = 'disputed' then w.at end,
+      w.at desc, w.order_id, w.product_id limit ${MOST_SHOWN}`.execute(db)
   return rows
 }

@@ -51,7 +51,8 @@ export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyR
       schema: {
         operationId: 'listTransfers',
         summary: 'What your balance is made of',
-        description: 'The newest first. With `Accept: text/csv` all of them, as a file.',
+        description:
+          'The newest first. What was booked of an order at one moment is listed in the order of booking: a sale before its fee. With `Accept: text/csv` all of them, as a file.',
         tags: TAG,
         security: NEEDS_SESSION,
         querystring: TransfersQuery,
@@ -69,7 +70,7 @@ export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyR
         return sendCsv(request, reply, 'transfers', CSV_COLUMNS, allPages(read, { after, limit: CSV_ROWS }))
       }
       const most = limitOf(limit)
-      const rows = await listTransfers(db, seller.id, filter, { after, limit: most + 1 })
+      const rows = await listTransfers(db, seller.id, filter, { after, limit: most + 1, withBalance: !orderId })
       return pageOf(rows, most, transferView)
     },
   )

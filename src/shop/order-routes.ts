@@ -10,12 +10,20 @@ import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
 import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
-import { refuseFreeMails } from '../orders/discounts/offers.ts'
+import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
-import { type OrderDetails, type OrderFilter, type OrderRow, findOwnOrder, listOrders, orderView } from './orders.ts'
+import {
+  type OrderDetails,
+  type OrderFilter,
+  type OrderRow,
+  paidFeeOf,
+  findOwnOrder,
+  listOrders,
+  orderView,
+} from './orders.ts'
 import { type Order, OrderDetail, OrderParams, Orders, OrdersQuery } from './schema.ts'
 import { listTransfers, transferView } from './transfers.ts'
 
@@ -36,7 +44,7 @@ export interface OrderRouteParts {
   jobs: Jobs
   browsers: Browsers
   orderUrl: (orderId: string) => string
-  limits: { receipt?: Limit; free_mail?: Limit }
+  limits: FreeMailLimits & { receipt?: Limit }
 }
 
 /** What a seller sees of what was bought. Somebody else's order is not there. */
@@ -105,6 +113,7 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
         files: order.files,
         ...withdrawnFilesOf(order.withdrawn),
         ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
+        ...(order.move && { emailMove: { movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() } }),
         orderUrl: orderUrl(orderId),
       }
     },
@@ -126,10 +135,9 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      const order = await findOwnOrder(db, seller.id, request.params.orderId)
-      const { id, paidAt } = order
+      const { id, paidAt } = await findOwnOrder(db, seller.id, request.params.orderId)
       if (!paidAt) throw new Refusal('order_not_paid', 'This order was not paid, so there is no receipt to send.')
-      await refuseFreeMails(db, order, limits.free_mail)
+      await refuseFreeMails(db, { orderId: id }, limits)
       await inTransaction(db, (tx) => jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: id } }]))
       return reply.code(202).send({})
     },
@@ -146,9 +154,12 @@ function timelineOf({ createdAt, emailChangedAt, events }: OrderDetails): { at: 
   ]
 }
 
-const amounts = (name: string, amountOf: (row: OrderRow) => number): Columns<OrderRow> => ({
+const amounts = (name: string, amountOf: (row: OrderRow) => number | null): Columns<OrderRow> => ({
   [`${name}_minor`]: amountOf,
-  [name]: (row) => new Decimal(amountOf(row), row.currency),
+  [name]: (row) => {
+    const minor = amountOf(row)
+    return minor === null ? null : new Decimal(minor, row.currency)
+  },
 })
 
 const CSV_COLUMNS: Columns<OrderRow> = {
@@ -161,7 +172,7 @@ const CSV_COLUMNS: Columns<OrderRow> = {
   product: ({ productName }) => productName,
   currency: ({ currency }) => currency,
   ...amounts('amount', ({ amountMinor }) => amountMinor),
-  ...amounts('fee', ({ feeMinor }) => feeMinor),
+  ...amounts('fee', paidFeeOf),
   ...amounts('refunded', ({ refundedMinor }) => refundedMinor),
   ...amounts('discount', ({ discountMinor }) => discountMinor),
   discount_code: ({ discountCode }) => discountCode,

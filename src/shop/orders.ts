@@ -5,8 +5,9 @@ import { isId } from '../kit/ids.ts'
 import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { Period } from '../kit/period.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
+import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { isGoingBack } from '../orders/going-back.ts'
+import { chargedBackMinor, isGoingBack } from '../orders/going-back.ts'
 import type { Rail, State } from '../orders/states.ts'
 import type { Order } from './schema.ts'
 
@@ -27,6 +28,7 @@ export interface OrderRow extends Place {
   currency: string
   feeMinor: number
   refundedMinor: number
+  chargedBackMinor: number
   discountMinor: number
   discountCode: string | null
   rail: Rail | null
@@ -35,13 +37,18 @@ export interface OrderRow extends Place {
   createdAt: Date
   paidAt: Date | null
   bounced: boolean
+  held: boolean
+  /** A bank had begun to work on the payment, and has said no. */
+  paymentFailed: boolean
 }
 
 const ORDER_COLUMNS = sql`
   o.id, o.state, o.email, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
-  o.refunded_minor as "refundedMinor", o.discount_minor as "discountMinor",
+  o.refunded_minor as "refundedMinor", ${chargedBackMinor} as "chargedBackMinor", o.discount_minor as "discountMinor",
   (select d.code from discounts d where d.id = o.discount_id) as "discountCode", o.rail, o.product_id as "productId", o.product_name as "productName",
-  o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced,
+  o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced, o.receipt_held_at is not null as held,
+  case when o.state = 'processing' then
+    not exists (select from payments p where p.order_id = o.id and p.state = 'processing') else false end as "paymentFailed",
   ${microsOf('o.created_at')} as micros`
 
 /** A seller's orders, the newest first, from `after` on. */
@@ -107,6 +114,8 @@ export interface OrderDetails extends OrderRow {
   statementDescriptor: string
   emailChangedAt: Date | null
   pendingEmail: string | null
+  /** The reader of the pending address has answered, and when the order moves. */
+  move: { movesAt: string | null } | null
   events: { at: string; what: string }[]
   files: { id: string; name: string; size: number }[]
   withdrawn: WithdrawnFile[] | null
@@ -117,10 +126,12 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
   const { rows } = await sql<OrderDetails>`
     select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", o.email_changed_at as "emailChangedAt",
       (select c.email from email_changes c where c.order_id = o.id and c.expires_at > now()) as "pendingEmail",
+      (select json_build_object('movesAt', c.moves_at) from email_changes c
+        where c.order_id = o.id and c.confirmed_at is not null and c.expires_at > now()) as move,
       (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
         from order_events e where e.order_id = o.id) as events,
       case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
-        (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by f.id), '[]')
+        (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
         else '[]' end as files, ${withdrawnFiles} as withdrawn
     from orders o where o.id = ${orderId} and o.seller_id = ${sellerId}`.execute(db)
@@ -128,19 +139,24 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
   return rows[0]
 }
 
+/** There is a fee once the money is there: an order that was never paid owes none. */
+export const paidFeeOf = ({ paidAt, feeMinor }: OrderRow): number | null => (paidAt ? feeMinor : null)
+
 export const orderView = (row: OrderRow): Order => ({
   orderId: row.id,
   status: row.state,
   email: row.email,
   amount: row.amountMinor,
   currency: row.currency,
-  fee: row.feeMinor,
+  fee: paidFeeOf(row),
   refundedAmount: row.refundedMinor,
+  ...(row.chargedBackMinor > 0 && { chargedBackAmount: row.chargedBackMinor }),
   ...(row.discountMinor > 0 && { discountAmount: row.discountMinor }),
   ...(row.discountCode !== null && { discountCode: row.discountCode }),
   rail: row.rail,
   product: { id: row.productId, name: row.productName },
   createdAt: row.createdAt.toISOString(),
   paidAt: row.paidAt?.toISOString() ?? null,
-  receipt: row.bounced ? 'bounced' : row.paidAt ? 'sent' : 'none',
+  ...(row.paymentFailed && { paymentFailed: true }),
+  receipt: row.bounced ? 'bounced' : row.held ? 'held' : row.paidAt ? 'sent' : 'none',
 })

@@ -38,16 +38,28 @@ const order = {
   email: Type.String(),
   amount: Amount,
   currency: Currency,
-  fee: Type.Integer({ description: 'What we take of it, in minor units.' }),
+  fee: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'What we take of it, in minor units. Null: it was not paid, so there is no fee.',
+  }),
   refundedAmount: Amount,
+  chargedBackAmount: Type.Optional(
+    Type.Integer({ description: 'What the bank took back of the price by a lost dispute, beside what was refunded.' }),
+  ),
   discountAmount: Type.Optional(Type.Integer({ description: 'What a code took off the price.' })),
   discountCode: Type.Optional(Type.String()),
   rail: Type.Union([Rail, Type.Null()]),
   product: Type.Object({ id: Type.String(), name: Type.String({ description: 'As it was when it was bought.' }) }),
   createdAt: Time,
   paidAt: Type.Union([Time, Type.Null()]),
-  receipt: Type.Enum(['sent', 'bounced', 'none'], {
-    description: 'Bounced: the mail server refused the address. None: not paid, so there is none to send.',
+  paymentFailed: Type.Optional(
+    Type.Boolean({
+      description:
+        'There while it is `processing` and the bank has said no after all: the buyer was told, and may pay again.',
+    }),
+  ),
+  receipt: Type.Enum(['sent', 'bounced', 'held', 'none'], {
+    description:
+      'Bounced: the mail server refused the address. Held: not mailed, since too many mails about free orders were. None: not paid, so there is none to send.',
   }),
 }
 export const Order = Type.Object(order)
@@ -79,6 +91,12 @@ export const Transfer = Type.Object({
   amount: Type.Integer({ description: 'What it does to the balance, in minor units: below zero, it takes.' }),
   currency: Currency,
   createdAt: Time,
+  balance: Type.Optional(
+    Type.Integer({
+      description:
+        'What your account held in this currency after it, in minor units. A sale and its fee are booked at once, so both say what was held after both. Absent where only one order’s transfers are asked for.',
+    }),
+  ),
 })
 export type Transfer = Type.Static<typeof Transfer>
 export const Transfers = Type.Object({ items: Type.Array(Transfer), nextCursor: NextCursor })
@@ -99,6 +117,19 @@ export const OrderDetail = Type.Object({
   transfers: Type.Array(Transfer),
   files: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), size: Type.Integer() })),
   withdrawnFiles: WithdrawnFiles,
+  emailMove: Type.Optional(
+    Type.Object(
+      {
+        movesAt: Type.Union([Time, Type.Null()], {
+          description: 'Null: it moves by the consent of the old mailbox alone.',
+        }),
+      },
+      {
+        description:
+          'There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order.',
+      },
+    ),
+  ),
   pendingEmail: Type.Optional(
     Type.String({ description: 'An address that the order is to have, once whoever reads it has confirmed it.' }),
   ),
@@ -153,14 +184,15 @@ export const Stats = Type.Object({
 })
 export type Stats = Type.Static<typeof Stats>
 
+/** What needs the seller, by its weight: money that is lost by waiting comes first, what can only be noticed comes last. */
 export const ATTENTION = [
-  'needs_review',
   'disputed',
+  'needs_review',
   'refund_failed',
   'receipt_bounced',
-  'file_withdrawn',
   'no_files',
   'no_payments',
+  'file_withdrawn',
 ] as const
 export const Attention = Type.Object({
   items: Type.Array(
@@ -172,7 +204,10 @@ export const Attention = Type.Object({
       email: Type.Optional(Type.String({ description: 'The buyer’s.' })),
       at: Time,
     }),
-    { description: 'The newest first, at most 20.' },
+    {
+      description:
+        'By weight, as `what` lists it: disputes first, since a bank waits for an answer. Of disputes the oldest is first, of anything else the newest. At most 20.',
+    },
   ),
 })
 export type Attention = Type.Static<typeof Attention>

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { type Db, plannedAnew } from '../kit/database.ts'
 import { notValid } from '../kit/period.ts'
+import { chargedBackMinor } from '../orders/going-back.ts'
 import type { Rail } from '../orders/states.ts'
 import type { INTERVALS, Stats } from './schema.ts'
 
@@ -74,9 +75,10 @@ export async function statsOf(db: Db, sellerId: string, wanted: StatsWanted): Pr
 }
 
 /**
- * By slices of time, each a range of an index that holds all that is summed up. Of an order that was charged back, what the bank
- * took is gone as a refund is; those few are looked at one by one, in the slices that have some.
+ * By slices of time, each a range of an index that holds all that is summed up. What a bank took by a lost dispute is gone as a
+ * refund is. Only orders in the states of LOST can have such a loss; those few are looked at one by one, in the slices that have some.
  */
+const LOST = sql`('charged_back', 'partially_refunded', 'disputed')`
 const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: StatsWanted) =>
   sql<{ starts: string[]; sums: Sums[] }>`${plannedAnew}
     with slices as materialized (
@@ -91,20 +93,19 @@ const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: St
           sum(share_of(fee_minor, refunded_minor, amount_minor)) filter (where refunded_minor > 0) as fees_back
         from orders where seller_id = ${sellerId} and paid_at >= s.first and paid_at < s.next
         group by currency, rail, state) o),
-    charged_back as (
+    lost as (
       select o.currency, sum(back.minor) as returned, sum(share_of(o.fee_minor, back.minor, o.amount_minor)) as fees_back
-      from (select distinct first, next from sold where state = 'charged_back') s,
+      from (select distinct first, next from sold where state in ${LOST}) s,
         lateral (select * from orders where seller_id = ${sellerId} and paid_at >= s.first and paid_at < s.next
-          and state = 'charged_back' offset 0) o,
-        lateral (select least(o.amount_minor, o.refunded_minor + coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0))::bigint as minor
-          from disputes d where d.order_id = o.id and d.state = 'lost') back
+          and state in ${LOST} offset 0) o,
+        lateral (select o.refunded_minor + ${chargedBackMinor} as minor) back
       group by o.currency),
     sums as (
       select s.currency, sum(s.orders)::bigint as orders, sum(s.amount)::bigint as amount, sum(s.fees)::bigint as fees,
-        (coalesce(sum(s.returned) filter (where s.state <> 'charged_back'), 0)
-          + coalesce((select returned from charged_back c where c.currency = s.currency), 0))::bigint as returned,
-        (coalesce(sum(s.fees_back) filter (where s.state <> 'charged_back'), 0)
-          + coalesce((select fees_back from charged_back c where c.currency = s.currency), 0))::bigint as "feesBack",
+        (coalesce(sum(s.returned) filter (where s.state not in ${LOST}), 0)
+          + coalesce((select returned from lost l where l.currency = s.currency), 0))::bigint as returned,
+        (coalesce(sum(s.fees_back) filter (where s.state not in ${LOST}), 0)
+          + coalesce((select fees_back from lost l where l.currency = s.currency), 0))::bigint as "feesBack",
         (select json_agg(b) from (
           select at, sum(orders)::bigint as orders, sum(amount)::bigint as amount
           from sold where currency = s.currency group by at) b) as buckets,

@@ -16,6 +16,8 @@ export interface TransferRow extends Place {
   amountMinor: number
   currency: string
   createdAt: Date
+  /** What the account holds in this currency after all that was booked of the order at this moment. */
+  balanceMinor?: number | undefined
 }
 
 /** An entry has no id but what caused it, which names a processor's payment. Made from its order's, so that these stay together. */
@@ -23,31 +25,73 @@ const ID = sql<string>`
   'trf_' || substr(t.order_id, 5) || left(encode(sha256(convert_to(t.kind || ' ' || t.cause, 'UTF8')), 'hex'), 12)`
 export const TRANSFER_ID = '^trf_[0-9a-hjkmnp-tv-z]{26}[0-9a-f]{12}$'
 
+/** Transfers of one order and one moment are listed as they were booked: a sale before its fee. */
+const BOOKED = sql<number>`array_position(array['sale', 'fee', 'refund', 'fee_refund', 'refund_failed', 'fee_again',
+  'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back']::text[], t.kind::text)`
+
 interface Range {
   after?: Place | undefined
   limit: number
 }
 
-/** The entries of a seller's account, the newest first, from `after` on. */
+/**
+ * The entries of a seller's account, the newest moment first, from `after` on. `withBalance` adds what the account held after each
+ * moment. Nothing may be left out between the entries for that, so it does not go with a filter by order.
+ */
 export async function listTransfers(
   db: Db,
   sellerId: string,
   filter: TransferFilter,
-  range: Range,
+  range: Range & { withBalance?: boolean },
 ): Promise<TransferRow[]> {
   const account = sellerAccount(sellerId)
   const entries = filter.orderId ? ofOrder(account, filter, range) : ofAccount(account, filter, range)
-  const { rows } = await sql<TransferRow>`
-    select t.id, t.kind, t.order_id as "orderId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt",
-      ${microsOf('t.created_at')} as micros
-    from (${entries}) t
-    order by t.created_at desc, t.id desc limit ${range.limit}`.execute(db)
+  const page = sql`select t.* from (${entries}) t order by ${IN_ORDER} limit ${range.limit}`
+  const columns = sql`
+    t.id, t.kind, t.order_id as "orderId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt",
+    ${microsOf('t.created_at')} as micros`
+  const { rows } = range.withBalance
+    ? await sql<TransferRow>`
+      with page as materialized (${page}), ${balances(account)}
+      select ${columns}, b.balance as "balanceMinor"
+      from page t join balances b on b.currency = t.currency and b.created_at = t.created_at and b.order_id = t.order_id
+      order by ${IN_ORDER}`.execute(db)
+    : await sql<TransferRow>`select ${columns} from (${page}) t order by ${IN_ORDER}`.execute(db)
   return rows
+}
+
+const IN_ORDER = sql`t.created_at desc, t.order_id desc, t.booked, t.id`
+
+/**
+ * For each moment of the page, what the account held after it. What it held after the newest one of a currency is summed up from
+ * the indexes, once and not for each line; from there each moment takes off what the newer ones brought.
+ */
+const balances = (account: string) => {
+  const upTo = (column: RawBuilder<unknown>) => sql`
+    (select coalesce(sum(t.amount_minor), 0) from transfers t
+      where ${column} = ${account} and t.currency = m.currency and t.created_at < m.created_at)
+    + (select coalesce(sum(t.amount_minor), 0) from transfers t
+      where ${column} = ${account} and t.currency = m.currency and t.created_at = m.created_at and t.order_id <= m.order_id)`
+  return sql`
+    moments as (
+      select m.*, (
+        select sum(case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end) from transfers t
+        where t.order_id = m.order_id and t.created_at = m.created_at and t.currency = m.currency
+          and ${account} in (t.credit_account, t.debit_account)) as minor
+      from (select distinct currency, created_at, order_id from page) m),
+    newest as materialized (
+      select m.currency, ${upTo(sql`t.credit_account`)} - (${upTo(sql`t.debit_account`)}) as balance
+      from (select distinct on (currency) * from moments order by currency, created_at desc, order_id desc) m),
+    balances as (
+      select m.currency, m.created_at, m.order_id, (n.balance - coalesce(sum(m.minor) over newer, 0))::bigint as balance
+      from moments m join newest n on n.currency = m.currency
+      window newer as (partition by m.currency order by m.created_at desc, m.order_id desc
+        rows between unbounded preceding and 1 preceding))`
 }
 
 /** An order has a few entries: they are found by it. */
 const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => sql`
-  select ${ID} as id, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
+  select ${ID} as id, ${BOOKED} as booked, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
     t.currency, t.created_at
   from transfers t
   where t.order_id = ${filter.orderId} and ${account} in (t.credit_account, t.debit_account)
@@ -59,9 +103,9 @@ const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => s
  */
 function ofAccount(account: string, filter: TransferFilter, { after, limit }: Range): RawBuilder<unknown> {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
-    (select ${ID} as id, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
+    (select ${ID} as id, ${BOOKED} as booked, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
     from transfers t where ${column} = ${account} and t.currency = c.currency and ${within(filter, after)}
-    order by t.created_at desc, 1 desc limit ${limit})`
+    order by t.created_at desc, t.order_id desc, booked, id limit ${limit})`
   const currencies = filter.currency
     ? sql`(select ${filter.currency}::text collate "C" as currency)`
     : sql`(
@@ -82,7 +126,11 @@ function within({ from, to }: TransferFilter, after: Place | undefined): RawBuil
   if (to) conditions.push(sql`t.created_at < ${to}`)
   if (after) {
     const at = timeOf(after.micros)
-    conditions.push(sql`t.created_at <= ${at} and (t.created_at < ${at} or ${ID} < ${after.id})`)
+    const orderId = after.id.replace(/^trf_(.{26}).*$/, 'ord_$1')
+    // where in its moment the page ended is read from that transfer's kind: transfers are never changed or removed
+    const booked = sql`(select ${BOOKED} from transfers t where t.order_id = ${orderId} and ${ID} = ${after.id})`
+    conditions.push(sql`t.created_at <= ${at} and (t.created_at < ${at} or t.order_id < ${orderId}
+      or (t.order_id = ${orderId} and (${BOOKED}, ${ID}) > (${booked}, ${after.id})))`)
   }
   return sql.join(conditions, sql` and `)
 }
@@ -94,4 +142,5 @@ export const transferView = (row: TransferRow): Transfer => ({
   amount: row.amountMinor,
   currency: row.currency,
   createdAt: row.createdAt.toISOString(),
+  ...(row.balanceMinor !== undefined && { balance: row.balanceMinor }),
 })

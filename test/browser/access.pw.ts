@@ -199,3 +199,59 @@ test('nothing moves for who asked for less motion, and something does for all ot
   await page.emulateMedia({ reducedMotion: 'no-preference' })
   expect(await moving()).toBeGreaterThan(0)
 })
+
+test('with text of twice the size nothing is wider than a phone', async ({ page }) => {
+  await page.setViewportSize(SIZES.phone.viewport)
+  const large = async (what: string) => {
+    await page.evaluate(() => void (document.documentElement.style.fontSize = '200%'))
+    await expectFits(page, what)
+    if (process.env.SHOTS)
+      await page.screenshot({ path: `${process.env.SHOTS}/large-${what.replaceAll(' ', '-')}.png`, fullPage: true })
+  }
+  await page.goto(DEMO_URL)
+  await large('the first step')
+  const { email, orderId } = await makeOrder(page)
+  await large('the payment')
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 20_000 })
+  await large('the files')
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByRole('complementary', { name: 'Receipt' })).toBeVisible()
+  await large('the order')
+  for (const path of ['/', '/order/', '/library/', '/charge/', '/pricing/', '/sign-in/', `/outbox/?to=${email}`]) {
+    await page.goto(path)
+    await expect(page.getByRole('heading').first()).toBeVisible()
+    await large(path.replaceAll(/[/?=@.]/g, ' ').trim())
+  }
+})
+
+test('on a phone held sideways the button covers no way to pay', async ({ page }) => {
+  await page.setViewportSize({ width: 844, height: 390 })
+  await makeOrder(page)
+  for (const name of ['Card', 'UPI', 'Wallet']) {
+    const rail = page.getByRole('radio', { name, exact: true })
+    await rail.scrollIntoViewIfNeeded()
+    await rail.check({ timeout: 5_000 })
+    const covered = await rail.evaluate((input) => {
+      const { x, y, width, height } = input.getBoundingClientRect()
+      return document.elementFromPoint(x + width / 2, y + height / 2) !== input
+    })
+    expect(covered, name).toBe(false)
+  }
+  const bar = await page.locator('.pay-bar').evaluate((one) => getComputedStyle(one).position)
+  expect(bar).toBe('static')
+})
+
+test('the outbox does not move while its mails arrive', async ({ page }) => {
+  await page.addInitScript(() => {
+    const seen = { shift: 0 }
+    ;(window as unknown as { seen: typeof seen }).seen = seen
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) seen.shift += entry.value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.goto('/outbox/')
+  await expect(page.getByText(/^\d+ mails?$|^No mail yet/)).toBeVisible()
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  expect(await page.evaluate(() => (window as unknown as { seen: { shift: number } }).seen.shift)).toBeLessThan(0.02)
+})

@@ -65,6 +65,7 @@ test('sessions are listed; one that is ended is signed out, and so are all other
   await expectAccount(other, email)
 
   await page.reload()
+  await expect(page.locator('#history li')).toHaveText([/^The password was set/])
   const entries = page.locator('#sessions li')
   await expect(entries).toHaveCount(4)
   await expect(entries.filter({ hasText: 'This one' })).toContainText('Signed in with a code')

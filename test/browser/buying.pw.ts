@@ -8,10 +8,11 @@ import {
   newEmail,
   payButton,
   payWith,
+  requestsTo,
   sayBefore,
   statusOf,
 } from './buyer.ts'
-import { DEMO_URL, SIZES, expect, expectFits, test } from './fixtures.ts'
+import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 
 const SLOW = { timeout: 20_000 }
 
@@ -25,7 +26,7 @@ for (const [size, use] of Object.entries(SIZES)) {
         await payWith(page, { rail })
         await expectPaid(page)
         await expectFits(page, 'paid')
-        await expect(page.getByText('TILL THE QUIET SHOP')).toBeVisible()
+        await expect(page.getByText('TILL* THE QUIET SHOP')).toBeVisible()
         const { status, rail: used, amount, timeline } = await statusOf(page, orderId, email)
         expect({ status, used, amount }).toEqual({ status: 'paid', used: RAIL_IDS[rail], amount: 49_900 })
         expect(timeline.filter(({ what }) => what === 'paid')).toHaveLength(1)
@@ -140,7 +141,7 @@ test('the order number is there before the money is asked for, and the descripto
 }) => {
   const { orderId } = await makeOrder(page)
   await expect(page.getByText(orderId)).toBeVisible()
-  await expect(page.getByText('Appears on your statement as TILL THE QUIET SHOP')).toBeVisible()
+  await expect(page.getByText('Appears on your statement as TILL* THE QUIET SHOP')).toBeVisible()
 })
 
 test('a mistyped address is noticed and corrected by one press', async ({ page }) => {
@@ -151,6 +152,45 @@ test('a mistyped address is noticed and corrected by one press', async ({ page }
   await page.getByRole('button', { name: 'ann@gmail.com' }).click()
   await expect(field).toHaveValue('ann@gmail.com')
   await expect(page.getByText('Did you mean')).toBeHidden()
+})
+
+test('a mistyped address and Enter: no order is made before its buyer has seen the suggestion', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  const field = page.getByLabel('E-mail')
+  const better = page.getByRole('button', { name: 'ann@gmail.com' })
+  await field.fill('ann@gmial.com')
+  await field.press('Enter')
+  await expect(page.getByText('Did you mean')).toContainText('Press again to keep yours.')
+  expect(orders).toHaveLength(0)
+  await expectAccessible(page, 'a suggestion')
+  await field.press('Tab')
+  await expect(better).toBeFocused()
+  await better.press('Enter')
+  await expect(field).toBeFocused()
+  await expect(field).toHaveValue('ann@gmail.com')
+  await field.press('Enter')
+  await expect(payButton(page)).toBeVisible()
+  expect(orders.map((one) => one.postDataJSON().email)).toEqual(['ann@gmail.com'])
+})
+
+test('by mouse a suggestion does not move the button, and an address that is right is kept by a second press', async ({
+  page,
+}) => {
+  await page.goto(DEMO_URL)
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  const next = page.getByRole('button', { name: 'Continue to payment' })
+  await page.getByLabel('E-mail').fill('ann.of.the.shop.books@gmial.com')
+  const before = await next.boundingBox()
+  await next.click()
+  await expect(page.getByText('Did you mean')).toBeVisible()
+  expect(await next.boundingBox()).toEqual(before)
+  expect(orders).toHaveLength(0)
+  await expect(async () => {
+    if (await next.isVisible()) await next.click({ timeout: 1_000 })
+    await expect(payButton(page)).toBeVisible({ timeout: 5_000 })
+  }).toPass()
+  expect(orders[0]!.postDataJSON().email).toBe('ann.of.the.shop.books@gmial.com')
 })
 
 test('an address that is none is refused beside the field, which gets the focus', async ({ page }) => {

@@ -163,6 +163,47 @@ test('offline in the middle: the order is kept, nobody is asked to pay twice, an
   await expectPaid(page)
 })
 
+test('offline at the first step: the page says that there is no order, and makes it when it is back', async ({
+  page,
+  context,
+}) => {
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('alert')).toHaveText(
+    'You are offline.There is no order yet: we make it as soon as you are back.',
+  )
+  await context.setOffline(false)
+  await expect(payButton(page)).toHaveText('Pay ₹499.00')
+})
+
+test('what could not be sent is not sent by itself after the address was changed', async ({ page, context }) => {
+  await page.goto(DEMO_URL)
+  const field = page.getByLabel('E-mail')
+  await field.fill(newEmail())
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByText('There is no order yet')).toBeVisible()
+  const to = newEmail()
+  await field.fill(to)
+  await expect(page.getByText('There is no order yet')).toBeHidden()
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  await context.setOffline(false)
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 0)))
+  expect(orders).toHaveLength(0)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+  expect(orders.map((one) => one.postDataJSON().email)).toEqual([to])
+})
+
+test('a second payment that is found after the files came is told on the open page', async ({ page }) => {
+  await makeOrder(page)
+  await payWith(page, { scenario: 'double_capture' })
+  await expectPaid(page)
+  await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 30_000 })
+})
+
 test('the answer to the payment is lost on the way: the page finds out by itself that it is paid', async ({ page }) => {
   const { email, orderId } = await makeOrder(page)
   await page.route('**/api/sandbox/confirm', async (route) => {

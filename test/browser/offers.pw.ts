@@ -3,13 +3,13 @@ import type { Page } from '@playwright/test'
 import pg from 'pg'
 import { findEmbedded } from '../../src/kit/embedded.ts'
 import { newId } from '../../src/kit/ids.ts'
-import { newEmail, payButton, payWith, shownOrderId, statusOf } from './buyer.ts'
+import { newEmail, payButton, payWith, requestsTo, shownOrderId, statusOf } from './buyer.ts'
 import { expect, expectAccessible, expectFits, PRODUCT_ID, SIZES, test } from './fixtures.ts'
 
 let client: pg.Client
 test.beforeAll(async () => {
   const dir = path.join(process.env.SERVICE_DATA_DIR!, 'postgres')
-  client = new pg.Client({ connectionString: findEmbedded({ dir, name: 'till' }) })
+  client = new pg.Client({ connectionString: findEmbedded(dir) })
   await client.connect()
 })
 test.afterAll(() => client.end())
@@ -22,6 +22,11 @@ async function product({ priceMinor = 0, choose = false, suggested = null as num
     `insert into products (id, seller_id, name, description, status, price_minor, currency, statement_suffix, pay_what_you_want, suggested_minor)
      select $1, $2, 'A small book', description, 'active', $3, $4, 'A SMALL BOOK', $5, $6 from products where id = $7`,
     [id, sellerId, priceMinor, currency, choose, suggested, PRODUCT_ID],
+  )
+  await client.query(
+    `insert into files (id, product_id, name, size_bytes, sha256, content_type)
+     select $1, $2, name, size_bytes, sha256, content_type from files where product_id = $3 limit 1`,
+    [newId('file'), id, PRODUCT_ID],
   )
   return { id, sellerId, url: `/pay/?product=${id}` }
 }
@@ -71,19 +76,32 @@ test('the buyer names the price: the suggestion stands there, the least is said 
   await expect(field).toHaveAccessibleDescription('You decide: $5.00 or more.')
   await expect(summary(page).getByText('$9.00')).toBeVisible()
   await expectAccessible(page, 'a price to be named')
+  const orders = requestsTo(page, /^\/api\/checkout$/)
   await email(page).fill(newEmail())
   for (const [typed, said] of [
     ['4.99', /Please give \$5\.00 or more/],
     ['a lot', /Please enter an amount/],
     ['', /Please enter an amount/],
+    ['12.345', /Is that 12,345\.00 or 12\.34\?/],
+    ['9.99.9', /Please enter an amount/],
+    ['€9', /Please enter an amount in USD/],
   ] as const) {
     await field.fill(typed)
     await next(page).click()
     await expect(field).toHaveAccessibleDescription(said)
     await expect(field).toBeFocused()
   }
-  await field.fill('12,50')
-  await expect(summary(page).getByText('$12.50')).toBeVisible()
+  expect(orders).toHaveLength(0)
+  await expect(summary(page).getByText('You name the price')).toBeVisible()
+  for (const [typed, understood] of [
+    ['$9', '$9.00'],
+    ['1.234,50', '$1,234.50'],
+    ['12,50', '$12.50'],
+  ] as const) {
+    await field.fill(typed)
+    await expect(page.getByText(`You give ${understood}.`)).toBeVisible()
+    await expect(summary(page).getByText(understood)).toBeVisible()
+  }
   await next(page).click()
   await expect(payButton(page)).toHaveText('Pay $12.50')
   await expect(page.getByText('The price is now')).toHaveCount(0)

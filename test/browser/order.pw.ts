@@ -26,7 +26,7 @@ test('on the device that bought, the receipt and the files are there at once', a
   await page.goto(`/order/?order=${orderId}`)
   await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
   const receipt = page.getByRole('complementary', { name: 'Receipt' })
-  for (const fact of ['The Quiet Shop', '₹499.00', 'Card', email, orderId, 'TILL THE QUIET SHOP']) {
+  for (const fact of ['The Quiet Shop', '₹499.00', 'Card', email, orderId, 'TILL* THE QUIET SHOP']) {
     await expect(receipt.getByText(fact, { exact: true })).toBeVisible()
   }
   for (const step of ['Order created', 'Bank approved', 'Payment confirmed', 'Files ready']) {
@@ -115,10 +115,17 @@ test('the receipt of a payment that the bank took back adds up, and one that sta
   })
   for (const [told, lines] of [
     [{}, ['Total₹499.00']],
-    [{ status: 'charged_back' }, ['Total₹499.00', 'Taken back by the bank−₹499.00', 'Left paid₹0.00']],
     [
-      { status: 'charged_back', refundedAmount: 9_900 },
+      { status: 'charged_back', chargedBackAmount: 49_900 },
+      ['Total₹499.00', 'Taken back by the bank−₹499.00', 'Left paid₹0.00'],
+    ],
+    [
+      { status: 'charged_back', refundedAmount: 9_900, chargedBackAmount: 40_000 },
       ['Total₹499.00', 'Refunded−₹99.00', 'Taken back by the bank−₹400.00', 'Left paid₹0.00'],
+    ],
+    [
+      { status: 'partially_refunded', chargedBackAmount: 9_900 },
+      ['Total₹499.00', 'Taken back by the bank−₹99.00', 'Left paid₹400.00'],
     ],
   ] as const) {
     change = told
@@ -206,4 +213,25 @@ test('a file that was withdrawn is named with its reason, and the others can be 
   left = 0
   await page.reload()
   await expect(page.getByRole('heading', { name: 'There is nothing left to download' })).toBeVisible()
+})
+
+test('a payment that its bank declines after a while is told on every page, and can be paid again', async ({
+  page,
+}) => {
+  const { orderId } = await makeOrder(page)
+  await payWith(page, { scenario: 'delayed_decline' })
+  await expect(page.getByText('Your bank declined the payment.')).toBeVisible({ timeout: 20_000 })
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByRole('heading', { name: 'Your payment did not go through' })).toBeVisible()
+  await expect(page.getByRole('listitem').filter({ hasText: 'The bank has said no: stopped' })).toBeVisible()
+  for (const size of Object.values(SIZES)) {
+    await page.setViewportSize(size.viewport)
+    await expectFits(page, 'payment failed')
+  }
+  await expectAccessible(page, 'payment failed')
+  await page.getByRole('link', { name: 'Pay again' }).click()
+  await payWith(page)
+  await expectPaid(page)
+  await page.goto(`/order/?order=${orderId}`)
+  await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
 })

@@ -51,7 +51,7 @@ export async function codeIn(context: BrowserContext, email: string, subject: Re
   return code!
 }
 
-/** The cookies of the demo's seller. Only one code of a mailbox is good at a time, so one test file signs in, once. */
+/** The cookies of the demo's seller, who signs in once: the mails of several sign-ins would be mixed up. */
 export async function demoSeller(browser: Browser): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
   const context = await browser.newContext({ baseURL: BASE_URL })
   await expect(async () => {

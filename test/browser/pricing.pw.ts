@@ -254,5 +254,5 @@ test('the calculator shows what a sale leaves, to the last unit of its currency'
     await expect(result).toContainText(rest)
   }
   await page.getByLabel('Price').fill('12.3456')
-  await expect(page.getByLabel('Price')).toHaveAccessibleDescription(/amount/)
+  await expect(page.getByLabel('Price')).toHaveAccessibleDescription(/decimals at most/)
 })

@@ -12,6 +12,7 @@ export interface Service {
   url: string
   /** The payment page of the demo's product in rupees, which every rail can pay. */
   demoUrl: string
+  outboxUrl: string
   /** Where its database lies too. */
   dataDir: string
   stop: () => Promise<void>
@@ -64,5 +65,11 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     throw error
   })
   const address = (what: string) => new RegExp(`${what}\\s+(http\\S+)`).exec(said)?.[1] ?? ''
-  return { url: address('home').replace(/\/$/, ''), demoUrl: address('buy the demo'), dataDir, stop }
+  return {
+    url: address('home').replace(/\/$/, ''),
+    demoUrl: address('buy the demo'),
+    outboxUrl: address('mails sent'),
+    dataDir,
+    stop,
+  }
 }

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { newEmail } from './buyer.ts'
+import { mailsTo } from './seller.ts'
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy, codeIn, demoSeller } from './orders.ts'
 
@@ -99,10 +100,10 @@ test('a refund whose answer is lost is asked for again, and made once', async ({
   await page.getByText('How the fee was computed').click()
   await expect(page.getByText(/of ₹499\.00 is exactly ₹9\.98\./)).toBeVisible()
   await page.getByRole('link', { name: 'Every transfer of this order' }).click()
-  const transfers = page.locator('.transfer-row .number')
+  const transfers = page.locator('.entry .number')
   await expect(transfers).toHaveCount(4)
-  // what was booked in the same moment has no order
-  expect((await transfers.allTextContents()).sort()).toEqual(['+₹2.00', '+₹499.00', '−₹100.00', '−₹9.98'])
+  // the newest first, and what was booked at once as it was booked
+  expect(await transfers.allTextContents()).toEqual(['−₹100.00', '+₹2.00', '+₹499.00', '−₹9.98'])
 })
 
 test('a refund that is refused in the middle moves nothing, says so, and the key Escape leads out', async ({
@@ -152,13 +153,62 @@ test('a mistyped address is changed once whoever reads the right one has confirm
   await expectAccessible(buyer, 'confirming an address')
   await buyer.getByLabel('Code').fill(code)
   await buyer.keyboard.press('Enter')
+  await expect(buyer.getByRole('heading', { name: 'Your address is confirmed' })).toBeFocused(SLOW)
+  await expect(buyer.getByText(/unless the reader of the old address keeps it there/)).toBeVisible()
+  await expectAccessible(buyer, 'an address that is confirmed')
+  await buyer.getByRole('button', { name: 'Open the order' }).click()
   await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused(SLOW)
   await expect(buyer).toHaveURL(new RegExp(`order=${orderId}$`))
+  await page.reload()
+  await expect(page.getByText(/has confirmed it, and both addresses open the order\. It moves on /)).toBeVisible()
+
+  // the old mailbox keeps its order by one press
+  let link: string | undefined
+  await expect
+    .poll(async () => {
+      const mails = await mailsTo(theirs, email, process.env.BASE_URL)
+      link = /http\S+#keep=[\w.-]+/.exec(
+        mails.find(({ subject }) => /stay at this address/.test(subject))?.text ?? '',
+      )?.[0]
+      return link
+    }, SLOW)
+    .toBeDefined()
+  const old = await theirs.newPage()
+  await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
+  await expect(old.getByRole('heading', { name: 'Does this order stay at your address?' })).toBeVisible()
+  await look(old, 'whether an order stays')
+  await old.getByRole('button', { name: 'Let the order move' }).click()
+  await expect(old.getByText('The code has six digits.')).toBeVisible()
+  await expect(old.getByLabel('Code')).toBeFocused()
+  await old.getByRole('button', { name: 'Keep the order at my address' }).click()
+  await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused(SLOW)
+  await old.goto('about:blank')
+  await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
+  await old.getByRole('button', { name: 'Keep the order at my address' }).press('Enter')
+  await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused(SLOW)
   await theirs.close()
 
   await page.reload()
-  await expect(page.locator('.order-detail').getByText(right).first()).toBeVisible()
-  await expect(page.getByText(email)).toHaveCount(0)
+  await expect(page.locator('.order-detail').getByText(email).first()).toBeVisible()
+  await expect(page.getByText(right)).toHaveCount(0)
+})
+
+test('changing a buyer’s address needs a fresh sign-in, and leads back to the order', async ({ page }) => {
+  const { orderId } = await buy(page.request)
+  await page.route(`**/api/orders/${orderId}/email`, (route) =>
+    route.fulfill({
+      status: 403,
+      contentType: 'application/problem+json',
+      json: { status: 403, code: 'recent_sign_in_required', detail: 'This can be changed for ten minutes.' },
+    }),
+  )
+  await open(page, orderId)
+  await page.getByRole('button', { name: 'Change the address…' }).click()
+  await page.getByLabel('New address').fill(newEmail())
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('Please sign in again first.')
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click()
+  await expect(page).toHaveURL(/\/sign-in\/\?returnTo=\/shop\/&again=1/)
 })
 
 const newBuyer = (browser: { newContext: (options: object) => Promise<BrowserContext> }) =>
@@ -179,7 +229,7 @@ test('the lists of orders and of transfers are legible to everybody', async ({ p
   await expect(page.locator('.orders > li').first()).toBeVisible()
   await look(page, 'orders')
   await page.goto('/shop/#/money')
-  await expect(page.locator('.transfer-row').first()).toBeVisible()
+  await expect(page.locator('.entry .number').first()).toBeVisible()
   await look(page, 'money')
 })
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import fs from 'node:fs/promises'
 import type { BrowserContext, Locator, Page } from '@playwright/test'
 import { newEmail, statusOf, type Status } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
@@ -26,15 +27,19 @@ async function tabTo(page: Page, goal: Locator): Promise<void> {
 async function choose(
   page: Page,
   press: () => Promise<void>,
-  ...files: [name: string, bytes: Buffer, mimeType?: string][]
+  ...files: (string | [name: string, bytes: Buffer, mimeType?: string])[]
 ): Promise<void> {
   const asked = page.waitForEvent('filechooser')
   // a key on its way to the page does not wait for the order to catch the chooser; who asks the page, does
   await page.evaluate(() => {})
   await press()
-  await (
-    await asked
-  ).setFiles(files.map(([name, buffer, mimeType = 'application/octet-stream']) => ({ name, mimeType, buffer })))
+  const chooser = await asked
+  const paths = files.filter((one) => typeof one === 'string')
+  if (paths.length > 0) return chooser.setFiles(paths)
+  const made = files.filter((one) => typeof one !== 'string')
+  await chooser.setFiles(
+    made.map(([name, buffer, mimeType = 'application/octet-stream']) => ({ name, mimeType, buffer })),
+  )
 }
 
 /** A seller's request beside the page, as another tab would send it. */
@@ -47,12 +52,25 @@ async function ask<Answer>(context: BrowserContext, method: string, path: string
 interface Product {
   id: string
   payUrl: string
+  status: string
   amount: number
   name: string
-  files: { name: string; sha256: string }[]
+  files: { id: string; name: string; sha256: string }[]
 }
 const product = (context: BrowserContext, data: object = {}) =>
   ask<Product>(context, 'POST', 'products', { name: 'The Quiet Shop', amount: 1900, currency: 'USD', ...data })
+
+const filesOf = async (context: BrowserContext, id: string) =>
+  (await ask<Product>(context, 'GET', `products/${id}`)).files
+
+/** One with a file, on sale. */
+async function published(context: BrowserContext, data: object = {}): Promise<Product> {
+  const { id } = await product(context, data)
+  const headers = { origin: BASE_URL, 'content-type': 'application/pdf' }
+  const added = await context.request.post(`/api/products/${id}/files?name=book.pdf`, { data: 'a book', headers })
+  expect(added.status()).toBe(201)
+  return ask<Product>(context, 'PATCH', `products/${id}`, { status: 'active' })
+}
 
 /** A sale as the hosted page makes it, by its requests. */
 async function buy(page: Page, productId: string): Promise<Status> {
@@ -136,8 +154,22 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   context,
 }) => {
   await signUp(page)
-  const { id } = await product(context, { status: 'active' })
-  const bytes = Buffer.alloc(400_000, 'till')
+  const { id } = await product(context)
+  // a real file, whose time of change stays what it is
+  const bytes = Buffer.alloc(8_000_000, 'till')
+  const file = test.info().outputPath('book.bin')
+  await fs.writeFile(file, bytes)
+  // how much of it the page itself reads; what is sent, the browser reads
+  await page.addInitScript(() => {
+    const read = Blob.prototype.arrayBuffer
+    const counted = window as unknown as { bytesRead: number }
+    counted.bytesRead = 0
+    Blob.prototype.arrayBuffer = function (this: Blob) {
+      counted.bytesRead += this.size
+      return read.call(this)
+    }
+  })
+  const bytesRead = () => page.evaluate(() => (window as unknown as { bytesRead: number }).bytesRead)
   const half = bytes.length / 2
   const offsets: string[] = []
   // the service gets half of it, and then nobody is there any more
@@ -150,8 +182,9 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
     await route.abort()
   })
   await page.goto(`/shop/#/products/${id}`)
-  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', bytes])
+  await choose(page, () => button(page, 'Choose files').click(), file)
   await expect.poll(() => offsets.length, SLOW).toBeGreaterThan(1)
+  expect(await bytesRead()).toBeLessThan(3_000_000)
   await expect(page.getByText('The connection is gone. Trying again…')).toBeVisible()
   await button(page, 'Pause book.bin').click()
   await expect(page.getByText('Paused')).toBeVisible()
@@ -160,21 +193,69 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await page.reload()
   await expect(page.getByText('book.bin is not complete.')).toBeVisible()
   const went = page.waitForRequest((request) => request.method() === 'PATCH')
-  await choose(page, () => button(page, 'Choose files').click(), ['book.bin', bytes])
+  await choose(page, () => button(page, 'Choose files').click(), file)
   expect((await went).headers()['upload-offset']).toBe(String(half))
   const files = page.getByRole('list', { name: 'Files' })
   await expect(files.locator('.name')).toHaveText('book.bin', SLOW)
   await expect(page.getByText('book.bin is not complete.')).toHaveCount(0)
+  expect(await bytesRead()).toBeLessThan(3_000_000)
+  // the service has hashed what has arrived, and the page shows it
   const sha256 = createHash('sha256').update(bytes).digest('hex')
+  await files.getByText('Checksum').click()
+  await expect(files.getByText(sha256)).toBeVisible()
   expect((await ask<Product>(context, 'GET', `products/${id}`)).files).toMatchObject([{ name: 'book.bin', sha256 }])
 
   await choose(page, () => button(page, 'Replace book.bin').click(), ['book-2.bin', Buffer.from('second edition')])
   await expect(files.locator('.name')).toHaveText('book-2.bin', SLOW)
+  // a product goes off sale with its last file
+  await ask(context, 'PATCH', `products/${id}`, { status: 'active' })
+  await page.reload()
   await button(page, 'Remove book-2.bin').click()
-  await expect(page.getByRole('dialog')).toContainText('Who has bought it keeps it.')
+  await expect(page.getByRole('dialog')).toContainText('Everybody who has bought it keeps it.')
+  await expect(page.getByRole('dialog')).toContainText('without it the product goes off sale')
   await expect(button(page, 'Cancel')).toBeFocused()
   await button(page, 'Remove it').click()
-  await expect(page.getByText('There is nothing to download yet.')).toBeVisible()
+  await expect(files).toHaveCount(0)
+  expect((await ask<Product>(context, 'GET', `products/${id}`)).status).toBe('draft')
+  await expect(page.getByText('Draft', { exact: true })).toBeVisible()
+})
+
+test('files are renamed and put in order, and a second one of a name is asked about', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  const text = (words: string): [string, Buffer] => [`${words}.txt`, Buffer.from(words)]
+  await choose(page, () => button(page, 'Choose files').click(), text('one'), text('two'), text('three'))
+  const files = page.getByRole('list', { name: 'Files' })
+  const names = files.locator('.name')
+  await expect(names).toHaveCount(3, SLOW)
+
+  await ask(context, 'PATCH', `products/${id}/files/${(await filesOf(context, id)).find(({ name }) => name === 'one.txt')!.id}`, { position: 1 }) // oxfmt-ignore
+  await page.reload()
+  await button(page, 'Move down one.txt').click()
+  await expect(names.nth(1)).toHaveText('one.txt')
+  await expect(button(page, 'Move down one.txt')).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(names.nth(2)).toHaveText('one.txt')
+  // at the end of the list the button that had the focus is gone
+  await expect(button(page, 'Move up one.txt')).toBeFocused()
+  expect((await filesOf(context, id)).map(({ name }) => name).at(-1)).toBe('one.txt')
+
+  await button(page, 'Rename one.txt').click()
+  await field(page, 'Name').last().fill('first.txt')
+  await page.keyboard.press('Enter')
+  await expect(names.nth(2)).toHaveText('first.txt')
+  await expect(button(page, 'Rename first.txt')).toBeFocused()
+
+  await choose(page, () => button(page, 'Add files').click(), ['First.txt', Buffer.from('again')], text('two'))
+  const dialog = page.getByRole('dialog', { name: 'There is a file with this name already' })
+  await expect(dialog).toContainText('First.txt')
+  await expectAccessible(page, 'a second file of one name')
+  await button(page, 'Keep both').click()
+  await expect(dialog).toContainText('two.txt')
+  await button(page, 'Replace it').click()
+  await expect(dialog).toHaveCount(0)
+  await expect.poll(async () => (await filesOf(context, id)).map(({ name }) => name).toSorted(), SLOW).toEqual(['First (2).txt', 'first.txt', 'three.txt', 'two.txt']) // oxfmt-ignore
 })
 
 test('a view that does not come says so, and comes when it is asked for again', async ({ page }) => {
@@ -203,7 +284,7 @@ for (const [name, size] of Object.entries(SIZES)) {
     }
     await look('#/', 'Three steps to your first sale')
     const long = 'W'.repeat(200)
-    const { id } = await product(context, { name: long, status: 'active', currency: 'JPY', amount: 1500 })
+    const { id } = await published(context, { name: long, currency: 'JPY', amount: 1500 })
     await look('#/products', 'Products')
     await look(`#/products/${id}`, long)
     await context.close()
@@ -215,7 +296,7 @@ test('a picture that is none is refused in words, one that is stands in the prev
   context,
 }) => {
   await signUp(page)
-  const { id, payUrl } = await product(context, { status: 'active' })
+  const { id, payUrl } = await published(context)
   await page.goto(`/shop/#/products/${id}`)
   const preview = page.locator('.preview')
   await choose(page, () => button(page, 'Choose a picture').click(), ['photo.txt', Buffer.from('not a picture')])
@@ -223,10 +304,16 @@ test('a picture that is none is refused in words, one that is stands in the prev
   await choose(page, () => button(page, 'Choose a picture').click(), ['dot.png', PICTURE, 'image/png'])
   await expect(preview.locator('.cover')).toBeVisible(SLOW)
 
+  // the page for buyers offers it in its widths, and by nothing that is no width
+  await page.goto(payUrl)
+  const srcset = (await page.locator('img.cover').getAttribute('srcset'))!
+  expect(srcset.split(',').map((one) => / (\S+)$/.exec(one)?.[1])).toEqual(['320w', '640w', '1280w'])
+  await page.goBack()
+  await expect(preview.locator('.cover')).toBeVisible(SLOW)
+
   await page.getByRole('radio', { name: 'Free' }).check()
   await button(page, 'Save').click()
-  // the picture has been saved too
-  await expect(page.getByRole('region', { name: 'What you sell' }).getByText('Saved.')).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Save' }).getByText('Saved.')).toBeVisible()
   expect((await ask<Product>(context, 'GET', `products/${id}`)).amount).toBe(0)
   await button(page, 'Archive this product…').click()
   await button(page, 'Archive it').click()
@@ -236,7 +323,7 @@ test('a picture that is none is refused in words, one that is stands in the prev
 
 test('a discount code is made, taken and ended', async ({ page, context }) => {
   await signUp(page)
-  const { id } = await product(context, { status: 'active' })
+  const { id } = await published(context)
   // the list is slow: it comes after the code that it does not have yet
   const made = page.waitForResponse((answer) => answer.request().method() === 'POST')
   let asked = 0

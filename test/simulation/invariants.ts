@@ -163,8 +163,8 @@ function problemsOfTimeline(order: Order): string[] {
       (one) => one === state && times(one) < 1 && !silent,
     ),
     ...(['expired', 'needs_review'] as const).filter((one) => times(one) > 1),
-    // a bank that gave back what it had taken can take it again
-    ...(times('charged_back') > 1 + times('dispute_won') ? ['charged_back'] : []),
+    // a bank that gave back what it had taken can take it again, and a refund that failed can be made again
+    ...(times('charged_back') > 1 + times('dispute_won') + times('refund_failed') ? ['charged_back'] : []),
     ...(times('paid') === (isFreeAndPaid(order) ? 1 : sales) ? [] : ['paid']),
   ]
   return once.map((what) => `${state}, and ${times(what)} times ${what} in its timeline: ${timeline.join(', ')}`)

@@ -157,10 +157,11 @@ export function stateByTruth(order: Order, truth: readonly BankPayment[]): State
     .filter((one) => ofSale(one) && one.state === 'succeeded')
     .reduce((all, { amountMinor }) => all + amountMinor, 0)
   const disputes = truth.flatMap(({ disputes }) => disputes).filter(ofSale)
+  const back = refunded + disputes.reduce((all, { lostMinor }) => all + lostMinor, 0)
   if (refunded === order.amountMinor) return ['refunded']
-  if (disputes.some(({ lostMinor }) => lostMinor > 0)) return ['charged_back']
+  if (back >= order.amountMinor) return ['charged_back']
   if (disputes.some(({ state }) => state === 'open')) return ['disputed']
-  return [refunded > 0 ? 'partially_refunded' : 'paid']
+  return [back > 0 ? 'partially_refunded' : 'paid']
 }
 
 /** What its buyer is told of every order. */

@@ -5,6 +5,7 @@ import { problemsOf } from './invariants.ts'
 import { calmDown, checkLinks, problemsAtTheEnd } from './quiet.ts'
 import { Random } from './random.ts'
 import { Run } from './run.ts'
+import type { BankPayment } from './truth.ts'
 import { type World, startWorld } from './world.ts'
 
 /** A history that should not have been possible. */
@@ -127,12 +128,8 @@ async function look(run: Run, last: Map<string, Order>): Promise<Order[]> {
     const mine = truth.filter(({ orderId }) => orderId === order.id)
     run.problems.push(...problemsOf(order, last.get(order.id), mine))
     last.set(order.id, order)
-    const told = run.orders.find(({ orderId }) => orderId === order.id)?.payments
-    const payable = mine.filter(({ id, payable, processor }) => payable && processor === 'stripe' && told?.has(id))
-    const noted = new Set(order.payments.map(({ processorPaymentId: id }) => id))
-    for (const id of told ?? [])
-      if (!noted.has(id)) run.problems.push(`${order.id}: its buyer can pay ${id}, which nobody knows`)
-    if (payable.length > 1) run.problems.push(`${order.id}: ${payable.length} payments of it can be paid`)
+    const told = run.orders.find(({ orderId }) => orderId === order.id)?.payments ?? new Set()
+    run.problems.push(...problemsOfPayable(order, mine, told))
   }
   for (const { orderId } of run.orders)
     if (!orders.some(({ id }) => id === orderId)) run.problems.push(`${orderId} is gone`)
@@ -143,6 +140,27 @@ async function look(run: Run, last: Map<string, Order>): Promise<Order[]> {
   }
   run.problems.push(...run.strangeDeliveries())
   return orders
+}
+
+/** What a buyer can pay now, of the payments the service has started. Razorpay's orders stay payable until they are paid. */
+function problemsOfPayable(order: Order, truth: readonly BankPayment[], told: ReadonlySet<string>): string[] {
+  const payable = truth.filter(({ payable, processor }) => payable && processor === 'stripe')
+  const toldAndPayable = payable.filter(({ id }) => told.has(id))
+  const noted = new Set(order.payments.map(({ processorPaymentId: id }) => id))
+  const started = Map.groupBy(
+    payable.filter(({ startedAfter }) => startedAfter !== undefined),
+    ({ startedAfter }) => startedAfter,
+  )
+  return [
+    ...[...told].filter((id) => !noted.has(id)).map((id) => `its buyer can pay ${id}, which nobody knows`),
+    ...(toldAndPayable.length > 1 ? [`${toldAndPayable.length} payments of it can be paid`] : []),
+    // the idempotency key of an attempt gives one payment, however often the attempt is started
+    ...[...started.values()]
+      .filter((same) => same.length > 1)
+      .map((same) => `${same.length} payments were started side by side: ${same.map(({ id }) => id).join(', ')}`),
+    // the service closes a payment before it lets the order expire
+    ...(order.state === 'expired' ? toldAndPayable.map(({ id }) => `it has expired, and its buyer can pay ${id}`) : []),
+  ].map((problem) => `${order.id}: ${problem}`)
 }
 
 /** Fewer steps that fail too: what is left out makes no other step do anything else. */

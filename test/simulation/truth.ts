@@ -33,6 +33,11 @@ export interface BankPayment {
   currency: string
   /** A buyer who has its secret can pay it now. */
   payable: boolean
+  /**
+   * Set when the service has received the payment's secret: how often Stripe had forgotten its idempotency keys by then. While
+   * Stripe remembers a key, starting an attempt again gives the same payment.
+   */
+  startedAfter?: number
   atWork: boolean
   captures: BankCapture[]
   refunds: BankRefund[]
@@ -44,15 +49,17 @@ export const STRIPE_FACTOR: Record<string, number> = { ISK: 100 }
 const factorOf = (currency: string) => STRIPE_FACTOR[currency.toUpperCase()] ?? 1
 const PAYABLE = new Set(['requires_payment_method', 'requires_confirmation', 'requires_action'])
 
-export function stripePayments({ bank }: StripeServer, orderIds: ReadonlySet<string>): BankPayment[] {
+export function stripePayments({ bank, startedPayments }: StripeServer, orderIds: ReadonlySet<string>): BankPayment[] {
   return bank.paymentIntents
     .filter(({ metadata }) => orderIds.has(metadata['order_id']))
     .map((intent): BankPayment => {
       const of = ({ payment_intent: id }: Record<string, any>) => id === intent['id']
       const minor = (amount: number) => amount / factorOf(intent['currency'])
       const charges = bank.charges.filter(of)
+      const startedAfter = startedPayments.get(intent['id'])
       return {
         processor: 'stripe',
+        ...(startedAfter !== undefined && { startedAfter }),
         id: intent['id'],
         orderId: intent['metadata'].order_id,
         amountMinor: minor(intent['amount']),

@@ -73,6 +73,8 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
     STRIPE_API_URL: stripe.url,
     ...razorpaySettings(razorpay),
+    // one service after the other, or in its place
+    STORAGE_URL: `file:${serviceFolder(t)}`,
   }
 
   const start = killed ? startProcess : startHere

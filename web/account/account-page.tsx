@@ -3,14 +3,17 @@ import { explain, explainCode } from '../ui/auth-words.ts'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { useStore } from '../ui/store.ts'
-import { openAccount, SIGN_IN_AGAIN, type Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { openAccount, SIGN_IN_AGAIN, type Account, type AccountState } from './account.ts'
+import { HistoryPart } from './history-part.tsx'
+import { Bar } from '../shop/bar.tsx'
+import { useRecovery } from '../ui/recovery.ts'
 import { IdentitiesPart } from './identities-part.tsx'
 import { MailboxPart } from './mailbox-part.tsx'
 import { NamePart } from './name-part.tsx'
-import { Do, Refused } from './part.tsx'
+import { MailsPart } from './mails-part.tsx'
 import { PasswordPart } from './password-part.tsx'
 import { SessionsPart } from './sessions-part.tsx'
+import { SupportPart } from './support-part.tsx'
 
 export function AccountPage() {
   const account = useMemo(openAccount, [])
@@ -19,9 +22,33 @@ export function AccountPage() {
   const { seller, session, trouble } = state
   const ready = seller !== undefined
   useEffect(() => {
-    if (ready && location.hash === '#password') document.getElementById('password')?.scrollIntoView()
+    if (ready && /^#[a-z]+$/.test(location.hash)) document.getElementById(location.hash.slice(1))?.scrollIntoView()
   }, [ready])
-  if (!seller || !session) return <Opening account={account} trouble={trouble} />
+  useRecovery(trouble, () => void account.load(true))
+  return (
+    <>
+      <Bar under="account" onLeave={account.signOut} />
+      <main class="room">
+        {seller && session ? (
+          <Parts account={account} state={state} seller={seller} session={session} error={error} />
+        ) : (
+          <Opening account={account} trouble={trouble} />
+        )}
+      </main>
+    </>
+  )
+}
+
+type Known = Required<Pick<AccountState, 'seller' | 'session'>>
+
+function Parts({
+  account,
+  state,
+  seller,
+  session,
+  error,
+}: Known & { account: Account; state: AccountState; error: string | undefined }) {
+  const { trouble } = state
   return (
     <div class="account">
       <header class="top">
@@ -30,12 +57,6 @@ export function AccountPage() {
           <p class="soft">
             Signed in as <span class="address">{seller.email}</span>
           </p>
-        </div>
-        <div class="row">
-          <a class="button" href="/shop/">
-            Your shop
-          </a>
-          <SignOut account={account} />
         </div>
       </header>
       {error && (
@@ -50,10 +71,13 @@ export function AccountPage() {
       )}
       {trouble ? <Failed account={account} trouble={trouble} /> : null}
       <NamePart account={account} seller={seller} />
+      <SupportPart account={account} seller={seller} />
+      <MailsPart account={account} />
       <MailboxPart account={account} seller={seller} />
       <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />
       <IdentitiesPart account={account} state={state} />
       <SessionsPart account={account} sessions={state.sessions} />
+      <HistoryPart events={state.events} />
     </div>
   )
 }
@@ -77,26 +101,6 @@ function Failed({ account, trouble }: { account: Account; trouble: unknown }) {
         Try again
       </button>
     </Notice>
-  )
-}
-
-function SignOut({ account }: { account: Account }) {
-  const deed = useDeed()
-  return (
-    <>
-      <Do
-        busy={deed.busy}
-        onClick={() =>
-          void deed.run(async () => {
-            await account.signOut()
-            return ''
-          })
-        }
-      >
-        Sign out
-      </Do>
-      <Refused deed={deed} />
-    </>
   )
 }
 

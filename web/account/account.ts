@@ -2,18 +2,22 @@ import { Trouble } from '../ui/api.ts'
 import {
   endOtherSessions,
   endSession,
+  getHistory,
   getIdentities,
   getProviders,
   getSession,
   getSessions,
   signOut,
   unlink,
+  whySignedOut,
+  type AccountEvent,
   type CurrentSession,
   type Identity,
   type Seller,
   type SessionEntry,
 } from '../ui/auth-api.ts'
 import { newStore, type Store } from '../ui/store.ts'
+import { forgetDrafts } from '../shop/kept.ts'
 import { keep as keepMoving } from './moving.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/account/'
@@ -25,13 +29,15 @@ export interface AccountState {
   session?: CurrentSession['session']
   sessions?: SessionEntry[]
   identities?: Identity[]
+  events?: AccountEvent[]
   idp: boolean
   /** Why the account, or a part of it, could not be read. */
   trouble?: unknown
 }
 
 export interface Account extends Pick<Store<AccountState>, 'get' | 'subscribe'> {
-  load: () => Promise<void>
+  /** `quietly`: what is said of an earlier failure stays until there is an answer. */
+  load: (quietly?: boolean) => Promise<void>
   /** After what ends other sessions, or makes this one a new one. */
   changed: (seller?: Seller) => Promise<void>
   endSession: (id: string) => Promise<void>
@@ -49,8 +55,9 @@ export function openAccount(): Account {
     try {
       return await work()
     } catch (trouble) {
-      if (trouble instanceof Trouble && trouble.code === 'not_signed_in') {
-        location.replace(get().seller ? `${SIGN_IN}&error=session_ended` : SIGN_IN)
+      const why = whySignedOut(trouble, get().seller !== undefined)
+      if (why !== undefined) {
+        location.replace(SIGN_IN + why)
         // The page is being left: nothing more is to be shown on it.
         return new Promise<Answer>(() => {})
       }
@@ -58,8 +65,8 @@ export function openAccount(): Account {
     }
   }
 
-  async function load(): Promise<void> {
-    set({ trouble: undefined })
+  async function load(quietly = false): Promise<void> {
+    if (!quietly) set({ trouble: undefined })
     try {
       const { seller, session } = await asSeller(getSession)
       set({ seller, session })
@@ -70,10 +77,10 @@ export function openAccount(): Account {
   }
 
   async function loadLists(): Promise<void> {
-    const [sessions, identities, { idp }] = await asSeller(() =>
-      Promise.all([getSessions(), getIdentities(), getProviders()]),
+    const [sessions, identities, { idp }, events] = await asSeller(() =>
+      Promise.all([getSessions(), getIdentities(), getProviders(), getHistory()]),
     )
-    set({ sessions: sessions.items, identities: identities.items, idp, trouble: undefined })
+    set({ sessions: sessions.items, identities: identities.items, events: events.items, idp, trouble: undefined })
   }
 
   // A page that the browser has kept as it was must not show an account after signing out.
@@ -105,6 +112,7 @@ export function openAccount(): Account {
     async signOut() {
       keepMoving(undefined)
       await signOut()
+      forgetDrafts()
       location.replace('/sign-in/?out=1')
       await new Promise(() => {})
     },

@@ -5,12 +5,6 @@ import './account.css'
 import { render } from 'preact'
 import { AccountPage } from './account-page.tsx'
 
-const link = document.querySelector<HTMLAnchorElement>('.bar a[href="/sign-in/"]')
-if (link) {
-  link.href = '/account/'
-  link.textContent = 'Account'
-  link.ariaCurrent = 'page'
-}
 const place = document.getElementById('app')!
 place.replaceChildren()
 render(<AccountPage />, place)

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { rename, type Seller } from '../ui/auth-api.ts'
+import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
@@ -20,7 +20,7 @@ export function NamePart({ account, seller }: { account: Account; seller: Seller
     setFault(wrong)
     if (wrong) return
     void deed.run(async () => {
-      const { seller: renamed } = await account.asSeller(() => rename(name.trim()))
+      const { seller: renamed } = await account.asSeller(() => changeSeller({ name: name.trim() }))
       setName(renamed.name)
       await account.changed(renamed)
       return 'Saved. Buyers read this name from now on.'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { explain } from '../ui/auth-words.ts'
 import { Icon } from '../ui/icon.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 import { SIGN_IN_AGAIN } from './account.ts'
 import type { Deed } from './deed.ts'
 
@@ -31,9 +31,8 @@ export function Refused({ deed }: { deed: Deed }) {
   const { title, text } = explain(deed.trouble)
   const again = deed.refusedFor('recent_sign_in_required')
   return (
-    <Notice
+    <Refusal
       key={deed.tries}
-      role="alert"
       title={title}
       {...(again ? { tone: 'trial' as const, icon: 'lock' as const } : { tone: 'alarm' as const })}
     >
@@ -43,7 +42,7 @@ export function Refused({ deed }: { deed: Deed }) {
           Sign in again
         </a>
       )}
-    </Notice>
+    </Refusal>
   )
 }
 

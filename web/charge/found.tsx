@@ -33,7 +33,7 @@ export function Found({ found, email, onAgain }: FoundProps) {
         </ul>
       )}
       {more && <p class="soft">There are more; these are the latest.</p>}
-      <Notice title="Still not yours?" icon="card">
+      <Notice title="Still not yours?" icon="file">
         <p>
           Somebody you share the card with may have bought it with another address. If nobody did, please ask your bank
           about it.

@@ -1,7 +1,7 @@
 import type { ProductView } from '../ui/api.ts'
-import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { fromApi } from '../ui/page-data.ts'
+import { priceWords } from '../ui/price-words.ts'
 
 /** Only on a service that nobody but its owner reaches: something to buy at once, and where the mails end up. */
 export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: boolean }) => (
@@ -14,8 +14,8 @@ export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: bo
       </p>
       <h2 id="demo-title">Try it now: no money moves</h2>
       <p class="soft">
-        This service runs with a built-in sandbox in place of a bank. Buy the product and choose how the bank behaves:
-        it declines, it takes its time, it forgets to tell us.
+        This service runs with a built-in sandbox in place of a bank. Buy a product and choose how the bank behaves: it
+        declines, it takes its time, it forgets to tell us. The code SPRING takes 20 % off the price in dollars.
       </p>
       {outbox && (
         <p>
@@ -35,7 +35,7 @@ export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: bo
             </h3>
             <p class="soft small">{product.seller.name}</p>
           </div>
-          <p class="price">{money(product.amount, product.currency)}</p>
+          <p class="price">{priceWords(product)}</p>
         </li>
       ))}
     </ul>

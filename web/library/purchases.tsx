@@ -105,6 +105,9 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
           {amount === 0 ? 'free' : money(amount, currency)}
           {status === 'partially_refunded' && ' · partly refunded'}
         </p>
+        <p class="small">
+          Questions? <a href={`mailto:${seller.supportEmail}`}>{seller.supportEmail}</a>
+        </p>
         <a
           class="link small"
           id={`open-${orderId}`}

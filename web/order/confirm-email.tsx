@@ -3,6 +3,7 @@ import { confirmEmail, Trouble } from '../ui/api.ts'
 import { BetterEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
+import { moment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import { sentence } from '../ui/words.ts'
@@ -25,6 +26,7 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
   const [trouble, setTrouble] = useState<string>()
   const [tries, setTries] = useState(0)
   const [busy, setBusy] = useState(false)
+  const [waiting, setWaiting] = useState<string>()
   const runningRef = useRef(false)
 
   const submit = async (event: Event) => {
@@ -41,8 +43,13 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
     runningRef.current = true
     setBusy(true)
     try {
-      await confirmEmail(orderId, email.trim(), code)
-      onConfirmed(email.trim().toLowerCase())
+      const { moved, movesAt } = await confirmEmail(orderId, email.trim(), code)
+      if (moved) return onConfirmed(email.trim().toLowerCase())
+      setWaiting(
+        movesAt
+          ? `It moves to it on ${moment(movesAt)}, unless the reader of the old address keeps it there.`
+          : 'It moves to it when the reader of the old address agrees.',
+      )
     } catch (refused) {
       if (refused instanceof Trouble && refused.code === 'invalid_code') setFaults({ code: NOT_RIGHT })
       else setTrouble(refused instanceof Trouble && refused.code === 'rate_limited' ? TOO_OFTEN : sentence(refused))
@@ -50,12 +57,28 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
     runningRef.current = false
     setBusy(false)
   }
+  if (waiting) {
+    return (
+      <div class="lookup stack">
+        <h1 tabIndex={-1} ref={focused}>
+          Your address is confirmed
+        </h1>
+        <p class="lead">The order opens with it already. {waiting}</p>
+        <p>A receipt is on its way to you.</p>
+        <p>
+          <button type="button" class="button primary" onClick={() => onConfirmed(email.trim().toLowerCase())}>
+            Open the order
+          </button>
+        </p>
+      </div>
+    )
+  }
   return (
     <div class="lookup stack">
       <h1>Confirm your address</h1>
       <p class="lead">
         The seller was told that the address of this order was mistyped. Enter the right one and the code that we mailed
-        to it: the order, its receipt and its files then belong to it.
+        to it. The order opens with it from then on, and moves to it when the old address has had time to answer.
       </p>
       {trouble && <Notice key={tries} tone="alarm" role="alert" title={trouble} />}
       <form class="stack" noValidate onSubmit={submit} onFocusOut={() => setLeft(true)}>
@@ -113,6 +136,9 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
     </div>
   )
 }
+
+/** What was asked for has gone from the page: what came of it takes the focus. */
+const focused = (heading: HTMLElement | null) => heading?.focus()
 
 const NOT_RIGHT =
   'This code does not fit this order and address. Check both; after five wrong tries, or a day, only a new one from the seller helps.'

@@ -1,18 +1,24 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useStore } from '../ui/store.ts'
 import { ConfirmEmail } from './confirm-email.tsx'
+import { KeepAddress } from './keep-address.tsx'
 import { Lookup } from './lookup.tsx'
 import { openOrder } from './order.ts'
 import { Receipt } from './receipt.tsx'
 
 /** Where the mail with the code for a new address leads. */
 const CONFIRM = '#email'
+/** Where the mail to the old address leads, with what shows that it was ours. */
+const KEEP = '#keep='
 
 /** The page a receipt links to. It shows an order to who knows its number and its address, and to nobody else anything. */
 export function OrderPage({ asked }: { asked: string }) {
   const opened = useMemo(() => openOrder(asked), [asked])
   const { order, email, busy, fault, tries } = useStore(opened)
-  const [confirming, stopConfirming] = useConfirming()
+  const [hash, stopConfirming] = useHash()
+  const confirming = hash === CONFIRM
+  const keeping = hash.startsWith(KEEP) ? hash.slice(KEEP.length) : undefined
+  if (keeping && asked) return <KeepAddress orderId={asked} token={keeping} onLeave={stopConfirming} />
   if (confirming && asked) {
     return (
       <ConfirmEmail
@@ -49,19 +55,19 @@ export function OrderPage({ asked }: { asked: string }) {
   )
 }
 
-/** A code works once: after it the address of the page leads to the order. */
-function useConfirming(): [boolean, () => void] {
-  const [confirming, setConfirming] = useState(location.hash === CONFIRM)
+/** What the mail's link says behind the `#`. It works once: after it the address of the page leads to the order. */
+function useHash(): [string, () => void] {
+  const [hash, setHash] = useState(location.hash)
   useEffect(() => {
-    const follow = () => setConfirming(location.hash === CONFIRM)
+    const follow = () => setHash(location.hash)
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
   return [
-    confirming,
+    hash,
     () => {
       history.replaceState(history.state, '', location.pathname + location.search)
-      setConfirming(false)
+      setHash('')
     },
   ]
 }

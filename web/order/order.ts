@@ -26,6 +26,8 @@ export function openOrder(asked: string): OpenOrder {
   const remembered = asked ? emailOf(asked) : undefined
   const { get, set, subscribe } = newStore<OrderState>({ email: remembered, busy: remembered !== undefined, tries: 0 })
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** What was asked for when no answer came. */
+  let last: { orderId: string; email: string } | undefined
 
   async function load(orderId: string, email: string): Promise<void> {
     clearTimeout(timer)
@@ -37,7 +39,7 @@ export function openOrder(asked: string): OpenOrder {
       const order = await getStatus(orderId, email, status === 'pending' || status === 'processing')
       // The details are there only when the address is the order's.
       if (!order.timeline) throw new Trouble({ code: 'order_not_found', status: 404 })
-      rememberOrder(orderId, email)
+      rememberOrder(orderId, email, order.statusToken)
       set({ order, email, fault: undefined })
       if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
     } catch (trouble) {
@@ -46,7 +48,15 @@ export function openOrder(asked: string): OpenOrder {
       set({ fault: unmatched ? 'Nothing matches this order number and e-mail.' : sentence(trouble) })
       if (unmatched) set({ order: undefined })
       else if (get().order) again(POLL_MS.failed)
+      last = unmatched ? undefined : { orderId, email }
     }
+  }
+
+  async function open(orderId: string, email: string): Promise<void> {
+    if (get().busy) return
+    set({ busy: true, tries: get().tries + 1 })
+    await load(orderId, email)
+    set({ busy: false })
   }
 
   async function refresh(): Promise<void> {
@@ -54,6 +64,11 @@ export function openOrder(asked: string): OpenOrder {
     if (order && email) await load(order.orderId, email)
   }
 
+  addEventListener('online', () => {
+    const { order, fault, busy } = get()
+    if (order) void refresh()
+    else if (fault && last && !busy) void open(last.orderId, last.email)
+  })
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void refresh()
   })
@@ -62,12 +77,7 @@ export function openOrder(asked: string): OpenOrder {
   return {
     get,
     subscribe,
-    async open(orderId, email) {
-      if (get().busy) return
-      set({ busy: true, tries: get().tries + 1 })
-      await load(orderId, email)
-      set({ busy: false })
-    },
+    open,
     async renew() {
       await refresh()
       return get().order?.downloads ?? []
@@ -75,6 +85,7 @@ export function openOrder(asked: string): OpenOrder {
     forget() {
       clearTimeout(timer)
       forgetOrder(get().order?.orderId ?? '')
+      history.replaceState(history.state, '', location.pathname + location.search)
       set({ order: undefined, email: undefined })
     },
   }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
@@ -10,7 +11,8 @@ import { read } from '../ui/storage.ts'
 import { Withdrawn } from '../ui/withdrawn.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
-import { FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT } from './words.ts'
+import { stepsOf } from './steps.ts'
+import { FAILED, FREE, GOING_BACK, HAPPENINGS, HEADLINES, NEWS, NOTHING_LEFT, NO_FILES } from './words.ts'
 
 interface ReceiptProps {
   order: OrderStatus
@@ -41,17 +43,19 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         <output class="lead">{text}</output>
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
         {news && <Notice title={news} icon="clock" />}
-        {hasBounced(order) && <Bounced email={email} />}
+        {hasBounced(order) && <Bounced email={email} seller={order.seller} />}
+        {order.receiptHeld && (
+          <Notice title="No receipt was mailed." icon="mail">
+            <p>
+              Too many mails about free orders were sent today. Keep the address of this page, or ask for the receipt
+              tomorrow: the button is below your files.
+            </p>
+          </Notice>
+        )}
         <Withdrawn files={order.withdrawnFiles} />
         {files && <Files downloads={order.downloads} renew={renew} />}
-        {order.status === 'pending' && order.product && isKeptHere(order.product.id, order.orderId) && (
-          <p>
-            <a class="button" href={`/pay/?product=${order.product.id}`}>
-              Go on to the payment
-            </a>
-          </p>
-        )}
-        <Progress order={order} />
+        <PayLink order={order} />
+        <Progress steps={stepsOf(order)} />
         <Log order={order} />
         <div class="actions">
           {files && <SendAgain orderId={order.orderId} email={email} />}
@@ -74,6 +78,14 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
             {order.paidAt && <Line name={isFree ? 'Ordered' : 'Paid'} value={moment(order.paidAt)} />}
             {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
             {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
+            {order.seller && <Line name="Sold by" value={order.seller.name} wide />}
+            {order.seller && (
+              <Line
+                name="Questions"
+                value={<a href={`mailto:${order.seller.supportEmail}`}>{order.seller.supportEmail}</a>}
+                wide
+              />
+            )}
             <Line name="Sent to" value={email} wide />
             {order.statementDescriptor && order.amount > 0 && (
               <Line name="On your statement" value={order.statementDescriptor} wide mono />
@@ -89,17 +101,42 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
 
 function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status']] {
   if (isGoingBack(order)) return GOING_BACK
-  if (order.paid && order.withdrawnFiles && order.downloads.length === 0) return NOTHING_LEFT
+  if (hasFailed(order)) return FAILED
+  if (order.paid && order.product && order.downloads.length === 0) return order.withdrawnFiles ? NOTHING_LEFT : NO_FILES
   return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]
+}
+
+/** A bank was at work on a payment, and is not any more. */
+const hasFailed = ({ status, canPay }: OrderStatus): boolean => status === 'processing' && canPay === true
+
+/** Where an order that waits for its payment is paid. */
+function PayLink({ order }: { order: OrderStatus }) {
+  const { status, orderId, product } = order
+  if (!product) return null
+  const isHere = isKeptHere(product.id, orderId)
+  if (!hasFailed(order) && !(status === 'pending' && isHere)) return null
+  return (
+    <p>
+      <a class="button" href={`/pay/?product=${product.id}`}>
+        {!hasFailed(order) ? 'Go on to the payment' : isHere ? 'Pay again' : 'Order it again'}
+      </a>
+    </p>
+  )
 }
 
 /** Until the service says so in its own type. */
 const hasBounced = (order: OrderStatus & { receiptBounced?: boolean }): boolean => order.receiptBounced === true
 
-const Bounced = ({ email }: { email: string }) => (
+const Bounced = ({ email, seller }: { email: string; seller: OrderStatus['seller'] }) => (
   <Notice tone="alarm" title="We could not deliver your receipt.">
     <p>
       The mail server of <span class="address">{email}</span> refused it. If the address is mistyped, tell the seller
+      {seller && (
+        <>
+          {' '}
+          (<a href={`mailto:${seller.supportEmail}`}>{seller.supportEmail}</a>)
+        </>
+      )}{' '}
       the right one: a code goes there, and with it you move the order. Until then everything is here, on this page.
     </p>
   </Notice>
@@ -111,16 +148,15 @@ const isKeptHere = (productId: string, orderId: string): boolean =>
 
 /** What was paid; and where some of it went back, what did, and what is left. */
 function Sums({ order }: { order: OrderStatus }) {
-  const { status, paidAt, amount, currency, refundedAmount = 0, discountAmount = 0 } = order
-  const takenBack = status === 'charged_back' ? amount - refundedAmount : 0
-  const left = amount - refundedAmount - takenBack
+  const { paidAt, amount, currency, refundedAmount = 0, chargedBackAmount = 0, discountAmount = 0 } = order
+  const left = amount - refundedAmount - chargedBackAmount
   return (
     <>
       {discountAmount > 0 && <Line name="Price" value={money(amount + discountAmount, currency)} />}
       {discountAmount > 0 && <Line name="Discount" value={`−${money(discountAmount, currency)}`} />}
       {left < amount && <Line name="Total" value={money(amount, currency)} />}
       {refundedAmount > 0 && <Line name="Refunded" value={`−${money(refundedAmount, currency)}`} />}
-      {takenBack > 0 && <Line name="Taken back by the bank" value={`−${money(takenBack, currency)}`} />}
+      {chargedBackAmount > 0 && <Line name="Taken back by the bank" value={`−${money(chargedBackAmount, currency)}`} />}
       <div class="total">
         <dt>{left < amount ? 'Left paid' : paidAt ? 'Total' : 'Price'}</dt>
         <dd>{amount > 0 ? money(left, currency) : 'Free'}</dd>
@@ -129,7 +165,14 @@ function Sums({ order }: { order: OrderStatus }) {
   )
 }
 
-const Line = ({ name, value, wide, mono }: { name: string; value: string; wide?: boolean; mono?: boolean }) => (
+interface LineProps {
+  name: string
+  value: ComponentChildren
+  wide?: boolean
+  mono?: boolean
+}
+
+const Line = ({ name, value, wide, mono }: LineProps) => (
   <div class={wide ? 'wide' : undefined}>
     <dt>{name}</dt>
     <dd class={mono ? 'mono' : undefined}>{value}</dd>

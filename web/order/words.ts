@@ -42,6 +42,18 @@ export const NOTHING_LEFT: (typeof HEADLINES)[Status] = [
   'All the files of this order were withdrawn. Here is why.',
 ]
 
+/** An order from before products without files went off sale. */
+export const NO_FILES: (typeof HEADLINES)[Status] = [
+  'This order has no files',
+  'The product had no files when you bought it. Please write to the seller.',
+]
+
+/** The bank had begun, and has said no after all. */
+export const FAILED: (typeof HEADLINES)[Status] = [
+  'Your payment did not go through',
+  'Your bank had begun to work on it and has said no. Nothing was taken, and you can pay again.',
+]
+
 /** What cost nothing. */
 export const FREE: (typeof HEADLINES)[Status] = ['Thank you. It’s yours.', 'The files are here for you at any time.']
 
@@ -65,6 +77,7 @@ export const HAPPENINGS: Record<string, string> = {
   payment_returned: 'A payment that did not match was sent back',
   needs_review: 'Payment does not match; a person is looking at it',
   disputed: 'Payment disputed at the bank',
-  dispute_won: 'Dispute decided for the shop, files released again',
+  dispute_won: 'Dispute decided for the shop, files available',
   charged_back: 'Payment taken back by the bank',
+  partially_charged_back: 'A part of the payment taken back by the bank',
 }

@@ -3,10 +3,23 @@ import { getMails, Trouble, type Mail } from '../ui/api.ts'
 import { moment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { pageData } from '../ui/page-data.ts'
+import { read, write } from '../ui/storage.ts'
 import { sentence } from '../ui/words.ts'
 import { Letter } from './letter.tsx'
 
 const LOOK_AGAIN_MS = 4_000
+const KEPT_TOKEN = 'till:outbox-token'
+
+/** The token in the address that the service printed. It is kept, and taken out of the address: links from other pages have none. */
+function ownToken(): string | undefined {
+  const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
+  if (!given) return read<string>(KEPT_TOKEN)
+  write(KEPT_TOKEN, given)
+  history.replaceState(null, '', location.pathname + location.search)
+  return given
+}
+
+const token = ownToken()
 
 /** Every mail that would have been sent, newest first. It looks for new ones by itself while somebody is looking. */
 export function Outbox() {
@@ -19,7 +32,7 @@ export function Outbox() {
     let over = false
     const load = () =>
       document.visibilityState === 'visible' &&
-      getMails(to.trim()).then(
+      getMails(to.trim(), token).then(
         (found) => {
           if (over) return
           setMails(found)
@@ -36,6 +49,14 @@ export function Outbox() {
     }
   }, [to])
 
+  if (trouble instanceof Trouble && (trouble.code === 'token_required' || trouble.code === 'local_only')) {
+    return (
+      <div class="stack">
+        <h1>Outbox</h1>
+        <Notice tone="alarm" role="alert" title={trouble.message} />
+      </div>
+    )
+  }
   const absent = pageData.mode?.outbox === false || (trouble instanceof Trouble && trouble.status === 404)
   if (absent) return <p class="lead">There is no outbox here: this service really sends its mails.</p>
   const open = mails?.find((mail) => mail.id === chosen) ?? mails?.[0]

@@ -20,8 +20,8 @@ import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Notice, type Offer, type S
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   /** Makes the order, or finds the one already made for this address and what is asked for. */
   create: (email: string, wish?: Wish) => Promise<void>
-  /** Shows what the order would cost. */
-  offer: (offer: Offer) => void
+  /** Shows what the order would cost; nothing while that cannot be read from what is typed. */
+  offer: (offer: Offer | undefined) => void
   /** By a form that is on the screen; `rail` where the page knows it. */
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
   check: () => Promise<void>
@@ -29,6 +29,8 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   renew: () => Promise<Download[]>
   /** Lets the buyer correct the address; another address is another order. */
   editEmail: () => void
+  /** The buyer types another address: an order that could not be made before is not made by itself any more. */
+  letGo: () => void
   /** Leaves a finished order behind, because the buyer asked for a new one. */
   startOver: () => void
   /** A code is on the screen that another device may pay: keep asking. */
@@ -75,7 +77,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   function open(kept: Kept, created: Created, isNew: boolean): void {
     const { orderId, status, clientSecret } = created
     const { attempt: _, left: __, ...rest } = kept
-    rememberOrder(orderId, kept.email)
+    rememberOrder(orderId, kept.email, created.statusToken)
     const isSame = kept.orderId === orderId
     const next = isSame ? kept : { ...rest, orderId }
     keep(productId, next)
@@ -151,6 +153,10 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     if (JSON.stringify(recall(productId)) !== JSON.stringify(get().kept)) adopt()
     // Even a finished order is asked for again: it may have been refunded since, and its links last for an hour.
     void following.check()
+    const { kept, trouble, failedAt } = get()
+    // the same key: had the first try arrived after all, this finds its order
+    if (kept && !kept.orderId && failedAt === 'create' && trouble instanceof Trouble && trouble.unknown)
+      void create(kept.email)
   }
 
   onOtherTab(productId, adopt)
@@ -181,6 +187,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       return get().order?.downloads ?? []
     },
     editEmail: () => get().busy !== 'in_form' && set({ editing: true, trouble: undefined }),
+    letGo: () => get().trouble && set({ trouble: undefined }),
     startOver,
     watch(watching) {
       set({ watching })

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { BetterEmail } from '../ui/better-email.tsx'
+import { BetterEmail, useHeldEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -15,6 +15,8 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const [left, setLeft] = useState(false)
   const [tries, setTries] = useState(0)
   const [fault, setFault] = useState<string>()
+  const [held, setHeld] = useState(false)
+  const isHeld = useHeldEmail()
   const { Part, waits, failed } = useOfferPart(product)
   const [reader] = useState<OfferProps['reader']>({})
   if (!product.payments.live && product.amount > 0) return <NotLive />
@@ -35,19 +37,29 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         : 'Please enter your e-mail.'
     setFault(wrong)
     if (wrong) return
+    const hold = await isHeld(email)
+    setHeld(hold)
+    if (hold) return
     const wish = reader.current && (await reader.current())
     if (wish || !reader.current) void checkout.create(email, wish)
   }
   const change = (value: string) => {
     setEmail(value)
     setFault(undefined)
+    setHeld(false)
+    // what was asked for before is not carried on with by itself
+    checkout.letGo()
     // While typing nobody is corrected; the hint comes when the field is left.
     setLeft(false)
   }
   return (
     <form class="stack" noValidate onSubmit={(event) => void submit(event)} onFocusOut={() => setLeft(true)}>
       <h2 tabIndex={-1}>Where should we send it?</h2>
-      {trouble && !refused ? <Notice tone="alarm" title={sentence(trouble)} role="alert" /> : null}
+      {trouble && !refused ? (
+        <Notice tone="alarm" title={sentence(trouble)} role="alert">
+          {!navigator.onLine && <p>There is no order yet: we make it as soon as you are back.</p>}
+        </Notice>
+      ) : null}
       <EmailField
         value={email}
         onValue={change}
@@ -55,7 +67,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         fault={fault ?? refusedFault}
         tries={tries}
       >
-        <BetterEmail value={email} left={left || fault !== undefined} onValue={change} />
+        <BetterEmail value={email} left={left || fault !== undefined} onValue={change} held={held} />
       </EmailField>
       {waits && <div class="blank short" />}
       {Part && (

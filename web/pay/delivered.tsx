@@ -27,7 +27,7 @@ export function Delivered({ checkout, state }: StepProps) {
       </div>
       {order.status === 'partially_refunded' && (
         <Notice
-          title={`${money(order.refundedAmount ?? 0, order.currency)} of the price was refunded to you.`}
+          title={`${money((order.refundedAmount ?? 0) + (order.chargedBackAmount ?? 0), order.currency)} of the price went back to you.`}
           icon="back"
         >
           <p>You keep the files.</p>
@@ -38,8 +38,22 @@ export function Delivered({ checkout, state }: StepProps) {
           <p>The second payment was refunded at once. It can take some days to show on your statement.</p>
         </Notice>
       )}
-      <Files downloads={order.downloads} renew={checkout.renew} />
-      <p class="soft small">These links last an hour; this page and your receipt’s make new ones at any time.</p>
+      {order.downloads.length > 0 ? (
+        <>
+          <Files downloads={order.downloads} renew={checkout.renew} />
+          <p class="soft small">These links last an hour; this page and your receipt’s make new ones at any time.</p>
+        </>
+      ) : (
+        <Notice title="There is no file to download." tone="alarm">
+          <p>The page of your order says why. Please write to the seller.</p>
+        </Notice>
+      )}
+      {order.seller && (
+        <p class="small">
+          Sold by {order.seller.name}. Questions?{' '}
+          <a href={`mailto:${order.seller.supportEmail}`}>{order.seller.supportEmail}</a>
+        </p>
+      )}
       <OrderLink kept={kept} />
       {order.amount > 0 && (
         <p>

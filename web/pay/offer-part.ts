@@ -1,7 +1,7 @@
 import type { ComponentType, h as draw } from 'preact'
 import type { useEffect, useState } from 'preact/hooks'
 import type { ProductView, Wish } from '../ui/api.ts'
-import { minorUnits } from '../ui/minor-units.ts'
+import { readAmount } from '../ui/amounts.ts'
 import type { Offer } from './state.ts'
 
 /** What the page has already: a part that comes later cannot import it. */
@@ -21,7 +21,8 @@ export interface OfferProps {
   product: ProductView
   /** What was asked for before, or stands in the address. */
   wish: Wish
-  onOffer: (offer: Offer) => void
+  /** Nothing while the price that is typed cannot be read. */
+  onOffer: (offer: Offer | undefined) => void
   /** Holds what gives the buyer's wish when the form is sent: nothing where a field has a fault, which then has the focus. */
   reader: { current?: () => Promise<Wish | undefined> }
 }
@@ -46,14 +47,20 @@ export function offerPart({
     const [fault, setFault] = keepState<{ at: 'chosen' | 'code'; text: string }>()
     const [applying, setApplying] = keepState(false)
 
-    const chosen = payWhatYouWant ? minorUnits(typed, tools.decimalsOf(currency)) : undefined
+    const read: { minor?: number | undefined; fault?: string | undefined } = payWhatYouWant
+      ? readAmount(typed, currency, tools.decimalsOf(currency))
+      : {}
+    const chosen = read.minor
     const listMinor = chosen ?? least
     const offMinor = discount ? takenOff(listMinor, discount) : 0
     const wishOf = (used = discount): Wish => ({
       ...(chosen !== undefined && { chosenAmount: chosen }),
       ...(used && { discountCode: used.code }),
     })
-    afterRender(() => onOffer({ wish: wishOf(), listMinor, offMinor }), [listMinor, offMinor, discount])
+    afterRender(
+      () => onOffer(read.fault ? undefined : { wish: wishOf(), listMinor, offMinor }),
+      [read.fault, listMinor, offMinor, discount],
+    )
 
     const refuse = (at: 'chosen' | 'code', text: string) => {
       setFault({ at, text })
@@ -81,15 +88,20 @@ export function offerPart({
     }, [])
 
     reader.current = async () => {
-      if (payWhatYouWant && chosen === undefined)
-        return void refuse('chosen', `Please enter an amount as it is written in ${currency}.`)
+      if (read.fault) return void refuse('chosen', read.fault)
       if (listMinor < least) return void refuse('chosen', `Please give ${price(least)} or more.`)
       // typed, and not yet looked at
       const used = discount ?? (code.trim() ? await apply() : undefined)
       return code.trim() && !used ? undefined : wishOf(used)
     }
 
-    const field = (id: 'chosen' | 'code', label: string, hint: string, input: object, end?: unknown) => {
+    const field = (
+      id: 'chosen' | 'code',
+      label: string,
+      hint: string,
+      input: object,
+      { end, below }: { end?: unknown; below?: unknown } = {},
+    ) => {
       const wrong = fault?.at === id ? fault.text : undefined
       return h('div', { class: 'field' }, [
         h('label', { for: id }, label),
@@ -108,9 +120,15 @@ export function offerPart({
           }),
           end,
         ] as never),
-        wrong && h('p', { class: 'fault', id: `${id}-fault` }, [h(Icon, { name: 'alert' }), wrong]),
-      ])
+        wrong ? h('p', { class: 'fault', id: `${id}-fault` }, [h(Icon, { name: 'alert' }), wrong]) : below,
+      ] as never)
     }
+    // Said while it is typed: "1,234" and "12,34" are one slip apart.
+    const understood = h(
+      'output',
+      { class: 'soft small understood', for: 'chosen' },
+      chosen === undefined ? (typed.trim() && read.fault) || '' : `You give ${price(chosen)}.`,
+    )
 
     return h('div', { class: 'stack offer' }, [
       payWhatYouWant &&
@@ -126,6 +144,7 @@ export function offerPart({
               setFault(undefined)
             },
           },
+          { below: understood },
         ),
       discount
         ? h('p', { class: 'recipient' }, [
@@ -164,16 +183,18 @@ export function offerPart({
                   void apply()
                 },
               },
-              h(
-                'button',
-                {
-                  type: 'button',
-                  class: 'button',
-                  'aria-disabled': applying || undefined,
-                  onClick: () => void apply(),
-                },
-                applying ? 'Looking…' : 'Apply',
-              ),
+              {
+                end: h(
+                  'button',
+                  {
+                    type: 'button',
+                    class: 'button',
+                    'aria-disabled': applying || undefined,
+                    onClick: () => void apply(),
+                  },
+                  applying ? 'Looking…' : 'Apply',
+                ),
+              },
             ),
           ]),
     ])

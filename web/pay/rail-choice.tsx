@@ -1,5 +1,5 @@
 import type { OrderStatus, Rail } from '../ui/api.ts'
-import { Icon } from '../ui/icon.tsx'
+import { Drawing } from '../ui/icon.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { useSandboxWords } from './sandbox-form.tsx'
 import { UpiCode } from './upi-code.tsx'
@@ -23,7 +23,7 @@ export function RailChoice({ rails, chosen, onChoose, order, seller }: RailChoic
           <label>
             <input type="radio" name="rail" value={rail} checked={rail === chosen} onChange={() => onChoose(rail)} />
             <span>{RAIL_NAMES[rail]}</span>
-            <Icon name={rail} />
+            <Drawing shape={words?.SHAPES[rail]} />
           </label>
           {rail === chosen && (
             <div class="about soft small">

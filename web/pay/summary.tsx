@@ -37,6 +37,8 @@ export function Summary({ product, order, offer }: SummaryProps) {
             srcset={
               product.images &&
               Object.entries(product.images)
+                // beside the widths there is the preview for links, which is no size of the page's
+                .filter(([width]) => /^\d+$/.test(width))
                 .map(([width, url]) => `${fromApi(url)} ${width}w`)
                 .join()
             }

@@ -1,5 +1,5 @@
 import { Notice } from '../ui/notice.tsx'
-import { Progress } from '../ui/progress.tsx'
+import { Progress, type Step } from '../ui/progress.tsx'
 import { sentence } from '../ui/words.ts'
 import type { StepProps } from './counter.tsx'
 import { useElapsed } from './elapsed.ts'
@@ -7,12 +7,14 @@ import { OrderLink } from './order-link.tsx'
 
 const LONGER_MS = 10_000
 const LONG_MS = 40_000
+const WORKING = 'payment_processing'
 
 /** The money may be on its way: no button here could take it twice. Calm first; it says more only when it lasts. */
 export function Waiting({ checkout, state }: StepProps) {
   const { order, kept, trouble, busy } = state
   const attempt = kept?.attempt
   const atBank = order?.status === 'processing' || attempt?.answer === 'processing'
+  const approved = attempt?.answer === 'captured' && order?.status !== 'processing'
   const lost = !atBank && (!attempt?.answer || attempt.answer === 'left') && !busy
   const waited = useElapsed(attempt?.sentAt)
   const long = waited > LONG_MS
@@ -32,7 +34,21 @@ export function Waiting({ checkout, state }: StepProps) {
                 ? 'Your bank takes a little longer than usual. There is nothing for you to do.'
                 : 'This usually takes a few seconds.'}
       </p>
-      <Progress order={order ?? { status: 'pending' }} attempt={attempt?.answer === 'captured' ? 'approved' : 'sent'} />
+      <Progress
+        steps={[
+          ['Order created', 'done', order?.createdAt],
+          ...(approved
+            ? ([
+                ['Bank approved', 'done'],
+                ['Confirming the payment', 'now'],
+              ] as Step[])
+            : ([
+                ['Waiting for the bank', 'now', order?.timeline?.findLast(({ what }) => what === WORKING)?.at],
+                ['Payment confirmed', 'open'],
+              ] as Step[])),
+          ['Files ready', 'open'],
+        ]}
+      />
       {(atBank || long) && (
         <Notice icon="mail" title="You may close this page.">
           <p>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { decimalsOf, feeOf } from '../../src/kit/money.ts'
+import { readAmount } from '../ui/amounts.ts'
 import { money } from '../ui/format.ts'
-import { minorUnits } from '../ui/minor-units.ts'
 
 const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 
@@ -9,9 +9,9 @@ const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 export function Calculator() {
   const [price, setPrice] = useState('499.00')
   const [currency, setCurrency] = useState('INR')
-  const amount = minorUnits(price, decimalsOf(currency))
-  const fault = amount === undefined && price.trim() !== ''
-  const shown = amount ?? 0
+  const read = readAmount(price, currency, decimalsOf(currency))
+  const fault = price.trim() ? read.fault : undefined
+  const shown = read.minor ?? 0
   return (
     <div class="slip stack">
       <h2>What a sale leaves you</h2>
@@ -40,7 +40,7 @@ export function Calculator() {
       </div>
       {fault && (
         <p class="fault" id="price-fault">
-          Please enter an amount as it is written in {currency}.
+          {fault}
         </p>
       )}
       <output for="price currency">

@@ -73,6 +73,8 @@ export const createProduct = async (input: Partial<ProductInput>) =>
 export const changeProduct = async (id: string, input: Partial<ProductInput>, version?: string) =>
   versioned(await request<Product>('PATCH', `products/${path(id)}`, input, version ? { 'if-match': version } : {}))
 export const archiveProduct = (id: string) => request('DELETE', `products/${path(id)}`)
+export const changeFile = (id: string, fileId: string, change: { name?: string; position?: number }) =>
+  request<ProductFile>('PATCH', `products/${path(id)}/files/${path(fileId)}`, change)
 export const removeFile = (id: string, fileId: string) =>
   request('DELETE', `products/${path(id)}/files/${path(fileId)}`)
 /** A picture may be 10 MB, and a phone's network slow. */

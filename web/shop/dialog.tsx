@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Failed } from './parts.tsx'
+import { Refused } from './parts.tsx'
 
 interface DialogProps {
   title: string
@@ -99,7 +99,7 @@ interface AskProps {
 export const Ask = ({ title, action, busy, trouble, grave, onYes, onNo, children }: AskProps) => (
   <Dialog title={title} closable={!busy} onClose={onNo} onSubmit={() => !busy && onYes()}>
     {children}
-    {trouble ? <Failed trouble={trouble} /> : null}
+    <Refused deed={{ trouble, tries: 0 }} />
     <Choices busy={busy ? action : undefined} action={action} away="Cancel" grave={grave} onClose={onNo} />
   </Dialog>
 )

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Trouble } from '../ui/api.ts'
+import { useRecovery } from '../ui/recovery.ts'
 import type { List } from './api.ts'
 
 /** A part of the page that is fetched when it is needed. That it does not come is told as an answer that does not. */
@@ -18,15 +19,18 @@ export interface Loaded<Value> {
   put: (value: Value) => void
 }
 
-/** Asks when the view appears and whenever `key` changes; an answer that came too late for its key is dropped. */
+/**
+ * Asks when the view appears and whenever `key` changes; an answer that came too late for its key is dropped. Where the service could
+ * not be reached it asks again by itself, and says so until there is an answer.
+ */
 export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Pick<Loaded<Value>, 'value' | 'trouble' | 'busy'> & { key: string }>()
-  const [tries, setTries] = useState(0)
+  const [{ tries, quietly }, setTries] = useState({ tries: 0, quietly: false })
   useEffect(() => {
     let current = true
     setState((before) => ({
       value: before?.key === key ? before.value : undefined,
-      trouble: undefined,
+      trouble: quietly && before?.key === key ? before.trouble : undefined,
       busy: true,
       key,
     }))
@@ -40,11 +44,12 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- `ask` is new at every render; what it asks for is what `key` says
   }, [key, tries])
   const present = state?.key === key ? state : undefined
+  useRecovery(present?.trouble, () => setTries(({ tries: count }) => ({ tries: count + 1, quietly: true })))
   return {
     value: present?.value,
     trouble: present?.trouble,
     busy: present?.busy ?? true,
-    again: useCallback(() => setTries((count) => count + 1), []),
+    again: useCallback(() => setTries(({ tries: count }) => ({ tries: count + 1, quietly: false })), []),
     put: useCallback(
       (value: Value) =>
         setState((before) => (before?.key === key ? { value, trouble: undefined, busy: false, key } : before)),
@@ -57,6 +62,8 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
 export interface Listed<Item> extends Omit<Loaded<Item[]>, 'put'> {
   /** Asks for the next page; absent at the end. */
   more: (() => void) | undefined
+  /** Why the next page did not come. */
+  moreTrouble: unknown
   /** Replaces one entry after it was changed here. */
   change: (turn: (items: Item[]) => Item[]) => void
 }
@@ -77,11 +84,13 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
       setRest({ busy: false, trouble })
     }
   }
+  useRecovery(rest.trouble, () => void next())
   return {
     value: value?.items,
-    trouble: first.trouble ?? rest.trouble,
+    trouble: first.trouble,
     busy: first.busy || rest.busy,
-    again: first.trouble ? first.again : () => void next(),
+    again: first.again,
+    moreTrouble: rest.trouble,
     more: cursor ? () => void next() : undefined,
     // an answer that is under way may be older than the change
     change: (turn) => (value ? put({ ...value, items: turn(value.items) }) : first.again()),

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Deed } from '../account/deed.ts'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 import type { Listed, Loaded } from './load.ts'
 import { explain } from './words.ts'
 
@@ -70,6 +72,17 @@ export function Failed({ trouble, again }: { trouble: unknown; again?: () => voi
   )
 }
 
+/** Why something was refused, beside the button that asked for it. */
+export function Refused({ deed: { trouble, tries } }: { deed: Pick<Deed, 'trouble' | 'tries'> }) {
+  if (!trouble) return null
+  const { title, text } = explain(trouble)
+  return (
+    <Refusal key={tries} title={title}>
+      {text && <p>{text}</p>}
+    </Refusal>
+  )
+}
+
 /** Nothing is there yet, and what to do about it. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty stack">
@@ -81,10 +94,11 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 /** The next page of a list, on request. */
 export const More = <Item,>({ list }: { list: Listed<Item> }) =>
   list.more ? (
-    <p class="more">
+    <div class="more">
+      {list.moreTrouble ? <Refused deed={{ trouble: list.moreTrouble, tries: 0 }} /> : null}
       <button type="button" class="button" aria-disabled={list.busy ? 'true' : undefined} onClick={list.more}>
         {list.busy && <span class="spinner" aria-hidden="true" />}
         Show more
       </button>
-    </p>
+    </div>
   ) : null

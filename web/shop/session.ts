@@ -1,5 +1,4 @@
-import { Trouble } from '../ui/api.ts'
-import { signOut } from '../ui/auth-api.ts'
+import { signOut, whySignedOut } from '../ui/auth-api.ts'
 import { forgetDrafts, keep, recall } from './kept.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
@@ -13,12 +12,19 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
     known = true
     return answer
   } catch (trouble) {
-    if (!(trouble instanceof Trouble && trouble.code === 'not_signed_in')) throw trouble
+    const why = whySignedOut(trouble, known)
+    if (why === undefined) throw trouble
     keep(WAY_BACK, location.hash)
-    location.replace(known ? `${SIGN_IN}&error=session_ended` : SIGN_IN)
+    location.replace(SIGN_IN + why)
     // The page is being left: nothing more is to be shown on it.
     return new Promise<Answer>(() => {})
   }
+}
+
+/** Once more, for what needs a fresh sign-in, and back to this view. */
+export function signInAgain(): void {
+  keep(WAY_BACK, location.hash)
+  location.assign(`${SIGN_IN}&again=1`)
 }
 
 /** Whether somebody was signed in while this page was open. */

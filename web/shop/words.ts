@@ -32,6 +32,10 @@ const REFUSALS: Record<string, Said> = {
     title: 'This picture is too large.',
     text: 'At most 10 MB and 50 megapixels are taken. Please make it smaller.',
   },
+  recent_sign_in_required: {
+    title: 'Please sign in again first.',
+    text: 'So that nobody who finds your screen open can take an order away, this is possible for ten minutes after signing in.',
+  },
   not_signed_in: {
     title: 'You have been signed out.',
     text: 'Sign in once more in another tab, then continue here.',

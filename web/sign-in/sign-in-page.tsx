@@ -76,7 +76,7 @@ export function SignInPage() {
 
 const beforeAddress = ({ provider }: { provider: boolean }): string =>
   provider
-    ? `${capital(providerName)} does not vouch for this address, so please confirm it with a code. ${sentTo}`
+    ? `${capital(providerName)} does not vouch for this address, or another account there is linked to it already, so please confirm it with a code. ${sentTo}`
     : sentTo
 
 function leadOf({ again, forgot, way }: SignInState): string {

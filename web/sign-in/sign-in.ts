@@ -72,7 +72,10 @@ export function openSignIn(): SignIn {
         if (address.again || address.error) set({ email: get().email || seller.email })
         else leave()
       },
-      () => {},
+      (trouble: unknown) => {
+        if (trouble instanceof Trouble && trouble.code === 'session_conflict' && !get().busy)
+          set({ said: explain(trouble) })
+      },
     )
     await Promise.race([session.catch(() => {}), new Promise((resolve) => setTimeout(resolve, LOOK_MS))])
     if (get().step === 'looking' && !get().busy) set({ step: 'mailbox' })

@@ -1,4 +1,5 @@
 import type { Created, OrderStatus, ProductView } from '../../src/checkout/schema.ts'
+import { tokenOf } from './my-orders.ts'
 import { apiBase } from './page-data.ts'
 
 export type { Created, OrderStatus, ProductView }
@@ -61,22 +62,34 @@ export const getProduct = (id: string, discountCode?: string) =>
 export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>
   call<Created>('/api/checkout', order, { 'idempotency-key': idempotencyKey })
 
-export const getStatus = (orderId: string, email: string, sync = false) =>
-  call<OrderStatus>(
-    `/api/checkout/${path(orderId)}/status?${new URLSearchParams({ email, ...(sync && { sync: '1' }) })}`,
-  )
+export function getStatus(orderId: string, email: string, sync = false) {
+  const token = tokenOf(orderId)
+  const query = new URLSearchParams({ email, ...(token && { token }), ...(sync && { sync: '1' }) })
+  return call<OrderStatus>(`/api/checkout/${path(orderId)}/status?${query}`)
+}
 
 export const sendReceipt = (orderId: string, email: string) =>
-  call<object>(`/api/checkout/${path(orderId)}/receipt`, { email })
+  call<object>(`/api/checkout/${path(orderId)}/receipt`, { email, token: tokenOf(orderId) })
 
-/** Moves an order to the address that its seller has named, with the code that went there. */
+/** Shows by the code that went there that somebody reads the address which the seller has named for an order. */
 export const confirmEmail = (orderId: string, email: string, code: string) =>
-  call<object>(`/api/checkout/${path(orderId)}/email`, { email, code })
+  call<{ moved: boolean; movesAt: string | null }>(`/api/checkout/${path(orderId)}/email`, { email, code })
+/** The old mailbox keeps its order, or lets it move at once. `token` is from the mail's link. */
+export const keepAddress = (orderId: string, token: string) =>
+  call<object>(`/api/checkout/${path(orderId)}/email/keep`, { token })
+export const consentToMove = (orderId: string, token: string, code: string) =>
+  call<object>(`/api/checkout/${path(orderId)}/email/consent`, { token, code })
 
 export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: string) =>
   call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', { clientSecret, rail, scenario })
 
-export const getMails = (to: string) => call<Mail[]>(`/api/outbox${to && `?${new URLSearchParams({ to })}`}`)
+/** `token`: what a demo on a network asks for. */
+export const getMails = (to: string, token?: string) =>
+  call<Mail[]>(
+    `/api/outbox${to && `?${new URLSearchParams({ to })}`}`,
+    undefined,
+    token ? { authorization: `Bearer ${token}` } : {},
+  )
 
 /** One request and its answer; `more` changes what is sent, for calls that carry a session or another method. */
 export async function call<Answer>(

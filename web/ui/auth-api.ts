@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type * as schema from '../../src/sellers/schema.ts'
-import type { CurrentSession, Identities, Seller, Sessions } from '../../src/sellers/schema.ts'
-import { call } from './api.ts'
+import type { CurrentSession, History, Identities, Seller, Sessions } from '../../src/sellers/schema.ts'
+import { call, Trouble } from './api.ts'
 import { apiBase } from './page-data.ts'
 
 export type { CurrentSession, Seller }
@@ -12,6 +12,7 @@ type Providers = Static<typeof schema.Providers>
 type LinkStarted = Static<typeof schema.LinkStarted>
 export type SessionEntry = Sessions['items'][number]
 export type Identity = Identities['items'][number]
+export type AccountEvent = History['items'][number]
 
 /** Sellers' calls carry the session; everything else on these pages goes without. */
 const asSeller = <Answer>(path: string, body?: object, method?: string) =>
@@ -25,21 +26,38 @@ export const enterCode = (email: string, code: string) => asSeller<SignedInSelle
 export const enterPassword = (email: string, password: string) =>
   asSeller<SignedInSeller>('password', { email, password })
 
+/**
+ * What to add to the sign-in page's address so that it says why one has to sign in again. Undefined: the session is not the trouble.
+ * Somebody who was never signed in here is told nothing.
+ */
+export function whySignedOut(trouble: unknown, wasSignedIn: boolean): string | undefined {
+  if (!(trouble instanceof Trouble)) return undefined
+  if (trouble.code === 'session_conflict') return '&error=session_conflict'
+  if (trouble.code !== 'not_signed_in') return undefined
+  return wasSignedIn ? '&error=session_ended' : ''
+}
+
 export const getSession = () => asSeller<CurrentSession>('session')
 export const signOut = () => asSeller('session', undefined, 'DELETE')
 export const getSessions = () => asSeller<Sessions>('sessions')
 export const endSession = (id: string) => asSeller(`sessions/${id}`, undefined, 'DELETE')
 export const endOtherSessions = () => asSeller('sessions', undefined, 'DELETE')
 
-export const rename = (name: string) => asSeller<SignedInSeller>('seller', { name }, 'PATCH')
+export const changeSeller = (change: { name: string } | { supportEmail: string | null }) =>
+  asSeller<SignedInSeller>('seller', change, 'PATCH')
 export const askNewMailbox = (email: string) => asSeller<CodeSent>('email', { email })
 export const enterNewMailboxCode = (code: string) => asSeller<SignedInSeller>('email/verify', { code })
 /** Without the current password where the session is a fresh one. */
 export const setPassword = (newPassword: string, currentPassword?: string) =>
   asSeller('password', { newPassword, ...(currentPassword && { currentPassword }) }, 'PUT')
 
+export type SaleMails = schema.SaleMails['saleMails']
+export const getMailSettings = () => asSeller<schema.SaleMails>('mails')
+export const changeMailSettings = (saleMails: SaleMails) => asSeller<schema.SaleMails>('mails', { saleMails }, 'PATCH')
+
 export const getProviders = () => asSeller<Providers>('providers')
 export const getIdentities = () => asSeller<Identities>('identities')
+export const getHistory = () => asSeller<History>('history')
 export const startLink = (returnTo: string) => asSeller<LinkStarted>('identities', { returnTo })
 export const unlink = (id: string) => asSeller(`identities/${id}`, undefined, 'DELETE')
 

@@ -68,6 +68,10 @@ const REFUSALS: Record<string, Said> = {
     title: 'This account is switched off.',
     text: 'Only the person who runs this service can switch it on again.',
   },
+  session_conflict: {
+    title: 'This browser was signed in to two accounts at once, so both sessions have ended.',
+    text: 'Somebody may have tried to make you work in their account. Please sign in again. If this comes back, tell the person who runs this service.',
+  },
   session_ended: { title: 'You have been signed out.', text: 'Sign in again to go on.' },
 }
 

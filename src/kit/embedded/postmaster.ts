@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { giveTo, makeSocketFolder, type Place, runProgram, spawnOptions, WINDOWS } from './place.ts'
+import { CannotStart } from '../cannot-start.ts'
+import { findPostmaster, FOLDER_SETTING, isAlive, isServer, type Postmaster } from './pid-file.ts'
+import { giveTo, insideFolder, makeSocketFolder, type Place, runProgram, spawnOptions, WINDOWS } from './place.ts'
 
 const START_TIMEOUT_MS = 60_000
 /** After its server was killed, the old backends hold the shared memory for a moment: a few tries, then it is a fault. */
@@ -13,14 +15,6 @@ const POLL_MS = 20
 const STOP_TIMEOUT_MS = 10_000
 const REAP_TIMEOUT_MS = 500
 const MOST_LOG_BYTES = 5_000_000
-
-/** PostgreSQL's main process, as it describes itself in its pid file. */
-export interface Postmaster {
-  pid: number
-  port: number
-  socketDir: string
-  status: string
-}
 
 export interface Running extends Postmaster {
   adopted: boolean
@@ -56,50 +50,17 @@ export async function ensureRunning(place: Place, options: ServerOptions): Promi
     child = launch(place, options)
     if (child.pid) letGo = stopWithUs(place, child.pid)
   }
-  throw new Error(`PostgreSQL did not start, see ${logFile(place)}: ${lastWords(place)}`)
-}
-
-/** The server that runs on this data now, ready or not. */
-export function findPostmaster(dataDir: string): Postmaster | undefined {
-  const file = path.join(dataDir, 'postmaster.pid')
-  let lines: string[]
-  try {
-    lines = fs.readFileSync(file, 'utf8').split('\n')
-  } catch {
-    return undefined
-  }
-  const [pid = '', , , port = '', socketDir = '', , , status = ''] = lines.map((line) => line.trim())
-  if (!Number(pid) || !isAlive(Number(pid))) return undefined // PostgreSQL itself sees that such a file means nothing
-  if (isServer(Number(pid), dataDir)) return { pid: Number(pid), port: Number(port), socketDir, status }
-  // Another process has that number now, as after a restart of a container, and PostgreSQL would refuse to start.
-  fs.rmSync(file, { force: true })
-  return undefined
-}
-
-/** A command line may be read even where root has lost the right to look deeper into what others run. */
-function isServer(pid: number, dataDir: string): boolean {
-  if (!isAlive(pid)) return false
-  try {
-    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(dataDir)
-  } catch {
-    return !fs.existsSync('/proc/self') // not Linux: that a process of this number lives must do
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  throw new CannotStart(`PostgreSQL did not start, see ${logFile(place)}: ${lastWords(place)}`)
 }
 
 function launch(place: Place, { durable, maxConnections }: ServerOptions): ChildProcess {
+  const inside = insideFolder(place, place.dataDir)
+  const sockets = inside.reach(place.socketDir)
   const settings = {
-    // a socket in a closed folder: nobody else can even knock. Windows has none that the driver could use
+    [FOLDER_SETTING]: place.dataDir,
+    // A socket in a closed folder: other accounts cannot even try to connect. Windows has none that the driver could use
     listen_addresses: WINDOWS ? '127.0.0.1' : '',
-    unix_socket_directories: WINDOWS ? '' : `"${place.socketDir.replaceAll('"', '""')}"`, // a list, parted by commas
+    unix_socket_directories: WINDOWS ? '' : `"${sockets.replaceAll('"', '""')}"`, // a list, parted by commas
     port: WINDOWS ? 49_152 + Math.floor(Math.random() * 16_000) : 5432,
     max_connections: maxConnections,
     // one server that nothing is replicated from
@@ -108,6 +69,9 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
     max_logical_replication_workers: 0,
     max_wal_size: '512MB',
     log_min_messages: 'warning',
+    // The detail of an error holds the row that failed, and the statement holds what was written: buyers' data
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
     log_checkpoints: 'off',
     log_timezone: 'UTC',
     timezone: 'UTC',
@@ -117,8 +81,8 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
   makeSocketFolder(place)
   removeForeignLock(place)
   const log = openLog(place)
-  const child = spawn(path.join(place.bin, 'postgres'), ['-D', place.dataDir, ...args], {
-    ...spawnOptions(place.account),
+  const child = spawn(path.join(place.bin, 'postgres'), ['-D', inside.path, ...args], {
+    ...spawnOptions(place.account, inside.cwd),
     stdio: ['ignore', log, log],
     // Ctrl-C goes to a whole group, and must reach the service first, which then stops the database
     detached: true,
@@ -161,7 +125,8 @@ function lastWords(place: Place): string {
 /** Ends the server and returns when it has ended. */
 export async function stopPostmaster(place: Place, { pid, letGo }: Running): Promise<void> {
   letGo()
-  if (WINDOWS) return void runProgram(place, 'pg_ctl', ['stop', '-D', place.dataDir, '-m', 'fast', '-w'])
+  if (WINDOWS)
+    return void runProgram(place, 'pg_ctl', place.dataDir, (folder) => ['stop', '-D', folder, '-m', 'fast', '-w'])
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     if (isServer(pid, place.dataDir)) process.kill(pid, signal)
     await waitWhile(() => isServer(pid, place.dataDir), STOP_TIMEOUT_MS)

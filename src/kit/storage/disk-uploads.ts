@@ -5,13 +5,14 @@ import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Disk, WRITE_BYTES, flushFolder } from './disk.ts'
 import { type RunningHashes, runningHashes } from './running-hashes.ts'
+import type { MustHaveRoom } from './reserve.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import type { Resumable } from './storage.ts'
 
 /** Pieces are written where the whole will lie. */
 export function resumableDisk(disk: Disk, root: string, below: (key: string) => string): Resumable {
   const hashes = runningHashes()
-  const store = new PieceStore(root, hashes)
+  const store = new PieceStore(root, hashes, disk.mustHaveRoom)
   const keyOf = (name: string) => path.basename(name)
   return {
     store,
@@ -39,10 +40,12 @@ export function resumableDisk(disk: Disk, root: string, below: (key: string) => 
 
 class PieceStore extends FileStore {
   readonly #hashes: RunningHashes
+  readonly #mustHaveRoom: MustHaveRoom
 
-  constructor(root: string, hashes: RunningHashes) {
+  constructor(root: string, hashes: RunningHashes, mustHaveRoom: MustHaveRoom) {
     super({ directory: root })
     this.#hashes = hashes
+    this.#mustHaveRoom = mustHaveRoom
   }
 
   /** As the library's, but hashed on the way, and with the error that it was: a full disk is none of ours. */
@@ -51,6 +54,7 @@ class PieceStore extends FileStore {
     const handle = await fs.open(path.join(this.directory, name), 'r+')
     let at = offset
     const writeAt = async (chunk: Buffer) => {
+      await this.#mustHaveRoom(chunk.length)
       const writing = handle.write(chunk, 0, chunk.length, at)
       // while the disk writes
       hash?.update(chunk)
@@ -70,7 +74,10 @@ class PieceStore extends FileStore {
         void settle(last, done)
       },
       writev(chunks, done) {
-        last = writeAt(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)))
+        // one after the other: to make one piece of them would take as much memory again
+        last = (async () => {
+          for (const { chunk } of chunks) await writeAt(chunk as Buffer)
+        })()
         void settle(last, done)
       },
     })

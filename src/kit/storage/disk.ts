@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { reserveOn } from './reserve.ts'
 import type { Resumable, Storage } from './storage.ts'
 
 /** What arrives while the disk writes goes there in one piece. */
@@ -14,12 +15,16 @@ export interface Disk extends Storage {
   locate(key: string): { root: string; path: string }
 }
 
-export async function openDisk(folder: string): Promise<Disk> {
+/** The last characters of an id are random: they spread the files over 1,024 folders. */
+const below = (key: string) => path.join(key.slice(-2), key)
+export const diskPath = (root: string, key: string): string => path.join(root, below(key))
+
+/** Leaves `reserveBytes` of the disk free. */
+export async function openDisk(folder: string, reserveBytes = 0): Promise<Disk> {
   const root = path.resolve(folder)
+  const mustHaveRoom = reserveOn(root, reserveBytes)
   await fs.mkdir(root, { recursive: true, mode: 0o700 })
-  // the last characters of an id are random: they spread the files over 1,024 folders
-  const below = (key: string) => path.join(key.slice(-2), key)
-  const fileOf = (key: string) => path.join(root, below(key))
+  const fileOf = (key: string) => diskPath(root, key)
   let resumable: Promise<Resumable> | undefined
 
   const disk: Disk = {
@@ -34,6 +39,7 @@ export async function openDisk(folder: string): Promise<Disk> {
           bytes,
           async function* (source: AsyncIterable<Buffer>) {
             for await (const chunk of source) {
+              await mustHaveRoom(chunk.length)
               hash.update(chunk)
               size += chunk.length
               yield chunk
@@ -70,6 +76,7 @@ export async function openDisk(folder: string): Promise<Disk> {
       await fs.rm(fileOf(key), { force: true })
       await disk.tidy(key)
     },
+    mustHaveRoom,
     async tidy(key) {
       for (const ending of ['.part', '.json']) await fs.rm(fileOf(key) + ending, { force: true })
     },

@@ -4,10 +4,12 @@ import type { Storage } from './storage.ts'
 
 export async function openStorage({
   storageDir,
+  storageReserveBytes = 0,
   s3,
 }: {
   storageDir: string
+  storageReserveBytes?: number
   s3?: S3Settings | undefined
 }): Promise<Storage> {
-  return s3 ? (await import('./s3.ts')).openS3(s3) : openDisk(storageDir)
+  return s3 ? (await import('./s3.ts')).openS3(s3) : openDisk(storageDir, storageReserveBytes)
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 
 /** Files by keys of our own making. A key is written once and its bytes never change. */
 export interface Storage {
-  /** Writes all of `bytes` under the key, or nothing. Safe against a loss of power when it returns. */
+  /** Writes all of `bytes` under the key, or nothing. Safe against a loss of power when it returns. Refuses `storage_full`. */
   put(key: string, bytes: Readable): Promise<Stored>
   /** All of it, or the bytes from `from` up to and without `to`. */
   read(key: string, part?: { from: number; to: number }): Promise<Readable>
@@ -12,6 +12,8 @@ export interface Storage {
   stat(key: string): Promise<{ size: number } | undefined>
   /** Also what was begun under the key and never finished. Removing nothing is no error. */
   remove(key: string): Promise<void>
+  /** Whether a file of that size may begin. Refuses `storage_full`. */
+  mustHaveRoom(bytes: number): Promise<void>
   /** Drops what was only noted under the key while the file came. */
   tidy(key: string): Promise<void>
   /** For files that come in pieces. */

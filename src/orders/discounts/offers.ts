@@ -1,23 +1,33 @@
 import { sql } from 'kysely'
-import type { Db, Tx } from '../../kit/database.ts'
+import { type Tx, changeTogether } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
-import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
+import { isForSale } from '../../products/off-sale.ts'
 import type { CreatedOrder, OrderRow } from '../create.ts'
-import { isOpenDiscount } from './uses.ts'
-import { moveOrders, noteEvents } from '../move.ts'
+import { type FreeMailLimits, countFreeMails, noteHeld } from '../free-mails.ts'
+import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
+import { inTimelines, moveOrders } from '../move.ts'
+import { newSales } from '../sale-mails.ts'
 
 export interface OfferSettings {
   statementPrefix: string
   ttlHours: number
   firstLookSeconds: number
-  /** How many receipts of free orders a mailbox gets: anybody can type anybody's address. */
-  freeMail: Limit | undefined
+  /** How many receipts of free orders are mailed. */
+  freeMail: FreeMailLimits
 }
 
 /** Why there is no order. `again`: another request with its key is at work on one at the same moment. */
 export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'again' | undefined
 
-type Priced = CreatedOrder & { createdAt: Date; refusal: NoOrder | null; isMade: boolean; email: string }
+type Priced = CreatedOrder & {
+  createdAt: Date
+  refusal: NoOrder | null
+  isMade: boolean
+  email: string
+  sellerId: string
+  isTrusted: boolean
+  network: string | null
+}
 
 /**
  * Makes orders whose price is not simply the product's: chosen by the buyer, made less by a code, or nothing. Price, minimum and
@@ -63,22 +73,27 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
   const found = await sql<Priced>`
     with wanted as materialized (
-      select i.id, i.email, i.key, i.hash, i.code, i.place, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
+      select i.id, i.email, i.key, i.hash, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
         p.price_minor as least_minor, d.id as discount_id,
         case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
-        ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, place)
-      join products p on p.id = i.product_id and p.status = 'active'
+        ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
+        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, place)
+      join products p on p.id = i.product_id and ${isForSale}
+      join sellers s on s.id = p.seller_id
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
         and coalesce(d.product_id, p.id) = p.id and coalesce(d.currency, p.currency) = p.currency
-      where not exists (select from orders o where o.idempotency_key = i.key)),
+      where not exists (select from orders o where o.idempotency_key = i.key)
+        and not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
+      for key share of p),
     locked as materialized (
       select d.id, d.percent_off, d.amount_off_minor, d.uses, d.most_uses, ${isOpenDiscount} as is_open from discounts d
       where d.id in (select discount_id from wanted where list_minor > 0) order by d.id for no key update),
     judged as (
-      select w.*, l.id as used_id, 
+      select w.*, l.id as used_id,
+        least(make_interval(hours => ${settings.ttlHours}), case when l.most_uses is not null then make_interval(mins => ${HOLD_MINUTES}) end) as life,
         case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, l.amount_off_minor) end as discount_minor,
         case
           when w.list_minor < w.least_minor then 'amount_too_small'
@@ -91,8 +106,8 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
         expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount)
       select id, product_id, seller_id, email, name, list_minor - discount_minor, currency, fee_of(list_minor - discount_minor),
-        rtrim(left(${settings.statementPrefix} || ' ' || statement_suffix, 22), ' .-'),
-        now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), key, hash,
+        statement_line(${settings.statementPrefix}, statement_suffix),
+        now() + life, now() + least(life, make_interval(secs => ${settings.firstLookSeconds})), key, hash,
         discount_minor, used_id, used_id is not null
       from judged where refusal is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
@@ -101,52 +116,37 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       update discounts d set uses = d.uses + m.uses
       from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m
       where d.id = m.discount_id)
-    select j.id, j.email, j.refusal, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
+    select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.refusal, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
       m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", m.created_at as "createdAt"
     from judged j left join made m on m.id = j.id`.execute(tx)
   return found.rows
 }
 
 /** Nothing is to be paid, so it is: by the same move, in the same timeline, with the same receipt as any other order. */
-async function payFree(tx: Tx, jobs: Jobs, limit: Limit | undefined, orders: readonly Priced[]): Promise<void> {
+async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: readonly Priced[]): Promise<void> {
   if (orders.length === 0) return
   await moveOrders(
     tx,
     orders.map(({ id, createdAt }) => ({ orderId: id, move: 'pay', paidAt: createdAt.toISOString() })),
   )
-  await noteEvents(
+  await changeTogether(tx, [
+    inTimelines(orders.map(({ id }) => ({ orderId: id, what: 'paid' }))),
+    newSales(orders.map(({ id, sellerId }) => ({ orderId: id, sellerId, isFree: true }))),
+  ])
+  const mayBeSent = await countFreeMails(
     tx,
-    orders.map(({ id }) => ({ orderId: id, what: 'paid' })),
+    orders.map(({ network, ...order }) => ({ ...order, network: network ?? undefined })),
+    limits,
   )
-  const counted = limit
-    ? await countUses(
-        tx,
-        orders.map(({ email }) => freeMailUse(email, limit)),
-      )
-    : []
+  const [mailed, held] = [true, false].map((sent) => orders.filter((_, at) => mayBeSent[at] === sent))
   await jobs.add(
     tx,
     'mail',
-    // the files are on the page all the same, and the page of the order sends the mail later
-    orders
-      .filter((_, at) => counted[at]?.within ?? true)
-      .map(({ id }) => ({ data: { orderId: id, kind: 'receipt', late: false } })),
+    mailed!.map(({ id }) => ({ data: { orderId: id, kind: 'receipt', late: false } })),
+  )
+  // the files are on the page all the same, and the page of the order sends the mail later
+  await noteHeld(
+    tx,
+    held!.map(({ id }) => id),
   )
 }
-
-/** A mail about a free order, as it is counted for its mailbox: what stands after a "+" makes it no other one, nor do points. */
-const freeMailUse = (email: string, limit: Limit) => ({
-  key: `free_mail:${email.replaceAll(/\+[^@]*(?=@)|\.(?=[^@]*@)/g, '')}`,
-  limit,
-})
-
-/** Before one more mail about an order, whoever asks for it. Refuses `rate_limited`. */
-export async function refuseFreeMails(
-  db: Db,
-  { email, amountMinor }: { email: string; amountMinor: number },
-  limit: Limit | undefined,
-): Promise<void> {
-  if (limit && amountMinor === 0) refuseBeyond(await countUses(db, [freeMailUse(email, limit)]), TOO_MANY_MAILS)
-}
-
-const TOO_MANY_MAILS = 'This address was sent many receipts of free orders. Please try again later.'

@@ -35,7 +35,7 @@ const Uses = Type.Integer({
   description: 'How many orders can have it. One that expires unpaid gives it back.',
 })
 
-const NewDiscount = Type.Object(
+export const NewDiscount = Type.Object(
   {
     code: Type.String({
       pattern: '^\\s*[A-Za-z0-9-]{3,40}\\s*$',
@@ -58,7 +58,7 @@ const NewDiscount = Type.Object(
   },
   { examples: [{ code: 'SUMMER', percentOff: 20, limit: 100, expiresAt: '2027-09-01T00:00:00Z' }] },
 )
-const Change = Type.Object(
+export const DiscountChange = Type.Object(
   {
     active: Type.Optional(Type.Boolean()),
     limit: Type.Optional(Type.Union([Uses, Type.Null()])),
@@ -66,7 +66,7 @@ const Change = Type.Object(
   },
   { examples: [{ active: false }, { limit: null }] },
 )
-const Discount = Type.Object({
+export const Discount = Type.Object({
   id: Type.String(),
   code: Type.String({ description: 'As it was typed.' }),
   productId: Type.Optional(Type.String({ description: 'When it is not there: for all products.' })),
@@ -164,7 +164,7 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
         description: 'What is not named stays; null takes the limit, or the end, away.',
         ...described,
         params: Params,
-        body: Change,
+        body: DiscountChange,
         response: { 200: Discount, ...refusing('discount_not_found') },
       },
     },

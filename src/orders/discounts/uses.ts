@@ -1,5 +1,13 @@
 import { sql } from 'kysely'
-import type { Tx } from '../../kit/database.ts'
+import type { Db, Tx } from '../../kit/database.ts'
+
+/**
+ * How long an unpaid order holds one of a code's limited uses. Without money anybody can make such orders, so a long hold would
+ * take the code from every other buyer. The order ends with its hold, and its payment is closed at the processor before that.
+ */
+export const HOLD_MINUTES = 15
+/** Activity renews a hold, but no longer than this after the order's making. */
+const LONGEST_HOLD = '1 day'
 
 /** The same whatever the reason: who tries codes learns nothing from it. */
 export const DISCOUNT_NOT_VALID = 'This code is not valid here, or not any more.'
@@ -30,5 +38,37 @@ export async function countHeldDiscounts(tx: Tx, orderIds: readonly string[]): P
     locked as materialized (
       select id from discounts where id in (select discount_id from changes) order by id for no key update)
     update discounts d set uses = d.uses + c.change
+    from changes c join locked l on l.id = c.discount_id where d.id = c.discount_id`.execute(tx)
+}
+
+/**
+ * Something happens about the payments of these orders, so each that ends with its hold of a code gets the full time again. An
+ * order that has ended keeps its end: the row is locked either by this or by the move that ends it.
+ */
+export async function renewHolds(db: Db | Tx, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return
+  await sql`
+    update orders set expires_at = least(created_at + ${LONGEST_HOLD}::interval, now() + make_interval(mins => ${HOLD_MINUTES}))
+    where id = any(${orderIds}) and discount_id is not null and holds_discount and state in ('pending', 'processing')
+      and expires_at < least(created_at + ${LONGEST_HOLD}::interval, now() + make_interval(mins => ${HOLD_MINUTES}))`.execute(
+    db,
+  )
+}
+
+/**
+ * Buyers who were given days to pay hold no use of a limited code meanwhile: being given days costs nothing. Their price stays as
+ * promised, and the money takes the use again, also beyond the limit.
+ */
+export async function releaseHolds(tx: Tx, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return
+  await sql`
+    with released as (
+      update orders o set holds_discount = false from discounts d
+      where o.id = any(${orderIds}) and d.id = o.discount_id and d.most_uses is not null and o.holds_discount and o.state = 'pending'
+      returning o.discount_id),
+    changes as (select discount_id, count(*)::integer as released from released group by discount_id),
+    locked as materialized (
+      select id from discounts where id in (select discount_id from changes) order by id for no key update)
+    update discounts d set uses = d.uses - c.released
     from changes c join locked l on l.id = c.discount_id where d.id = c.discount_id`.execute(tx)
 }

@@ -1,5 +1,5 @@
 import { formatMoney } from '../../kit/money.ts'
-import { type BuyerMail, type MailNews, type MailOrder, type Said, dateTime } from './news.ts'
+import { type BuyerMail, type MailNews, type MailOrder, type Said, dateTime, named } from './news.ts'
 
 // A buyer knows the shop and the bank. Who processes the payment is named nowhere here.
 
@@ -8,7 +8,7 @@ type Told = Said & { button: string }
 /** What a buyer is told of an order. */
 export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) => Told> = {
   receipt: (order, { late }) => ({
-    subject: `Your receipt for ${order.productName}`,
+    subject: `Your receipt${named(order)}`,
     title: order.delivered
       ? 'Thank you. Your files are ready.'
       : isFree(order)
@@ -25,17 +25,28 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
       ['Order', order.id],
     ],
   }),
+  payment_failed: (order) => ({
+    subject: `Your payment${named(order)} did not go through`,
+    title: 'Your bank could not complete the payment. Nothing was taken.',
+    text: `Your bank had begun to work on your payment for ${order.productName}, and has now said no. If you still want it, you can pay again, also in another way. If you have paid already in the meantime, there is nothing to do.`,
+    button: 'Pay again',
+    facts: [
+      ['Product', order.productName],
+      ['Amount', formatMoney(order.amountMinor, order.currency)],
+      ['Order', order.id],
+    ],
+  }),
   refunded: (order, news) => {
     const total = news.refundedMinor ?? order.refundedMinor
     const whole = total === order.amountMinor
     const all = formatMoney(order.amountMinor, order.currency)
     const part = formatMoney(news.amountMinor ?? total, order.currency)
     return {
-      subject: `Your refund for ${order.productName}`,
+      subject: `Your refund${named(order)}`,
       title: whole ? 'Your refund is on its way.' : 'A part of the price is on its way back to you.',
       text: whole
         ? `All of the ${all} that you paid ${order.seller} goes back to you. It can take your bank a few days to show it. The files of this order are no longer available.`
-        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it.${order.delivered ? ' You keep the files.' : ''}`,
+        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it.${order.delivered ? ' You keep the files.' : news.wasRest ? ' Your bank had given you the rest, so the files of this order are no longer available.' : ''}`,
       button: 'See my order',
       facts: [
         ['Refunded now', part],
@@ -45,28 +56,28 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
     }
   },
   refund_failed: (order, news) => ({
-    subject: `Your refund for ${order.productName} did not arrive`,
+    subject: `Your refund${named(order)} did not arrive`,
     title: 'Your bank did not take the refund.',
     text: `We told you of a refund of ${money(order, news)}. Your bank has sent it back to us, as happens with an account or a card that is closed. ${order.seller} knows, and will find another way: please answer when they write to you.`,
     button: 'See my order',
     facts: [['Amount', money(order, news)], ...ofStatement(order)],
   }),
   duplicate_refunded: (order, news) => ({
-    subject: `A second payment for ${order.productName} was sent back`,
+    subject: `A second payment${named(order)} was sent back`,
     title: 'You paid once. We sent the second payment back.',
     text: `Your bank charged you twice for ${order.productName}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.`,
     button: 'See my order',
     facts: [['Sent back', money(order, news)], ...ofStatement(order)],
   }),
   payment_returned: (order, news) => ({
-    subject: `Your payment for ${order.productName} was sent back`,
+    subject: `Your payment${named(order)} was sent back`,
     title: 'Your payment was sent back.',
     text: `It did not match the price of ${order.productName}, so ${order.seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.`,
     button: 'See my order',
     facts: [['Sent back', money(order, news)], ...ofStatement(order)],
   }),
   needs_review: (order, news) => ({
-    subject: `A person looks at your payment for ${order.productName}`,
+    subject: `A person looks at your payment${named(order)}`,
     title: 'We received another amount than the price.',
     text: `${money(order, news)} arrived for ${order.productName}, which costs ${formatMoney(order.amountMinor, order.currency)}. ${order.seller} looks at it and writes to you; your money is safe, and nothing more is taken. The files wait until then.`,
     button: 'See my order',
@@ -77,37 +88,37 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
     ],
   }),
   disputed: (order, news) => ({
-    subject: `About your payment for ${order.productName}`,
+    subject: `About your payment${named(order)}`,
     title: 'Your bank told us that you dispute a payment.',
     text: `While your bank looks at the payment for ${order.productName}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads ${order.statementDescriptor}.`,
     button: 'See my order',
     facts: [['Amount', money(order, news)], ...ofStatement(order)],
   }),
   dispute_won: (order, news) => ({
-    subject: `Your files of ${order.productName} are back`,
+    subject: `Your files${named(order, 'of')} are back`,
     title: 'Your bank has closed the dispute. The files are yours again.',
     text: `The payment for ${order.productName} stands, and its files can be downloaded again.`,
     button: 'Open my files',
     facts: [['Amount', money(order, news)], ...ofStatement(order)],
   }),
   dispute_lost: (order, news) => ({
-    subject: `Your payment for ${order.productName} was taken back`,
-    title: 'Your bank has given you the money back.',
-    text: `The dispute about your payment for ${order.productName} is closed, and the money is with your bank. The files of this order are no longer available.`,
+    subject: `${news.files ? 'A part of your' : 'Your'} payment${named(order)} was taken back`,
+    title: news.files ? 'Your bank has given you a part of the money back.' : 'Your bank has given you the money back.',
+    text: `The dispute about your payment for ${order.productName} is closed, and the money is with your bank. ${AFTER_LOSS[news.files ?? 'ended']}`,
     button: 'See my order',
     facts: [['Amount', money(order, news)], ...ofStatement(order)],
   }),
   // the new address is not named: should this one be a stranger's, it is none of theirs
   email_changed: (order) => ({
-    subject: `Your order of ${order.productName} has another address now`,
+    subject: `Your order${named(order, 'of')} has another address now`,
     title: 'This order has moved to another mailbox.',
-    text: `${order.seller} was told that this address was a mistake, and whoever reads the right one has confirmed it. From now on the order, its receipt and its files open with that address only. If you are the one who bought it, and did not ask for this, answer ${order.seller} at ${order.sellerEmail}.`,
+    text: `${order.seller} was told that this address was a mistake, and whoever reads the right one has confirmed it. From now on the order, its receipt and its files open with that address only. If you are the one who bought it, and did not ask for this, answer ${order.seller} at ${order.supportEmail}.`,
     button: 'See the order',
     facts: [['Product', order.productName], ...ofStatement(order)],
   }),
   // whoever was paid back since can have it on a disk all the same
   file_withdrawn: (order) => ({
-    subject: `A file of ${order.productName} was withdrawn`,
+    subject: `A file${named(order, 'of')} was withdrawn`,
     title: 'Please read this before you open a file again.',
     text: `${order.fileName ?? 'A file'} of ${order.productName}, which you ${isFree(order) ? 'got' : 'bought'} from ${order.seller}, was withdrawn and cannot be downloaded any more. This is why: “${order.withdrawnReason ?? ''}” If you have a copy, do not open it unless that says you may.`,
     button: 'See my order',
@@ -122,6 +133,13 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
 /** What the news is about; the whole order where it does not say. */
 export const money = (order: MailOrder, news: MailNews): string =>
   formatMoney(news.amountMinor ?? order.amountMinor, news.currency ?? order.currency)
+
+/** What a lost dispute means for the files: where it was over a part of the price, they can stay. */
+const AFTER_LOSS: Record<NonNullable<MailNews['files']> | 'ended', string> = {
+  stay: 'It is a part of the price, so you keep the files.',
+  on_hold: 'It is a part of the price. The files stay on hold until your bank has decided about the other dispute.',
+  ended: 'The files of this order are no longer available.',
+}
 
 const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
 const ofLine = (order: MailOrder): Said['facts'] => [['On your statement', order.statementDescriptor]]

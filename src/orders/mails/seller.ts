@@ -2,11 +2,20 @@ import { formatMoney } from '../../kit/money.ts'
 import { money } from './buyer.ts'
 import type { MailNews, MailOrder, Said, SellerMail } from './news.ts'
 
-/**
- * What a seller is told of an order: what is out of the ordinary, and what to do. Not each sale, which would teach them to
- * read none of it.
- */
+/** What a seller is told of an order: what is out of the ordinary, and what to do. Mails about sales are in sales.ts. */
 export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews) => Said> = {
+  seller_cannot_be_paid: (order) => ({
+    subject: `Nobody can pay: ${order.productName}`,
+    title: 'A buyer wanted to pay, and the payment processor refused to begin.',
+    text: 'It will refuse every other buyer too until something is changed: a way of paying that is not activated, what the account may do, or the key to it. If the account is yours, look into its dashboard. Whoever runs this service was told as well, and finds the reason with the doctor. Nothing was charged. You are told once.',
+    facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...ofOrder(order)],
+  }),
+  seller_amount_not_taken: (order) => ({
+    subject: `Nobody can pay this price: ${order.productName}`,
+    title: 'A buyer wanted to pay, and the payment processor does not take this amount.',
+    text: 'It is too small, too large, or not exact in this currency. Change the price of the product, the least that a buyer may give, or the discount that led to it. Nothing was charged. You are told once.',
+    facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...ofOrder(order)],
+  }),
   seller_paid_late: (order) => ({
     subject: `Paid after its time: ${order.productName}`,
     title: 'An order that had expired was paid after all.',
@@ -90,8 +99,16 @@ const WHY: Record<NonNullable<MailNews['why']> | 'refused', string> = {
     'Less is left of the payment than you asked to send back, since it was refunded in your payment processor’s dashboard too.',
   disputed:
     'The buyer has disputed the payment before it could be sent back, so the bank decides now: answer, or accept, the dispute in your payment processor’s dashboard.',
+  charged_back:
+    'The buyer’s bank has taken a part of the payment back, and your payment processor does not send back what you asked for besides. Look at the payment in your payment processor’s dashboard, or send the money another way.',
   no_answer:
     'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
+}
+
+/** Where a bank took a part of the price. */
+const AFTER_PART: Record<NonNullable<MailNews['files']>, string> = {
+  stay: 'It is a part of the price, so the buyer keeps the files.',
+  on_hold: 'It is a part of the price. The files stay on hold until the bank has decided about the other dispute.',
 }
 
 function lostOfSale(order: MailOrder, news: MailNews): string {
@@ -99,6 +116,7 @@ function lostOfSale(order: MailOrder, news: MailNews): string {
   if (amountMinor === 0)
     return `Nothing more was taken for it: ${released(order, news)} that was on hold is yours again. There is nothing to do.`
   const text = `${money(order, news)} stays with the buyer${releasedMinor ? `, and ${released(order, news)} that was on hold is yours again` : ''}.`
+  if (news.files) return `${text} The fee’s share of it came back to you. ${AFTER_PART[news.files]}`
   const fee = refundedMinor < order.amountMinor ? ' The fee’s share of it came back to you, and the' : ' The'
   const back = ` ${formatMoney(refundedMinor, order.currency)} had been refunded before: where the bank has seen that, it can come back still, and you are told.`
   return `${text}${fee} files are no longer available.${refundedMinor > 0 ? back : ''}`

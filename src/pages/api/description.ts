@@ -104,7 +104,7 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     ['4XX' in responses, ['card_number_refused']],
     ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
-    [security !== undefined, ['not_signed_in']],
+    [security !== undefined, ['not_signed_in', 'session_conflict']],
     [isOurPagesOnly, ['origin_not_allowed']],
     [operation['x-limited'], ['rate_limited']],
     ['5XX' in responses, ['internal_error', 'database_unavailable']],

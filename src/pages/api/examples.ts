@@ -1,5 +1,7 @@
 /** As much of JSON Schema as our routes say. */
 export interface JsonSchema {
+  /** One of the document's named schemas, in the place of all the rest. */
+  $ref?: string
   type?: string
   description?: string
   const?: unknown
@@ -62,7 +64,7 @@ const BY_NAME: Record<string, unknown> = {
   resendAfter: 30,
   sha256: 'f2ca1bb6c7e907d06dafe4687e579fce76b37e4e93b7605022da52e6ccc26fd2',
   size: 1_482_731,
-  statementDescriptor: 'TILL QUIET HANDBOOK',
+  statementDescriptor: 'TILL* QUIET HANDBOOK',
   statementSuffix: 'QUIET HANDBOOK',
   status: 'paid',
   subject: 'Your purchase: The Quiet Handbook',
@@ -88,7 +90,7 @@ const BY_PLACE: Record<string, unknown> = {
   'seller.name': 'Ann Bell',
 }
 /** Members that only an answer has in which others are different. */
-const ELSEWHERE = new Set(['canPay', 'pendingEmail'])
+const ELSEWHERE = new Set(['canPay', 'paymentFailed', 'pendingEmail', 'emailMove'])
 /** What an `id` is the id of, by the member or the part of the address around it. */
 const KINDS: Record<string, string> = {
   charges: 'ord',

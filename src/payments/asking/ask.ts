@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { inTime } from '../../kit/time.ts'
-import { lookNoMore, moveOrderIfAllowed, noteEvents } from '../../orders/move.ts'
-import type { State } from '../../orders/states.ts'
+import { expireIfOver, lookNoMore, noteEvents } from '../../orders/move.ts'
 import type { Attempt, Attempts } from '../attempts/attempts.ts'
-import { AmountNotTaken, PaymentUnknown, type Processor } from '../processor.ts'
+import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '../processor.ts'
 import type { Settle } from '../settle/settle.ts'
+import { type Due, LOOK_MS, claimDue, endClaims } from './due.ts'
 
 /** What asking a processor about an order needs. */
 export interface Asking {
@@ -23,10 +23,6 @@ export type Reconciling = Asking & { attempts: Attempts }
 const SYNC_BUDGET_MS = 4_000
 /** One call an order in this time, over all instances, however many ask. */
 const SYNC_PAUSE_SECONDS = 3
-/** An order whose processor was removed, or whose payment is another account's, is kept so long after its end. */
-const UNASKABLE_DAYS = 14
-/** Orders looked at side by side. */
-const LOOKS_AT_ONCE = 8
 /** The job that looks is started each minute: what is still due then waits for the next. */
 const LOOKING_MS = 240_000
 
@@ -61,23 +57,13 @@ export async function syncOrder({ db, processors, settle, log }: Asking, orderId
   }
 }
 
-interface Due {
-  id: string
-  state: State
-  dueAt: string
-  over: boolean
-  /** And so long ago that nobody is waited for who cannot be asked. */
-  forgotten: boolean
-  /** Once it has been looked at, nothing more is to be expected. */
-  last: boolean
-}
-
 /**
  * Looks at every order that should have moved and has not: asks the processor, settles what it says, and ends an order whose
  * time is over and whose buyer has certainly not paid. So a shop whose notifications never arrive still delivers, and a
- * second capture, a refund or a dispute that nobody told us of is found. Returns how many orders were looked at.
+ * second capture, a refund or a dispute that nobody told us of is found. Returns how many orders were looked at. A look that
+ * takes longer than `lookMs` has failed: what it began goes on, and the next look finds what came of it.
  */
-export async function reconcileDue(asking: Reconciling): Promise<number> {
+export async function reconcileDue(asking: Reconciling, { lookMs = LOOK_MS } = {}): Promise<number> {
   let looked = 0
   for (const end = performance.now() + LOOKING_MS; performance.now() < end;) {
     const due = await claimDue(asking.db)
@@ -85,7 +71,7 @@ export async function reconcileDue(asking: Reconciling): Promise<number> {
     looked += due.length
     await Promise.all(
       due.map((order) =>
-        lookAt(asking, order).catch((error: unknown) =>
+        inTime(lookAt(asking, order), lookMs).catch((error: unknown) =>
           asking.log.warn(
             { orderId: order.id, ...errorForLog(error) },
             'an order could not be looked at, and will be again',
@@ -93,38 +79,10 @@ export async function reconcileDue(asking: Reconciling): Promise<number> {
         ),
       ),
     )
+    await endClaims(asking.db, due)
   }
   return looked
 }
-
-/**
- * Takes orders that are due, over all instances each once, and says when they are due again: an open one in pauses that
- * double with its age, a paid one after a day, a week and a month, and one with an open dispute each week until the bank has
- * decided, however long that takes and whatever became of the order meanwhile: it may be refunded, or lost to another dispute,
- * or the dispute is about what came twice. What is looked at for the last time is taken out only after the look.
- */
-async function claimDue(db: Db): Promise<Due[]> {
-  const { rows } = await sql<Due>`
-    update orders o set due_at = case
-      when state in ('pending', 'processing') and expires_at > now()
-        then least(expires_at, now() + greatest(interval '1 minute', least(interval '6 hours', now() - created_at)))
-      when state in ('pending', 'processing', 'expired') then now() + interval '1 hour'
-      when now() - coalesce(paid_at, created_at) < interval '1 day' then now() + interval '1 day'
-      when ${IS_DISPUTED} then now() + interval '7 days'
-      when now() - coalesce(paid_at, created_at) < interval '7 days' then now() + interval '7 days'
-      when now() - coalesce(paid_at, created_at) < interval '30 days' then now() + interval '30 days'
-      else now() + interval '1 hour' end
-    where id in (select id from orders where due_at <= now() order by due_at limit ${LOOKS_AT_ONCE} for update skip locked)
-    returning id, state, due_at::text as "dueAt", expires_at <= now() as over,
-      expires_at <= now() - make_interval(days => ${UNASKABLE_DAYS}) as forgotten,
-      state = 'expired' or (not ${IS_DISPUTED} and now() - coalesce(paid_at, created_at) >= interval '30 days') as last`.execute(
-    db,
-  )
-  return rows
-}
-
-/** Asked of the few orders that are claimed, each by an index. */
-const IS_DISPUTED = sql`exists (select from disputes d where d.order_id = o.id and d.state = 'open')`
 
 async function lookAt(asking: Reconciling, order: Due): Promise<void> {
   const { db } = asking
@@ -146,10 +104,10 @@ async function lookAt(asking: Reconciling, order: Due): Promise<void> {
   // a processor that was removed, or another account's payment: not for ever is anybody asked who cannot know
   const isUnaskable = failure instanceof ProcessorRemoved || failure instanceof PaymentUnknown
   if (failure && !(isUnaskable && order.forgotten)) throw failure
-  if (order.last) await lookNoMore(db, order)
+  if (order.last) await lookNoMore(db, { id: order.id, dueAt: order.claimedUntil })
   if (!order.over || bankAtWork) return
   await inTransaction(db, async (tx) => {
-    if (await moveOrderIfAllowed(tx, order.id, 'expire')) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
+    if (await expireIfOver(tx, order.id)) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
   })
 }
 
@@ -180,7 +138,7 @@ interface AttemptOf extends Attempt {
 
 /**
  * We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. Undefined where
- * the price cannot be charged: nothing was begun, and nothing will be.
+ * the processor refuses for good: nothing was begun, and what may have been before was told to nobody, so nobody pays it.
  */
 async function startAgain(
   attempts: Attempts,
@@ -192,7 +150,7 @@ async function startAgain(
   const started = await processor
     .startPayment({ key, orderId, amountMinor, currency, statementDescriptor })
     .catch((error: unknown) => {
-      if (error instanceof AmountNotTaken) return undefined
+      if (error instanceof AmountNotTaken || error instanceof PaymentRefused) return undefined
       throw error
     })
   return started && attempts.noteStarted({ id: key, processorPaymentId: started.processorPaymentId })

@@ -6,8 +6,12 @@ const FIRST: Readonly<Record<string, readonly string[]>> = {
   INR: ['razorpay'],
 }
 
-/** Which processor serves a currency: the first in the table above that offers a rail for it. None: card payments are not live. */
+/**
+ * Which processor serves a currency: the first in the table above that offers a rail for it. Where none offers one, the first that
+ * takes the currency: starting a payment there says why it cannot be paid, and the seller is told. None: card payments are not live.
+ */
 export function processorFor(processors: ReadonlyMap<string, Processor>, currency: string): Processor | undefined {
   const first = (FIRST[currency] ?? []).flatMap((name) => processors.get(name) ?? [])
-  return [...first, ...processors.values()].find((processor) => processor.rails(currency).length > 0)
+  const all = [...first, ...processors.values()]
+  return all.find(({ rails }) => rails(currency).length > 0) ?? all.find((processor) => processor.takes?.(currency))
 }

@@ -3,12 +3,14 @@ import type { Attempt, Attempts } from './attempts.ts'
 import {
   AmountNotTaken,
   PaymentClosed,
+  PaymentRefused,
   PaymentUnknown,
   type Processor,
   ProcessorUnavailable,
   type StartedPayment,
 } from '../processor.ts'
 import type { Settle } from '../settle/settle.ts'
+import { type Telling, tellRefusal } from './refused.ts'
 
 export interface OrderToPay {
   id: string
@@ -17,7 +19,7 @@ export interface OrderToPay {
   statementDescriptor: string
 }
 
-interface Starting {
+interface Starting extends Telling {
   attempts: Attempts
   settle: Settle
   processors: ReadonlyMap<string, Processor>
@@ -31,17 +33,21 @@ const RETRY_AFTER_SECONDS = 5
  * the processor's idempotency key: asked again after a crash or a lost answer, the processor gives the same payment. One that
  * was closed there meanwhile is settled, and another takes its place, at the `preferred` processor. Undefined when the order takes
  * no payment any more, or has one that cannot be asked about: its processor was removed from the settings, or has other keys now.
- * Refuses `processor_unavailable`, `amount_not_payable`.
+ * Refuses `processor_unavailable`, `amount_not_payable`, `cannot_take_payment`: the last two for good, and the seller is told.
  */
 export async function startPayment(
-  { attempts, settle, processors }: Starting,
+  parts: Starting,
   preferred: Processor,
   order: OrderToPay,
 ): Promise<(StartedPayment & { processor: string }) | undefined> {
+  const { attempts, settle, processors } = parts
+  let asked = preferred
   const live = async () => {
     const attempt = await attempts.liveFor({ orderId: order.id, processor: preferred.name })
     const processor = attempt && processors.get(attempt.processor)
-    return processor && { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
+    if (!processor) return undefined
+    asked = processor
+    return { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
   }
   try {
     const first = await live()
@@ -57,6 +63,12 @@ export async function startPayment(
       return next && { ...(await next.begin()), processor: next.processor.name }
     }
   } catch (error) {
+    if (error instanceof AmountNotTaken || error instanceof PaymentRefused)
+      await tellRefusal(parts, { orderId: order.id, processor: asked.name, error })
+    if (error instanceof PaymentRefused)
+      throw new Refusal('cannot_take_payment', 'The seller cannot take this payment now. Nothing was charged.', {
+        cause: error,
+      })
     if (error instanceof AmountNotTaken)
       throw new Refusal(
         'amount_not_payable',

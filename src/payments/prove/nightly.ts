@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { type Db, inTransaction } from '../../kit/database.ts'
-import type { Measure } from '../../kit/health.ts'
+import type { Measure } from '../../kit/measure.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { Log } from '../../kit/log.ts'
+import { refusalMeasures } from '../attempts/refused.ts'
 import type { Processor } from '../processor.ts'
 import { prove } from '../prove.ts'
 
@@ -69,7 +70,7 @@ export async function proveNightly(
   await jobs.every(AT, 'prove_nightly', () => inTransaction(db, (tx) => jobs.add(tx, 'prove', [{ data: {} }])))
 }
 
-/** For an alarm: how many differences there were, and when all could be asked for the last time. */
+/** For an alarm: how many differences there were, when all could be asked for the last time, and whose payments are refused. */
 export function proofMeasures(db: Db): Measure[] {
   return [
     {
@@ -92,5 +93,6 @@ export function proofMeasures(db: Db): Measure[] {
         return rows[0]?.seconds
       },
     },
+    ...refusalMeasures(db),
   ]
 }

@@ -1,4 +1,4 @@
-import { ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
+import { ProcessorRefused, ProcessorUnavailable, type Said, nameOnly } from '../processor.ts'
 
 export interface Credentials {
   keyId: string
@@ -32,11 +32,11 @@ export class RazorpayRefusal extends ProcessorRefused {
   /** It is at work on this very request, or has done it: what comes of it is not known yet. */
   readonly isRepeat: boolean
 
-  constructor(message: string, status: number, reason: string) {
-    super(message)
+  constructor(message: string, said: Said, reason: string) {
+    super(message, { said })
     this.reason = reason
     this.keyReused = /different request with the same idempotency key/i.test(message)
-    this.isRepeat = !this.keyReused && (status === CONFLICT || /in progress|duplicate receipt/i.test(message))
+    this.isRepeat = !this.keyReused && (said.status === CONFLICT || /in progress|duplicate receipt/i.test(message))
   }
 }
 
@@ -82,9 +82,16 @@ export function razorpayClient(
     if (response.ok && answer !== undefined) return answer
     const error = errorOf(answer)
     const message = `${name}: answered with ${response.status} ${error.description}`.trim()
+    const said = {
+      status: response.status,
+      // their code is the same for nearly all that is wrong with a request
+      code: nameOnly(error.reason) ?? nameOnly(error.code),
+      parameter: nameOnly(error.field),
+      requestId: nameOnly(response.headers.get('x-razorpay-request-id') ?? response.headers.get('request-id')),
+    }
     throw REFUSALS.has(response.status) && error.code
-      ? new RazorpayRefusal(message, response.status, error.reason)
-      : new ProcessorUnavailable(message)
+      ? new RazorpayRefusal(message, said, error.reason)
+      : new ProcessorUnavailable(message, { said })
   }
 
   return () => {
@@ -125,10 +132,11 @@ function parsed(text: string): unknown {
 }
 
 /** `{error: {code, description, reason, …}}`, or nothing of it. */
-function errorOf(answer: unknown): { code: string; description: string; reason: string } {
+function errorOf(answer: unknown): { code: string; description: string; reason: string; field: string } {
   const error = isObject(answer) && isObject(answer.error) ? answer.error : {}
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '')
-  return { code: text(error.code), description: text(error.description), reason: text(error.reason) }
+  const { code, description, reason, field } = error
+  return { code: text(code), description: text(description), reason: text(reason), field: text(field) }
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

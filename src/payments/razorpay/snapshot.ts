@@ -2,9 +2,6 @@ import type { Rail } from '../../orders/states.ts'
 import type { DisputeFact, PaymentSnapshot } from '../processor.ts'
 import type { Dispute, Order, Payment, Refund } from './entities.ts'
 
-/** The rails that its checkout offers for rupees: device wallets come there as UPI, by intent or QR code. */
-export const RUPEE_RAILS: readonly Rail[] = ['card', 'debit', 'bank_transfer', 'upi', 'wallet']
-
 /** What is asked about, and not yet of: the bank wants to know more, and no money is claimed back. */
 const QUESTIONS: ReadonlySet<string> = new Set(['fraud', 'retrieval'])
 

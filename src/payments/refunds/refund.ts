@@ -9,6 +9,7 @@ import {
   AmountNotTaken,
   type PaymentSnapshot,
   type Processor,
+  ProcessorRefused,
   ProcessorUnavailable,
   RefundTaken,
 } from '../processor.ts'
@@ -33,6 +34,9 @@ interface Wanted {
   amountMinor: number
   /** Of the capture, what no refund that was made has taken. */
   leftMinor: number
+  /** Of the capture, what banks have taken back. */
+  lostMinor: number
+  /** A bank is deciding about it. */
   disputed: boolean
   /** The processor has it: only its own word ends it. */
   taken: boolean
@@ -82,7 +86,7 @@ async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, r
   // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
   if (now.taken && now.overdue) return
   if (isClear && !now.taken && !ours.besideAnother) {
-    const why = failure instanceof AmountNotTaken ? 'amount' : whyImpossible(now)
+    const why = failure instanceof AmountNotTaken ? 'amount' : (whyImpossible(now) ?? whyRefused(now, failure))
     if (why || (failure && now.overdue)) return giveUp(db, jobs, log, refundId, why ?? 'no_answer', ours.askedAt)
   }
   throw failure ?? new TryLater('the processor has not finished this refund')
@@ -111,7 +115,9 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
         where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id and d.state = 'succeeded'), 0))::bigint
         as "leftMinor",
       exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
-        and (d.state = 'open' or (d.state = 'lost' and coalesce(d.lost_minor, d.amount_minor) > 0))) as disputed,
+        and d.state = 'open') as disputed,
+      (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0)::bigint from disputes d
+        where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id and d.state = 'lost') as "lostMinor",
       r.taken_at is not null as taken, r.asked_at is not null as asked,
       r.created_at < now() - make_interval(days => ${GIVE_UP_DAYS}) as overdue
     from refunds r
@@ -155,12 +161,18 @@ async function send(db: Db, processor: Processor, refund: Wanted): Promise<Payme
 const noteTaken = (db: Db, refundId: string) =>
   sql`update refunds set taken_at = now() where id = ${refundId} and taken_at is null`.execute(db)
 
-/** A disputed payment is refunded by nobody: the bank would give the money back once more. */
-function whyImpossible({ reason, amountMinor, leftMinor, disputed, taken }: Wanted): MailNews['why'] {
+/** A disputed payment is not refunded: the bank would give the money back once more. What a bank has left of a sale can be. */
+function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, taken }: Wanted): MailNews['why'] {
   if (taken) return undefined
   if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
-  return disputed ? 'disputed' : undefined
+  const isLost = lostMinor > 0 && (reason === 'duplicate' || leftMinor - lostMinor < amountMinor)
+  if (disputed || (isLost && reason === 'duplicate')) return 'disputed'
+  return isLost ? 'charged_back' : undefined
 }
+
+/** Some processors refund nothing of a payment once a bank has taken a part of it, and they never will. */
+const whyRefused = ({ lostMinor }: Wanted, failure: unknown): MailNews['why'] =>
+  lostMinor > 0 && failure instanceof ProcessorRefused ? 'charged_back' : undefined
 
 /**
  * The end of a refund that was not made, unless another try has begun since `askedAt`, or since none had. Should the processor

@@ -5,6 +5,7 @@ import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { formatMoney } from '../../kit/money.ts'
+import { chargedBackMinor } from '../../orders/going-back.ts'
 import { noteEvents } from '../../orders/move.ts'
 import { type State, isDelivered } from '../../orders/states.ts'
 
@@ -110,7 +111,7 @@ async function lockRefundable(tx: Tx, orderId: string, sellerId: string): Promis
   // read after the lock was had: what another request has just committed is in this statement's view
   const { rows } = await sql<Refundable>`
     select o.state, o.currency, c.processor, c.processor_capture_id as "captureId",
-      (coalesce(c.amount_minor, 0) - (select coalesce(sum(r.amount_minor), 0) from refunds r
+      (coalesce(c.amount_minor, 0) - ${chargedBackMinor} - (select coalesce(sum(r.amount_minor), 0) from refunds r
         where r.processor = c.processor and r.processor_capture_id = c.processor_capture_id
           and r.state in ('requested', 'succeeded')))::bigint as "leftMinor"
     from orders o left join captures c on c.order_id = o.id and c.purpose = 'sale'

@@ -10,7 +10,7 @@ import { type RefundRow, listRefunds, requestRefund } from './request.ts'
 const TAG = ['Orders']
 const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 
-const NewRefund = Type.Object({
+export const NewRefund = Type.Object({
   amount: Type.Optional(
     Type.Integer({
       minimum: 1,

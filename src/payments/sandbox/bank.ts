@@ -12,6 +12,7 @@ export const SCENARIOS = [
   'success',
   'decline',
   'delayed',
+  'delayed_decline',
   'lost_webhook',
   'repeated_webhook',
   'reordered_webhook',
@@ -83,9 +84,10 @@ export async function confirm(
         if (scenario === 'late_success') await later({})
         return 'declined'
       case 'delayed':
+      case 'delayed_decline':
         Object.assign(payment, { state: 'processing', rail })
         await tell('payment.processing')
-        await later({})
+        await later({ declines: scenario === 'delayed_decline' })
         return 'processing'
       case 'reordered_webhook':
         Object.assign(payment, { state: 'processing', rail })
@@ -118,7 +120,7 @@ export async function confirm(
   })
 }
 
-/** Banks that took their time: captures what was still open, and says so. */
+/** Banks that took their time: captures or declines what was still open, and says so. */
 export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
   const options = {
     retries: 10,
@@ -128,11 +130,13 @@ export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
     atOnce: 4,
     pollSeconds: 1,
   }
-  await jobs.on<{ id: string; rail: Rail }>('sandbox_later', options, async ({ id, rail }) =>
-    changePayment(db, id, async (payment, tx) => {
+  await jobs.on<{ id: string; rail: Rail; declines?: boolean }>('sandbox_later', options, async (data) =>
+    changePayment(db, data.id, async (payment, tx) => {
       if (payment.captures.length > 0) return
-      capture(payment, rail)
-      await notify(tx, jobs, newNotification('payment.captured', snapshotOf(payment)))
+      if (data.declines) Object.assign(payment, { state: 'open', declines: payment.declines + 1 })
+      else capture(payment, data.rail)
+      const type = data.declines ? 'payment.declined' : 'payment.captured'
+      await notify(tx, jobs, newNotification(type, snapshotOf(payment)))
     }),
   )
 }

@@ -1,7 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
+import { refuseFromAfar } from '../../kit/hosts.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Limit, limited } from '../../kit/limits.ts'
@@ -16,7 +18,13 @@ const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
 /** What a payment form, and the processor's own dashboard, would do: there only while the sandbox serves. */
 export function sandboxRoutes(
   server: Server,
-  { db, jobs, secrets, limit }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined },
+  {
+    db,
+    jobs,
+    secrets,
+    limit,
+    onlyFromHere,
+  }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined; onlyFromHere: boolean },
 ): void {
   const signer = clientSecretSigner(secrets)
   const paymentOf = (clientSecret: string): string => {
@@ -24,11 +32,15 @@ export function sandboxRoutes(
     if (!id) throw new Refusal('payment_not_found', 'There is no such payment.')
     return id
   }
+  const ways = {
+    config: limited(limit),
+    onRequest: onlyFromHere ? [async (request: FastifyRequest) => refuseFromAfar(request)] : [],
+  }
 
   server.post(
     '/api/sandbox/confirm',
     {
-      config: limited(limit),
+      ...ways,
       schema: {
         operationId: 'sandboxConfirm',
         summary: 'Pay, in the sandbox',
@@ -42,6 +54,7 @@ export function sandboxRoutes(
         response: {
           200: Type.Object({ status: Type.Enum(['captured', 'processing']) }),
           ...refusing(
+            'local_only',
             'rail_not_offered',
             'payment_declined',
             'payment_not_found',
@@ -68,7 +81,7 @@ export function sandboxRoutes(
   server.post(
     '/api/sandbox/refund',
     {
-      config: limited(limit),
+      ...ways,
       schema: {
         operationId: 'sandboxRefund',
         summary: 'Send money back, as in the processor’s dashboard',
@@ -76,7 +89,7 @@ export function sandboxRoutes(
         body: Type.Object({ clientSecret: ClientSecret, amount: Type.Optional(Amount) }),
         response: {
           200: Type.Object({ refundedAmount: Amount }),
-          ...refusing('payment_not_found', 'payment_not_captured'),
+          ...refusing('local_only', 'payment_not_found', 'payment_not_captured'),
         },
       },
     },
@@ -91,7 +104,7 @@ export function sandboxRoutes(
   server.post(
     '/api/sandbox/dispute',
     {
-      config: limited(limit),
+      ...ways,
       schema: {
         operationId: 'sandboxDispute',
         summary: 'Dispute a payment, and let the bank decide',
@@ -99,7 +112,7 @@ export function sandboxRoutes(
         body: Type.Object({ clientSecret: ClientSecret, outcome: Type.Enum(['open', 'won', 'lost']) }),
         response: {
           200: Type.Object({ outcome: Type.String() }),
-          ...refusing('payment_not_found', 'payment_not_captured'),
+          ...refusing('local_only', 'payment_not_found', 'payment_not_captured'),
         },
       },
     },

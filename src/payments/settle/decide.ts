@@ -41,6 +41,9 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
   const { paymentState, declines } = known
   known.paymentState = laterState(known, snapshot)
   known.declines = Math.max(known.declines, snapshot.declines)
+  // the buyer has left, since the bank needed time: nobody else would say that nothing was paid
+  const failedLate = paymentState === 'processing' && isUnpaid(known.paymentState) && snapshot.captures.length === 0
+  if (failedLate && WAITS.has(known.state)) effects.mails.push({ kind: 'payment_failed' })
   // what a bank was at work on before it said no is old news
   if (known.paymentState === 'processing' && move('process')) {
     effects.timeline.push('payment_processing')
@@ -61,6 +64,10 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
   for (const dispute of snapshot.disputes) decideDispute(known, dispute, effects, move)
   return effects
 }
+
+const isUnpaid = (state: Known['paymentState']): boolean => state === 'open' || state === 'canceled'
+/** Of the order: not paid, and it can be. */
+const WAITS: ReadonlySet<Known['state']> = new Set(['pending', 'processing'])
 
 function decideCapture(
   known: Known,

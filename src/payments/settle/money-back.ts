@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import * as ledger from '../../ledger/transfers.ts'
-import { type Move, isDelivered } from '../../orders/states.ts'
+import { isDelivered } from '../../orders/states.ts'
+import { follow, lostOf, saleOf } from './by-money.ts'
 import { type Effects, type Known, type TryMove, moneyOf } from './known.ts'
 import type { DisputeFact, PaymentSnapshot, RefundFact } from '../processor.ts'
 
@@ -56,9 +57,10 @@ function bookRefund(known: Known, refund: RefundFact, effects: Effects, move: Tr
   effects.refundedMinor = known.refundedMinor
   const whole = known.refundedMinor === known.amountMinor
   // told also where a dispute keeps the order in its state: the money has moved
-  move(whole ? 'refund_all' : 'refund_part')
   effects.timeline.push(whole ? 'refunded' : 'partially_refunded')
-  const news = { amountMinor, refundedMinor: known.refundedMinor }
+  const wasRest = follow(known, 'refund', move) && known.state === 'charged_back'
+  if (wasRest) effects.timeline.push('charged_back')
+  const news = { amountMinor, refundedMinor: known.refundedMinor, ...(wasRest && { wasRest }) }
   effects.mails.push({ kind: 'refunded', ...news }, { kind: 'seller_refunded', ...news, byApi })
 }
 
@@ -73,15 +75,7 @@ function takeBack(known: Known, refund: RefundFact, effects: Effects, move: TryM
   effects.transfers.push(...ledger.refundFailedTransfers({ ...money, ...returnedOf(known) }))
   known.refundedMinor -= refund.amountMinor
   effects.refundedMinor = known.refundedMinor
-  move(lostOf(known, saleOf(known)?.id) > 0 ? 'unrefund_charged_back' : moveBack(known, 'unrefund'))
-}
-
-/** To where the order would be without what went back, when nothing of it is lost. */
-function moveBack(known: Known, from: 'unrefund' | 'unlose'): Move {
-  const sale = saleOf(known)
-  if (known.disputes.some(({ captureId, state }) => captureId === sale?.id && state === 'open'))
-    return `${from}_disputed`
-  return known.refundedMinor > 0 ? `${from}_part` : from
+  follow(known, 'unrefund', move)
 }
 
 function tellFailure(known: Known, refund: RefundFact, effects: Effects, wasTold: boolean): void {
@@ -128,11 +122,11 @@ export function decideDispute(known: Known, dispute: DisputeFact, effects: Effec
   if (before) Object.assign(before, now)
   else known.disputes.push(now)
   const missingMinor = bookMissing(known, dispute, missing, money, effects)
-  if (ofSale && state !== 'open') moveOn(known, now, effects, move)
+  const files = ofSale && state !== 'open' ? moveOn(known, now, effects, move) : undefined
   if (state === 'won') effects.mails.push({ kind: 'seller_dispute_won', ...news })
   if (state === 'lost') {
     const releasedMinor = amountMinor - lostMinor
-    const more = ofSale ? { refundedMinor: known.refundedMinor } : { missingMinor }
+    const more = ofSale ? { refundedMinor: known.refundedMinor, ...(files && { files }) } : { missingMinor }
     effects.mails.push({ kind: 'seller_dispute_lost', amountMinor: lostMinor, currency, releasedMinor, ...more })
   }
   effects.disputes.push({ ...dispute, amountMinor, lostMinor: state === 'lost' ? lostMinor : undefined })
@@ -162,29 +156,43 @@ function decideReturn(
   bookMissing(known, before, missing, money, effects)
   effects.disputes.push({ id, captureId, amountMinor, state, lostMinor })
   effects.mails.push({ kind: 'seller_dispute_returned', amountMinor: backMinor, currency })
-  if (!ofSale || lostOf(known, captureId) > 0 || !move(moveBack(known, 'unlose')) || !isDelivered(known.state)) return
+  const hadFiles = isDelivered(known.state)
+  if (!ofSale || !follow(known, 'unlose', move) || !isDelivered(known.state)) return
   effects.timeline.push('dispute_won')
-  effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
+  // where a part was lost, the files were there all the time
+  if (!hadFiles) effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
 }
 
-/** The order when a dispute has ended: whether any of the money is gone decides, and not what the bank calls it. */
+/**
+ * The order when a dispute has ended: how much of the money is gone decides, and not what the bank calls it. Says what becomes
+ * of the files where only a part is gone.
+ */
 function moveOn(
   known: Known,
-  { captureId, amountMinor, lostMinor }: Known['disputes'][number],
+  { amountMinor, lostMinor }: Known['disputes'][number],
   effects: Effects,
   move: TryMove,
-): void {
+): 'stay' | 'on_hold' | undefined {
   const { currency } = known
-  if (lostMinor > 0) {
-    if (!move('lose_dispute')) return
-    effects.timeline.push('charged_back')
-    effects.mails.push({ kind: 'dispute_lost', amountMinor: lostMinor, currency })
-    return
+  if (lostMinor === 0) {
+    if (!follow(known, 'win', move)) return undefined
+    effects.timeline.push('dispute_won')
+    effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
+    return undefined
   }
-  const another = known.disputes.some((one) => one.captureId === captureId && one.state === 'open')
-  if (another || !move(winningMove(known))) return
-  effects.timeline.push('dispute_won')
-  effects.mails.push({ kind: 'dispute_won', amountMinor, currency })
+  const moved = follow(known, 'lose', move)
+  const news = { kind: 'dispute_lost', amountMinor: lostMinor, currency } as const
+  if (known.state === 'charged_back' || known.state === 'refunded') {
+    if (!moved) return undefined
+    effects.timeline.push('charged_back')
+    effects.mails.push(news)
+    return undefined
+  }
+  // told also where another dispute keeps the order in its state: the money has moved
+  const files = isDelivered(known.state) ? 'stay' : 'on_hold'
+  effects.timeline.push('partially_charged_back')
+  effects.mails.push({ ...news, files })
+  return files
 }
 
 /** Of money that paid for nothing: what has left beyond it, when it was sent back and a bank took it all the same. */
@@ -219,18 +227,8 @@ function captureOf(known: Known, { captureId }: { captureId: string }): Known['c
   return capture
 }
 
-/** A won dispute gives back what the order was before it. */
-const winningMove = ({ refundedMinor }: Known): Move =>
-  refundedMinor > 0 ? 'win_dispute_refunded_in_part' : 'win_dispute'
-
 /** What of the sale is with the buyer again. */
 function returnedOf(known: Known) {
   const returnedBeforeMinor = known.refundedMinor + lostOf(known, saleOf(known)?.id)
   return { saleMinor: known.amountMinor, feeMinor: known.feeMinor, returnedBeforeMinor }
 }
-
-/** What banks have taken back of a capture. */
-const lostOf = ({ disputes }: Known, id: string | undefined): number =>
-  disputes.filter(({ captureId }) => captureId === id).reduce((sum, { lostMinor }) => sum + lostMinor, 0)
-
-const saleOf = ({ captures }: Known) => captures.find(({ purpose }) => purpose === 'sale')

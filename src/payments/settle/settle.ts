@@ -12,6 +12,8 @@ import {
   raiseRefunded,
   waitForBank,
 } from '../../orders/move.ts'
+import { releaseHolds, renewHolds } from '../../orders/discounts/uses.ts'
+import { newSales } from '../../orders/sale-mails.ts'
 import { decide } from './decide.ts'
 import type { Effects, Known } from './known.ts'
 import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
@@ -92,6 +94,15 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     orderIds((effects) => effects.waitsForBank),
     bankTtlHours,
   )
+  // a bank has said no to the buyer, or is at work
+  await renewHolds(
+    tx,
+    orderIds(({ payment }) => payment?.state === 'open' || payment?.state === 'processing'),
+  )
+  await releaseHolds(
+    tx,
+    orderIds(({ waitsForBank, moves }) => waitsForBank && moves.length === 0),
+  )
   await changeTogether(tx, [
     rows.newEvents(facts, outcomes),
     rows.changedPayments(
@@ -118,6 +129,7 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
         (transfer) => transfer,
       ),
     ),
+    newSales(decided.filter(({ effects }) => isToldSale(effects)).map(({ known }) => ({ ...known, isFree: false }))),
   ])
   await rows.writeReturns(tx, returns)
   await rows.writeRefunds(
@@ -208,6 +220,10 @@ async function findTooEarly(tx: Tx, facts: readonly Fact[], outcomes: Outcome[])
       and (p.state = 'starting' or p.processor_payment_id = n.payment))`.execute(tx)
   for (const { at } of ours) outcomes[at] = 'too_early'
 }
+
+/** A sale of which the seller is not told otherwise: one that came late has a mail of its own. */
+const isToldSale = ({ moves, mails }: Effects): boolean =>
+  moves.some(({ move }) => move === 'pay') && !mails.some(({ kind }) => kind === 'seller_paid_late')
 
 const isNothing = ({ moves, payment, captures, refunds, disputes, timeline, transfers }: Effects): boolean =>
   !payment && [moves, captures, refunds, disputes, timeline, transfers].every((list) => list.length === 0)

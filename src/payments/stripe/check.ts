@@ -1,16 +1,17 @@
 import { Stripe } from 'stripe'
-import type { AccountCheck } from '../processor.ts'
-import { StripeRefused, ask, newDeadline } from './client.ts'
+import type { AccountCheck, Said } from '../processor.ts'
+import { type Deadline, StripeRefused, ask, newDeadline } from './client.ts'
 import { EVENT_TYPES } from './events.ts'
-import { shapes } from './shapes.ts'
+import { currencyFor } from './rails.ts'
+import { type AccountSettings, shapes } from './shapes.ts'
 
 type Send = Parameters<typeof ask>[2]
 
 /**
  * Reads one of everything that is read in earnest, so that a restricted key shows what it may not, and where events are sent
- * (https://docs.stripe.com/api/webhook_endpoints/list).
+ * (https://docs.stripe.com/api/webhook_endpoints/list). Each of the `methods` that the settings list is tried.
  */
-export async function checkAccount(stripe: Stripe): Promise<AccountCheck> {
+export async function checkAccount(stripe: Stripe, methods: readonly string[] = []): Promise<AccountCheck> {
   const until = newDeadline()
   const check: AccountCheck = { keyAccepted: true, lacks: [] }
   const noteClock = (headers: Record<string, string> | undefined) => {
@@ -39,20 +40,56 @@ export async function checkAccount(stripe: Stripe): Promise<AccountCheck> {
   }
 
   const one = { limit: 1 }
-  const [addresses] = await Promise.all([
+  const [addresses, account] = await Promise.all([
     read('webhook endpoints', shapes.webhookEndpoints, (sent) => stripe.webhookEndpoints.list({ limit: 100 }, sent)),
+    read('account', shapes.account, (sent) => stripe.accounts.retrieveCurrent({}, sent)),
     read('payment intents', shapes.anyList, (sent) => stripe.paymentIntents.list(one, sent)),
     read('charges', shapes.anyList, (sent) => stripe.charges.list(one, sent)),
     read('refunds', shapes.anyList, (sent) => stripe.refunds.list(one, sent)),
     read('disputes', shapes.anyList, (sent) => stripe.disputes.list(one, sent)),
     read('events', shapes.anyList, (sent) => stripe.events.list(one, sent)),
   ])
-  // where they go is good to know and not needed
-  check.lacks = check.lacks.filter((what) => what !== 'webhook endpoints').sort()
+  // where they go, and what the account itself says, is good to know and not needed
+  check.lacks = check.lacks.filter((what) => what !== 'webhook endpoints' && what !== 'account').sort()
+  check.statementPrefix = account && prefixOf(account)
   check.addresses = addresses?.data.map(({ url, status, enabled_events: types }) => ({
     url,
     enabled: status === 'enabled',
     missingTypes: EVENT_TYPES.filter((type) => !types.includes('*') && !types.includes(type)),
   }))
+  if (check.keyAccepted && methods.length > 0) {
+    const currency = (account?.default_currency ?? 'usd').toUpperCase()
+    check.methods = await Promise.all(methods.map(async (name) => tryMethod(stripe, until, name, currency)))
+  }
   return check
 }
+
+/** In the smallest unit of a currency: every way of paying takes as much, and has a least that is less. */
+const TRIED_AMOUNT = 10_000
+
+const LEFT_OUT: Said = { status: 200, code: 'not_activated', parameter: undefined, requestId: undefined }
+
+/** Starts a payment by this way alone, as a checkout would, and cancels it: whether a way is activated, no list tells for certain. */
+async function tryMethod(
+  stripe: Stripe,
+  until: Deadline,
+  name: string,
+  accountCurrency: string,
+): Promise<{ name: string; refused?: Said | undefined }> {
+  const currency = currencyFor(name, accountCurrency).toLowerCase()
+  try {
+    const { id, payment_method_types: offered } = await ask(shapes.paymentIntent, until, (sent) =>
+      stripe.paymentIntents.create({ amount: TRIED_AMOUNT, currency, allowed_payment_method_types: [name] }, sent),
+    )
+    // nobody was told its secret, so it can wait for Stripe to forget it where this fails
+    await ask(shapes.paymentIntent, until, (sent) => stripe.paymentIntents.cancel(id, {}, sent)).catch(() => {})
+    return offered?.includes(name) === false ? { name, refused: LEFT_OUT } : { name }
+  } catch (error) {
+    if (!(error instanceof StripeRefused && error.certain)) throw error
+    return { name, refused: error.said }
+  }
+}
+
+/** Without a shortened descriptor of its own, an account's whole one stands before the suffix. */
+const prefixOf = ({ settings }: AccountSettings): string =>
+  (settings?.card_payments?.statement_descriptor_prefix ?? settings?.payments?.statement_descriptor ?? '').toUpperCase()

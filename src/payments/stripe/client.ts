@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 import { inTime } from '../../kit/time.ts'
-import { PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
+import { PaymentUnknown, ProcessorUnavailable, nameOnly } from '../processor.ts'
 import { LimitedHttpClient } from './http-client.ts'
 
 /** Somebody waits for most of our calls: this is what one may take, with all its requests. */
@@ -19,17 +19,28 @@ export class StripeRefused extends ProcessorUnavailable {
   readonly replayed: boolean
   /** Nothing came of it, for certain: after a failure of Stripe's own, something still can. */
   readonly certain: boolean
+  /** The secret key is not, or no longer, one of the account's. */
+  readonly keyRefused: boolean
   override readonly answered: boolean
 
   constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
     // its own message can repeat what it was sent
-    super(`Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd(), { cause: error })
+    super(`Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd(), {
+      cause: error,
+      said: {
+        status: error.statusCode ?? 0,
+        code: nameOnly(error.code ?? error.rawType),
+        parameter: nameOnly(error.param),
+        requestId: nameOnly(error.requestId),
+      },
+    })
     this.code = error.code
     this.keyReused = error.rawType === 'idempotency_error' && error.code !== 'idempotency_key_in_use'
     this.replayed = error.headers?.['idempotent-replayed'] === 'true'
     // what a restricted key may not do is refused before anything begins
     this.certain =
       error instanceof Stripe.errors.StripeInvalidRequestError || error instanceof Stripe.errors.StripePermissionError
+    this.keyRefused = error instanceof Stripe.errors.StripeAuthenticationError
     this.answered = this.certain || this.keyReused
   }
 }

@@ -4,22 +4,39 @@ import { CURRENCIES } from '../../kit/money.ts'
 import { RAILS, type Rail } from '../../orders/states.ts'
 import { checkedMethods, methodsFor, railUsed, railsFor } from './rails.ts'
 
-test('without a list, the rails are those that every account has', () => {
-  for (const currency of CURRENCIES)
-    assert.deepEqual(railsFor(undefined, currency), ['card', 'debit', 'apple_pay', 'google_pay', 'wallet'])
+test('while the account’s offers are not known, cards are shown and nothing that may not be there', () => {
+  for (const currency of CURRENCIES) assert.deepEqual(railsFor(undefined, currency, undefined), ['card', 'debit'])
+  assert.deepEqual(railsFor(['card', 'ideal'], 'EUR', undefined), ['card', 'debit', 'bank_transfer'])
+})
+
+test('the rails are those that the account offers in the currency, and no others', () => {
+  const offered = ['card', 'google_pay', 'ideal', 'us_bank_account', 'link', 'cartes_bancaires', 'way_of_next_year']
+  const expected: Record<string, Rail[]> = {
+    EUR: ['card', 'debit', 'google_pay', 'bank_transfer', 'wallet'],
+    USD: ['card', 'debit', 'google_pay', 'wallet'],
+  }
+  for (const [currency, rails] of Object.entries(expected))
+    assert.deepEqual(railsFor(undefined, currency, offered), rails, currency)
+  assert.deepEqual(railsFor(undefined, 'USD', ['ideal', 'apple_pay']), [], 'no card, no wallet of a device')
+  assert.deepEqual(railsFor(['card', 'sepa_debit'], 'EUR', ['card', 'apple_pay', 'link']), [
+    'card',
+    'debit',
+    'apple_pay',
+  ])
 })
 
 test('with a list, a currency has the rails of the ways that take it', () => {
   const configured = ['card', 'sepa_debit', 'ideal', 'upi', 'paypal', 'us_bank_account']
+  const offered = [...configured, 'apple_pay', 'google_pay', 'link']
   const expected: Record<string, Rail[]> = {
     EUR: ['card', 'debit', 'apple_pay', 'google_pay', 'bank_transfer', 'wallet'],
     INR: ['card', 'debit', 'apple_pay', 'google_pay', 'upi', 'wallet'],
     USD: ['card', 'debit', 'apple_pay', 'google_pay', 'wallet'],
   }
   for (const [currency, rails] of Object.entries(expected))
-    assert.deepEqual(railsFor(configured, currency), rails, currency)
+    assert.deepEqual(railsFor(configured, currency, offered), rails, currency)
   assert.deepEqual(methodsFor(['ideal'], 'USD'), [])
-  assert.deepEqual(railsFor(['ideal'], 'USD'), [])
+  assert.deepEqual(railsFor(['ideal'], 'USD', ['ideal']), [])
 })
 
 test('a list of nothing is no list, and what is not known is named', () => {

@@ -65,8 +65,8 @@ const METHODS: Record<string, { rail: Rail; currencies?: string }> = {
   zip: { rail: 'wallet' },
 }
 
-/** What every account has unless it was switched off: the device wallets are ways of using a card. Banks are a choice of the account. */
-const AUTOMATIC = ['card', 'link']
+/** What is shown while it is not known what the account offers: next to none goes without cards. */
+const LEAST = ['card']
 
 /** The configured ways of paying, or an error that names those we could not serve. */
 export function checkedMethods(configured: readonly string[] | undefined): readonly string[] | undefined {
@@ -79,13 +79,29 @@ export function checkedMethods(configured: readonly string[] | undefined): reado
 export const methodsFor = (configured: readonly string[], currency: string): string[] =>
   configured.filter((method) => METHODS[method]?.currencies?.split(' ').includes(currency) ?? true)
 
-/** The rails of the configured ways in a currency; without a list, those that are there without asking the account. */
-export function railsFor(configured: readonly string[] | undefined, currency: string): Rail[] {
-  const rails = methodsFor(configured ?? AUTOMATIC, currency).flatMap((method): Rail[] =>
-    method === 'card' ? ['card', 'debit', 'apple_pay', 'google_pay'] : [METHODS[method]!.rail],
-  )
+/** A currency in which a way can be used: the account's own, where it takes any. */
+export const currencyFor = (method: string, accountCurrency: string): string =>
+  methodsFor([method], accountCurrency)[0] ? accountCurrency : METHODS[method]!.currencies!.split(' ')[0]!
+
+/**
+ * The rails in a currency: of the ways that the account offers those that the settings list, where they list some. The device
+ * wallets are ways of using a card, and offers of their own. While the offers are not known, what can be promised without them.
+ */
+export function railsFor(
+  configured: readonly string[] | undefined,
+  currency: string,
+  offered: readonly string[] | undefined,
+): Rail[] {
+  const has = (way: string) => offered?.includes(way) ?? false
+  const listed = configured ?? offered?.filter((way) => Object.hasOwn(METHODS, way)) ?? LEAST
+  const rails = methodsFor(listed, currency)
+    .filter((method) => !offered || has(method))
+    .flatMap((method): Rail[] =>
+      method === 'card' ? ['card', 'debit', ...DEVICES.filter(has)] : [METHODS[method]!.rail],
+    )
   return [...new Set(rails)]
 }
+const DEVICES = ['apple_pay', 'google_pay'] as const
 
 /** What of a charge says how it was paid (`payment_method_details`). */
 export interface PaidWith {

@@ -34,6 +34,8 @@ const PaymentIntent = Type.Object({
   latest_charge: nullable(ChargeId),
   /** What the buyer has to do, where something is. */
   next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
+  /** By which ways it can be paid. */
+  payment_method_types: Type.Optional(Type.Array(Type.String())),
   client_secret: nullable(Type.String({ maxLength: 500 })),
 })
 export type PaymentIntent = Type.Static<typeof PaymentIntent>
@@ -115,19 +117,46 @@ const WebhookEndpoint = Type.Object({
   enabled_events: Type.Array(Type.String()),
 })
 
-const listOf = <T extends Type.TSchema>(item: T, object: 'list' | 'search_result' = 'list') =>
-  Compile(Type.Object({ object: Type.Literal(object), data: Type.Array(item), has_more: Type.Boolean() }))
+const Text = Type.Optional(nullable(Type.String({ maxLength: 5000 })))
+const AccountSettings = Type.Object({
+  id: idOf('acct'),
+  object: Type.Literal('account'),
+  default_currency: Type.Optional(nullable(Currency)),
+  settings: Type.Optional(
+    nullable(
+      Type.Object({
+        card_payments: Type.Optional(nullable(Type.Object({ statement_descriptor_prefix: Text }))),
+        payments: Type.Optional(nullable(Type.Object({ statement_descriptor: Text }))),
+      }),
+    ),
+  ),
+})
+export type AccountSettings = Type.Static<typeof AccountSettings>
+
+/** Beside these, a member for each way of paying. */
+const MethodConfiguration = Type.Object({
+  id: idOf('pmc'),
+  object: Type.Literal('payment_method_configuration'),
+  active: Type.Boolean(),
+  is_default: Type.Boolean(),
+  parent: Type.Optional(nullable(Type.String())),
+})
+
+const listOf = <T extends Type.TSchema>(item: T) =>
+  Compile(Type.Object({ object: Type.Literal('list'), data: Type.Array(item), has_more: Type.Boolean() }))
 
 export const shapes = {
   paymentId: Compile(PaymentId),
   paymentIntent: Compile(PaymentIntent),
-  foundPaymentIntents: listOf(PaymentIntent, 'search_result'),
+  paymentIntents: listOf(PaymentIntent),
   charges: listOf(Charge),
   refund: Compile(Refund),
   refunds: listOf(Refund),
   disputes: listOf(Dispute),
   event: Compile(Event),
   events: listOf(Event),
+  account: Compile(AccountSettings),
+  methodConfigurations: listOf(MethodConfiguration),
   webhookEndpoints: listOf(WebhookEndpoint),
   anyList: listOf(Type.Object({ id: Type.String() })),
 }

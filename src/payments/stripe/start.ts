@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Stripe } from 'stripe'
-import { PaymentClosed, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
+import { timeOfId } from '../../kit/ids.ts'
+import { suffixOfLine } from '../../kit/statement.ts'
+import {
+  AmountNotTaken,
+  PaymentClosed,
+  PaymentRefused,
+  ProcessorUnavailable,
+  type StartPayment,
+  type StartedPayment,
+} from '../processor.ts'
 import { priceToStripe } from './amounts.ts'
-import { type Deadline, StripeRefused, ask, askWithKey, newDeadline, unlessMissing } from './client.ts'
+import { type Deadline, StripeRefused, ask, askWithKey, listed, newDeadline, unlessMissing } from './client.ts'
 import { methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './shapes.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
@@ -13,11 +22,15 @@ export interface Account {
   publishableKey: string
   /** Undefined: those that the account's dashboard says. */
   methods: readonly string[] | undefined
-  statementPrefix: string | undefined
+  statementPrefix: string
 }
 
 /** A key of its own for each time that Stripe remembers a failure instead of trying again. */
 const KEYS = ['', '.2', '.3']
+/** So long Stripe remembers a key, and some more. */
+const KEY_KEPT_MS = 30 * 3_600_000
+/** By how much two clocks may differ, and how long a first try may take. */
+const CLOCK_SECONDS = 600
 
 /**
  * Makes the payment of an attempt, or finds it: our attempt's id is the idempotency key and stands in the metadata. Stripe
@@ -61,13 +74,23 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
       if (!(error instanceof StripeRefused)) break
       if (error.keyReused) {
         const made = await closeOthers(account, payment.key, until, fits)
-        return made ? startedOf(account, made) : create(`${payment.key}.${digest(params)}`)
+        return made ? startedOf(account, made) : await create(`${payment.key}.${digest(params)}`).catch(forGood)
       }
       // a payment that a failure left behind can be paid by nobody: its secret was never told
       if (!error.replayed) break
     }
   }
-  throw failure
+  return forGood(failure)
+}
+
+/** Of all that can go wrong with a start: what will be refused again, and what no payment came of. */
+function forGood(error: unknown): never {
+  if (!(error instanceof StripeRefused)) throw error
+  const { said, code, certain, message } = error
+  const more = { said, cause: error }
+  if (code === 'amount_too_small' || code === 'amount_too_large') throw new AmountNotTaken(message, more)
+  if (certain || error.keyRefused) throw new PaymentRefused(message, more)
+  throw error
 }
 
 /**
@@ -80,12 +103,12 @@ async function closeOthers(
   until: Deadline,
   fits: (intent: PaymentIntent) => boolean,
 ): Promise<PaymentIntent | undefined> {
-  if (!/^\w+$/.test(attemptId)) throw new ProcessorUnavailable('an attempt that cannot be searched for')
-  const { data } = await ask(shapes.foundPaymentIntents, until, (sent) =>
-    stripe.paymentIntents.search({ query: `metadata['${ATTEMPT_ID}']:'${attemptId}'`, limit: 100 }, sent),
-  )
-  const found = data.filter(({ metadata }) => metadata[ATTEMPT_ID] === attemptId)
-  // a search knows what was made a minute ago; until then nothing can be told apart
+  // most are made in the moment in which the attempt is; the others after an answer was lost, or the service had died
+  const begun = (timeOfId('pay', attemptId) ?? Date.now() - KEY_KEPT_MS) / 1000
+  const [from, soon] = [Math.floor(begun) - CLOCK_SECONDS, Math.ceil(begun) + CLOCK_SECONDS]
+  const early = await madeFor(stripe, attemptId, until, { gte: from, lte: soon })
+  const found = early.length > 0 ? early : await madeFor(stripe, attemptId, until, { gt: soon })
+  // it exists, since its key is in use: nothing else is begun while it cannot be seen
   if (found.length === 0) throw new ProcessorUnavailable('the payment begun before cannot be found yet')
   const open = found.filter(({ status }) => status !== 'canceled')
   const made = open.find(fits)
@@ -97,6 +120,26 @@ async function closeOthers(
   return made
 }
 
+/**
+ * The payments of an attempt that were made in this time: the list is read, since Stripe's search is not there for accounts of every
+ * country (https://docs.stripe.com/search) and knows nothing of the last minute.
+ */
+async function madeFor(
+  stripe: Stripe,
+  attemptId: string,
+  until: Deadline,
+  created: { gte: number; lte: number } | { gt: number },
+): Promise<PaymentIntent[]> {
+  const all = await Array.fromAsync(
+    listed(
+      shapes.paymentIntents,
+      () => until,
+      (page, sent) => stripe.paymentIntents.list({ ...page, created }, sent),
+    ),
+  )
+  return all.filter(({ metadata }) => metadata[ATTEMPT_ID] === attemptId)
+}
+
 function startedOf({ publishableKey }: Account, { id, client_secret: secret }: PaymentIntent): StartedPayment {
   if (!secret?.startsWith(`${id}_secret_`)) throw new ProcessorUnavailable('Stripe told no secret of this payment')
   return { processorPaymentId: id, clientSecret: secret, publishableKey }
@@ -105,24 +148,16 @@ function startedOf({ publishableKey }: Account, { id, client_secret: secret }: P
 function paramsOf(account: Account, payment: StartPayment) {
   const { amountMinor, currency } = payment
   const methods = account.methods && methodsFor(account.methods, currency)
-  if (methods?.length === 0) throw new ProcessorUnavailable(`no way of paying is configured for ${currency}`)
+  if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
   return {
     amount: priceToStripe(amountMinor, currency),
     currency: currency.toLowerCase(),
-    ...(methods ? { payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
+    // what of the list is not activated, Stripe leaves out: it takes no list of what must be offered any more
+    ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },
-    statement_descriptor_suffix: suffixOf(payment.statementDescriptor, account.statementPrefix),
+    // Stripe refuses a whole descriptor for cards, and puts the account's prefix and "* " before the suffix
+    statement_descriptor_suffix: suffixOfLine(payment.statementDescriptor, account.statementPrefix),
   }
-}
-
-/**
- * Cards take a suffix only: Stripe puts the account's own prefix and `* ` before it, and refuses a whole descriptor
- * (https://docs.stripe.com/get-started/account/statement-descriptors). Where that prefix is ours too, the suffix is what we
- * put behind it. It needs a letter.
- */
-function suffixOf(descriptor: string, prefix: string | undefined): string {
-  const rest = prefix && descriptor.startsWith(`${prefix} `) ? descriptor.slice(prefix.length + 1).trim() : ''
-  return /[A-Za-z]/.test(rest) ? rest : descriptor
 }
 
 const digest = (params: object): string =>

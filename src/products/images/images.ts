@@ -4,6 +4,7 @@ import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Storage } from '../../kit/storage/storage.ts'
 import { refuseUnknown } from '../find.ts'
+import { type UploadLimits, quotaOf } from '../uploads/limits.ts'
 import { putImage, removeImage } from './store.ts'
 import type { Size } from './urls.ts'
 
@@ -17,14 +18,17 @@ const NO_ROOM = 'Your pictures, with those that were replaced in the last 30 day
 /**
  * Gives the product another picture. The row that tells the sweep of the bytes comes before them: until the product shows
  * them they count as unused. Pictures take no room from the files, and have as much. Refuses `product_not_found`,
- * `quota_exceeded`.
+ * `quota_exceeded`, `storage_full`.
  */
 export async function setImage(
   db: Db,
   storage: Storage,
-  { sellerId, productId, quotaBytes }: { sellerId: string; productId: string; quotaBytes: number },
+  { sellerId, productId, limits }: { sellerId: string; productId: string; limits: UploadLimits },
   sizes: ReadonlyMap<Size, Buffer>,
 ): Promise<void> {
+  const { rows: sellers } = await sql<{ isTrusted: boolean }>`
+    select trusted_at is not null as "isTrusted" from sellers where id = ${sellerId}`.execute(db)
+  const quotaBytes = quotaOf(limits, sellers[0]?.isTrusted ?? false)
   const id = newId('img')
   const { rows } = await sql`
     insert into images (id, product_id)

@@ -7,6 +7,7 @@ import { refusing } from '../../kit/schema.ts'
 import type { Storage } from '../../kit/storage/storage.ts'
 import { NEEDS_SESSION } from '../../sellers/guard.ts'
 import { findProduct } from '../find.ts'
+import type { UploadLimits } from '../uploads/limits.ts'
 import { imagePlaces } from './places.ts'
 import { readImage } from './store.ts'
 import { SIZES, type Size } from './urls.ts'
@@ -21,9 +22,9 @@ const TOO_LARGE = `A picture may have ${MOST_BYTES / 1_000_000} MB.`
 /** The pictures of products: given by their sellers, shown to anybody. */
 export async function imageRoutes(
   parent: Server,
-  parts: ProductParts & { storage: Storage; quotaBytes: number },
+  parts: ProductParts & { storage: Storage; limits: UploadLimits },
 ): Promise<void> {
-  const { db, browsers, storage, quotaBytes } = parts
+  const { db, browsers, storage, limits } = parts
   const places = imagePlaces()
 
   await parent.register(async (server: Server) => {
@@ -65,7 +66,7 @@ export async function imageRoutes(
         await places.held(seller.id, async (arrived) => {
           const bytes = await bytesOf(request, reply, arrived)
           const sizes = await places.inTurn(() => sizesOf(bytes))
-          await setImage(db, storage, { sellerId: seller.id, productId, quotaBytes }, sizes)
+          await setImage(db, storage, { sellerId: seller.id, productId, limits }, sizes)
         })
         return answer(reply, await findProduct(db, seller.id, productId), parts)
       },

@@ -2,16 +2,15 @@ import { Server as Tus } from '@tus/server'
 import type { FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { holdsCardNumber } from '../../kit/card-numbers.ts'
-import type { Db } from '../../kit/database.ts'
 import { type ProblemCode, Refusal } from '../../kit/errors.ts'
 import { isId } from '../../kit/ids.ts'
-import type { Resumable, Storage } from '../../kit/storage/storage.ts'
-import type { UploadLimits } from './limits.ts'
+import type { Resumable } from '../../kit/storage/storage.ts'
 import { uploadLocker } from './locks.ts'
 import {
   type FileRow,
   type NewUpload,
   type Upload,
+  type Uploads,
   beginUpload,
   findUpload,
   finishedFile,
@@ -35,12 +34,6 @@ const MEANINGS = new Map<number, ProblemCode>([
 ])
 const LET_GO = 'Request aborted due to lock acquired'
 
-export interface Uploads {
-  db: Db
-  storage: Storage
-  limits: UploadLimits
-}
-
 /** Answers one request of the protocol, which its library reads: https://tus.io/protocols/resumable-upload */
 export type AnswerTus = (request: FastifyRequest, sellerId: string, body: Readable | undefined) => Promise<TusAnswer>
 
@@ -55,7 +48,8 @@ interface Asked {
   failure?: unknown
 }
 
-export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): AnswerTus {
+export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
+  const { db, storage, limits } = uploads
   const asked = new WeakMap<Request, Asked>()
   const locker = uploadLocker(db, resumable.keyOf)
   const of = (request: unknown): Asked => asked.get(request as Request)!
@@ -74,7 +68,7 @@ export function tusOf({ db, storage, limits }: Uploads, resumable: Resumable): A
     },
     async namingFunction(request, metadata) {
       const mine = of(request)
-      mine.upload = await beginUpload(db, limits, describedBy(request.headers, metadata ?? {}, mine.sellerId))
+      mine.upload = await beginUpload(uploads, describedBy(request.headers, metadata ?? {}, mine.sellerId))
       return resumable.nameOf(mine.upload.id)
     },
     async onUploadFinish(request) {

@@ -10,8 +10,18 @@ import { notValid } from '../../kit/period.ts'
 import { Time, refusing } from '../../kit/schema.ts'
 import { isOfStorage, refusalOfStorage } from '../../kit/storage/refusals.ts'
 import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
-import type { AnswerTus, Uploads } from './resumable.ts'
-import { type FileRow, type Upload, beginUpload, giveUp, isFileName, publish } from './uploads.ts'
+import type { AnswerTus } from './resumable.ts'
+import {
+  NOT_A_NAME,
+  type FileRow,
+  type Upload,
+  type Uploads,
+  beginUpload,
+  giveUp,
+  isFileName,
+  publish,
+  viewOf,
+} from './uploads.ts'
 
 const TAG = ['Products']
 /** Of the time that the end of the service may take. */
@@ -33,7 +43,7 @@ const UploadAnswer = Type.Null({
 
 /** Files come here: in one request, or in pieces that survive whatever happens to the network and to us. */
 export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads & { browsers: Browsers }): void {
-  const { db, storage, limits } = uploads
+  const { db, storage } = uploads
   let loading: Promise<AnswerTus> | undefined
   // loaded when the first piece comes
   const load = async () => (await import('./resumable.ts')).tusOf(uploads, await storage.resumable())
@@ -72,7 +82,7 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
             name: Type.String({
               minLength: 1,
               maxLength: 255,
-              pattern: '^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$',
+              pattern: '^\\s*[^\\u0000\\s][^\\u0000]*$',
               description: 'What buyers see, and what the file is called on their disk.',
               examples: ['book.pdf'],
             }),
@@ -104,10 +114,9 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
       async (request, reply) => {
         const { seller } = await browsers.signedIn(request, reply)
         const { name, sha256, replaces } = request.query
-        if (!isFileName(name))
-          throw notValid('name', 'is one line of text without control characters, such as book.pdf')
+        if (!isFileName(name)) throw notValid('name', NOT_A_NAME)
         const upload = await reading(request, async (body) => {
-          const begun = await beginUpload(db, limits, {
+          const begun = await beginUpload(uploads, {
             sellerId: seller.id,
             productId: request.params.productId,
             name,
@@ -197,15 +206,6 @@ function lengthOf({ headers }: FastifyRequest): number {
   if (length === undefined) throw new Refusal('length_required', 'Content-Length says how many bytes will come.')
   return Number(length)
 }
-
-export const viewOf = (file: FileRow) => ({
-  id: file.id,
-  name: file.name,
-  size: file.sizeBytes,
-  sha256: file.sha256,
-  contentType: file.contentType,
-  createdAt: file.createdAt.toISOString(),
-})
 
 const TUS_ROUTES = [
   {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { UploadLimits } from './limits.ts'
+import { type UploadLimits, quotaOf } from './limits.ts'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
@@ -39,21 +39,45 @@ export interface FileRow {
   createdAt: Date
 }
 
+/** As it is answered. */
+export const viewOf = (file: FileRow) => ({
+  id: file.id,
+  name: file.name,
+  size: file.sizeBytes,
+  sha256: file.sha256,
+  contentType: file.contentType,
+  createdAt: file.createdAt.toISOString(),
+})
+
 const COLUMNS = sql`id, seller_id as "sellerId", product_id as "productId", name, size_bytes as "sizeBytes", sha256, replaces,
   case when state = 'open' and expires_at < now() then 'given_up' else state end as state, expires_at as "expiresAt"`
-const FILE_COLUMNS = sql`id, name, size_bytes as "sizeBytes", sha256, content_type as "contentType", created_at as "createdAt"`
+export const FILE_COLUMNS = sql`id, name, size_bytes as "sizeBytes", sha256, content_type as "contentType", created_at as "createdAt"`
+
+export const NOT_A_NAME = 'is one line of text without control characters, such as book.pdf'
 
 /** What buyers read before they open it: no character may hide in it, or turn what follows it round. */
 export const isFileName = (name: string): boolean =>
   name.trim() !== '' && [...name].length <= 255 && name.isWellFormed() && !NOT_IN_A_LINE.test(name)
 
-/** Sets room aside for a file. Refuses `product_not_found`, `file_not_found`, `file_too_large`, `quota_exceeded`. */
-export async function beginUpload(db: Db, { maxBytes, quotaBytes }: UploadLimits, upload: NewUpload): Promise<Upload> {
+/** What an upload needs: its row, its bytes, and how much may come. */
+export interface Uploads {
+  db: Db
+  storage: Storage
+  limits: UploadLimits
+}
+
+/**
+ * Sets room aside for a file. Refuses `product_not_found`, `file_not_found`, `file_too_large`, `quota_exceeded`, `storage_full`.
+ */
+export async function beginUpload({ db, storage, limits }: Uploads, upload: NewUpload): Promise<Upload> {
+  const { maxBytes } = limits
   if (upload.sizeBytes > maxBytes)
     throw new Refusal('file_too_large', `A file may have ${maxBytes} bytes; this one has ${upload.sizeBytes}.`)
+  await storage.mustHaveRoom(upload.sizeBytes)
   return inTransaction(db, async (tx) => {
-    const { used, open } = await roomOf(tx, upload.sellerId)
+    const { used, open, isTrusted } = await roomOf(tx, upload.sellerId)
     await mustBeTheirs(tx, upload)
+    const quotaBytes = quotaOf(limits, isTrusted)
     if (quotaBytes > 0 && used + upload.sizeBytes > quotaBytes)
       throw new Refusal('quota_exceeded', `${Math.max(0, quotaBytes - used)} of your ${quotaBytes} bytes are left.`)
     if (open >= MOST_OPEN) throw new Refusal('quota_exceeded', 'Too many uploads are unfinished: finish or end some.')
@@ -67,15 +91,16 @@ export async function beginUpload(db: Db, { maxBytes, quotaBytes }: UploadLimits
 }
 
 /** What a seller has here, the unfinished too. Locked: two at once would both find the same room. */
-async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number }> {
-  await sql`select id from sellers where id = ${sellerId} for no key update`.execute(tx)
+async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number; isTrusted: boolean }> {
+  const { rows: sellers } = await sql<{ isTrusted: boolean }>`
+    select trusted_at is not null as "isTrusted" from sellers where id = ${sellerId} for no key update`.execute(tx)
   const { rows } = await sql<{ used: number; open: number }>`
     select open.count as open, (open.bytes + (
       select coalesce(sum(f.size_bytes), 0) from files f join products p on p.id = f.product_id
       where p.seller_id = ${sellerId}))::bigint as used
     from (select count(*)::int as count, coalesce(sum(size_bytes), 0) as bytes
       from uploads where seller_id = ${sellerId} and state = 'open') open`.execute(tx)
-  return rows[0]!
+  return { ...rows[0]!, isTrusted: sellers[0]?.isTrusted ?? false }
 }
 
 async function mustBeTheirs(tx: Tx, { productId, sellerId, ...upload }: NewUpload): Promise<void> {
@@ -124,8 +149,9 @@ export async function publish(db: Db, storage: Storage, upload: Upload, stored: 
     ), changed as (
       update products set updated_at = now() where id = (select product_id from finished)
     )
-    insert into files (id, product_id, name, size_bytes, sha256, content_type)
-    select id, product_id, name, ${stored.size}, ${stored.sha256}, ${contentType} from finished
+    insert into files (id, product_id, name, size_bytes, sha256, content_type, position)
+    select id, product_id, name, ${stored.size}, ${stored.sha256}, ${contentType},
+      (select f.position from files f where f.id = finished.replaces) from finished
     returning ${FILE_COLUMNS}`.execute(db)
   return rows[0] ?? (await finishedFile(db, id))
 }

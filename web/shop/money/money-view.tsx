@@ -26,11 +26,7 @@ export default function MoneyView({ query }: ViewProps): VNode {
   const balance = useLoad('balance', getBalance)
   return (
     <>
-      <Head title="Money">
-        <a class="button" href="/account/">
-          Your account
-        </a>
-      </Head>
+      <Head title="Money" />
       <Shown of={balance}>{({ items }) => <Balances items={items} />}</Shown>
       {balance.value?.items.length === 0 ? null : <Transfers filters={filters} balances={balance.value?.items ?? []} />}
     </>
@@ -71,35 +67,75 @@ function Transfers({ filters: { values, choose }, balances }: { filters: Filters
       {!transfers && !list.trouble && <OneMoment />}
       {transfers && transfers.length === 0 && <p class="soft">No transfer fits.</p>}
       {transfers && transfers.length > 0 && (
-        <ul class={`rows ${list.value ? '' : 'stale'}`} aria-busy={list.busy ? 'true' : undefined}>
-          {transfers.map((transfer) => (
-            <Row key={transfer.id} transfer={transfer} />
-          ))}
-        </ul>
+        <div class={list.value ? undefined : 'stale'} aria-busy={list.busy ? 'true' : undefined}>
+          <p class="moment moment-names small" aria-hidden="true">
+            <span>When</span>
+            <span class="entry">
+              <span>What</span>
+              <span>Amount</span>
+            </span>
+            {!orderId && <span class="number">Balance</span>}
+          </p>
+          <ul class="rows" aria-label="Transfers, the newest first">
+            {momentsOf(transfers).map((moment) => (
+              <Moment key={moment[0]!.id} transfers={moment} />
+            ))}
+          </ul>
+        </div>
       )}
       <More list={list} />
     </section>
   )
 }
 
-function Row({ transfer: { kind, orderId, amount, currency, createdAt } }: { transfer: Transfer }) {
+/** What was booked of an order at once: a sale and its fee. They stand in the order of booking, and have one balance. */
+function momentsOf(transfers: Transfer[]): Transfer[][] {
+  const moments: Transfer[][] = []
+  for (const transfer of transfers) {
+    const last = moments.at(-1)
+    const before = last?.[0]
+    const isOfIt =
+      before?.orderId === transfer.orderId &&
+      before.createdAt === transfer.createdAt &&
+      before.currency === transfer.currency
+    if (isOfIt) last!.push(transfer)
+    else moments.push([transfer])
+  }
+  return moments
+}
+
+const signed = (amount: number, currency: string) =>
+  amount < 0 ? `−${money(-amount, currency)}` : money(amount, currency)
+
+function Moment({ transfers }: { transfers: Transfer[] }) {
+  const [{ orderId, currency, createdAt, balance }] = transfers as [Transfer]
   return (
-    <li class="transfer-row">
-      <div>
-        <p>{kindName(kind)}</p>
-        <p class="soft small">
-          <time dateTime={createdAt}>{moment(createdAt)}</time> ·{' '}
-          <a class="of" href={address('order', orderId)}>
-            Order <span class="unseen">{orderId}</span>
-            <span aria-hidden="true">…{orderId.slice(-6)}</span>
-          </a>
-        </p>
-      </div>
-      <p class={`number ${amount < 0 ? '' : 'plus'}`}>
-        {amount < 0 ? '−' : '+'}
-        {money(Math.abs(amount), currency)}
+    <li class="moment">
+      <p class="soft small">
+        <time dateTime={createdAt}>{moment(createdAt)}</time>{' '}
+        <a class="of" href={address('order', orderId)}>
+          Order <span class="unseen">{orderId}</span>
+          <span aria-hidden="true">…{orderId.slice(-6)}</span>
+        </a>
       </p>
-      {kind === 'fee' && <HowFee orderId={orderId} />}
+      <div class="entries">
+        {transfers.map(({ id, kind, amount }) => (
+          <div key={id} class="entry">
+            <span>{kindName(kind)}</span>
+            <span class={`number ${amount < 0 ? '' : 'plus'}`}>
+              {amount < 0 ? '−' : '+'}
+              {money(Math.abs(amount), currency)}
+            </span>
+            {kind === 'fee' && <HowFee orderId={orderId} />}
+          </div>
+        ))}
+      </div>
+      {balance !== undefined && (
+        <p class="number balance">
+          <span class="balance-name soft small">Balance </span>
+          {signed(balance, currency)}
+        </p>
+      )}
     </li>
   )
 }
@@ -117,5 +153,5 @@ function HowFee({ orderId }: { orderId: string }) {
 
 function Computed({ orderId }: { orderId: string }) {
   const order = useLoad(orderId, () => getOrder(orderId))
-  return <Shown of={order}>{({ amount, currency, fee }) => <FeeSum {...{ amount, currency, fee }} />}</Shown>
+  return <Shown of={order}>{({ amount, currency, fee }) => <FeeSum {...{ amount, currency, fee: fee ?? 0 }} />}</Shown>
 }

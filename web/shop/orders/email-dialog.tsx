@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
+import { Trouble } from '../../ui/api.ts'
 import { BetterEmail } from '../../ui/better-email.tsx'
-import { Notice } from '../../ui/notice.tsx'
+import { Refusal } from '../../ui/refusal.tsx'
 import { emailFault, TextField } from '../../ui/text-field.tsx'
+import { signInAgain } from '../session.ts'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
 import { changeEmail, type OrderDetail } from './orders-api.ts'
@@ -45,9 +47,10 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
   return (
     <Dialog title="Change the buyer’s address" closable={!busy} onClose={onClose} onSubmit={send}>
       <p class="small">
-        The order stands under <span class="address">{order.email}</span>. A code goes to the new address. Only when its
-        reader has entered that code on the order’s page does the order move there; until then nothing changes. The old
-        address is told.
+        The order stands under <span class="address">{order.email}</span>. A code goes to the new address. When its
+        reader has entered that code on the order’s page, both addresses open the order, and the old one is asked. The
+        order moves when the old one agrees, or after three days in which it can keep the order. If its mailbox does not
+        exist, the order moves at once.
       </p>
       <div onFocusOut={() => setLeft(true)}>
         <TextField
@@ -63,9 +66,14 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
         <BetterEmail value={email} left={left} onValue={type} />
       </div>
       {said && (
-        <Notice key={tries} tone="alarm" role="alert" title={said.title}>
+        <Refusal key={tries} title={said.title}>
           {said.text && <p>{said.text}</p>}
-        </Notice>
+          {trouble instanceof Trouble && trouble.code === 'recent_sign_in_required' && (
+            <button type="button" class="link" onClick={signInAgain}>
+              Sign in again
+            </button>
+          )}
+        </Refusal>
       )}
       <Choices busy={busy ? 'Sending the code…' : undefined} action="Send the code" away="Leave it" onClose={onClose} />
     </Dialog>

@@ -16,7 +16,7 @@ export function OrderSlip({ order }: { order: OrderDetail }) {
         </dl>
         {transfers.length > 0 && (
           <>
-            <FeeExplained amount={order.amount} currency={currency} fee={order.fee} />
+            <FeeExplained amount={order.amount} currency={currency} fee={order.fee ?? 0} />
             <p class="small">
               <a href={address('money', '', { orderId })}>Every transfer of this order</a>
             </p>

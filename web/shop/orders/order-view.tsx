@@ -1,16 +1,16 @@
 import './orders.css'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { fileSize } from '../../ui/format.ts'
+import { fileSize, moment } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { isRefusal } from '../api.ts'
 import { useLoad } from '../load.ts'
-import { Failed, Head, Shown } from '../parts.tsx'
+import { Head, Refused, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { WithdrawnFromSale } from '../withdrawn.tsx'
-import { ADVICE, STATES } from './order-words.ts'
+import { ADVICE, stateOf } from './order-words.ts'
 import { EmailDialog } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
 import { OrderSlip } from './order-slip.tsx'
@@ -67,14 +67,20 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
   const [said, setSaid] = useState('')
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<unknown>()
+  const [tries, setTries] = useState(0)
   const { status, email, pendingEmail, receipt } = order
   useFollowing(order, again)
+  const open = (what: typeof asking) => {
+    setTrouble(undefined)
+    setAsking(what)
+  }
   const close = () => setAsking(undefined)
   const resend = async () => {
     if (busy) return
     setBusy(true)
     setSaid('')
     setTrouble(undefined)
+    setTries(tries + 1)
     try {
       await sendReceipt(order.orderId)
       setSaid(`The receipt is on its way to ${email}.`)
@@ -86,7 +92,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
   const delivered = status === 'paid' || status === 'partially_refunded'
   const canRefund = delivered && leftOf(order) > 0
   const advice = ADVICE[status]
-  const [name, tone] = STATES[status]
+  const [name, tone] = stateOf(order)
   return (
     <div class="order-detail">
       <div class="stack">
@@ -99,6 +105,11 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
             <p>{advice[1]}</p>
           </Notice>
         )}
+        {order.paymentFailed && (
+          <Notice title="The buyer’s bank has said no after all." icon="clock">
+            <p>Nothing was paid. The buyer was told by mail and can pay again; there is nothing for you to do.</p>
+          </Notice>
+        )}
         {receipt === 'bounced' && !pendingEmail && (
           <Notice tone="alarm" title="The receipt could not be delivered.">
             <p>
@@ -108,14 +119,30 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
           </Notice>
         )}
         {pendingEmail && (
-          <Notice title="Another address waits to be confirmed." icon="clock">
+          <Notice
+            title={
+              order.emailMove ? 'The order is on its way to another address.' : 'Another address waits to be confirmed.'
+            }
+            icon="clock"
+          >
             <p>
-              A code went to <span class="address">{pendingEmail}</span>. Until its reader enters it, the order stays
-              under <span class="address">{email}</span>.
+              {order.emailMove ? (
+                <>
+                  The reader of <span class="address">{pendingEmail}</span> has confirmed it, and both addresses open
+                  the order. It moves{' '}
+                  {order.emailMove.movesAt
+                    ? `on ${moment(order.emailMove.movesAt)}, unless the old address keeps it.`
+                    : 'when the old address agrees: it has kept the order before.'}
+                </>
+              ) : (
+                <>
+                  A code went to <span class="address">{pendingEmail}</span>. Until its reader enters it, the order
+                  stays under <span class="address">{email}</span>.
+                </>
+              )}
             </p>
           </Notice>
         )}
-        {trouble ? <Failed trouble={trouble} again={() => void resend()} /> : null}
         <output class="saved">
           {said && (
             <>
@@ -126,7 +153,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
         </output>
         <div class="row actions">
           {canRefund && (
-            <button type="button" class="button" onClick={() => setAsking('refund')}>
+            <button type="button" class="button" onClick={() => open('refund')}>
               <Icon name="back" /> Refund…
             </button>
           )}
@@ -136,11 +163,12 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
             </button>
           )}
           {order.paidAt && (
-            <button type="button" class="button" onClick={() => setAsking('email')}>
-              {pendingEmail ? 'Send another code…' : 'Change the address…'}
+            <button type="button" class="button" onClick={() => open('email')}>
+              {pendingEmail && !order.emailMove ? 'Send another code…' : 'Change the address…'}
             </button>
           )}
         </div>
+        <Refused deed={{ trouble, tries }} />
         <Refunds refunds={order.refunds} />
         <section class="stack" aria-labelledby="happened">
           <h2 id="happened">What happened</h2>

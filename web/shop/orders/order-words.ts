@@ -1,5 +1,5 @@
 import type { Status } from '../../ui/api.ts'
-import type { Refund } from './orders-api.ts'
+import type { Order, Refund } from './orders-api.ts'
 
 type Tone = 'good' | 'quiet' | 'bad' | ''
 
@@ -15,6 +15,12 @@ export const STATES: Record<Status, [name: string, tone: Tone]> = {
   expired: ['Expired', 'quiet'],
   needs_review: ['Needs a look', 'bad'],
 }
+
+/** Its bank had begun to work on the payment, and has said no. */
+export const PAYMENT_FAILED: [name: string, tone: Tone] = ['Payment failed', 'quiet']
+
+export const stateOf = ({ status, paymentFailed }: Pick<Order, 'status' | 'paymentFailed'>): [string, Tone] =>
+  paymentFailed ? PAYMENT_FAILED : STATES[status]
 
 /** What to know about a state that asks for something. */
 export const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
@@ -46,8 +52,9 @@ const HAPPENINGS: Record<string, string> = {
   payment_returned: 'A payment that did not match was sent back',
   needs_review: 'A payment does not match; a person has to look',
   disputed: 'Disputed at the buyer’s bank; files on hold',
-  dispute_won: 'Dispute decided for you; files released again',
+  dispute_won: 'Dispute decided for you; files available',
   charged_back: 'Taken back by the buyer’s bank; files ended',
+  partially_charged_back: 'A part taken back by the buyer’s bank',
   receipt_bounced: 'Receipt could not be delivered',
   receipt_sent_again: 'Receipt sent again',
   email_change_requested: 'Another address named; its reader has to confirm',
@@ -66,6 +73,7 @@ export const WENT_WRONG = new Set([
   'needs_review',
   'disputed',
   'charged_back',
+  'partially_charged_back',
   'receipt_bounced',
   'expired',
 ])

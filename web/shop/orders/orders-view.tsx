@@ -12,7 +12,7 @@ import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { CsvLink } from './csv-link.tsx'
 import { Days, FilterFold, Select } from './filters-form.tsx'
-import { STATES } from './order-words.ts'
+import { STATES, stateOf } from './order-words.ts'
 import { asQuery, getOrders, type Order, type OrderFilters } from './orders-api.ts'
 import { useFilters } from './use-filters.ts'
 import { useLast } from './use-last.ts'
@@ -138,8 +138,9 @@ function OrderFilterFold({ values: { q, status, productId, rail, from, to }, cho
 const pair = (text: string): [string, string] => [text, text]
 
 function Row({ order }: { order: Order }) {
-  const { orderId, status, email, amount, currency, refundedAmount, product, rail, createdAt, paidAt, receipt } = order
-  const [name, tone] = STATES[status]
+  const { orderId, email, amount, currency, product, rail, createdAt, paidAt, receipt } = order
+  const backAmount = order.refundedAmount + (order.chargedBackAmount ?? 0)
+  const [name, tone] = stateOf(order)
   return (
     <li class="order-row">
       <div class="who">
@@ -149,6 +150,7 @@ function Row({ order }: { order: Order }) {
       <p class="tags">
         <span class={`tag ${tone}`}>{name}</span>
         {receipt === 'bounced' && <span class="tag bad">Receipt bounced</span>}
+        {receipt === 'held' && <span class="tag">Receipt not mailed</span>}
       </p>
       <p class="when soft small">
         <time dateTime={paidAt ?? createdAt}>{moment(paidAt ?? createdAt)}</time>
@@ -156,7 +158,7 @@ function Row({ order }: { order: Order }) {
       </p>
       <p class="number">
         {amount === 0 ? 'Free' : money(amount, currency)}
-        {refundedAmount > 0 && <span class="soft small">−{money(refundedAmount, currency)}</span>}
+        {backAmount > 0 && <span class="soft small">−{money(backAmount, currency)}</span>}
       </p>
     </li>
   )

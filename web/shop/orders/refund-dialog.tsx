@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
 import { Trouble } from '../../ui/api.ts'
-import { amountIn } from '../products/typed-amount.ts'
+import { amountFaultIn, amountIn } from '../products/typed-amount.ts'
 import { money } from '../../ui/format.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { Refusal } from '../../ui/refusal.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
@@ -141,17 +141,17 @@ function Consequences({ order, amount, email }: { order: OrderDetail; amount: nu
 
 /** Also after a reload: until there is an answer, nothing else may be asked. */
 const Unsure = ({ amount }: { amount: string }) => (
-  <Notice tone="alarm" role="alert" title={`We do not know whether the refund of ${amount} was made.`}>
+  <Refusal title={`We do not know whether the refund of ${amount} was made.`}>
     <p>The answer got lost on the way. Asking again is safe: it is the same refund, and it is never made twice.</p>
-  </Notice>
+  </Refusal>
 )
 
 function Refused({ trouble }: { trouble: unknown }) {
   const { title, text } = explain(trouble)
   return (
-    <Notice tone="alarm" role="alert" title={title}>
+    <Refusal title={title}>
       <p>No money was moved. {text}</p>
-    </Notice>
+    </Refusal>
   )
 }
 
@@ -160,8 +160,7 @@ const isUnknown = (refused: unknown, askedBefore: boolean): boolean =>
   !(refused instanceof Trouble) || refused.unknown || (askedBefore && ![400, 404, 409].includes(refused.status))
 
 function amountFault(amount: number | undefined, typed: string, left: number, currency: string): string | undefined {
-  if (amount === undefined)
-    return typed.trim() ? `Please enter an amount in ${currency}.` : 'Please enter how much goes back.'
+  if (amount === undefined) return typed.trim() ? amountFaultIn(typed, currency) : 'Please enter how much goes back.'
   if (amount < 1) return 'Please enter more than nothing.'
   return amount > left ? `No more than ${money(left, currency)} is left to go back.` : undefined
 }

@@ -5,21 +5,24 @@ import { address } from '../router.ts'
 
 const WORDS: Record<Attention['what'], string> = {
   needs_review: 'A payment does not match its order. Please look at it.',
-  disputed: 'A buyer disputes a payment at the bank.',
+  disputed: 'A buyer disputes a payment. Answer the bank before its deadline.',
   refund_failed: 'A refund did not go through.',
   receipt_bounced: 'A receipt could not be delivered.',
   file_withdrawn: 'A file was withdrawn: nobody can download it any more, and its buyers are told why.',
-  no_files: 'On sale, and there is nothing to download.',
+  no_files: 'Off sale: it has no files, so a buyer would get nothing.',
   no_payments: 'On sale, and nobody can pay for it here: no way of paying takes its currency.',
 }
 
-/** What a person has to look at, newest first. */
+/** What a person has to look at, in the order of its weight. What loses money by waiting is marked. */
 export const AttentionList = ({ items }: { items: Attention[] }) => (
   <section class="stack" aria-labelledby="attention">
-    <h2 id="attention">Needs a look</h2>
+    <h2 id="attention">Needs attention</h2>
     <ul class="rows attention">
       {items.map((one) => (
-        <li key={`${one.what} ${one.orderId ?? one.productId} ${one.at}`}>
+        <li
+          class={URGENT.has(one.what) ? 'urgent' : undefined}
+          key={`${one.what} ${one.orderId ?? one.productId} ${one.at}`}
+        >
           <Icon name="alert" />
           <div>
             <a class="name" href={hrefOf(one)}>
@@ -32,6 +35,9 @@ export const AttentionList = ({ items }: { items: Attention[] }) => (
     </ul>
   </section>
 )
+
+/** A bank or a buyer waits for an answer. */
+const URGENT: ReadonlySet<Attention['what']> = new Set(['disputed', 'needs_review', 'refund_failed'])
 
 const hrefOf = ({ orderId, productId }: Attention): string =>
   orderId ? address('order', orderId) : productId ? address('product', productId) : address('overview')

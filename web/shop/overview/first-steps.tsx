@@ -9,12 +9,12 @@ import { useStore } from '../../ui/store.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { changeProduct, type Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
-import { Failed, Head } from '../parts.tsx'
+import { Head, Refused } from '../parts.tsx'
 import { address } from '../router.ts'
 import { FilesPart } from '../products/files-part.tsx'
 import { useProductForm, type ProductForm } from '../products/form.ts'
 import { PriceFields } from '../products/price-fields.tsx'
-import { priceWords } from '../products/price-words.ts'
+import { priceWords } from '../../ui/price-words.ts'
 import { uploads } from '../uploads/uploads.ts'
 
 interface FirstStepsProps {
@@ -129,7 +129,7 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
         input={{ maxLength: 200, autoComplete: 'off', autoCapitalize: 'sentences', spellcheck: true, required: true }}
       />
       <PriceFields draft={form.draft} faults={form.faults} tries={form.tries} onChange={form.change} />
-      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
+      <Refused deed={deed} />
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={deed.busy ? 'true' : undefined}>
           {deed.busy && <span class="spinner" aria-hidden="true" />}
@@ -151,7 +151,7 @@ function PublishStep({ product, onPublished }: { product: Product; onPublished: 
   return (
     <>
       <p class="soft">From then on whoever has the link can buy it. You can take it off sale at any time.</p>
-      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
+      <Refused deed={deed} />
       <div class="row">
         <button
           type="button"

@@ -26,7 +26,7 @@ export default function OverviewView({ seller }: ViewProps) {
               onDone={() => setBegun(false)}
             />
           ) : (
-            <Running />
+            <Running shared={items.filter(({ status, files }) => status === 'active' && files.length > 0)} />
           )
         }
       </Shown>
@@ -38,7 +38,7 @@ export default function OverviewView({ seller }: ViewProps) {
 const canBeShared = ({ status, files }: Product): boolean =>
   status === 'archived' || (status === 'active' && files.length > 0)
 
-function Running() {
+function Running({ shared }: { shared: Product[] }) {
   const attention = useLoad('attention', getAttention)
   return (
     <>
@@ -49,7 +49,7 @@ function Running() {
       </Head>
       {attention.trouble ? <Failed trouble={attention.trouble} again={attention.again} /> : null}
       {attention.value && attention.value.items.length > 0 && <AttentionList items={attention.value.items} />}
-      <Sold />
+      <Sold shared={shared} />
     </>
   )
 }

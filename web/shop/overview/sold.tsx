@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks'
 import { money } from '../../ui/format.ts'
-import { getStats, type Stats } from '../api.ts'
+import { getStats, type Product, type Stats } from '../api.ts'
 import { useLoad } from '../load.ts'
 import { Shown } from '../parts.tsx'
 import { Chart, ordersWords } from './chart.tsx'
 import { fillDays, lastDays, sumOf, type Day } from './days.ts'
+import { PushLink } from './push-link.tsx'
 import { Best, Rails } from './shares.tsx'
 
 /** What was sold: today, this month, and day by day. */
-export function Sold() {
+export function Sold({ shared }: { shared: Product[] }) {
   const days = lastDays()
   const from = days[0]!.toISOString()
   const stats = useLoad(from, () =>
@@ -19,15 +20,14 @@ export function Sold() {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     }),
   )
-  return <Shown of={stats}>{({ items }) => <Sums items={items} />}</Shown>
+  return <Shown of={stats}>{({ items }) => <Sums items={items} shared={shared} />}</Shown>
 }
 
-function Sums({ items }: { items: Stats['items'] }) {
+function Sums({ items, shared }: { items: Stats['items']; shared: Product[] }) {
   const [chosen, setChosen] = useState<string>()
   const sorted = items.toSorted((a, b) => b.orders - a.orders)
   const shown = sorted.find(({ currency }) => currency === chosen) ?? sorted[0]
-  if (!shown)
-    return <p class="panel soft">Nothing was sold in the last month. Sales stand here as soon as there are some.</p>
+  if (!shown) return <PushLink products={shared} />
   const days = fillDays(shown.buckets)
   return (
     <section class="stack" aria-labelledby="sold">

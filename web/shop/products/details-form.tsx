@@ -1,8 +1,15 @@
-import type { ComponentChildren } from 'preact'
 import { TextField } from '../../ui/text-field.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_SUFFIX, type Draft, type Faults } from './draft.ts'
+import { pageData } from '../../ui/page-data.ts'
+import { statementLine, suffixRoom } from '../../../src/kit/statement.ts'
+import { LONGEST_DESCRIPTION, LONGEST_NAME, type Draft, type Faults } from './draft.ts'
 import { PriceFields } from './price-fields.tsx'
+
+/** A page on a static host is not told the prefix: then the service alone says what is too long. */
+const PREFIX = pageData.statementPrefix ?? ''
+
+/** The button that saves stands outside of the form, in the bar that stays in sight. */
+export const DETAILS_FORM = 'details-form'
 
 interface DetailsFormProps {
   draft: Draft
@@ -12,13 +19,13 @@ interface DetailsFormProps {
   onSubmit: () => void
   /** It is being made: words that are left empty can still be found for it. */
   isNew: boolean
-  children: ComponentChildren
 }
 
 /** What of a product is typed. */
-export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew, children }: DetailsFormProps) {
+export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }: DetailsFormProps) {
   return (
     <form
+      id={DETAILS_FORM}
       class="stack details"
       noValidate
       onSubmit={(event) => {
@@ -66,14 +73,19 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew, c
       <TextField
         id="statementSuffix"
         label="Words on the bank statement"
-        hint={`So that buyers know what the line is. Letters and digits${isNew ? '; left empty, they are made from the name' : ''}.`}
+        hint={`${reads(draft.statementSuffix)} Letters and digits${isNew ? '; left empty, they are made from the name' : ''}.`}
         value={draft.statementSuffix}
         onValue={(statementSuffix) => onChange({ statementSuffix })}
         fault={faults.statementSuffix}
         tries={tries}
-        input={{ maxLength: LONGEST_SUFFIX, autoComplete: 'off', autoCapitalize: 'characters' }}
+        input={{ maxLength: suffixRoom(PREFIX), autoComplete: 'off', autoCapitalize: 'characters' }}
       />
-      {children}
     </form>
   )
+}
+
+/** What buyers will read, as far as it is known. */
+function reads(typed: string): string {
+  const suffix = typed.trim().toUpperCase()
+  return PREFIX && suffix ? `Buyers read “${statementLine(PREFIX, suffix)}”.` : 'So that buyers know what the line is.'
 }

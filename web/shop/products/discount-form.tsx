@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { createDiscount, type Discount, type Product } from '../api.ts'
-import { Failed } from '../parts.tsx'
-import { amountIn } from './typed-amount.ts'
+import { Refused } from '../parts.tsx'
+import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 const CODE = /^[A-Z0-9-]{3,40}$/i
 
@@ -29,7 +29,8 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
     if (!CODE.test(code.trim())) wrong.code = 'Please use 3 to 40 letters, digits and “-”.'
     if (kind === 'percent' && !(Number.isInteger(percent) && percent >= 1 && percent <= 100))
       wrong.off = 'Please enter a whole number from 1 to 100.'
-    if (kind === 'amount' && !amount) wrong.off = `Please enter an amount in ${product.currency}.`
+    if (kind === 'amount' && !amount)
+      wrong.off = amountFaultIn(off, product.currency) ?? `Please enter an amount in ${product.currency}.`
     if (limit.trim() && !(/^\d{1,9}$/.test(limit.trim()) && Number(limit) > 0))
       wrong.limit = 'Please enter a number, or nothing.'
     if (until && Date.parse(endOf(until)) < Date.now()) wrong.until = 'This day is over.'
@@ -109,7 +110,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
           input={{ type: 'date' }}
         />
       </div>
-      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
+      <Refused deed={deed} />
       <div class="row">
         <button type="submit" class="button main short" aria-disabled={deed.busy ? 'true' : undefined}>
           {deed.busy && <span class="spinner" aria-hidden="true" />}

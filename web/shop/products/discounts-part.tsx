@@ -5,7 +5,7 @@ import { changeDiscount, getDiscounts, isRefusal, type Discount, type Product } 
 import { CopyButton } from '../copy-button.tsx'
 import { Ask } from '../dialog.tsx'
 import { useList } from '../load.ts'
-import { Failed, More, Shown } from '../parts.tsx'
+import { More, Refused, Shown } from '../parts.tsx'
 import { DiscountForm } from './discount-form.tsx'
 import { Part } from './part.tsx'
 
@@ -17,12 +17,15 @@ export function DiscountsPart({ product }: { product: Product }) {
   const [said, setSaid] = useState('')
   const deed = useDeed()
   const put = (changed: Discount) => list.change((items) => items.map((one) => (one.id === changed.id ? changed : one)))
-  const resume = ({ id, code }: Discount) =>
-    deed.run(async () => {
+  const [resumed, setResumed] = useState<string>()
+  const resume = ({ id, code }: Discount) => {
+    setResumed(id)
+    return deed.run(async () => {
       put(await changeDiscount(id, { active: true }))
       setSaid(`${code} works again.`)
       return ''
     })
+  }
   const close = () => {
     setAdding(false)
     setEnding(undefined)
@@ -57,6 +60,7 @@ export function DiscountsPart({ product }: { product: Product }) {
                         </button>
                       </div>
                     )}
+                    {resumed === one.id && <Refused deed={deed} />}
                   </li>
                 ))}
               </ul>
@@ -69,7 +73,6 @@ export function DiscountsPart({ product }: { product: Product }) {
           )
         }
       </Shown>
-      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
       {adding ? (
         <DiscountForm
           product={product}

@@ -1,8 +1,8 @@
-import { decimalsOf, decimalText } from '../../../src/kit/money.ts'
+import { decimalText } from '../../../src/kit/money.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
 import { DRAFTS, keep, recall } from '../kept.ts'
-import { amountIn } from './typed-amount.ts'
+import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 /** How a price is set: by the seller, by the buyer, or there is none. */
 export type Pricing = 'fixed' | 'chosen' | 'free'
@@ -24,7 +24,6 @@ export type Faults = Partial<Record<Field, string>>
 const PLACE = 'till:shop-currency'
 export const LONGEST_NAME = 200
 export const LONGEST_DESCRIPTION = 5000
-export const LONGEST_SUFFIX = 21
 /** What every card network puts on a statement. */
 const SUFFIX = /^[A-Z0-9][A-Z0-9 .-]*$/
 
@@ -69,11 +68,12 @@ export function faultsOf(draft: Draft): Faults {
   const faults: Faults = {}
   if (!draft.name.trim()) faults.name = 'Please give it a name.'
   const amount = amountOf(draft)
-  if (amount === undefined) faults.price = draft.price.trim() ? unreadable(draft.currency) : 'Please enter a price.'
+  if (amount === undefined)
+    faults.price = draft.price.trim() ? amountFaultIn(draft.price, draft.currency) : 'Please enter a price.'
   else if (draft.pricing === 'fixed' && amount === 0) faults.price = 'A price of nothing? Choose “Free” above.'
   if (draft.pricing === 'chosen' && draft.suggested.trim()) {
     const suggested = amountIn(draft.suggested, draft.currency)
-    if (suggested === undefined) faults.suggested = unreadable(draft.currency)
+    if (suggested === undefined) faults.suggested = amountFaultIn(draft.suggested, draft.currency)
     else if (suggested < Math.max(amount ?? 0, 1)) faults.suggested = 'Please suggest no less than the least price.'
   }
   const suffix = suffixOf(draft)
@@ -83,13 +83,6 @@ export function faultsOf(draft: Draft): Faults {
 }
 
 const suffixOf = ({ statementSuffix }: Draft): string => statementSuffix.trim().toUpperCase()
-
-function unreadable(currency: string): string {
-  const places = decimalsOf(currency)
-  return places === 0
-    ? `Amounts in ${currency} are whole numbers, such as 1500.`
-    : `Please enter an amount in ${currency}, such as ${decimalText(1500, currency)}.`
-}
 
 /** The members of the API that a draft stands for. */
 export const inputOf = (draft: Draft): Omit<ProductInput, 'status' | 'statementSuffix'> & Partial<ProductInput> => ({

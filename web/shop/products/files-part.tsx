@@ -1,19 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useDeed } from '../../account/deed.ts'
-import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useStore } from '../../ui/store.ts'
 import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts'
 import { Ask } from '../dialog.tsx'
 import { Failed } from '../parts.tsx'
-import { addFiles, forgetDone, giveUp, uploads } from '../uploads/uploads.ts'
+import { freeName, isNameOf } from '../uploads/names.ts'
+import { addFile, forgetDone, giveUp, uploads } from '../uploads/uploads.ts'
 import { WithdrawnFromSale } from '../withdrawn.tsx'
 import { unfinishedOf } from '../uploads/unfinished.ts'
+import { FileRow } from './file-row.tsx'
 import { Part } from './part.tsx'
+import { SameName } from './same-name.tsx'
 import { UploadRow } from './upload-row.tsx'
 
 interface FilesPartProps {
-  product: Pick<Product, 'id' | 'files' | 'withdrawnFiles'>
+  product: Pick<Product, 'id' | 'files' | 'status' | 'withdrawnFiles'>
   /** Asks for the product once more. */
   onChanged: () => Promise<void>
   title?: string
@@ -26,6 +28,9 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   const [givenUp, setGivenUp] = useState<string[]>([])
   const [over, setOver] = useState(false)
   const [removing, setRemoving] = useState<ProductFile>()
+  const [moved, setMoved] = useState('')
+  /** Files whose names the product has already: asked about one after the other. */
+  const [doubtful, setDoubtful] = useState<File[]>([])
   const [trouble, setTrouble] = useState<unknown>()
   const picker = useRef<HTMLInputElement>(null)
   const replaced = useRef<string | undefined>(undefined)
@@ -48,41 +53,50 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
     picker.current!.click()
   }
   // what is being sent again is no longer left over
-  const names = new Set(own.map(({ file }) => `${file.name} ${file.size}`))
   const leftOver = unfinishedOf(product.id).filter(
-    ({ name, size, place }) => !names.has(`${name} ${size}`) && !givenUp.includes(place),
+    ({ name, size, place }) =>
+      !own.some((one) => one.file.size === size && isNameOf(name, one.file.name)) && !givenUp.includes(place),
   )
-  const add = (files: FileList | null | undefined, replaces?: string) => {
-    for (const file of files ?? []) {
-      // what goes on goes to the place that it was meant for
-      const before = leftOver.find(({ name, size }) => name === file.name && size === file.size)
-      addFiles(product.id, [file], replaces ?? before?.replaces)
+  const namesTaken = () => [
+    ...product.files.map(({ name }) => name),
+    ...uploads.get().items.flatMap((one) => (one.productId === product.id && one.stage !== 'done' ? [one.name] : [])),
+  ]
+  const sameNamed = ({ name }: File) => product.files.find((file) => file.name.toLowerCase() === name.toLowerCase())
+  const add = (files: Iterable<File>, replaces?: string) => {
+    const asked: File[] = []
+    for (const file of files) {
+      const before = leftOver.find(({ name, size }) => size === file.size && isNameOf(name, file.name))
+      if (replaces) addFile(product.id, file, file.name, replaces)
+      // it goes on under its name, and to the place that it was meant for
+      else if (before) addFile(product.id, file, before.name, before.replaces)
+      else if (sameNamed(file)) asked.push(file)
+      else addFile(product.id, file, freeName(file.name, namesTaken()))
     }
+    setDoubtful((waiting) => [...waiting, ...asked])
   }
+  const [doubt] = doubtful
+  const decided = () => setDoubtful((waiting) => waiting.slice(1))
   return (
     <Part id="files" title={title}>
       <WithdrawnFromSale files={product.withdrawnFiles} />
       {product.files.length > 0 && (
         <ul class="rows files" aria-label="Files">
-          {product.files.map((file) => (
-            <li key={file.id}>
-              <Icon name="file" />
-              <div>
-                <p class="name">{file.name}</p>
-                <p class="small soft">{fileSize(file.size)}</p>
-              </div>
-              <div class="row">
-                <button type="button" class="link small" onClick={() => choose(file.id)}>
-                  Replace<span class="unseen"> {file.name}</span>
-                </button>
-                <button type="button" class="link small" onClick={() => setRemoving(file)}>
-                  Remove<span class="unseen"> {file.name}</span>
-                </button>
-              </div>
-            </li>
+          {product.files.map((file, at) => (
+            <FileRow
+              key={file.id}
+              productId={product.id}
+              file={file}
+              place={at + 1}
+              count={product.files.length}
+              onChanged={onChanged}
+              onReplace={() => choose(file.id)}
+              onRemove={() => setRemoving(file)}
+              onMoved={setMoved}
+            />
           ))}
         </ul>
       )}
+      <output class="unseen">{moved}</output>
       {own.length > 0 && (
         <ul class="rows files" aria-label="Uploads">
           {own.map((upload) => (
@@ -120,7 +134,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
         onDrop={(event) => {
           event.preventDefault()
           setOver(false)
-          add(event.dataTransfer?.files)
+          add(event.dataTransfer?.files ?? [])
         }}
       >
         <button type="button" class="button" onClick={() => choose()}>
@@ -136,11 +150,27 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
         aria-label="Files to upload"
         onChange={(event) => {
           const { files } = event.currentTarget
-          add(files, replaced.current)
+          add(files ?? [], replaced.current)
           // the same file may be chosen once more
           event.currentTarget.value = ''
         }}
       />
+      {doubt && (
+        <SameName
+          key={`${doubt.name} ${doubtful.length}`}
+          name={doubt.name}
+          other={freeName(doubt.name, namesTaken())}
+          onReplace={() => {
+            addFile(product.id, doubt, doubt.name, sameNamed(doubt)?.id)
+            decided()
+          }}
+          onKeepBoth={() => {
+            addFile(product.id, doubt, freeName(doubt.name, namesTaken()))
+            decided()
+          }}
+          onClose={decided}
+        />
+      )}
       {removing && (
         <Removing
           product={product}
@@ -185,7 +215,10 @@ function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
       <p class="cut">
         <b>{file.name}</b>
       </p>
-      <p>New buyers will not get it. Who has bought it keeps it.</p>
+      <p>New buyers will not get it. Everybody who has bought it keeps it.</p>
+      {product.status === 'active' && product.files.length === 1 && (
+        <p>It is the last file: without it the product goes off sale and becomes a draft.</p>
+      )}
     </Ask>
   )
 }

@@ -3,7 +3,7 @@ import { useDeed } from '../../account/deed.ts'
 import { Trouble } from '../../ui/api.ts'
 import { fromApi } from '../../ui/page-data.ts'
 import { putImage, removeImage, type Product } from '../api.ts'
-import { Failed } from '../parts.tsx'
+import { Refused } from '../parts.tsx'
 import { Part } from './part.tsx'
 
 /** What the service takes; said before ten megabytes are sent in vain. */
@@ -24,24 +24,24 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
         setChosen(await dataUrl(file))
         await putImage(product.id, file)
         await onChanged()
-        return 'Saved.'
+        return 'The picture is saved.'
       }, 'put')
       .finally(() => setChosen(undefined))
   const remove = () =>
     void deed.run(async () => {
       await removeImage(product.id)
       await onChanged()
-      return 'Removed.'
+      return 'The picture is removed.'
     }, 'remove')
   return (
     <Part id="picture" title="Picture">
       <p class="soft">
-        It stands above the name, and goes along where the link is shared. Best is {'1200\u00a0×\u00a0630'}.
+        It stands above the name, and goes along where the link is shared. Best is {'1200\u00a0×\u00a0630'}. It is saved
+        as soon as you choose it.
       </p>
       {shown && (
         <img class={`picture ${deed.busy ? 'busy' : ''}`} src={shown} alt="The product’s" width="1200" height="630" />
       )}
-      {deed.trouble ? <Failed trouble={deed.trouble} /> : null}
       <div class="row">
         <button
           type="button"
@@ -59,6 +59,7 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
         )}
         <output class="small saved">{deed.said}</output>
       </div>
+      <Refused deed={deed} />
       <input
         ref={picker}
         type="file"

@@ -2,8 +2,7 @@ import './products.css'
 import { useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
 import { useDeed } from '../../account/deed.ts'
-import { archiveProduct, getProduct, type Versioned } from '../api.ts'
-import { CopyButton } from '../copy-button.tsx'
+import { archiveProduct, getProduct, type Product, type Versioned } from '../api.ts'
 import { Ask } from '../dialog.tsx'
 import { useLoad } from '../load.ts'
 import { Head, Shown } from '../parts.tsx'
@@ -16,8 +15,9 @@ import { NEW, useProductForm, type ProductForm } from './form.ts'
 import { ImagePart } from './image-part.tsx'
 import { Part } from './part.tsx'
 import { Preview } from './preview.tsx'
+import { SalePart } from './sale-part.tsx'
+import { SaveBar } from './save-bar.tsx'
 import { SharePart } from './share-part.tsx'
-import { StatusTag } from './status-tag.tsx'
 
 const above = <a href={address('products')}>Products</a>
 
@@ -27,17 +27,38 @@ export default function ProductView({ seller, id }: ViewProps) {
 
 function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
   const form = useProductForm(seller, undefined)
+  const { deed, save } = useSaving(form, ({ id }) => go('product', id, {}, true))
   return (
     <>
       <Head title="New product" above={above} />
       <div class="editor">
         <div class="editor-parts">
-          <DetailsPart form={form} onCreated={({ id }) => go('product', id, {}, true)} />
+          <DetailsPart form={form} deed={deed} onSave={() => save('Created.')} />
         </div>
         <Preview seller={seller} draft={form.draft} />
       </div>
+      <SaveBar form={form} deed={deed} tells />
     </>
   )
+}
+
+/**
+ * Saving what is typed, and the state along with it where that is what was pressed. `pressed` says which state it was: what came of
+ * it is told there.
+ */
+function useSaving(form: ProductForm, onCreated?: (product: Product) => void) {
+  const deed = useDeed()
+  const [pressed, setPressed] = useState<Product['status']>()
+  const save = (said: string, to?: Product['status']) => {
+    if (!deed.busy) setPressed(to)
+    void deed.run(async () => {
+      const isNew = !form.product
+      const saved = await form.save(to)
+      if (saved && isNew) onCreated?.(saved)
+      return saved ? said : ''
+    }, to ?? 'save')
+  }
+  return { deed, save, pressed }
 }
 
 function Existing({ seller, id }: Pick<ViewProps, 'seller' | 'id'>) {
@@ -52,31 +73,27 @@ function Existing({ seller, id }: Pick<ViewProps, 'seller' | 'id'>) {
 
 function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versioned }) {
   const form = useProductForm(seller, first)
+  const { deed, save, pressed } = useSaving(form)
   const product = form.product!
   const isOnSale = product.status === 'active'
   return (
     <>
-      <Head title={product.name} above={above}>
-        <StatusTag status={product.status} />
-        {isOnSale && (
-          <>
-            <CopyButton text={product.payUrl} name="the link">
-              Copy the link
-            </CopyButton>
-            <a class="button" href={product.payUrl} target="_blank" rel="noopener">
-              Open the page
-            </a>
-          </>
-        )}
-      </Head>
+      <Head title={product.name} above={above} />
       {isOnSale && product.files.length === 0 && (
         <Notice title="There is nothing to download yet." tone="trial" icon="alert">
           <p>It is on sale, and buyers would get nothing. Add a file below.</p>
         </Notice>
       )}
       <div class="editor">
+        <SalePart
+          product={product}
+          dirty={form.dirty}
+          deed={deed}
+          tells={pressed !== undefined}
+          onStatus={(to, said) => save(said, to)}
+        />
         <div class="editor-parts">
-          <DetailsPart form={form} />
+          <DetailsPart form={form} deed={deed} onSave={() => save('Saved.')} />
           <FilesPart product={product} onChanged={form.refresh} />
           <ImagePart product={product} onChanged={form.refresh} />
           <DiscountsPart product={product} />
@@ -85,6 +102,7 @@ function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versione
         </div>
         <Preview seller={seller} draft={form.draft} product={product} />
       </div>
+      <SaveBar form={form} deed={deed} tells={pressed === undefined} />
     </>
   )
 }

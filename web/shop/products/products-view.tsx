@@ -7,7 +7,7 @@ import { useList } from '../load.ts'
 import { Empty, Head, More, Shown } from '../parts.tsx'
 import { address, rewrite } from '../router.ts'
 import type { ViewProps } from '../views.ts'
-import { priceWords } from './price-words.ts'
+import { priceWords } from '../../ui/price-words.ts'
 import { StatusTag } from './status-tag.tsx'
 
 /** Who types pauses longer than this when they are done. */

@@ -3,7 +3,7 @@ import { fromApi } from '../../ui/page-data.ts'
 import type { Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Part } from './part.tsx'
-import { priceWords } from './price-words.ts'
+import { priceWords } from '../../ui/price-words.ts'
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => ENTITIES[mark]!)
@@ -18,12 +18,6 @@ export function SharePart({ product }: { product: Product }) {
   const picture = product.images?.['640'] ?? product.imageUrl
   return (
     <Part id="share" title="Share">
-      <div class="share-line">
-        <code class="panel">{payUrl}</code>
-        <CopyButton text={payUrl} name="the address">
-          Copy the link
-        </CopyButton>
-      </div>
       <div class="share-ways">
         <div class="stack">
           <h3>As a code to scan</h3>
@@ -55,7 +49,7 @@ export function SharePart({ product }: { product: Product }) {
 }
 
 /** Few need one: what draws it is loaded when it is looked at. */
-function QrCode({ text, name }: { text: string; name: string }) {
+export function QrCode({ text, name }: { text: string; name: string }) {
   const [drawing, setDrawing] = useState<string>()
   useEffect(() => {
     import('uqr').then(

@@ -1,5 +1,10 @@
 import { decimalsOf } from '../../../src/kit/money.ts'
-import { minorUnits } from '../../ui/minor-units.ts'
+import { readAmount } from '../../ui/amounts.ts'
 
-/** What somebody typed as an amount, in minor units of the currency; undefined when it is none. */
-export const amountIn = (typed: string, currency: string): number | undefined => minorUnits(typed, decimalsOf(currency))
+/** What somebody typed as an amount, in minor units of the currency; undefined when it is none, or can mean two. */
+export const amountIn = (typed: string, currency: string): number | undefined =>
+  readAmount(typed, currency, decimalsOf(currency)).minor
+
+/** Why a text is no amount, in a sentence for the person who typed it. */
+export const amountFaultIn = (typed: string, currency: string): string | undefined =>
+  readAmount(typed, currency, decimalsOf(currency)).fault

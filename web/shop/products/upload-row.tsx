@@ -1,15 +1,15 @@
 import { isRefusal } from '../api.ts'
 import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { Unreadable } from '../uploads/hash.ts'
+import { Unreadable } from '../uploads/fingerprint.ts'
 import { cancel, goOn, pause, type Upload } from '../uploads/uploads.ts'
 import { explain, type Said } from '../words.ts'
 
 /** How far one file is, and what can be done about it. */
 export function UploadRow({ upload }: { upload: Upload }) {
-  const { key, file, stage, share, trouble } = upload
+  const { key, file, name, stage, share, trouble } = upload
   const percent = Math.floor(share * 100)
-  const isMoving = stage === 'reading' || stage === 'sending'
+  const isMoving = stage === 'sending'
   // of what is too large, or cannot be read any more, nothing more would come
   const isOver = trouble instanceof Unreadable || isRefusal(trouble, 'file_too_large')
   const canGoOn = stage === 'paused' || (stage === 'stopped' && !isOver)
@@ -18,13 +18,13 @@ export function UploadRow({ upload }: { upload: Upload }) {
     <li>
       <Icon name={stage === 'done' ? 'check' : said ? 'alert' : 'file'} />
       <div>
-        <p class="name">{file.name}</p>
+        <p class="name">{name}</p>
         <p class="small soft">
           {WORDS[stage]}
           {isMoving && ` ${percent} %`}
-          {stage === 'sending' && ` of ${fileSize(file.size)}`}
+          {isMoving && ` of ${fileSize(file.size)}`}
         </p>
-        {isMoving && <progress max={100} value={percent} aria-label={`${WORDS[stage]} ${file.name}`} />}
+        {isMoving && <progress max={100} value={percent} aria-label={`${WORDS[stage]} ${name}`} />}
         {said && (
           <p class="small refused" role="alert">
             <b>{said.title}</b> {said.text}
@@ -34,17 +34,17 @@ export function UploadRow({ upload }: { upload: Upload }) {
       <div class="row">
         {(isMoving || stage === 'lost') && (
           <button type="button" class="link small" onClick={() => pause(key)}>
-            Pause<span class="unseen"> {file.name}</span>
+            Pause<span class="unseen"> {name}</span>
           </button>
         )}
         {canGoOn && (
           <button type="button" class="link small" onClick={() => goOn(key)}>
-            Continue<span class="unseen"> {file.name}</span>
+            Continue<span class="unseen"> {name}</span>
           </button>
         )}
         {stage !== 'done' && (
           <button type="button" class="link small" onClick={() => cancel(key)}>
-            Cancel<span class="unseen"> {file.name}</span>
+            Cancel<span class="unseen"> {name}</span>
           </button>
         )}
       </div>
@@ -54,7 +54,6 @@ export function UploadRow({ upload }: { upload: Upload }) {
 
 const WORDS: Record<Upload['stage'], string> = {
   waiting: 'Waits its turn',
-  reading: 'Reading…',
   sending: 'Uploading…',
   lost: 'The connection is gone. Trying again…',
   paused: 'Paused',

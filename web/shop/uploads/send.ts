@@ -2,6 +2,7 @@ import type { DetailedError, Upload } from 'tus-js-client'
 import { Trouble, type Problem } from '../../ui/api.ts'
 import { apiBase } from '../../ui/page-data.ts'
 import { fetched } from '../load.ts'
+import { Unreadable, isReadable } from './fingerprint.ts'
 import { uploadPlaces } from './unfinished.ts'
 
 /** Short requests: a proxy in front of the service may hold back or cut off long ones. */
@@ -11,8 +12,11 @@ const RETRY_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000, 30_000]
 
 interface Sending {
   file: File
+  /** What buyers see it as. */
+  name: string
   productId: string
-  sha256: string
+  /** By which an earlier try is found. */
+  fingerprint: string
   replaces?: string | undefined
   onShare: (share: number) => void
   /** The connection is gone, and it is being tried again. */
@@ -22,7 +26,7 @@ interface Sending {
 /** Sends a file by the tus protocol, from where an earlier try of this browser has stopped. The promise ends with the file. */
 export async function send(sending: Sending): Promise<{ upload: Upload; done: Promise<void> }> {
   const { Upload } = await fetched(import('tus-js-client'))
-  const { file, productId, sha256, replaces } = sending
+  const { file, name, productId, fingerprint, replaces } = sending
   let resolve: () => void
   let reject: (trouble: unknown) => void
   const done = new Promise<void>((yes, no) => {
@@ -31,8 +35,8 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
   })
   const upload = new Upload(file, {
     endpoint: `${apiBase || location.origin}/api/uploads`,
-    metadata: { productId, filename: file.name, sha256, ...(replaces && { replaces }) },
-    fingerprint: () => Promise.resolve(`${productId}:${replaces ?? ''}:${sha256}`),
+    metadata: { productId, filename: name, ...(replaces && { replaces }) },
+    fingerprint: () => Promise.resolve(`${productId}:${replaces ?? ''}:${fingerprint}`),
     urlStorage: uploadPlaces,
     removeFingerprintOnSuccess: true,
     chunkSize: CHUNK_BYTES,
@@ -46,12 +50,18 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
       const retry =
         status === 0 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
       if (retry) sending.onLost()
+      if (status === 0) void endIfUnreadable()
       return retry && navigator.onLine
     },
     onProgress: (sent, total) => sending.onShare(total ? sent / total : 1),
     onSuccess: () => resolve(),
     onError: (error) => reject(troubleOf(error)),
   })
+  const endIfUnreadable = async () => {
+    if (await isReadable(file)) return
+    void upload.abort()
+    reject(new Unreadable())
+  }
   const [earlier] = await upload.findPreviousUploads()
   if (earlier) upload.resumeFromPreviousUpload(earlier)
   upload.start()

@@ -17,7 +17,7 @@ export interface Unfinished {
   replaces: string | undefined
 }
 
-/** What the uploads' library remembers, by product and content, so that a chosen file finds its place whatever its name. */
+/** What the uploads' library remembers, by product and file, so that the same file finds its place when it is chosen again. */
 export const uploadPlaces: UrlStorage = {
   findAllUploads: () => Promise.resolve(kept(PLACE)),
   findUploadsByFingerprint: (fingerprint) => Promise.resolve(kept(`${PLACE}${fingerprint}`)),

@@ -1,21 +1,23 @@
 import type { Upload as Transfer } from 'tus-js-client'
 import { isRefusal } from '../api.ts'
 import { newStore } from '../../ui/store.ts'
-import { hashOf } from './hash.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { end, send } from './send.ts'
 import { forget, unfinishedOf, type Unfinished } from './unfinished.ts'
 
-/** How many files are read and sent at a time: more would only make each of them slower. */
+/** How many files are sent at a time: more would only make each of them slower. */
 const AT_ONCE = 2
 
 export interface Upload {
   key: number
   productId: string
   file: File
+  /** What buyers see it as. */
+  name: string
   /** The file in whose place it comes. */
   replaces: string | undefined
   /** `lost`: the service cannot be reached, and it is tried again. `stopped`: a person has to say how it goes on. */
-  stage: 'waiting' | 'reading' | 'sending' | 'lost' | 'paused' | 'stopped' | 'done'
+  stage: 'waiting' | 'sending' | 'lost' | 'paused' | 'stopped' | 'done'
   /** How much of this stage is done, 0 to 1. */
   share: number
   trouble?: unknown
@@ -24,7 +26,7 @@ export interface Upload {
 interface Run {
   abort: AbortController
   transfer?: Transfer
-  sha256?: string
+  fingerprint?: string
 }
 
 /** The uploads of this page. They go on while another view is looked at. */
@@ -32,17 +34,15 @@ export const uploads = newStore<{ items: Upload[] }>({ items: [] })
 const runs = new Map<number, Run>()
 let lastKey = 0
 
-const isUnderWay = ({ stage }: Upload): boolean => stage === 'reading' || stage === 'sending' || stage === 'lost'
+const isUnderWay = ({ stage }: Upload): boolean => stage === 'sending' || stage === 'lost'
 const find = (key: number): Upload | undefined => uploads.get().items.find((one) => one.key === key)
 const change = (key: number, to: Partial<Upload>): void =>
   uploads.set({ items: uploads.get().items.map((one) => (one.key === key ? { ...one, ...to } : one)) })
 
-export function addFiles(productId: string, files: Iterable<File>, replaces?: string): void {
-  const added = [...files].map((file): Upload => {
-    lastKey += 1
-    return { key: lastKey, productId, file, replaces, stage: 'waiting', share: 0 }
-  })
-  uploads.set({ items: [...uploads.get().items, ...added] })
+export function addFile(productId: string, file: File, name: string, replaces?: string): void {
+  lastKey += 1
+  const added: Upload = { key: lastKey, productId, file, name, replaces, stage: 'waiting', share: 0 }
+  uploads.set({ items: [...uploads.get().items, added] })
   startNext()
 }
 
@@ -61,11 +61,11 @@ export function goOn(key: number): void {
 export function cancel(key: number): void {
   const upload = find(key)
   void stop(key)
-  const sha256 = runs.get(key)?.sha256
+  const fingerprint = runs.get(key)?.fingerprint
   runs.delete(key)
   uploads.set({ items: uploads.get().items.filter((one) => one.key !== key) })
-  if (upload && sha256)
-    for (const one of unfinishedOf(upload.productId)) if (one.place.endsWith(sha256)) void giveUp(one)
+  if (upload && fingerprint)
+    for (const one of unfinishedOf(upload.productId)) if (one.place.endsWith(fingerprint)) void giveUp(one)
   startNext()
 }
 
@@ -92,23 +92,24 @@ function startNext(): void {
 }
 
 async function run(key: number): Promise<void> {
-  const { file, productId, replaces } = find(key)!
+  const { file, name, productId, replaces } = find(key)!
   const abort = new AbortController()
-  const present: Run = { abort, ...(runs.get(key)?.sha256 && { sha256: runs.get(key)!.sha256! }) }
+  const present: Run = { abort }
   runs.set(key, present)
   /** Whether this is still what is being done for the file: it may be paused, and begun again. */
   const isCurrent = () => !abort.signal.aborted && runs.get(key) === present
   const tell = (to: Partial<Upload>) => isCurrent() && change(key, to)
   try {
-    change(key, { stage: 'reading', share: 0, trouble: undefined })
-    present.sha256 ??= await hashOf(file, (share) => tell({ share }), abort.signal)
+    change(key, { stage: 'sending', share: 0, trouble: undefined })
+    const fingerprint = await fingerprintOf(file)
+    present.fingerprint = fingerprint
     if (!isCurrent()) return
-    change(key, { stage: 'sending', share: 0 })
     const { upload, done } = await send({
       file,
+      name,
       productId,
       replaces,
-      sha256: present.sha256,
+      fingerprint,
       onShare: (share) => tell({ stage: 'sending', share }),
       onLost: () => tell({ stage: 'lost' }),
     })
@@ -117,7 +118,6 @@ async function run(key: number): Promise<void> {
     await done
     tell({ stage: 'done', share: 1 })
   } catch (trouble) {
-    if (isRefusal(trouble, 'checksum_mismatch')) delete present.sha256
     tell({ stage: 'stopped', trouble })
   }
   startNext()

@@ -1,12 +1,15 @@
-import { money } from '../../ui/format.ts'
-import type { Product } from '../api.ts'
+import { money } from './format.ts'
 
 /** What a product costs, in a few words. */
 export function priceWords({
   amount,
   currency,
   payWhatYouWant,
-}: Pick<Product, 'amount' | 'currency' | 'payWhatYouWant'>): string {
+}: {
+  amount: number
+  currency: string
+  payWhatYouWant: boolean
+}): string {
   if (payWhatYouWant) return amount > 0 ? `From ${money(amount, currency)}` : 'Pay what you want'
   return amount > 0 ? money(amount, currency) : 'Free'
 }

@@ -2,15 +2,17 @@ import { sql } from 'kysely'
 import { Readable } from 'node:stream'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import type { Storage } from '../kit/storage/storage.ts'
+import { createDiscount } from '../orders/discounts/discounts.ts'
+import { addFile, createProduct } from '../products/products.ts'
 import { ensureSeller } from '../sellers/sellers.ts'
 import { pdf } from './demo-pdf.ts'
-import { addFile, createProduct } from './products.ts'
 
-const SELLER = { name: 'Ann’s Field Notes', email: 'ann@demo.example' }
+const SELLER = { name: 'Ann’s Field Notes', email: 'ann@demo.example', trusted: true }
 
-/** In rupees, so that every one of the seven rails can be tried; and in dollars. */
+/** The one in rupees offers all seven rails. The others show what else a price can be. */
 const PRODUCTS = [
   {
+    label: 'buy the demo',
     name: 'The Quiet Shop',
     description:
       'A short field guide to selling what you make: how to set a price, how to write a page that answers before it is asked, and how to keep a promise. 3 files, yours to keep.',
@@ -18,12 +20,31 @@ const PRODUCTS = [
     currency: 'INR',
   },
   {
+    label: 'in dollars',
     name: 'The Quiet Shop, in dollars',
     description: 'The same field guide, priced in dollars.',
     priceMinor: 1_900,
     currency: 'USD',
   },
+  {
+    label: 'for free',
+    name: 'The Quiet Shop, a sample',
+    description: 'The same field guide again. It costs nothing: an e-mail address is enough.',
+    priceMinor: 0,
+    currency: 'USD',
+  },
+  {
+    label: 'pay what you want',
+    name: 'The Quiet Shop, your price',
+    description: 'The same field guide once more, for any price from $1.00 on.',
+    priceMinor: 100,
+    payWhatYouWant: true,
+    suggestedMinor: 700,
+    currency: 'USD',
+  },
 ]
+/** Takes a fifth off the price in dollars. Only that page loads the field for a code. */
+const CODE = { code: 'SPRING', percentOff: 20, for: 'in dollars' }
 
 const CHAPTERS = `# The Quiet Shop
 
@@ -34,8 +55,13 @@ const CHAPTERS = `# The Quiet Shop
 5. Keep the books so that a stranger could read them.
 `
 
-/** A seller with something to buy at once, for a service that nobody has set up yet. Made once; returns the products' ids. */
-export async function ensureDemo(db: Db, storage: Storage, imageUrl: string): Promise<string[]> {
+export interface DemoProduct {
+  id: string
+  label: string
+}
+
+/** A seller with something to buy at once, for a service that its operator has not set up yet. Made once. */
+export async function ensureDemo(db: Db, storage: Storage, imageUrl: string): Promise<DemoProduct[]> {
   return inTransaction(db, async (tx) => {
     // of several starts at once one makes it
     await sql`select pg_advisory_xact_lock(hashtext('till demo'))`.execute(tx)
@@ -43,18 +69,22 @@ export async function ensureDemo(db: Db, storage: Storage, imageUrl: string): Pr
   })
 }
 
-async function makeDemo(db: Tx, storage: Storage, imageUrl: string): Promise<string[]> {
+async function makeDemo(db: Tx, storage: Storage, imageUrl: string): Promise<DemoProduct[]> {
   const sellerId = await ensureSeller(db, SELLER)
   const { rows } = await sql<{ id: string; name: string }>`
     select id, name from products where seller_id = ${sellerId} order by id`.execute(db)
-  const ids: string[] = []
-  for (const product of PRODUCTS) {
+  const demo: DemoProduct[] = []
+  for (const { label, ...product } of PRODUCTS) {
     const made = rows.find(({ name }) => name === product.name)
     const id = made?.id ?? (await createProduct(db, { ...product, sellerId, status: 'active', imageUrl }))
     if (!made) await addDemoFiles(db, storage, id)
-    ids.push(id)
+    demo.push({ id, label })
   }
-  return ids
+  const { rows: codes } = await sql`select from discounts where seller_id = ${sellerId} limit 1`.execute(db)
+  const { code, percentOff, for: label } = CODE
+  const productId = demo.find((one) => one.label === label)!.id
+  if (codes.length === 0) await createDiscount(db, { code, percentOff, productId, sellerId })
+  return demo
 }
 
 async function addDemoFiles(db: Db, storage: Storage, productId: string): Promise<void> {

@@ -1,0 +1,50 @@
+import fs from 'node:fs'
+import { sql } from 'kysely'
+import { type Installed, STORAGE_ID, fingerprint, storageIdOf } from '../../src/kit/installation.ts'
+import { openStorage } from '../../src/kit/storage/open.ts'
+import { type Finding, type Patient, failure, fine } from './finding.ts'
+
+/** Whether the secret and the storage are those of the database, as the start asks too. Says nothing where another line does. */
+export async function checkInstallation({ config, database }: Patient): Promise<Finding[]> {
+  const db = await database
+  if (!db) return []
+  const { rows: made } = await sql<{ made: boolean }>`select to_regclass('installation') is not null as made`.execute(
+    db,
+  )
+  if (!made[0]?.made) return []
+  const { rows } = await sql<{ secret: string | null; storage: string; confirmed: boolean }>`
+    select secret_fingerprint as secret, storage_id as storage, storage_confirmed_at is not null as confirmed
+    from installation`.execute(db)
+  const known = rows[0]
+  if (!known) return []
+  const isSame = !known.secret || config.secrets.map(fingerprint).includes(known.secret)
+  const secret = isSame
+    ? fine('secret', 'the one that the database was used with')
+    : failure(
+        'secret',
+        'SECRET is not the one that the database was used with: the service does not start',
+        'set it as the other instances have it; if it is lost: npm run adopt -- secret',
+      )
+  return known.confirmed ? [secret, ...(await checkFiles(config, known.storage))] : [secret]
+}
+
+async function checkFiles(config: Installed, known: string): Promise<Finding[]> {
+  // opening a folder makes it, and the doctor changes nothing
+  const isThere = config.s3 !== undefined || fs.existsSync(config.storageDir)
+  const found = isThere
+    ? await openStorage(config)
+        .then(storageIdOf)
+        .catch(() => null)
+    : undefined
+  if (found === null || found === known) return [] // the line about the storage says whether it can be used
+  const says = found
+    ? 'the storage belongs to another database'
+    : 'the storage does not hold the files of this database'
+  return [
+    failure(
+      'storage',
+      `${says} (${STORAGE_ID}): the service does not start`,
+      'set STORAGE_URL or DATA_DIR as the other instances have it; if the files were moved there on purpose: npm run adopt -- storage',
+    ),
+  ]
+}

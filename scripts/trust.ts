@@ -1,0 +1,56 @@
+// npm run trust -- ann@shop.example          trusts a seller, by address or id; with --end, trusts them no longer
+// Ends with 0: done, or so before; 1: there is no such seller; 2: it could not be done.
+import { parseArgs } from 'node:util'
+import { connect } from '../src/kit/database.ts'
+import { trustSeller } from '../src/sellers/trust.ts'
+import { ownDatabase, settingsOrExit } from './own-database.ts'
+
+const [DONE, NO_SUCH_SELLER, NOT_DONE] = [0, 1, 2]
+const USAGE = 'npm run trust -- ann@shop.example [--end]'
+
+const { seller, end } = readArguments()
+const config = settingsOrExit(NOT_DONE)
+let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
+let status = NOT_DONE
+try {
+  database = await ownDatabase(config)
+  status = await trust(database.url)
+} catch (error) {
+  console.error(`It could not be done: ${(error as Error).message}`)
+}
+await database?.stop()
+process.exit(status)
+
+async function trust(url: string): Promise<number> {
+  const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
+  try {
+    const changed = await trustSeller(db, seller, !end)
+    if (!changed) {
+      console.error('There is no seller with this address or id.')
+      return NO_SUCH_SELLER
+    }
+    const who = `${plain(changed.name)} <${plain(changed.email)}>`
+    const not = end ? 'not ' : ''
+    console.log(changed.already ? `${who} was ${not}trusted before.` : `${who} is ${not}trusted from now on.`)
+    return DONE
+  } finally {
+    await close()
+  }
+}
+
+function readArguments(): { seller: string; end: boolean } {
+  try {
+    const { positionals, values } = parseArgs({ allowPositionals: true, options: { end: { type: 'boolean' } } })
+    const [named, ...rest] = positionals
+    if (named !== undefined && rest.length === 0) return { seller: named, end: values.end ?? false }
+    console.error(USAGE)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`)
+  }
+  return process.exit(NOT_DONE)
+}
+
+/** A seller’s words, with nothing in them that a terminal obeys. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
+}

@@ -1,0 +1,80 @@
+import fs from 'node:fs/promises'
+import { sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { Connection, Db } from '../kit/database.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import type { Mailer } from '../kit/mail.ts'
+import type { Measure } from '../kit/measure.ts'
+import { proofMeasures } from '../payments/prove/nightly.ts'
+
+interface Measured {
+  db: Db
+  jobs: Jobs
+  mailers: Readonly<Record<string, Mailer>>
+  connections: Readonly<Record<string, Connection>>
+  config: Pick<Config, 'dataDir' | 'storageDir' | 's3'>
+}
+
+/** Every number of the service's own that /metrics shows. docs/operation.md says what each is for. */
+export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured): Measure[] => [
+  ...proofMeasures(db),
+  ...(jobs.measures ?? []),
+  {
+    name: 'till_mails_total',
+    help: 'Mails that this process gave to the mail server: sent, refused for good, or failed and tried again',
+    isCounter: true,
+    labels: ['kind', 'outcome'],
+    read: async () =>
+      Object.entries(mailers).flatMap(([kind, mailer]) =>
+        mailer.outcomes().map(({ labels, value }) => ({ labels: { kind, ...labels }, value })),
+      ),
+  },
+  {
+    name: 'till_reconcile_lag_seconds',
+    help: 'How long the order that should be asked about first has been waiting for it; 0 where none is due',
+    async read() {
+      const { rows } = await sql<{ seconds: number }>`
+        select greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8 as seconds from orders`.execute(
+        db,
+      )
+      return rows[0]?.seconds
+    },
+  },
+  {
+    name: 'till_catch_up_lag_seconds',
+    help: 'How far back the moment is until which all that a processor lists was seen',
+    labels: ['processor'],
+    async read() {
+      const { rows } = await sql<{ processor: string; seconds: number }>`
+        select processor, extract(epoch from now() - seen_until)::float8 as seconds from processor_cursors`.execute(db)
+      return rows.map(({ processor, seconds }) => ({ labels: { processor }, value: seconds }))
+    },
+  },
+  {
+    name: 'till_database_connections',
+    help: 'Connections of this process, by pool, that are used or idle, and requests that wait for one',
+    labels: ['pool', 'state'],
+    read: async () =>
+      Object.entries(connections).flatMap(([name, { pool }]) =>
+        Object.entries({
+          used: pool.totalCount - pool.idleCount,
+          idle: pool.idleCount,
+          waiting: pool.waitingCount,
+        }).map(([state, value]) => ({ labels: { pool: name, state }, value })),
+      ),
+  },
+  ...(['free', 'size'] as const).map((what): Measure => ({
+    name: `till_disk_${what}_bytes`,
+    help: what === 'free' ? 'What is left on the disk of a folder' : 'How large the disk of a folder is',
+    labels: ['folder'],
+    async read() {
+      const folders = { data: config.dataDir, ...(!config.s3 && { files: config.storageDir }) }
+      return Promise.all(
+        Object.entries(folders).map(async ([folder, place]) => {
+          const { bavail, blocks, bsize } = await fs.statfs(place)
+          return { labels: { folder }, value: (what === 'free' ? bavail : blocks) * bsize }
+        }),
+      )
+    },
+  })),
+]

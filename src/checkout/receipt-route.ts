@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { inTransaction } from '../kit/database.ts'
+import { type Server, neverCached } from '../kit/http.ts'
+import { countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
+import { refusing } from '../kit/schema.ts'
+import type { OrderView } from '../orders/find.ts'
+import { refuseFreeMails } from '../orders/free-mails.ts'
+import { isDelivered } from '../orders/states.ts'
+import type { AskedBy, CheckoutParts } from './routes.ts'
+import { ReceiptRequest, StatusParams } from './schema.ts'
+
+interface Asked {
+  refuseUnknown: (request: FastifyRequest) => Promise<never>
+  emailMatches: (order: OrderView, asked: AskedBy) => Promise<boolean>
+}
+
+const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
+
+/** A buyer has the receipt sent again. */
+export function receiptRoute(
+  server: Server,
+  { db, jobs, findOrder, limits }: CheckoutParts,
+  { refuseUnknown, emailMatches }: Asked,
+): void {
+  server.post(
+    '/api/checkout/:orderId/receipt',
+    {
+      config: limited(
+        limits.receipt,
+        (request) => `receipt ${(request.params as { orderId: string }).orderId} ${networkOf(request.ip)}`,
+      ),
+      schema: {
+        operationId: 'sendReceipt',
+        summary: 'Send the receipt again',
+        description:
+          'Answers the same whether the address is the order’s or not; the mail goes to the order’s address alone.',
+        tags: ['Checkout'],
+        params: StatusParams,
+        body: ReceiptRequest,
+        response: { 202: Type.Object({}), ...refusing('order_not_found', 'rate_limited') },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const order = await findOrder(request.params.orderId)
+      if (!order) return refuseUnknown(request)
+      const hasFiles = isDelivered(order.state) && !order.goingBack
+      if ((await emailMatches(order, request.body)) && hasFiles) {
+        // counted where a mail goes out: a stranger's requests do not use up the buyer's
+        if (limits.receipt)
+          refuseBeyond(await countUses(db, [{ key: `receipt:${order.id}`, limit: limits.receipt }]), TOO_MANY_RECEIPTS)
+        await refuseFreeMails(db, { orderId: order.id, network: networkOf(request.ip) }, limits)
+        await inTransaction(db, (tx) => jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: order.id } }]))
+      }
+      return reply.code(202).send({})
+    },
+  )
+}

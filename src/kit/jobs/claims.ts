@@ -1,0 +1,83 @@
+import { randomInt } from 'node:crypto'
+import { sql } from 'kysely'
+import { type Job, type PgBoss, fromKysely } from 'pg-boss'
+import { type Db, type Tx, inTransaction } from '../database.ts'
+import { LOCK_CLASS } from './line.ts'
+
+// Which process runs which job. A job is taken together with its claim, so that the jobs of a process that has ended are known.
+
+/** A process by which jobs are claimed: the second half of its lock's key. */
+export const newOwner = (): number => randomInt(1, 2 ** 31 - 1)
+
+/** Longer than the answer to a statement can take: what we do not run after that, we never heard of. */
+const UNHEARD_SECONDS = 10
+
+/** Takes jobs of a queue, and notes whose they are, in one transaction. */
+export const takeJobs = (db: Db, boss: PgBoss, owner: number, queue: string, count: number): Promise<Job[]> =>
+  inTransaction(db, async (tx) => {
+    const jobs = await boss.fetch<object>(queue, { batchSize: count, db: fromKysely(tx) })
+    if (jobs.length === 0) return jobs
+    const attempts = jobs.map(({ retryCount }) => retryCount)
+    await sql`
+      insert into job_claims (job_id, queue, attempt, owner)
+      select id, ${queue}, attempt, ${owner}::int
+      from unnest(${jobs.map(({ id }) => id)}::uuid[], ${attempts}::int[]) as t(id, attempt)
+      on conflict (job_id) do update set attempt = excluded.attempt, owner = excluded.owner, claimed_at = now()`.execute(
+      tx,
+    )
+    return jobs
+  })
+
+/** On any connection: owners of claims whose lock nobody holds. */
+export const ENDED_OWNERS = `
+  select distinct c.owner from job_claims c
+  where c.owner <> $1 and not exists (
+    select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}::oid
+      and l.objid = c.owner::bigint::oid and l.objsubid = 2
+      and l.database = (select oid from pg_database where datname = current_database()))`
+
+/** Gives the jobs of a process that has ended to whoever is free, at once. Of several that do it, one does. */
+export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<number> =>
+  inTransaction(db, async (tx) => {
+    const claims = await sql<Claim>`
+      delete from job_claims where owner = ${owner} returning job_id as id, queue, attempt`.execute(tx)
+    return giveBack(tx, boss, claims.rows, 'its process has ended')
+  })
+
+/**
+ * Forgets the claims on what this process does not run any more. Jobs among them that are still taken were taken by a statement
+ * whose answer was lost: they are given to whoever is free.
+ */
+export const releaseUnheard = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
+  inTransaction(db, async (tx) => {
+    const claims = await sql<Claim>`
+      delete from job_claims where owner = ${owner} and job_id <> all(${running}::uuid[])
+        and claimed_at < now() - make_interval(secs => ${UNHEARD_SECONDS}::int)
+      returning job_id as id, queue, attempt`.execute(tx)
+    return giveBack(tx, boss, claims.rows, 'the answer that gave it was lost')
+  })
+
+interface Claim {
+  id: string
+  queue: string
+  attempt: number
+}
+
+/** Only what is still active in that very attempt. It counts as a try: a job that ends every process must not run for ever. */
+async function giveBack(tx: Tx, boss: PgBoss, claims: readonly Claim[], why: string): Promise<number> {
+  let given = 0
+  for (const queue of new Set(claims.map((claim) => claim.queue))) {
+    const jobs = claims.filter((claim) => claim.queue === queue)
+    const attempts = jobs.map(({ id, attempt }) => ({ id, retryCount: attempt }))
+    await boss.fail(queue, attempts, { message: why }, { db: fromKysely(tx) })
+    const { rows } = await sql`
+      update pgboss.job j set start_after = now()
+      from unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ attempt }) => attempt)}::int[]) as c(id, attempt)
+      where j.name = ${queue} and j.id = c.id and j.retry_count = c.attempt and j.state = 'retry' returning 1`.execute(
+      tx,
+    )
+    given += rows.length
+    await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), ${queue})`.execute(tx)
+  }
+  return given
+}

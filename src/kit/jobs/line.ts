@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+// The one connection by which a process hears of new jobs, and by which the others know that it lives: the connection holds a
+// lock, and PostgreSQL lets go of it when the connection ends. A process that is merely slow, or stopped, keeps its connection.
+
+/** The first half of the locks' keys: "till" as a number. The second is the process's own. */
+export const LOCK_CLASS = 1_953_066_092
+/** What the job library notifies. */
+const CHANNEL = `'pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24)`
+
+const CONNECT_TIMEOUT_MS = 3_000
+const QUERY_TIMEOUT_MS = 4_000
+/** A machine that is gone says nothing. The server then ends the connection within some ten seconds. */
+const KEEPALIVES = '-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3'
+const AGAIN_AFTER_MS = 500
+
+export interface Line {
+  /** The lock is held, as far as the last beat could tell. Without it no job may be taken. */
+  isUp(): boolean
+  close(): void
+}
+
+export interface LineEvents {
+  /** A queue has a new job; without a name, any may have. */
+  onNews(queue?: string): void
+  /** Regularly, while the lock is held. `query` runs on this connection. */
+  onBeat(query: (text: string, values: unknown[]) => Promise<pg.QueryResult>): Promise<void>
+  onError(error: unknown): void
+}
+
+/** Opens the line and keeps it open. Rejects when the first try fails. */
+export async function openLine(
+  connection: pg.ClientConfig,
+  { owner, beatMs }: { owner: number; beatMs: number },
+  events: LineEvents,
+): Promise<Line> {
+  let isUp = false
+  const closing = new AbortController()
+  const isClosed = () => closing.signal.aborted
+
+  async function open(): Promise<pg.Client> {
+    const client = new pg.Client({
+      options: KEEPALIVES,
+      ...connection,
+      application_name: 'till-jobs',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+    })
+    // the next beat finds out, and opens another
+    client.on('error', () => {})
+    client.on('notification', ({ payload }) => events.onNews(payload))
+    try {
+      await client.connect()
+      // shared: where the server still holds it for a connection that we have lost, nothing waits
+      await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
+      const { rows } = await client.query(`select ${CHANNEL} as channel`)
+      await client.query(`listen "${rows[0].channel}"`)
+      return client
+    } catch (error) {
+      end(client)
+      throw error
+    }
+  }
+
+  async function beatUntilLost(client: pg.Client): Promise<never> {
+    for (;;) {
+      // a pooler can have given the session to others: then the lock is not ours, whatever was answered before
+      const { rows } = await client.query(`select 1 from pg_locks where ${IS_OURS} and pid = pg_backend_pid()`, [
+        LOCK_CLASS,
+        owner,
+      ])
+      if (rows.length === 0) throw new Error('the lock of this process was lost')
+      await events.onBeat((text, values) => client.query(text, values))
+      await sleep(beatMs, undefined, { signal: closing.signal, ref: false })
+    }
+  }
+
+  async function keep(first: pg.Client): Promise<void> {
+    for (let client: pg.Client | undefined = first; !isClosed();) {
+      try {
+        client ??= await open()
+        isUp = true
+        // what was announced meanwhile was announced to nobody
+        events.onNews()
+        await beatUntilLost(client)
+      } catch (error) {
+        isUp = false
+        if (client) end(client)
+        client = undefined
+        if (isClosed()) return
+        events.onError(error)
+        await sleep(AGAIN_AFTER_MS, undefined, { ref: false })
+      }
+    }
+  }
+
+  void keep(await open())
+  return {
+    isUp: () => isUp,
+    close: () => closing.abort(),
+  }
+}
+
+const IS_OURS = `locktype = 'advisory' and classid = $1::bigint::oid and objid = $2::bigint::oid and objsubid = 2
+  and database = (select oid from pg_database where datname = current_database())`
+
+/** A connection that hangs is not waited for. */
+function end(client: pg.Client): void {
+  client.end().catch(() => {})
+  setTimeout(() => (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy(), 1000).unref() // oxfmt-ignore
+}

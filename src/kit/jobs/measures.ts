@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Db } from '../database.ts'
+import { type Measure, newCounter } from '../measure.ts'
+
+interface Depth {
+  queue: string
+  waiting: number
+  due: number
+  running: number
+  oldestSeconds: number
+}
+
+/** How full the queues are, over all instances, and what became of the jobs that this process ran. */
+export function jobMeasures(db: Db): { measures: Measure[]; counted: (queue: string, outcome: string) => void } {
+  const runs = newCounter(['queue', 'outcome'])
+  /** Each scrape reads the numbers once. */
+  let reading: Promise<Depth[]> | undefined
+  const depths = () => {
+    reading ??= readDepths(db).finally(() => (reading = undefined))
+    return reading
+  }
+  const ofQueues = (name: string, help: string, valueOf: (depth: Depth) => number): Measure => ({
+    name,
+    help,
+    labels: ['queue'],
+    read: async () => (await depths()).map((depth) => ({ labels: { queue: depth.queue }, value: valueOf(depth) })),
+  })
+  return {
+    counted: (queue, outcome) => runs.count(queue, outcome),
+    measures: [
+      ofQueues('till_jobs_waiting', 'Jobs that are not done, by queue', ({ waiting }) => waiting),
+      ofQueues('till_jobs_due', 'Jobs whose time has come and that no process has taken, by queue', ({ due }) => due),
+      ofQueues('till_jobs_running', 'Jobs that a process has taken, by queue', ({ running }) => running),
+      ofQueues(
+        'till_jobs_oldest_seconds',
+        'For how long the oldest job that is not done has been due for its first try, by queue; 0 where there is none',
+        ({ oldestSeconds }) => oldestSeconds,
+      ),
+      {
+        name: 'till_job_runs_total',
+        help: 'What became of the jobs that this process ran, by queue: completed, failed (and tried again) or dropped',
+        isCounter: true,
+        labels: ['queue', 'outcome'],
+        read: async () => runs.samples(),
+      },
+    ],
+  }
+}
+
+async function readDepths(db: Db): Promise<Depth[]> {
+  const { rows } = await sql<Depth>`
+    select q.name as queue, count(j.name) filter (where j.state < 'active')::int as waiting,
+      count(j.name) filter (where j.state < 'active' and j.start_after <= now())::int as due,
+      count(j.name) filter (where j.state = 'active')::int as running,
+      -- a job that failed before keeps the moment when it was added
+      coalesce(greatest(0, extract(epoch from now() - min(
+        case when j.state = 'created' then greatest(j.created_on, j.start_after) else j.created_on end))), 0)::float8 as "oldestSeconds"
+    from pgboss.queue q left join pgboss.job j on j.name = q.name and j.state <= 'active'
+    where q.name not like '\\_\\_pgboss%'
+    group by q.name`.execute(db)
+  return rows
+}

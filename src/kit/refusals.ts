@@ -1,0 +1,137 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { isDatabaseOutage } from './database.ts'
+import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
+import { freshBytes } from './ids.ts'
+import { errorForLog } from './log.ts'
+
+// How a "no" reaches the client: as a problem (RFC 9457), with the same safe headers, even on a connection that speaks no HTTP.
+
+const RETRY_AFTER_OUTAGE_SECONDS = 2
+
+/** On every answer, whatever it is. A page puts a policy of its own in the place of this one. */
+export const SAFE_HEADERS = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'cross-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  // the operator's other hosts are not ours to promise for
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+export const newRequestId = (): string => Buffer.from(freshBytes(12)).toString('base64url')
+
+/** What the framework names by the parts of its own request. */
+const WORDS: Record<string, string> = {
+  body: 'The body is',
+  params: 'The address is',
+  querystring: 'The query is',
+  headers: 'The headers are',
+}
+
+export function refusalFor(error: FastifyError, request: FastifyRequest): Refusal {
+  if (error instanceof Refusal) return error
+  if (error.validation) {
+    const fields = error.validation.map(({ instancePath, params, message }) => {
+      const member = (params as { missingProperty?: string }).missingProperty
+      const path = [...instancePath.split('/').filter(Boolean), ...(member ? [member] : [])].join('.')
+      return { path: path || (error.validationContext ?? ''), message: message ?? 'is not valid' }
+    })
+    const where = WORDS[error.validationContext ?? ''] ?? 'The request is'
+    return new Refusal('validation_failed', `${where} not valid.`, { fields })
+  }
+  // the client ended the connection in the middle of its body: nobody reads this, and the database has nothing to do with it
+  if (request.raw.errored === error) return new Refusal('bad_request', 'The request broke off.')
+  if (isDatabaseOutage(error)) {
+    request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database is away')
+    return new Refusal('database_unavailable', 'The service cannot reach its database.', {
+      retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
+    })
+  }
+  if (error.statusCode && error.statusCode < 500) return refusalForStatus(error.statusCode)
+  request.log.error({ requestId: request.id, ...errorForLog(error) }, 'a request failed')
+  return new Refusal('internal_error', 'Please try again; the request id helps us to find the cause.')
+}
+
+export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
+  if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
+  if (refusal.limitCount !== undefined) {
+    const reset = refusal.retryAfterSeconds ?? 0
+    reply.headers({ 'ratelimit-limit': refusal.limitCount, 'ratelimit-remaining': 0, 'ratelimit-reset': reset })
+  }
+  reply.header('cache-control', 'no-store').code(statusOf(refusal.code)).type('application/problem+json')
+  void reply.serializer(JSON.stringify).send(problemOf(refusal, request.id))
+}
+
+/** Which methods are answered at a path. */
+export type MethodsAt = (path: string) => string[]
+
+/** 405 with `Allow` where another method would be answered, else 404: before a body is read, and whatever the method's name. */
+export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Function }): MethodsAt {
+  const known: { pattern: RegExp; method: string }[] = []
+  server.addHook('onRoute', ({ url, method }: { url: string; method: string | string[] }) => {
+    if (url.includes('*')) return
+    const pattern = new RegExp(
+      `^${url
+        .split('/')
+        .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
+        .join('/')}$`,
+    )
+    for (const one of [method].flat()) known.push({ pattern, method: one })
+  })
+  const methodsAt: MethodsAt = (path) => [
+    ...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+  ]
+  const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
+    const allowed = methodsAt(request.url.split('?')[0]!)
+    // a known method that still found nothing had a parameter longer than any of ours
+    if (allowed.length === 0 || allowed.includes(request.method))
+      throw new Refusal('not_found', 'There is nothing at this address.')
+    reply.header('allow', allowed.join(', '))
+    throw new Refusal('method_not_allowed', `Only ${allowed.join(', ')} is answered here.`)
+  }
+  server.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    // the framework would want a body of some methods first, and answer 400 without
+    if (request.is404 && !reply.sent) refuse(request, reply)
+  })
+  server.setNotFoundHandler(refuse)
+  return methodsAt
+}
+
+/** What stands where a request begins with a method that the parser does not know. */
+const UNKNOWN_METHOD = /^[\w!#$%&'*+.^`|~-]{1,40} (\/[^\s?]{0,2000})(?:\?\S{0,8000})? HTTP\/1\.[01]\r?\n/
+
+export const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+
+/** What is not even HTTP, or too large or slow to be read: answered on the bare connection, and closed. */
+export function refuseConnection(
+  error: Error & { code?: string; rawPacket?: unknown },
+  socket: Socket,
+  methodsAt: MethodsAt = () => [],
+): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  const path =
+    error.code === 'HPE_INVALID_METHOD' &&
+    UNKNOWN_METHOD.exec(Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '')?.[1]
+  const allowed = path ? methodsAt(path) : []
+  const status =
+    allowed.length > 0
+      ? 405
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? 431
+        : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+          ? 408
+          : 400
+  const refusal = refusalForStatus(status)
+  const body = JSON.stringify({ ...problemOf(refusal, newRequestId()), status })
+  const reason = STATUS_CODES[status]
+  const headers = Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/problem+json\r\n${headers.join('')}${allowed.length > 0 ? `allow: ${allowed.join(', ')}\r\n` : ''}` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { ChargeFound, ChargeOrder } from '../../buyers/schema.ts'
+import { Library, LibraryItem } from '../../buyers/library-routes.ts'
+import { Checkout, Created, OrderStatus, ProductView } from '../../checkout/schema.ts'
+import { Problem } from '../../kit/schema.ts'
+import { Discount, DiscountChange, NewDiscount } from '../../orders/discounts/routes.ts'
+import { Download } from '../../orders/links.ts'
+import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
+import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
+import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
+import { Attention, Balance, Order, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
+import type { Description } from './description.ts'
+
+/** What generated clients call the types of the API. The routes use these schemas as they are. */
+export const NAMES = {
+  Attention,
+  Balance,
+  Charges: ChargeFound,
+  Charge: ChargeOrder,
+  CreatedOrder: Created,
+  CurrentSession,
+  Discount,
+  DiscountChange,
+  Download,
+  File: ProductFile,
+  Identities,
+  Images: ImageUrls,
+  Library,
+  LibraryItem,
+  NewDiscount,
+  NewOrder: Checkout,
+  NewProduct: NewProductBody,
+  NewRefund,
+  Order,
+  OrderDetail,
+  OrderStatus,
+  Problem,
+  Product,
+  ProductChange,
+  PublicProduct: ProductView,
+  Refund,
+  Seller,
+  SellerChange,
+  Sessions,
+  Stats,
+  Transfer,
+  WithdrawnFile,
+}
+
+/**
+ * The description with each of these schemas written once, among the components, and referred to wherever a route uses it.
+ * Without that a generated client has one type of its own for each answer of each route.
+ */
+export function withNamedSchemas(description: Description): Description {
+  const names = new Map(Object.entries(NAMES).map(([name, schema]) => [identityOf(schema), name]))
+  assert.equal(names.size, Object.keys(NAMES).length, 'two names of the API mean the same schema')
+  const schemas: Record<string, unknown> = {}
+  const named = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(named)
+    if (typeof value !== 'object' || value === null) return value
+    const name = 'properties' in value ? names.get(identityOf(value)) : undefined
+    const inner = () => Object.fromEntries(Object.entries(value).map(([key, member]) => [key, named(member)]))
+    if (name === undefined) return inner()
+    schemas[name] ??= inner()
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  const paths = named(description.paths) as Description['paths']
+  const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return {
+    ...description,
+    paths,
+    components: { ...description.components, schemas: { ...description.components.schemas, ...sorted } },
+  }
+}
+
+/**
+ * Equal for schemas that allow the same. The library takes the examples out of the schema of a whole body, and writes a
+ * constant as a list of one.
+ */
+const identityOf = (schema: object): string =>
+  JSON.stringify(schema, (key, value: unknown) => {
+    if (key === 'examples' && Array.isArray(value)) return undefined
+    if (typeof value !== 'object' || value === null || !('const' in value)) return value
+    const { const: only, ...rest } = value
+    return { ...rest, enum: [only] }
+  })

@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isId } from '../kit/ids.ts'
+import type { Problem } from '../kit/schema.ts'
+import { type Page, escapeHtml } from './html.ts'
+
+const DOWNLOADS = '/api/downloads/'
+/** What is wrong with a link that is not as we have made it. */
+const BENT = new Set(['download_link_invalid', 'validation_failed', 'not_found', 'bad_request', 'uri_too_long'])
+
+/**
+ * What a browser shows to a person who follows a link of ours that is refused: a page in the place of the JSON that programs get.
+ * Undefined for an answer that stays as it is.
+ */
+export function problemPage(
+  page: Page,
+  appUrl: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): string | undefined {
+  if (typeof payload !== 'string') return undefined
+  if (request.method !== 'GET' || !request.headers.accept?.includes('text/html')) return undefined
+  if (reply.getHeader('content-type') !== 'application/problem+json') return undefined
+  const problem = JSON.parse(payload) as Problem
+  reply.removeHeader('content-length')
+  reply.headers({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': page.policy,
+    vary: [reply.getHeader('vary'), 'Accept'].filter(Boolean).join(', '),
+  })
+  const shown = request.url.startsWith(DOWNLOADS) ? ofDownload(problem, request.url) : ofAnything(problem)
+  const links = shown.links.map(([path, label]) => `<a class="button" href="${appUrl}${path}">${label}</a>`)
+  return page.render({
+    data: {},
+    title: `${shown.title} · Till`,
+    body: `<h1>${escapeHtml(shown.title)}</h1>
+      <p class="lead">${escapeHtml(shown.text)}</p>
+      <p>${links.join(' ')}</p>
+      <p class="small soft">Request ${escapeHtml(problem.requestId)}</p>`,
+  })
+}
+
+interface Shown {
+  title: string
+  text: string
+  links: [path: string, label: string][]
+}
+
+/** The number stands in front of a link's token, also of one that is cut off. The page of the order asks for the address. */
+function ofDownload({ code, title, detail }: Problem, url: string): Shown {
+  const orderId = url.slice(DOWNLOADS.length).split(/[.?]/)[0]!
+  const isBent = BENT.has(code)
+  return {
+    title: isBent ? 'The link is not valid' : title,
+    text: isBent ? 'It may have been cut off or changed on its way to you.' : detail,
+    links: [
+      isId('ord', orderId) ? [`/order/?order=${orderId}`, 'Get a new link'] : ['/order/', 'Find your order'],
+      ['/library/', 'Your library'],
+    ],
+  }
+}
+
+const ofAnything = ({ title, detail }: Problem): Shown => ({
+  title,
+  text: detail,
+  links: [
+    ['/', 'To the first page'],
+    ['/order/', 'Find an order'],
+  ],
+})

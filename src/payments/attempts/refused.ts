@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import type { Measure } from '../../kit/measure.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { type Log, errorForLog } from '../../kit/log.ts'
+import { AmountNotTaken, type ProcessorUnavailable } from '../processor.ts'
+
+/** A refusal that was not seen for so long is news again. */
+const NEWS_AFTER_DAYS = 7
+
+export interface Telling {
+  db: Db
+  jobs: Jobs
+  log: Log
+}
+
+/**
+ * A payment of this order cannot be started, now or at the next try. The seller gets one mail and the operator one line in the
+ * log for each thing that is refused, however many buyers meet it. Never fails: the buyer's answer does not depend on it.
+ */
+export async function tellRefusal(
+  { db, jobs, log }: Telling,
+  { orderId, processor, error }: { orderId: string; processor: string; error: ProcessorUnavailable },
+): Promise<void> {
+  const kind = error instanceof AmountNotTaken ? 'seller_amount_not_taken' : 'seller_cannot_be_paid'
+  const { code = 'refused', parameter = '' } = error.said ?? {}
+  const name = error instanceof AmountNotTaken ? 'amount_not_payable' : code
+  try {
+    const isNews = await inTransaction(db, async (tx) => {
+      const { rows } = await sql<{ isNews: boolean }>`
+        insert into payment_refusals as r (seller_id, processor, code, parameter)
+        select seller_id, ${processor}, ${name}, ${parameter} from orders where id = ${orderId}
+        on conflict (seller_id, processor, code, parameter) do update set times = r.times + 1, last_at = now(),
+          told_at = case when r.last_at < now() - make_interval(days => ${NEWS_AFTER_DAYS}) then now() else r.told_at end
+        returning told_at = now() as "isNews"`.execute(tx)
+      if (!rows[0]?.isNews) return false
+      await jobs.add(tx, 'mail', [{ data: { kind, orderId } }])
+      return true
+    })
+    if (isNews)
+      log.error({ processor, code: name, parameter, orderId }, 'a seller cannot be paid: the processor refuses')
+  } catch (failure) {
+    log.error({ processor, ...errorForLog(failure) }, 'a refusal of a processor could not be noted')
+  }
+}
+
+/** For an alarm. */
+export function refusalMeasures(db: Db): Measure[] {
+  return [
+    {
+      name: 'till_payments_refused_sellers',
+      help: 'Sellers whose payments a processor refused to start in the last day',
+      async read() {
+        const { rows } = await sql<{ sellers: number }>`
+          select count(distinct seller_id)::integer as sellers from payment_refusals
+          where last_at > now() - interval '1 day'`.execute(db)
+        return rows[0]?.sellers
+      },
+    },
+  ]
+}

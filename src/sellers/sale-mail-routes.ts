@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import type { Server } from '../kit/http.ts'
+import { NEEDS_SESSION } from './guard.ts'
+import { type SellerParts, TAG, refusals } from './routes.ts'
+import { SaleMails } from './schema.ts'
+
+/** Which mails a seller gets about sales. What needs an answer, such as a dispute, is always sent. */
+export function saleMailRoutes(server: Server, { db, browsers }: SellerParts): void {
+  server.get(
+    '/api/auth/mails',
+    {
+      schema: {
+        operationId: 'getMailSettings',
+        summary: 'Which mails you get',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: { 200: SaleMails, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { rows } =
+        await sql<SaleMails>`select sale_mails as "saleMails" from sellers where id = ${seller.id}`.execute(db)
+      return rows[0]!
+    },
+  )
+
+  server.patch(
+    '/api/auth/mails',
+    {
+      schema: {
+        operationId: 'changeMailSettings',
+        summary: 'Choose which mails you get',
+        description: 'Mails about what needs you, such as a dispute or a refund that failed, are always sent.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        body: SaleMails,
+        response: { 200: SaleMails, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { saleMails } = request.body
+      await sql`update sellers set sale_mails = ${saleMails} where id = ${seller.id}`.execute(db)
+      return { saleMails }
+    },
+  )
+}

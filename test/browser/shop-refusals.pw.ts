@@ -1,0 +1,208 @@
+import type { BrowserContext, Locator, Page } from '@playwright/test'
+import { newEmail, statusOf } from './buyer.ts'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { mailsTo, signUp } from './seller.ts'
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+
+async function ask<Answer>(context: BrowserContext, method: string, path: string, data?: object): Promise<Answer> {
+  const answer = await context.request.fetch(`/api/${path}`, { method, data, headers: { origin: BASE_URL } })
+  expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true)
+  return (await answer.json()) as Answer
+}
+
+interface Product {
+  id: string
+  payUrl: string
+  amount: number
+}
+
+/** A product on sale, with a file. */
+async function product(context: BrowserContext, data: object = {}): Promise<Product> {
+  const more = { name: 'The Quiet Shop', amount: 1900, currency: 'USD', ...data }
+  const { id } = await ask<Product>(context, 'POST', 'products', more)
+  await context.request.fetch(`/api/products/${id}/files?name=book.pdf`, {
+    method: 'POST',
+    data: Buffer.from('book'),
+    headers: { origin: BASE_URL, 'content-type': 'application/octet-stream' },
+  })
+  return ask<Product>(context, 'PATCH', `products/${id}`, { status: 'active' })
+}
+
+async function buy(page: Page, productId: string): Promise<string> {
+  const email = newEmail()
+  const created = await page.request.post('/api/checkout', { data: { productId, email } })
+  const { orderId, clientSecret } = (await created.json()) as { orderId: string; clientSecret: string }
+  await page.request.post('/api/sandbox/confirm', { data: { clientSecret, rail: 'card', scenario: 'success' } })
+  await expect.poll(async () => (await statusOf(page, orderId, email)).status).toBe('paid')
+  return orderId
+}
+
+/** The notice is in the window, has the focus, and is no further from the button than a row of buttons. */
+async function expectBeside(notice: Locator, pressed: Locator): Promise<void> {
+  await expect(notice).toBeFocused()
+  await expect(notice).toBeInViewport({ ratio: 0.99 })
+  await expect(notice).toHaveAttribute('role', 'alert')
+  const [a, b] = [(await notice.boundingBox())!, (await pressed.boundingBox())!]
+  const apart = Math.max(a.y - (b.y + b.height), b.y - (a.y + a.height), 0)
+  expect(apart, 'pixels between the notice and the button').toBeLessThan(90)
+}
+
+const BUSY = { status: 409, contentType: 'application/problem+json', json: { code: 'refund_not_possible', status: 409, detail: 'Not now, for a reason.' } } // oxfmt-ignore
+/** Everything that changes something is refused. */
+const refuseChanges = (page: Page) =>
+  page.route('**/api/**', (route) => (route.request().method() === 'GET' ? route.continue() : route.fulfill(BUSY)))
+
+for (const [name, size] of Object.entries(SIZES)) {
+  test.describe(name, () => {
+    test.use(size)
+
+    test('the notice of a conflicting save is beside the button and has the focus', async ({ page, context }) => {
+      await signUp(page)
+      const { id } = await product(context)
+      await page.goto(`/shop/#/products/${id}`)
+      await field(page, 'Name').fill('Mine')
+      await expect(button(page, 'Save')).toBeInViewport()
+      await expect(page.getByText('Not saved yet')).toBeInViewport()
+      await ask(context, 'PATCH', `products/${id}`, { name: 'Theirs' })
+      await button(page, 'Save').click()
+      const notice = page.getByRole('alert').filter({ hasText: 'Somebody changed it meanwhile.' })
+      await expectBeside(notice, button(page, 'Save'))
+      await expectAccessible(page, 'a conflict')
+      await expectFits(page, 'a conflict')
+      await button(page, 'Show the newest, keep what I typed').click()
+      await expectBeside(page.getByRole('alert').filter({ hasText: 'Theirs' }), button(page, 'Save'))
+      await button(page, 'Save').click()
+      await expect(page.getByText('Saved.', { exact: true })).toBeInViewport()
+    })
+
+    test('each refusal on a product’s, an order’s and the account’s page is beside what was pressed', async ({
+      page,
+      context,
+    }) => {
+      await signUp(page)
+      const { id } = await product(context)
+      const orderId = await buy(page, id)
+      await refuseChanges(page)
+      const press = async (pressed: Locator, text = 'Not now, for a reason.') => {
+        await pressed.click()
+        // an earlier one of another part may still stand there
+        await expectBeside(page.locator('[role=alert]:focus').filter({ hasText: text }), pressed)
+      }
+      await page.goto(`/shop/#/products/${id}`)
+      await field(page, 'Description').fill('Something new')
+      await press(button(page, 'Save'))
+      // the same refusal once more is as visible
+      await page.getByRole('heading', { name: 'Discount codes' }).scrollIntoViewIfNeeded()
+      await press(button(page, 'Save'))
+      await button(page, 'Drop the changes').click()
+      await press(button(page, 'Take it off sale'))
+      await button(page, 'New code').click()
+      await field(page, 'Code').fill('SPRING')
+      await field(page, 'Off').fill('20')
+      await press(button(page, 'Create the code'))
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await button(page, 'Archive this product…').click()
+      await press(button(page, 'Archive it'))
+      await page.goto(`/shop/#/orders/${orderId}`)
+      await press(page.getByRole('button', { name: 'Send the receipt again' }))
+      await button(page, 'Refund…').click()
+      await press(button(page, 'Refund $19.00'))
+      await page.goto('/account/')
+      const refused = 'The service did not accept this.'
+      await field(page, 'Your name, or your shop’s').fill('Ann')
+      await press(button(page, 'Save the name'), refused)
+      await page.goto('/account/#mails')
+      await page.reload()
+      await page.getByRole('radio', { name: 'Never' }).click()
+      await expect(page.locator('[role=alert]:focus')).toContainText(refused)
+      await expect(page.getByRole('radio', { name: 'For each sale' })).toBeChecked()
+    })
+  })
+}
+
+test('a page that did not come while offline comes by itself', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto('/shop/#/products')
+  await expect(page.getByRole('link', { name: 'The Quiet Shop' })).toBeVisible()
+  await context.setOffline(true)
+  // its script is not here yet, and neither is what it shows
+  await page.getByRole('link', { name: 'Money' }).click()
+  await expect(page.getByRole('alert')).toContainText('You are offline.')
+  await context.setOffline(false)
+  await expect(page.getByText('No money has moved yet.')).toBeVisible()
+  // the service is away while the network is there: it is asked again after a pause
+  await page.route('**/api/products/*', (route) => route.abort())
+  await page.goto(`/shop/#/products/${id}`)
+  await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await page.unroute('**/api/products/*')
+  await expect(field(page, 'Name')).toHaveValue('The Quiet Shop')
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  await page.route('**/api/auth/session', (route) => route.abort())
+  await page.goto('/account/')
+  await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
+  await page.unroute('**/api/auth/session')
+  await expect(page.getByText('Signed in as')).toBeVisible()
+})
+
+test('a price is read as it was meant, or asked about', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  const price = field(page, 'What buyers pay')
+  await price.fill('24.555')
+  await button(page, 'Save').click()
+  await expect(page.getByText(/24,555\.00 or 24\.55/)).toBeInViewport()
+  await expect(price).toBeFocused()
+  await price.fill('$5')
+  await expect(page.getByText('Buyers pay $5.00.')).toBeVisible()
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible()
+  expect((await ask<Product>(context, 'GET', `products/${id}`)).amount).toBe(500)
+})
+
+test('the account is in the shop’s frame, and each entry leads there and back', async ({ page, context }) => {
+  await signUp(page)
+  await product(context)
+  await expect(page.getByRole('link', { name: 'Account' })).toHaveAttribute('aria-current', 'page')
+  for (const [entry, heading] of [
+    ['Overview', 'Overview'],
+    ['Products', 'Products'],
+    ['Orders', 'Orders'],
+    ['Money', 'Money'],
+  ] as const) {
+    // oxfmt-ignore
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: entry }).click()
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Account' }).click()
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Your account')
+  }
+})
+
+test('a shop with no sale shows its link to be shared, and after one what was sold', async ({ page, context }) => {
+  await signUp(page)
+  const { id, payUrl } = await product(context)
+  await page.goto('/shop/')
+  await expect(page.getByRole('heading', { name: 'Share your link' })).toBeVisible()
+  await expect(page.getByText(payUrl)).toBeVisible()
+  await expect(page.getByRole('img', { name: 'QR code of the link' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Open the page' })).toHaveAttribute('href', payUrl)
+  await expect(button(page, 'Copy the link')).toBeVisible()
+  await expect(page.locator('.chart')).toHaveCount(0)
+  await expectAccessible(page, 'overview without a sale')
+  await buy(page, id)
+  await page.reload()
+  await expect(page.locator('.sums')).toContainText('$19.00')
+})
+
+test('the seller chooses which mails about sales come', async ({ page, context }) => {
+  const email = await signUp(page)
+  await page.goto('/account/')
+  await page.getByRole('radio', { name: 'Once a day' }).click()
+  await expect(page.locator('#mails').getByText('Saved.')).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('radio', { name: 'Once a day' })).toBeChecked()
+  expect((await mailsTo(context, email)).some(({ subject }) => /sale/.test(subject))).toBe(false)
+})

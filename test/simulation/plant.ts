@@ -1,0 +1,18 @@
+import fs from 'node:fs'
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+// Loaded with --import before the service: puts a bug into one file of it, as the file is read. What is on the disk stays as it is.
+
+const bug = JSON.parse(process.env['PLANTED_BUG']!) as { file: string; from: string; to: string }
+
+module.registerHooks({
+  load(url, context, nextLoad) {
+    if (!url.startsWith('file:') || !url.endsWith(bug.file)) return nextLoad(url, context)
+    const source = fs.readFileSync(fileURLToPath(url), 'utf8')
+    const parts = source.split(bug.from)
+    if (parts.length !== 2)
+      throw new Error(`${bug.file} has ${parts.length - 1} places to plant the bug in: ${bug.from}`)
+    return { format: 'module-typescript', source: parts.join(bug.to), shortCircuit: true }
+  },
+})

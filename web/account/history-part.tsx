@@ -1,0 +1,45 @@
+import { moment } from '../ui/format.ts'
+import type { AccountEvent } from '../ui/auth-api.ts'
+import { Part } from './part.tsx'
+
+const WHAT: Record<AccountEvent['what'], string> = {
+  identity_linked: 'An account at an identity provider was linked',
+  identity_added: 'A further account at the same identity provider was linked',
+  identity_unlinked: 'An account at an identity provider was unlinked',
+  password_changed: 'The password was set',
+  email_changed: 'The account moved to another address',
+}
+
+/** What protects the account, and when it changed: so that an owner sees what somebody else has done. */
+export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) {
+  return (
+    <Part
+      id="history"
+      title="What has changed"
+      about="You did not do one of these? Sign in by a code, set a new password, and end the sessions that you do not know."
+    >
+      {events && events.length > 0 ? (
+        <ul class="entries">
+          {events.map(({ at, what, issuer, email }) => (
+            <li key={`${at} ${what}`}>
+              <div>
+                <p class="name">{WHAT[what]}</p>
+                <p class="soft small">
+                  {email && (
+                    <>
+                      <span class="address">{email}</span>,{' '}
+                    </>
+                  )}
+                  {issuer && `${new URL(issuer).host}, `}
+                  {moment(at)}
+                </p>
+              </div>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="soft">{events ? 'Nothing has changed yet.' : 'Looking…'}</p>
+      )}
+    </Part>
+  )
+}

@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks'
+import { useLoad } from '../shop/load.ts'
+import { changeMailSettings, getMailSettings, type SaleMails } from '../ui/auth-api.ts'
+import type { Account } from './account.ts'
+import { useDeed } from './deed.ts'
+import { Part, Refused, Saved } from './part.tsx'
+
+const CHOICES: [SaleMails, name: string, about: string][] = [
+  ['each', 'For each sale', 'Within a minute or two; many at once are one mail. Free orders come once a day.'],
+  ['daily', 'Once a day', 'One mail with all that was sold.'],
+  ['off', 'Never', 'Your shop’s page still shows every sale.'],
+]
+
+/** Which mails about sales the seller gets. A choice is saved as soon as it is made. */
+export function MailsPart({ account }: { account: Account }) {
+  const loaded = useLoad('mails', () => account.asSeller(getMailSettings))
+  const [chosen, setChosen] = useState<SaleMails>()
+  const deed = useDeed()
+  const saved = loaded.value?.saleMails
+  const choose = (to: SaleMails) => {
+    if (deed.busy) return
+    setChosen(to)
+    void deed.run(async () => {
+      try {
+        loaded.put(await account.asSeller(() => changeMailSettings(to)))
+      } finally {
+        setChosen(undefined)
+      }
+      return 'Saved.'
+    })
+  }
+  return (
+    <Part
+      id="mails"
+      title="Mails about sales"
+      about="Mails about what needs you, such as a dispute or a refund that failed, always come."
+    >
+      <fieldset class="choices" disabled={saved === undefined}>
+        <legend class="unseen">Tell me of sales</legend>
+        {CHOICES.map(([value, name, about]) => (
+          <label key={value} class="choice">
+            <input
+              type="radio"
+              name="sale-mails"
+              value={value}
+              checked={(chosen ?? saved) === value}
+              aria-labelledby={`mails-${value}`}
+              aria-describedby={`mails-${value}-about`}
+              onChange={() => choose(value)}
+            />
+            <span>
+              <span id={`mails-${value}`}>{name}</span>
+              <span id={`mails-${value}-about`} class="soft small">
+                {about}
+              </span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Refused deed={deed} />
+      <Saved>{deed.said}</Saved>
+    </Part>
+  )
+}

@@ -1,0 +1,59 @@
+import { useDeed } from '../account/deed.ts'
+import { Refused } from './parts.tsx'
+
+/** The ways around, in the shop and in the account. */
+export const ENTRIES = [
+  { under: 'overview', name: 'Overview', href: '#/' },
+  { under: 'products', name: 'Products', href: '#/products' },
+  { under: 'orders', name: 'Orders', href: '#/orders' },
+  { under: 'money', name: 'Money', href: '#/money' },
+] as const
+
+interface BarProps {
+  under: (typeof ENTRIES)[number]['under'] | 'account' | undefined
+  onLeave: () => Promise<void>
+}
+
+/** The head of the shop and of the account: the same entries at the same places. */
+export function Bar({ under, onLeave }: BarProps) {
+  const deed = useDeed()
+  const shop = under === 'account' ? '/shop/' : ''
+  const signOut = () =>
+    void deed.run(async () => {
+      await onLeave()
+      return ''
+    })
+  return (
+    <>
+      <header class="bar shop-bar">
+        <a class="mark" href="/">
+          <svg viewBox="0 0 22 26" aria-hidden="true" focusable="false">
+            <path
+              fill="currentColor"
+              d="M3 0h16a3 3 0 0 1 3 3v23l-3.7-3-3.6 3-3.7-3-3.7 3-3.6-3L0 26V3a3 3 0 0 1 3-3Zm2 7v2h12V7H5Zm0 5v2h8v-2H5Z"
+            />
+          </svg>
+          Till
+        </a>
+        <nav aria-label="Main">
+          {ENTRIES.map(({ under: entry, name, href }) => (
+            <a key={entry} href={shop + href} aria-current={under === entry ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+          <a href="/account/" aria-current={under === 'account' ? 'page' : undefined}>
+            Account
+          </a>
+        </nav>
+        <button type="button" class="link" aria-disabled={deed.busy ? 'true' : undefined} onClick={signOut}>
+          Sign out
+        </button>
+      </header>
+      {deed.trouble ? (
+        <div class="bar">
+          <Refused deed={deed} />
+        </div>
+      ) : null}
+    </>
+  )
+}

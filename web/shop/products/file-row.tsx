@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks'
+import { useDeed } from '../../account/deed.ts'
+import { fileSize } from '../../ui/format.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { TextField } from '../../ui/text-field.tsx'
+import { changeFile, type ProductFile } from '../api.ts'
+import { Choices, Dialog } from '../dialog.tsx'
+import { Refused } from '../parts.tsx'
+
+interface FileRowProps {
+  productId: string
+  file: ProductFile
+  /** Its place among so many, from 1. */
+  place: number
+  count: number
+  /** Asks for the product once more. */
+  onChanged: () => Promise<void>
+  onReplace: () => void
+  onRemove: () => void
+  /** Says to people who do not see it where the file is now. */
+  onMoved: (said: string) => void
+}
+
+/** One file of a product: buyers see the name, and the files in this order. */
+export function FileRow({ productId, file, place, count, onChanged, onReplace, onRemove, onMoved }: FileRowProps) {
+  const [renaming, setRenaming] = useState(false)
+  const deed = useDeed()
+  const move = (to: number, id: string) =>
+    void deed.run(async () => {
+      await changeFile(productId, file.id, { position: to })
+      await onChanged()
+      onMoved(`${file.name} is file ${to} of ${count} now.`)
+      // the row has moved, and at the end of the list one of its buttons is gone
+      const buttons = [id, `up-${file.id}`, `down-${file.id}`].map((one) => document.getElementById(one))
+      buttons.find((one) => one !== null)?.focus()
+      return ''
+    })
+  const mover = (name: string, id: string, to: number) => (
+    <button id={id} type="button" class="link small" onClick={() => move(to, id)}>
+      Move {name}
+      <span class="unseen"> {file.name}</span>
+    </button>
+  )
+  return (
+    <li>
+      <Icon name="file" />
+      <div>
+        <p class="name">{file.name}</p>
+        <p class="small soft">{fileSize(file.size)}</p>
+        <details class="small">
+          <summary>Checksum</summary>
+          <p class="soft">
+            SHA-256 of what arrived: <code>{file.sha256}</code>
+          </p>
+        </details>
+        <Refused deed={deed} />
+      </div>
+      <div class="row">
+        {place > 1 && mover('up', `up-${file.id}`, place - 1)}
+        {place < count && mover('down', `down-${file.id}`, place + 1)}
+        <button type="button" class="link small" onClick={() => setRenaming(true)}>
+          Rename<span class="unseen"> {file.name}</span>
+        </button>
+        <button type="button" class="link small" onClick={onReplace}>
+          Replace<span class="unseen"> {file.name}</span>
+        </button>
+        <button type="button" class="link small" onClick={onRemove}>
+          Remove<span class="unseen"> {file.name}</span>
+        </button>
+      </div>
+      {renaming && (
+        <Renaming productId={productId} file={file} onChanged={onChanged} onEnd={() => setRenaming(false)} />
+      )}
+    </li>
+  )
+}
+
+interface RenamingProps extends Pick<FileRowProps, 'productId' | 'file' | 'onChanged'> {
+  onEnd: () => void
+}
+
+function Renaming({ productId, file, onChanged, onEnd }: RenamingProps) {
+  const [name, setName] = useState(file.name)
+  const deed = useDeed()
+  const fault =
+    deed.tries > 0 && deed.refusedFor('validation_failed') ? 'Please type one line of up to 255 characters.' : undefined
+  const rename = () =>
+    void deed.run(async () => {
+      await changeFile(productId, file.id, { name: name.trim() })
+      await onChanged()
+      onEnd()
+      return ''
+    })
+  return (
+    <Dialog title="Rename this file" closable={!deed.busy} onClose={onEnd} onSubmit={rename}>
+      <TextField
+        id="file-name"
+        label="Name"
+        hint="Buyers see it too, also those who have bought the file already."
+        value={name}
+        onValue={setName}
+        fault={fault}
+        tries={deed.tries}
+        input={{ maxLength: 255, autoComplete: 'off', required: true }}
+      />
+      {!fault && <Refused deed={deed} />}
+      <Choices busy={deed.busy ? 'Rename it' : undefined} action="Rename it" away="Cancel" onClose={onEnd} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,83 @@
+import type { Deed } from '../../account/deed.ts'
+import { Icon } from '../../ui/icon.tsx'
+import type { Product } from '../api.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { Refused } from '../parts.tsx'
+import { StatusTag } from './status-tag.tsx'
+
+interface SalePartProps {
+  product: Product
+  /** Something is typed that is not saved: it is saved along. */
+  dirty: boolean
+  deed: Deed
+  /** What came of the last press is told here: it was made here. */
+  tells: boolean
+  onStatus: (to: Product['status'], said: string) => void
+}
+
+const ABOUT: Record<Product['status'], string> = {
+  draft: 'Only you can see it. Published, it has a link that sells.',
+  active: 'Whoever has the link can buy it.',
+  archived:
+    'It has left your shop, and its link no longer sells. Buyers keep their files, and orders stay as they are.',
+}
+
+/** Whether it is on sale, and its link. */
+export function SalePart({ product: { status, payUrl }, dirty, deed, tells, onStatus }: SalePartProps) {
+  const button = (to: Product['status'], name: string, said: string, main = false) => (
+    <button
+      type="button"
+      class={`button ${main ? 'main short' : ''}`}
+      aria-disabled={deed.busy ? 'true' : undefined}
+      onClick={() => onStatus(to, said)}
+    >
+      {deed.doing === to && <span class="spinner" aria-hidden="true" />}
+      {name}
+    </button>
+  )
+  const onSale = 'It is on sale now: the link is ready to be shared.'
+  return (
+    <section class={`panel stack sale ${status}`} aria-labelledby="sale-title">
+      <h2 class="unseen" id="sale-title">
+        On sale or not
+      </h2>
+      <p>
+        <StatusTag status={status} />
+      </p>
+      <p class="small soft">{ABOUT[status]}</p>
+      {status === 'active' && (
+        <>
+          <code class="sale-link">{payUrl}</code>
+          <div class="row">
+            <CopyButton text={payUrl} name="the link" main>
+              Copy the link
+            </CopyButton>
+            <a class="link" href={payUrl} target="_blank" rel="noopener">
+              Open the page
+            </a>
+          </div>
+        </>
+      )}
+      <div class="row">
+        {status === 'active' &&
+          button('draft', 'Take it off sale', 'It is a draft again: its link says that it is not for sale.')}
+        {status === 'draft' && button('active', dirty ? 'Save and publish' : 'Publish', onSale, true)}
+        {status === 'archived' && (
+          <>
+            {button('active', dirty ? 'Save and sell again' : 'Put it back on sale', onSale)}
+            {button('draft', 'Make it a draft', 'It is a draft again.')}
+          </>
+        )}
+      </div>
+      {tells && <Refused deed={deed} />}
+      <output class="small saved">
+        {tells && deed.said && (
+          <>
+            <Icon name="check" />
+            {deed.said}
+          </>
+        )}
+      </output>
+    </section>
+  )
+}

@@ -1,0 +1,34 @@
+import { Dialog } from '../dialog.tsx'
+
+interface SameNameProps {
+  name: string
+  /** The name that the new file gets beside the other one. */
+  other: string
+  onReplace: () => void
+  onKeepBoth: () => void
+  onClose: () => void
+}
+
+/** A file comes whose name the product has already: nobody but the seller knows whether it is a newer one. */
+export const SameName = ({ name, other, onReplace, onKeepBoth, onClose }: SameNameProps) => (
+  <Dialog title="There is a file with this name already" closable onClose={onClose} onSubmit={onReplace}>
+    <p class="cut">
+      <b>{name}</b>
+    </p>
+    <p>
+      Replace it, and new buyers get the new file in its place; everybody who has bought the old one keeps it. Or keep
+      both: the new file is called <span class="address">{other}</span>.
+    </p>
+    <div class="row">
+      <button type="submit" class="button main short">
+        Replace it
+      </button>
+      <button type="button" class="button" onClick={onKeepBoth}>
+        Keep both
+      </button>
+      <button type="button" class="button" onClick={onClose}>
+        Do not upload it
+      </button>
+    </div>
+  </Dialog>
+)

@@ -1,0 +1,132 @@
+import type { Deed } from '../../account/deed.ts'
+import { money } from '../../ui/format.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Refusal } from '../../ui/refusal.tsx'
+import { Refused } from '../parts.tsx'
+import { DETAILS_FORM } from './details-form.tsx'
+import { amountOf, type Draft, type Field } from './draft.ts'
+import type { ProductForm } from './form.ts'
+
+const FIELD_NAMES: Record<Field, string> = {
+  name: 'Name',
+  description: 'Description',
+  pricing: 'Kind of price',
+  price: 'Price',
+  suggested: 'Suggestion',
+  currency: 'Currency',
+  statementSuffix: 'Words on the bank statement',
+}
+const PRICING_NAMES: Record<Draft['pricing'], string> = {
+  fixed: 'one price',
+  chosen: 'pay what you want',
+  free: 'free',
+}
+
+interface SaveBarProps {
+  form: ProductForm
+  deed: Deed
+  /** What came of the last press is told here: it was made here. */
+  tells: boolean
+}
+
+/**
+ * The one way to save what is typed. It stays in sight at the foot of the window while something is not saved, and says there why
+ * something could not be.
+ */
+export function SaveBar({ form, deed, tells }: SaveBarProps) {
+  const isNew = !form.product
+  const isShown =
+    isNew || form.dirty || form.newest || form.theirs || (tells && (deed.busy || deed.said || deed.trouble))
+  return (
+    <section class={`save-bar ${isShown ? '' : 'at-rest'}`} aria-label="Save">
+      {form.newest && <Conflict form={form} />}
+      {form.theirs && <Theirs form={form} theirs={form.theirs} />}
+      {form.restored && !form.newest && (
+        <Notice title="What you typed last time is back." icon="back">
+          <p>It is not saved yet.</p>
+        </Notice>
+      )}
+      {tells && !form.newest && <Refused deed={deed} />}
+      <div class="row">
+        <p class="small save-state">
+          {tells && deed.said ? (
+            <output class="saved">
+              <Icon name="check" />
+              {deed.said}
+            </output>
+          ) : form.dirty ? (
+            'Not saved yet'
+          ) : (
+            <span class="soft">{isNew ? 'A draft, until you publish it' : 'Everything is saved'}</span>
+          )}
+        </p>
+        {form.dirty && !isNew && !form.newest && (
+          <button type="button" class="link" onClick={() => (deed.clear(), form.discard())}>
+            Drop the changes
+          </button>
+        )}
+        <button
+          type="submit"
+          form={DETAILS_FORM}
+          class={form.dirty || isNew ? 'button main short' : 'button'}
+          aria-disabled={deed.busy ? 'true' : undefined}
+        >
+          {deed.doing === 'save' && <span class="spinner" aria-hidden="true" />}
+          {isNew ? 'Create the product' : 'Save'}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+/** Two tabs, or two people: nobody's words are written over unseen. */
+const Conflict = ({ form }: { form: ProductForm }) => (
+  <Refusal title="Somebody changed it meanwhile.">
+    <p>Nothing of yours was saved, and what you typed is still here.</p>
+    <div class="row">
+      <button type="button" class="button" onClick={() => form.takeNewest(true)}>
+        Show the newest, keep what I typed
+      </button>
+      <button type="button" class="link" onClick={() => form.takeNewest(false)}>
+        Drop what I typed
+      </button>
+    </div>
+  </Refusal>
+)
+
+function Theirs({
+  form,
+  theirs: { draft, fields },
+}: {
+  form: ProductForm
+  theirs: NonNullable<ProductForm['theirs']>
+}) {
+  return (
+    <Refusal title="Both of you changed the same." tone="trial" icon="alert">
+      <p>Yours is in the form. When you save, it takes the place of this:</p>
+      <dl class="theirs">
+        {fields.map((field) => (
+          <div key={field}>
+            <dt>{FIELD_NAMES[field]}</dt>
+            <dd>{wordsOf(field, draft)}</dd>
+          </div>
+        ))}
+      </dl>
+      <button
+        type="button"
+        class="link"
+        onClick={() => form.change(Object.fromEntries(fields.map((field) => [field, draft[field]])))}
+      >
+        Take theirs
+      </button>
+    </Refusal>
+  )
+}
+
+function wordsOf(field: Field, draft: Draft): string {
+  if (field === 'pricing') return PRICING_NAMES[draft.pricing]
+  const amount = amountOf(draft)
+  if (field === 'price' && amount !== undefined) return money(amount, draft.currency)
+  return draft[field] || 'nothing'
+}

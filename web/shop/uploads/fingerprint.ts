@@ -1,0 +1,31 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+
+const EDGE_BYTES = 1024 * 1024
+
+/**
+ * What a file is recognised by when it is chosen again: its name, size, time of change, first and last megabyte. It takes a moment
+ * however large the file is. Whether all bytes have arrived is not its matter: the service hashes what it stores. Throws
+ * `Unreadable`.
+ */
+export async function fingerprintOf(file: File): Promise<string> {
+  const hash = sha256.create().update(new TextEncoder().encode(`${file.name}\n${file.size}\n${file.lastModified}\n`))
+  for (const edge of [file.slice(0, EDGE_BYTES), file.slice(-EDGE_BYTES)]) hash.update(await bytesOf(edge))
+  return [...hash.digest()].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Asked when a request fails: for the browser a file that it cannot read looks like a lost connection. */
+export const isReadable = (file: File): Promise<boolean> =>
+  bytesOf(file.slice(0, 1)).then(
+    () => true,
+    () => false,
+  )
+
+const bytesOf = async (part: Blob): Promise<Uint8Array> =>
+  new Uint8Array(
+    await part.arrayBuffer().catch(() => {
+      throw new Unreadable()
+    }),
+  )
+
+/** The browser cannot read the file: it was moved, changed or taken away since it was chosen. */
+export class Unreadable extends Error {}

@@ -1,0 +1,52 @@
+/** 12 digits: more than any product costs, and far from where integers lose their last digit. */
+const MOST_DIGITS = 12
+
+/** Groups of three, or as in India of two and then three, all parted by the same mark. */
+const GROUPED = /^\d{1,3}([., '])\d{3}(?:\1\d{3})*$|^\d{1,2}(?:,\d{2})+,\d{3}$/
+
+/** The amount in minor units, or why the text is refused, in a sentence for the person who typed it. */
+export type ReadAmount = { minor: number; fault?: undefined } | { minor?: undefined; fault: string }
+
+/**
+ * Reads an amount that somebody typed in a currency with so many decimals: "9", "$9", "9,50", "1,234.50", "1.234,50". It refuses
+ * a text that can mean two amounts ("12.345" is twelve dollars to some and twelve thousand to others), since a wrong guess takes
+ * a thousand times too much. Imports nothing: what a page loads later cannot.
+ */
+export function readAmount(typed: string, currency: string, places: number): ReadAmount {
+  const example = (950 / 10 ** places).toFixed(places)
+  const noAmount = { fault: `Please enter an amount in ${currency}, as in ${example}.` }
+  const text = withoutCurrency(typed.replace(/\s+/g, ' ').replace(/’/g, "'").trim(), currency)
+  const [, head = '', mark, tail = ''] = /^(.*)([.,])(.*)$/.exec(text) ?? [text, text]
+  // A mark that comes twice parts groups: there is one decimal mark at most.
+  let [whole, decimals] = mark && !head.includes(mark) ? [head, tail] : [text, '']
+  // Three digits after the only mark are thousands to one reader and decimals to another.
+  if (mark && decimals.length === 3 && /^[1-9]\d{0,2}$/.test(whole) && /^\d+$/.test(decimals)) {
+    if (places === 0 && mark === ',') [whole, decimals] = [text, '']
+    else if (places !== 3 || mark === ',') return { fault: twoMeanings(whole, decimals, places) }
+  }
+  if (!/^\d*$/.test(decimals) || !(GROUPED.test(whole) || /^\d*$/.test(whole))) return noAmount
+  const integer = whole.replace(/\D/g, '')
+  if (integer + decimals === '') return noAmount
+  if (decimals.length > places)
+    return { fault: places > 0 ? `${currency} has ${places} decimals at most.` : `${currency} has no decimals.` }
+  const digits = (integer + decimals.padEnd(places, '0')).replace(/^0+(?=\d)/, '')
+  return digits.length > MOST_DIGITS ? { fault: 'This is more than can be paid here.' } : { minor: Number(digits) }
+}
+
+/** Takes the currency's own code or sign off one end. Another currency's stays, and is refused with the rest of the text. */
+function withoutCurrency(text: string, currency: string): string {
+  const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
+  const sign = new Intl.NumberFormat('en', style).formatToParts(0).find(({ type }) => type === 'currency')?.value
+  const names = [currency, ...(currency === 'INR' ? ['Rs.', 'Rs'] : []), `${currency.slice(0, 2)}${sign}`, sign ?? '']
+  for (const name of names.map((one) => one.toUpperCase())) {
+    if (name && text.toUpperCase().startsWith(name)) return text.slice(name.length).trim()
+    if (name && text.toUpperCase().endsWith(name)) return text.slice(0, -name.length).trim()
+  }
+  return text
+}
+
+function twoMeanings(whole: string, decimals: string, places: number): string {
+  const large = `${whole},${decimals}${places > 0 ? `.${'0'.repeat(places)}` : ''}`
+  const small = places > 0 ? `${whole}.${decimals.slice(0, places)}` : whole
+  return `Is that ${large} or ${small}? Please write one of the two.`
+}
