@@ -110,15 +110,16 @@ test('a text with more decimals than the currency has, or that is no amount, is 
 })
 
 test('what the pages write themselves is read as what it means, in every currency', () => {
-  const currency = fc.constantFrom(...CURRENCIES)
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 999_999_999 }), currency, (minor, code) => {
+  for (const code of CURRENCIES) {
+    const reads = (minor: number) => {
       assert.deepEqual(read(decimalText(minor, code), code), { minor })
       const grouped = formatMoney(minor, code)
       // "1,234" without decimals is refused where a currency has some; with them it is never in doubt.
       assert.deepEqual(read(grouped, code), { minor }, grouped)
-    }),
-  )
+    }
+    for (const minor of [0, 1, 99, 1_000, 123_456, 999_999_999]) reads(minor)
+    fc.assert(fc.property(fc.integer({ min: 0, max: 999_999_999 }), reads), { numRuns: 20 })
+  }
 })
 
 test('no text is read as more digits than it has', () => {

@@ -15,7 +15,7 @@ export type ReadAmount = { minor: number; fault?: undefined } | { minor?: undefi
 export function readAmount(typed: string, currency: string, places: number): ReadAmount {
   const example = (950 / 10 ** places).toFixed(places)
   const noAmount = { fault: `Please enter an amount in ${currency}, as in ${example}.` }
-  const text = withoutCurrency(typed.replace(/\s+/g, ' ').replace(/’/g, "'").trim(), currency)
+  const text = withoutCurrency(withPlainSpaces(typed).replace(/’/g, "'").trim(), currency)
   const [, head = '', mark, tail = ''] = /^(.*)([.,])(.*)$/.exec(text) ?? [text, text]
   // A mark that comes twice parts groups: there is one decimal mark at most.
   let [whole, decimals] = mark && !head.includes(mark) ? [head, tail] : [text, '']
@@ -33,12 +33,17 @@ export function readAmount(typed: string, currency: string, places: number): Rea
   return digits.length > MOST_DIGITS ? { fault: 'This is more than can be paid here.' } : { minor: Number(digits) }
 }
 
+/** Browsers write no-break spaces into amounts, and into the sign of the West African franc. */
+function withPlainSpaces(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}
+
 /** Takes the currency's own code or sign off one end. Another currency's stays, and is refused with the rest of the text. */
 function withoutCurrency(text: string, currency: string): string {
   const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
   const sign = new Intl.NumberFormat('en', style).formatToParts(0).find(({ type }) => type === 'currency')?.value
   const names = [currency, ...(currency === 'INR' ? ['Rs.', 'Rs'] : []), `${currency.slice(0, 2)}${sign}`, sign ?? '']
-  for (const name of names.map((one) => one.toUpperCase())) {
+  for (const name of names.map((one) => withPlainSpaces(one).toUpperCase())) {
     if (name && text.toUpperCase().startsWith(name)) return text.slice(name.length).trim()
     if (name && text.toUpperCase().endsWith(name)) return text.slice(0, -name.length).trim()
   }
