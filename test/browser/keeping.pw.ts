@@ -197,11 +197,14 @@ test('what could not be sent is not sent by itself after the address was changed
   expect(orders.map((one) => one.postDataJSON().email)).toEqual([to])
 })
 
-test('a second payment that is found after the files came is told on the open page', async ({ page }) => {
-  await makeOrder(page)
+test('a second payment that is found after the files came is told on the open pages', async ({ page, context }) => {
+  const { orderId } = await makeOrder(page)
   await payWith(page, { scenario: 'double_capture' })
   await expectPaid(page)
-  await expect(page.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 30_000 })
+  const receipt = await context.newPage()
+  await receipt.goto(`/order/?order=${orderId}`)
+  for (const one of [page, receipt])
+    await expect(one.getByText('Your bank sent the money twice.')).toBeVisible({ timeout: 30_000 })
 })
 
 test('the answer to the payment is lost on the way: the page finds out by itself that it is paid', async ({ page }) => {

@@ -1,4 +1,5 @@
 import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
+import { lateLooks } from '../ui/late-looks.ts'
 import { emailOf, forgetOrder, rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
@@ -26,6 +27,7 @@ export function openOrder(asked: string): OpenOrder {
   const remembered = asked ? emailOf(asked) : undefined
   const { get, set, subscribe } = newStore<OrderState>({ email: remembered, busy: remembered !== undefined, tries: 0 })
   let timer: ReturnType<typeof setTimeout> | undefined
+  const nextLook = lateLooks()
   /** What was asked for when no answer came. */
   let last: { orderId: string; email: string } | undefined
 
@@ -41,7 +43,9 @@ export function openOrder(asked: string): OpenOrder {
       if (!order.timeline) throw new Trouble({ code: 'order_not_found', status: 404 })
       rememberOrder(orderId, email, order.statusToken)
       set({ order, email, fault: undefined })
-      if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
+      const look = order.paid && order.amount > 0 ? nextLook() : undefined
+      if (look) again(look)
+      else if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
     } catch (trouble) {
       const unmatched = trouble instanceof Trouble && NO_MATCH.has(trouble.code)
       // One sentence for an unknown number and for a wrong address: it must not tell which of the two it was.

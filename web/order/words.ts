@@ -59,6 +59,7 @@ export const FREE: (typeof HEADLINES)[Status] = ['Thank you. It’s yours.', 'Th
 
 /** What the buyer of a paid order should not have to look for, while it is the last thing that happened. */
 export const NEWS: Record<string, string> = {
+  duplicate_refunded: 'Your bank sent the money twice. The second payment was refunded at once.',
   refund_requested: 'A part of the price is on its way back to you; your bank can take some days.',
   refund_failed: 'A refund of this order did not go through. The seller knows, and the files stay yours.',
 }

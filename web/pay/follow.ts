@@ -1,12 +1,11 @@
 import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
+import { lateLooks } from '../ui/late-looks.ts'
 import type { Store } from '../ui/store.ts'
 import { isHeld } from './one-form.ts'
 import { isClosing, viewOf, type State } from './state.ts'
 
 /** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
 const SYNC_AFTER_MS = 4_000
-/** What comes after the files did: a second payment of the same order, found and sent back. */
-const LATE_LOOKS = 16
 const POLL_MS = { least: 700, usual: 2_000, unpaid: 4_000, most: 30_000 }
 
 interface Listener {
@@ -31,7 +30,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
   let timer: ReturnType<typeof setTimeout> | undefined
   let asking: Promise<void> | undefined
   let failures = 0
-  let lateLooks = 0
+  const nextLook = lateLooks()
 
   async function ask(): Promise<void> {
     const { kept, order } = get()
@@ -68,8 +67,8 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     // in a form, the shop can hear of the payment before this page does.
     if (view === 'in_form' || (view === 'payment' && (notice || watching || kept.left)))
       return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
-    if (view === 'delivered' && order!.amount > 0 && lateLooks < LATE_LOOKS)
-      return Math.min(POLL_MS.unpaid * 1.3 ** lateLooks++, POLL_MS.most)
+    const look = view === 'delivered' && order!.amount > 0 ? nextLook() : undefined
+    if (look) return look
     // what was refunded, or is closed and may be paid all the same
     const wanted = view === 'ended' || view === 'delivered' ? order?.nextPollMs : undefined
     return wanted ? Math.max(wanted, POLL_MS.unpaid) : undefined
