@@ -12,7 +12,9 @@ import { type Letter, lettersOf } from './weather.ts'
 // the banks say, and nobody waits for anything.
 
 /** What then still fails would fail for ever. */
-const MOST_TRIES = 25
+const MOST_TRIES = 90
+/** Soon at first, then as long as a job may take on a busy machine: 12 s in all. */
+const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
 const LETTERS_AT_ONCE = 4
 /** A job whose service died while it worked: its queue takes it for lost after a while. */
 const LOST_AFTER_MS = 1_500
@@ -89,8 +91,7 @@ export async function drainJobs({ world: { client, wake }, email }: Run): Promis
       [left.map(({ id }) => id)],
     )
     for (const queue of new Set(left.map(({ name }) => name))) await wake(queue)
-    // soon at first, then as long as a job may take
-    await sleep(10 * 1.3 ** Math.min(tries, 18))
+    await sleep(Math.min(PAUSE_MS.first * PAUSE_MS.growth ** tries, PAUSE_MS.most))
   }
 }
 

@@ -37,9 +37,12 @@ export async function openLine(
 ): Promise<Line> {
   let isUp = false
   const closing = new AbortController()
+  /** Aborted when the connection ends by itself, so that the next one is opened at once. */
+  let lost = new AbortController()
   const isClosed = () => closing.signal.aborted
 
   async function open(): Promise<pg.Client> {
+    const ended = new AbortController()
     const client = new pg.Client({
       options: KEEPALIVES,
       ...connection,
@@ -48,8 +51,12 @@ export async function openLine(
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
     })
-    // the next beat finds out, and opens another
-    client.on('error', () => {})
+    const onEnd = () => {
+      if (lost === ended) isUp = false
+      ended.abort()
+    }
+    client.on('error', onEnd)
+    client.on('end', onEnd)
     client.on('notification', ({ payload }) => events.onNews(payload))
     try {
       await client.connect()
@@ -57,6 +64,7 @@ export async function openLine(
       await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
       const { rows } = await client.query(`select ${CHANNEL} as channel`)
       await client.query(`listen "${rows[0].channel}"`)
+      lost = ended
       return client
     } catch (error) {
       end(client)
@@ -73,25 +81,31 @@ export async function openLine(
       ])
       if (rows.length === 0) throw new Error('the lock of this process was lost')
       await events.onBeat((text, values) => client.query(text, values))
-      await sleep(beatMs, undefined, { signal: closing.signal, ref: false })
+      const ended = AbortSignal.any([closing.signal, lost.signal])
+      await sleep(beatMs, undefined, { signal: ended, ref: false }).catch(() => {})
+      if (ended.aborted) throw new Error('the connection was lost')
     }
   }
 
   async function keep(first: pg.Client): Promise<void> {
+    let openedAt = 0
     for (let client: pg.Client | undefined = first; !isClosed();) {
       try {
         client ??= await open()
-        isUp = true
-        // what was announced meanwhile was announced to nobody
+        isUp = !lost.signal.aborted
+        openedAt = performance.now()
+        // jobs that were added meanwhile were announced to no connection
         events.onNews()
         await beatUntilLost(client)
       } catch (error) {
         isUp = false
+        const openMs = client ? performance.now() - openedAt : 0
         if (client) end(client)
         client = undefined
         if (isClosed()) return
         events.onError(error)
-        await sleep(AGAIN_AFTER_MS, undefined, { ref: false })
+        // a line that was cut is opened again at once; one that cannot be opened, or that never lasts, after a pause
+        if (openMs < AGAIN_AFTER_MS) await sleep(AGAIN_AFTER_MS, undefined, { ref: false })
       }
     }
   }

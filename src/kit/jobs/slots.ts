@@ -71,7 +71,7 @@ export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotte
         } catch (error) {
           onError(error)
           mayHaveMore = true
-          await sleep(AFTER_ERROR_MS, undefined, { ref: false })
+          await wait(AFTER_ERROR_MS)
         }
       }
     }
