@@ -257,8 +257,10 @@ export interface OrderDetail {
   withdrawnFiles?: WithdrawnFile[]
   /** There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
   emailMove?: {
-    /** Null: it moves by the consent of the old mailbox alone. */
+    /** Three days after the mail server of the old mailbox took our question. Null: it has not taken it, or the order needs consent. */
     movesAt: string | null
+    /** The old mailbox has kept the order before: it moves by the consent of that mailbox alone. */
+    needsConsent: boolean
   }
   /** An address that the order is to have, once whoever reads it has confirmed it. */
   pendingEmail?: string

@@ -5,7 +5,8 @@ alter table email_changes
   -- The new mailbox has answered. From then on the code is that of the old one, to consent.
   add column confirmed_at timestamptz,
   add column old_email text check (length(old_email) between 3 and 254),
-  -- When the order moves without an answer of the old mailbox. Null where it has said no before: then it moves by consent alone.
+  -- When the order moves without an answer of the old mailbox. Null until the mail server has taken the question to it, and where it
+  -- has said no before: then the order moves by consent alone.
   add column moves_at timestamptz,
   -- The old mailbox has kept the order.
   add column kept_at timestamptz,

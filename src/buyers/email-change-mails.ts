@@ -6,7 +6,7 @@ import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { noteBounced } from '../orders/receipts.ts'
 import { dateTime } from '../orders/mails/news.ts'
 import { CONSENT, codeOf, codeQueue } from './email-changes.ts'
-import { moveSigner, moveToken } from './order-moves.ts'
+import { daysBegin, endOfDays, moveSigner, moveToken } from './order-moves.ts'
 
 export interface EmailChangeMails {
   db: Db
@@ -22,6 +22,8 @@ const DELIVERY: Omit<QueueOptions, 'atOnce'> = {
   retryDelayMaxSeconds: 3600,
   expireSeconds: 60,
 }
+/** About four days: the order does not move by itself before its old mailbox was asked, so a long outage must not end the question. */
+const QUESTION: typeof DELIVERY = { ...DELIVERY, retries: 60, retryDelayMaxSeconds: 7200 }
 
 interface Change {
   orderId: string
@@ -62,28 +64,32 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
   }
   const askOld = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<Move>`
-      select c.order_id as "orderId", c.old_email as email, c.moves_at as "movesAt", o.product_name as "productName", s.name as seller,
-        s.trusted_at is not null as "isTrusted", coalesce(s.support_email, s.email) as "supportEmail"
+      select c.order_id as "orderId", c.old_email as email, ${endOfDays} as "movesAt", o.product_name as "productName",
+        s.trusted_at is not null as "isTrusted"
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.confirmed_at is not null and c.expires_at > now()`.execute(db)
     const move = rows[0]
     // it has moved, or stays, or another change has taken its place
     if (!move) return
     const url = `${orderUrl(move.orderId)}#keep=${moveToken(signer, id)}`
-    const lines = movingLines({ ...guarded(move), movesAt: move.movesAt }, CONSENT.codeOf(secret, id), url)
+    const productName = move.isTrusted ? move.productName : unlinked(move.productName)
+    const lines = movingLines({ ...move, productName }, CONSENT.codeOf(secret, id), url)
     try {
       await mailer(jobId, { to: move.email, subject: lines.subject, ...renderMail(lines) })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      // a mailbox that is not there keeps nothing: the order moves with the next round
+      // A mailbox that is not there keeps nothing, so the order moves with the next round. One that never got the question can keep
+      // nothing either, but is there: that order moves by consent alone.
       if (error.isMailbox) await noteBounced(db, move.orderId, move.email, true)
       throw new DropJob(error.message)
     }
+    if (move.movesAt) await daysBegin(db, id, move.movesAt)
   }
   const delivery = { ...DELIVERY, atOnce: mailer.atOnce }
+  const question = { ...QUESTION, atOnce: mailer.atOnce }
   for (const secret of secrets) {
     await jobs.on<{ id: string }>(codeQueue(secret), delivery, ({ id }, jobId) => send(secret, id, jobId))
-    await jobs.on<{ id: string }>(CONSENT.codeQueue(secret), delivery, ({ id }, jobId) => askOld(secret, id, jobId))
+    await jobs.on<{ id: string }>(CONSENT.codeQueue(secret), question, ({ id }, jobId) => askOld(secret, id, jobId))
   }
 }
 
@@ -98,15 +104,20 @@ const guarded = (change: Change): Change =>
         supportEmail: unlinked(change.supportEmail),
       }
 
-interface Move extends Change {
+interface Move {
+  orderId: string
+  email: string
   movesAt: Date | null
+  productName: string
+  isTrusted: boolean
 }
 
-// The new address is not named: should the old one be a stranger's, it is none of theirs.
-const movingLines = ({ orderId, productName, seller, movesAt }: Move, digits: string, url: string): Lines => ({
+// The new address is not named: should the old one be a stranger's, it is none of theirs. Nor is the seller: a stolen session can
+// change that name to one for which a mail server refuses the mail. The product's name is the one that the order had from the start.
+const movingLines = ({ orderId, productName, movesAt }: Move, digits: string, url: string): Lines => ({
   subject: 'Does your order stay at this address?',
   title: 'Somebody says that this order belongs to another address.',
-  text: `${seller} was told that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
+  text: `The seller was told that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
   code: digits,
   button: { label: 'Keep my order', url },
   facts: [

@@ -3,7 +3,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { networkOf } from '../kit/limits.ts'
-import { Code, Time, refusing } from '../kit/schema.ts'
+import { Code, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type EmailChangeParts, confirmEmailChange, consentToMove, requestEmailChange } from './email-changes.ts'
 import { changeOf, keepAddress, moveSigner } from './order-moves.ts'
@@ -15,9 +15,8 @@ const Token = Type.String({ pattern: '^[\\w-]+\\.[\\w-]+$', maxLength: 120, desc
 
 const Confirmation = Type.Object({
   moved: Type.Boolean(),
-  movesAt: Type.Union([Time, Type.Null()], {
-    description:
-      'When it moves unless the old mailbox keeps it. Null: it has moved, or needs the consent of the old mailbox.',
+  needsConsent: Type.Boolean({
+    description: 'The old mailbox has kept the order before: it moves by the consent of that mailbox alone.',
   }),
 })
 
@@ -57,7 +56,7 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
         operationId: 'confirmBuyerEmailChange',
         summary: 'Confirm the right address of an order',
         description:
-          'With the code from the mail to that address. Where the mail server has refused the old mailbox, the order moves at once. Otherwise both addresses open it, the old mailbox is asked, and the order moves when that consents, or at `movesAt` unless it keeps the order. Whatever is wrong, the answer is the same `invalid_code`.',
+          'With the code from the mail to that address. Where the mail server has refused the old mailbox, the order moves at once. Otherwise both addresses open it, the old mailbox is asked, and the order moves when that consents, or three days after its mail server took the question unless it keeps the order. Whatever is wrong, the answer is the same `invalid_code`.',
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ email: Email, code: Code }),
@@ -67,13 +66,13 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
     async (request, reply) => {
       neverCached(reply)
       const { email, code } = request.body
-      const { moved, movesAt } = await confirmEmailChange(parts, {
+      const confirmed = await confirmEmailChange(parts, {
         orderId: request.params.orderId,
         email: canonicalEmail(email),
         code,
         network: networkOf(request.ip),
       })
-      return reply.send({ moved, movesAt: movesAt?.toISOString() ?? null })
+      return reply.send(confirmed)
     },
   )
 

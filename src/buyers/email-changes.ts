@@ -19,8 +19,6 @@ export const CONSENT = codeKind('email change consent', 'email_consent')
 
 /** The buyer reads the mail when there is time for it. */
 const CHANGE_HOURS = 24
-/** So long the old mailbox can keep the order by one click. */
-const COOLING_OFF_DAYS = 3
 /** So long a move that needs the old mailbox's consent waits for it. */
 const CONSENT_DAYS = 30
 
@@ -87,14 +85,14 @@ async function refuseUnlessMovable(
 
 export interface Confirmed {
   moved: boolean
-  /** When it moves by itself. Null: it has moved, or waits for the old mailbox's consent alone. */
-  movesAt: Date | null
+  /** The old mailbox has kept the order before, so the order does not move by itself. */
+  needsConsent: boolean
 }
 
 /**
  * A code has proven the new mailbox. The order moves at once where the mail server says that the old mailbox is not there. Otherwise
- * both addresses open the order, the old mailbox is asked, and the order moves after the days of cooling off. All in one
- * transaction. Refuses `invalid_code`, `rate_limited`.
+ * both addresses open the order and the old mailbox is asked. The days of cooling off begin when its mail server has taken that
+ * question. All in one transaction. Refuses `invalid_code`, `rate_limited`.
  */
 export function confirmEmailChange(
   { db, jobs, secrets, limits }: EmailChangeParts,
@@ -116,12 +114,12 @@ export function confirmEmailChange(
       const { oldEmail, isGone } = rows[0]!
       if (isGone || oldEmail === email) {
         await moveNow(tx, jobs, { orderId, email, withReceipt: true })
-        return { moved: true, movesAt: null }
+        return { moved: true, needsConsent: false }
       }
-      const movesAt = await awaitConsent(tx, secrets[0]!, { id, orderId, oldEmail })
+      const needsConsent = await awaitConsent(tx, secrets[0]!, { id, orderId, oldEmail })
       await jobs.add(tx, CONSENT.codeQueue(secrets[0]!), [{ data: { id } }])
       await jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId, to: email } }])
-      return { moved: false, movesAt }
+      return { moved: false, needsConsent }
     },
   )
 }
@@ -130,14 +128,13 @@ async function awaitConsent(
   tx: Tx,
   secret: string,
   { id, orderId, oldEmail }: { id: string; orderId: string; oldEmail: string },
-): Promise<Date | null> {
+): Promise<boolean> {
   const hash = CONSENT.codeHash(secret, subjectOf(orderId, oldEmail), CONSENT.codeOf(secret, id))
-  const { rows } = await sql<{ movesAt: Date | null }>`
+  const { rows } = await sql<{ wasKept: boolean }>`
     update email_changes set confirmed_at = now(), old_email = ${oldEmail}, code_hash = ${hash}, wrong_tries = 0,
-      moves_at = case when kept_at is null then now() + make_interval(days => ${COOLING_OFF_DAYS}::int) end,
       expires_at = now() + make_interval(days => ${CONSENT_DAYS}::int)
-    where id = ${id} returning moves_at as "movesAt"`.execute(tx)
-  return rows[0]!.movesAt
+    where id = ${id} returning kept_at is not null as "wasKept"`.execute(tx)
+  return rows[0]!.wasKept
 }
 
 /** In one guarded statement, so that of any number at once at most five wrong ones are looked at. Commit whatever the answer is. */

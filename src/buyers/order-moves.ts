@@ -9,6 +9,8 @@ import { moveToMailbox } from '../orders/receipts.ts'
 // A paid order whose new mailbox has answered: it moves when the old one consents, or when that has kept silent for some days.
 
 const EMAIL = new RegExp(EMAIL_PATTERN)
+/** So long the old mailbox can keep the order by one click, from when its mail server took the question. */
+const COOLING_OFF_DAYS = 3
 /** At once; what is left waits for the next time. */
 const MOST_AT_ONCE = 100
 
@@ -37,6 +39,17 @@ export async function moveNow(
     { data: { kind: 'email_changed', orderId, to: oldEmail } },
     ...(withReceipt ? [{ data: { kind: 'receipt', orderId } }] : []),
   ])
+}
+
+/** When the order of a change `c` moves by itself if its old mailbox is asked now. Null where that has kept the order before. */
+export const endOfDays = sql<Date | null>`
+  case when c.kept_at is null then coalesce(c.moves_at, now() + make_interval(days => ${COOLING_OFF_DAYS}::int)) end`
+
+/** The old mailbox's server has taken the question, which says when the order moves. Before this, no order moves by itself. */
+export async function daysBegin(db: Db, id: string, movesAt: Date): Promise<void> {
+  await sql`
+    update email_changes set moves_at = coalesce(moves_at, ${movesAt})
+    where id = ${id} and confirmed_at is not null and kept_at is null`.execute(db)
 }
 
 /**
@@ -72,8 +85,8 @@ export async function finishMoves(db: Db, jobs: Jobs): Promise<void> {
     })
 }
 
-/** A change whose old mailbox has not said no: that one has no `moves_at`. */
-const isDue = sql<boolean>`c.confirmed_at is not null and c.moves_at is not null
+/** A change whose old mailbox has not said no. It has no `moves_at` until that mailbox was asked. */
+const isDue = sql<boolean>`c.confirmed_at is not null and c.kept_at is null
   and (c.moves_at <= now() or (o.receipt_bounced_at is not null and o.mailbox_refused_at is not null))`
 
 /** Whether an order is on its way to this address, whose reader has answered: until it has moved, both addresses open it. */

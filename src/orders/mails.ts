@@ -67,13 +67,15 @@ function mailFor(news: MailNews, order: MailOrder, { appUrl, receiptUrl, picture
     kind === 'receipt' && told.imageId !== null
       ? { picture: { url: pictureUrl(told.imageId), alt: told.productName } }
       : {}
+  // the seller can change these words, and a mail server must not refuse this mail for them
+  const namesSeller = kind !== 'email_changed'
   const to = news.to ?? order.email
   // the browser that made the order goes on with it there, and any other one makes a new order
   const url = kind === 'payment_failed' ? `${appUrl}/pay/?product=${order.productId}` : receiptUrl(order.id, to)
   const mail = renderMail({
     ...lines,
     ...picture,
-    facts: [...facts, ['Seller', told.seller], ['Questions to', told.supportEmail]],
+    facts: namesSeller ? [...facts, ['Seller', told.seller], ['Questions to', told.supportEmail]] : facts,
     button: { label, url },
   })
   return {
@@ -81,7 +83,7 @@ function mailFor(news: MailNews, order: MailOrder, { appUrl, receiptUrl, picture
     subject: lines.subject,
     ...mail,
     // an address that a stranger named gets no answers from people who only know the shop's
-    ...(order.isTrusted && { replyTo: { name: order.seller, address: order.supportEmail } }),
+    ...(order.isTrusted && namesSeller && { replyTo: { name: order.seller, address: order.supportEmail } }),
   }
 }
 

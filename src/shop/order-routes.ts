@@ -113,7 +113,9 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
         files: order.files,
         ...withdrawnFilesOf(order.withdrawn),
         ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
-        ...(order.move && { emailMove: { movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() } }),
+        ...(order.move && {
+          emailMove: { ...order.move, movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() },
+        }),
         orderUrl: orderUrl(orderId),
       }
     },

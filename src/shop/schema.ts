@@ -121,7 +121,11 @@ export const OrderDetail = Type.Object({
     Type.Object(
       {
         movesAt: Type.Union([Time, Type.Null()], {
-          description: 'Null: it moves by the consent of the old mailbox alone.',
+          description:
+            'Three days after the mail server of the old mailbox took our question. Null: it has not taken it, or the order needs consent.',
+        }),
+        needsConsent: Type.Boolean({
+          description: 'The old mailbox has kept the order before: it moves by the consent of that mailbox alone.',
         }),
       },
       {

@@ -3,7 +3,6 @@ import { confirmEmail, Trouble } from '../ui/api.ts'
 import { BetterEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
-import { moment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import { sentence } from '../ui/words.ts'
@@ -43,12 +42,12 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
     runningRef.current = true
     setBusy(true)
     try {
-      const { moved, movesAt } = await confirmEmail(orderId, email.trim(), code)
+      const { moved, needsConsent } = await confirmEmail(orderId, email.trim(), code)
       if (moved) return onConfirmed(email.trim().toLowerCase())
       setWaiting(
-        movesAt
-          ? `It moves to it on ${moment(movesAt)}, unless the reader of the old address keeps it there.`
-          : 'It moves to it when the reader of the old address agrees.',
+        needsConsent
+          ? 'It moves to it when the reader of the old address agrees.'
+          : 'It moves to it three days after we have asked the old address, unless the reader of the old address keeps it there.',
       )
     } catch (refused) {
       if (refused instanceof Trouble && refused.code === 'invalid_code') setFaults({ code: NOT_RIGHT })

@@ -73,7 +73,7 @@ export const sendReceipt = (orderId: string, email: string) =>
 
 /** Shows by the code that went there that somebody reads the address which the seller has named for an order. */
 export const confirmEmail = (orderId: string, email: string, code: string) =>
-  call<{ moved: boolean; movesAt: string | null }>(`/api/checkout/${path(orderId)}/email`, { email, code })
+  call<{ moved: boolean; needsConsent: boolean }>(`/api/checkout/${path(orderId)}/email`, { email, code })
 /** The old mailbox keeps its order, or lets it move at once. `token` is from the mail's link. */
 export const keepAddress = (orderId: string, token: string) =>
   call<object>(`/api/checkout/${path(orderId)}/email/keep`, { token })

@@ -108,11 +108,12 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
     button: 'See my order',
     facts: [['Amount', money(order, news)], ...ofStatement(order)],
   }),
-  // the new address is not named: should this one be a stranger's, it is none of theirs
+  // The new address is not named: should this one be a stranger's, it is none of theirs. Nor is the seller: a stolen session can
+  // change that name to one for which a mail server refuses the mail.
   email_changed: (order) => ({
     subject: `Your order${named(order, 'of')} has another address now`,
     title: 'This order has moved to another mailbox.',
-    text: `${order.seller} was told that this address was a mistake, and whoever reads the right one has confirmed it. From now on the order, its receipt and its files open with that address only. If you are the one who bought it, and did not ask for this, answer ${order.seller} at ${order.supportEmail}.`,
+    text: 'The seller was told that this address was a mistake, and the reader of the right one has confirmed it. From now on the order, its receipt and its files open with that address only. Did you buy it, and did you not ask for this? Then write to the seller: your receipt names the address.',
     button: 'See the order',
     facts: [['Product', order.productName], ...ofStatement(order)],
   }),

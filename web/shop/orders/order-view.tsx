@@ -1,7 +1,7 @@
 import './orders.css'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { fileSize, moment } from '../../ui/format.ts'
+import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { isRefusal } from '../api.ts'
@@ -10,7 +10,7 @@ import { Head, Refused, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { WithdrawnFromSale } from '../withdrawn.tsx'
-import { ADVICE, stateOf } from './order-words.ts'
+import { ADVICE, stateOf, whenItMoves } from './order-words.ts'
 import { EmailDialog } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
 import { OrderSlip } from './order-slip.tsx'
@@ -129,10 +129,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
               {order.emailMove ? (
                 <>
                   The reader of <span class="address">{pendingEmail}</span> has confirmed it, and both addresses open
-                  the order. It moves{' '}
-                  {order.emailMove.movesAt
-                    ? `on ${moment(order.emailMove.movesAt)}, unless the old address keeps it.`
-                    : 'when the old address agrees: it has kept the order before.'}
+                  the order. {whenItMoves(order.emailMove)}
                 </>
               ) : (
                 <>

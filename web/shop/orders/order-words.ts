@@ -1,5 +1,6 @@
 import type { Status } from '../../ui/api.ts'
-import type { Order, Refund } from './orders-api.ts'
+import { moment } from '../../ui/format.ts'
+import type { Order, OrderDetail, Refund } from './orders-api.ts'
 
 type Tone = 'good' | 'quiet' | 'bad' | ''
 
@@ -60,6 +61,13 @@ const HAPPENINGS: Record<string, string> = {
   email_change_requested: 'Another address named; its reader has to confirm',
   email_changed: 'Moved to another address',
 }
+/** When an order moves whose new address was confirmed. */
+export function whenItMoves({ movesAt, needsConsent }: NonNullable<OrderDetail['emailMove']>): string {
+  if (needsConsent) return 'It moves when the old address agrees: it has kept the order before.'
+  if (movesAt) return `It moves on ${moment(movesAt)}, unless the old address keeps it.`
+  return 'It moves when the old address agrees, or three days after its mail server has taken our question.'
+}
+
 /** What happened, also where this page is older than the service. */
 export const happening = (what: string): string => {
   const words = what.replaceAll('_', ' ')
