@@ -95,7 +95,10 @@ export class StripeBank {
     const allowed = params['allowed_payment_method_types'] as string[] | undefined
     if (automatic && allowed)
       throw new StripeError(400, { message: 'You may only specify one of these', code: 'parameters_exclusive' })
-    const offered = (allowed ?? ['card', 'link']).filter((one) => !this.notActivated.has(one))
+    const excluded = (params['excluded_payment_method_types'] ?? []) as string[]
+    const offered = (allowed ?? ['card', 'link']).filter(
+      (one) => !this.notActivated.has(one) && !excluded.includes(one),
+    )
     if (offered.length === 0)
       throw new StripeError(400, {
         message:
@@ -120,6 +123,7 @@ export class StripeBank {
       metadata: params['metadata'] ?? {},
       allowed_payment_method_types: allowed ?? null,
       payment_method_types: offered,
+      excluded_payment_method_types: excluded,
       statement_descriptor: params['statement_descriptor'] ?? null,
       statement_descriptor_suffix: suffix ?? null,
       status: 'requires_payment_method',
@@ -244,6 +248,8 @@ export class StripeBank {
     const intent = this.find(this.paymentIntents, 'payment_intent', id)
     if (!OPEN.has(intent['status']))
       throw new StripeError(400, { code: 'payment_intent_unexpected_state', message: intent['status'] })
+    if (intent['excluded_payment_method_types'].includes(method))
+      throw new StripeError(400, { code: 'payment_intent_invalid_parameter', message: `${method} is excluded` })
     intent['next_action'] = null
     const paidWith = methodDetails(method)
     if (paidWith['type'] === 'card' && intent['statement_descriptor'])

@@ -178,7 +178,7 @@ export async function startStripeServer({
     if (method === 'POST' && path === '/v1/payment_intents') {
       allow(
         params,
-        'amount currency automatic_payment_methods allowed_payment_method_types payment_method_types metadata statement_descriptor statement_descriptor_suffix',
+        'amount currency automatic_payment_methods allowed_payment_method_types excluded_payment_method_types payment_method_types metadata statement_descriptor statement_descriptor_suffix',
       )
       return bank.createIntent(params)
     }

@@ -7,7 +7,7 @@ import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { isForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
-import { DISCOUNT_NOT_VALID, normalCode, renewHolds } from './discounts/uses.ts'
+import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 import type { State } from './states.ts'
 
@@ -33,6 +33,8 @@ export interface CreatedOrder {
   currency: string
   statementDescriptor: string
   state: State
+  /** It holds one of the few uses of a code. */
+  hasLimitedCode: boolean
 }
 
 export interface OrderSettings {
@@ -146,7 +148,7 @@ async function insertOrders(
     for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
-      statement_descriptor as "statementDescriptor", state`.execute(db)
+      statement_descriptor as "statementDescriptor", state, false as "hasLimitedCode"`.execute(db)
   const byId = new Map(made.rows.map((order) => [order.id, order]))
   return rows.map((row) => byId.get(row.id))
 }
@@ -159,8 +161,8 @@ async function findEarlier(
   if (!keyHash) return undefined
   const { rows } = await sql<CreatedOrder & { requestHash: Buffer }>`
     select id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
-      statement_descriptor as "statementDescriptor", state, request_hash as "requestHash"
-    from orders
+      statement_descriptor as "statementDescriptor", state, request_hash as "requestHash", ${hasLimitedCode} as "hasLimitedCode"
+    from orders o
     where idempotency_key = ${keyHash} or (idempotency_key = ${plainKeyHash} and request_hash = ${requestHash})`.execute(
     db,
   )

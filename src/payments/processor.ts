@@ -62,6 +62,11 @@ export interface StartPayment {
   amountMinor: number
   currency: string
   statementDescriptor: string
+  /**
+   * By no way that gives the buyer days to pay and costs nothing to begin, such as a voucher: the order holds what other buyers
+   * wait for.
+   */
+  withoutVouchers?: boolean | undefined
 }
 
 /** What a browser needs to pay. */

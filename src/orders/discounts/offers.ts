@@ -92,7 +92,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       select d.id, d.percent_off, d.amount_off_minor, d.uses, d.most_uses, ${isOpenDiscount} as is_open from discounts d
       where d.id in (select discount_id from wanted where list_minor > 0) order by d.id for no key update),
     judged as (
-      select w.*, l.id as used_id,
+      select w.*, l.id as used_id, l.most_uses is not null as has_limit,
         least(make_interval(hours => ${settings.ttlHours}), case when l.most_uses is not null then make_interval(mins => ${HOLD_MINUTES}) end) as life,
         case when l.id is null then 0 else discount_of(w.list_minor, l.percent_off, l.amount_off_minor) end as discount_minor,
         case
@@ -117,7 +117,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m
       where d.id = m.discount_id)
     select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.refusal, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
-      m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", m.created_at as "createdAt"
+      m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", j.has_limit as "hasLimitedCode", m.created_at as "createdAt"
     from judged j left join made m on m.id = j.id`.execute(tx)
   return found.rows
 }

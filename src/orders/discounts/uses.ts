@@ -23,6 +23,13 @@ export const isOpenDiscount = sql<boolean>`(d.active and d.removed_at is null
   and coalesce(d.starts_at <= now(), true) and coalesce(d.expires_at > now(), true))`
 
 /**
+ * For a query over `orders o`: its code may be used only so often. It is paid only by ways that cost the buyer something or are over
+ * within minutes: vouchers that anybody gets for nothing could keep the uses from all others for days.
+ */
+export const hasLimitedCode = sql<boolean>`exists (
+  select from discounts limited where limited.id = o.discount_id and limited.most_uses is not null)`
+
+/**
  * An order that has expired gives the use of its code back, once; one that is paid all the same takes it again, also beyond the
  * limit, since the money is there. To be called in the transaction that has moved the orders. The codes are locked by their
  * ids, as when orders are made.
@@ -53,22 +60,4 @@ export async function renewHolds(db: Db | Tx, orderIds: readonly string[]): Prom
       and expires_at < least(created_at + ${LONGEST_HOLD}::interval, now() + make_interval(mins => ${HOLD_MINUTES}))`.execute(
     db,
   )
-}
-
-/**
- * Buyers who were given days to pay hold no use of a limited code meanwhile: being given days costs nothing. Their price stays as
- * promised, and the money takes the use again, also beyond the limit.
- */
-export async function releaseHolds(tx: Tx, orderIds: readonly string[]): Promise<void> {
-  if (orderIds.length === 0) return
-  await sql`
-    with released as (
-      update orders o set holds_discount = false from discounts d
-      where o.id = any(${orderIds}) and d.id = o.discount_id and d.most_uses is not null and o.holds_discount and o.state = 'pending'
-      returning o.discount_id),
-    changes as (select discount_id, count(*)::integer as released from released group by discount_id),
-    locked as materialized (
-      select id from discounts where id in (select discount_id from changes) order by id for no key update)
-    update discounts d set uses = d.uses - c.released
-    from changes c join locked l on l.id = c.discount_id where d.id = c.discount_id`.execute(tx)
 }

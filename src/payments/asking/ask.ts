@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { inTime } from '../../kit/time.ts'
+import { hasLimitedCode } from '../../orders/discounts/uses.ts'
 import { expireIfOver, lookNoMore, noteEvents } from '../../orders/move.ts'
 import type { Attempt, Attempts } from '../attempts/attempts.ts'
 import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '../processor.ts'
@@ -88,7 +89,8 @@ async function lookAt(asking: Reconciling, order: Due): Promise<void> {
   const { db } = asking
   const { rows: attempts } = await sql<AttemptOf>`
     select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
-      o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor"
+      o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor",
+      ${hasLimitedCode} as "withoutVouchers"
     from payments p join orders o on o.id = p.order_id where p.order_id = ${order.id} order by p.id`.execute(db)
   let bankAtWork = false
   let failure: unknown
@@ -134,6 +136,7 @@ interface AttemptOf extends Attempt {
   amountMinor: number
   currency: string
   statementDescriptor: string
+  withoutVouchers: boolean
 }
 
 /**
@@ -146,9 +149,9 @@ async function startAgain(
   orderId: string,
   attempt: AttemptOf,
 ): Promise<string | undefined> {
-  const { id: key, amountMinor, currency, statementDescriptor } = attempt
+  const { id: key, amountMinor, currency, statementDescriptor, withoutVouchers } = attempt
   const started = await processor
-    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor })
+    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor, withoutVouchers })
     .catch((error: unknown) => {
       if (error instanceof AmountNotTaken || error instanceof PaymentRefused) return undefined
       throw error

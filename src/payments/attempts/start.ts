@@ -17,6 +17,7 @@ export interface OrderToPay {
   amountMinor: number
   currency: string
   statementDescriptor: string
+  hasLimitedCode: boolean
 }
 
 interface Starting extends Telling {
@@ -93,7 +94,7 @@ async function begin(
   order: OrderToPay,
   attempt: Attempt,
 ): Promise<StartedPayment> {
-  const { id: orderId, amountMinor, currency, statementDescriptor } = order
+  const { id: orderId, amountMinor, currency, statementDescriptor, hasLimitedCode: withoutVouchers } = order
   const started = await processor.startPayment({
     key: attempt.id,
     processorPaymentId: attempt.processorPaymentId ?? undefined,
@@ -101,6 +102,7 @@ async function begin(
     amountMinor,
     currency,
     statementDescriptor,
+    withoutVouchers,
   })
   if (attempt.processorPaymentId) return started
   const { processorPaymentId } = started

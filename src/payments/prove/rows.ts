@@ -56,11 +56,11 @@ const ODD_SALES = sql`
   where (o.paid_at is not null and o.amount_minor > 0) <> (c.order_id is not null)
     or p.state <> 'captured' or p.order_id <> o.id or p.processor <> c.processor`
 
-/** A code was used as often as there are orders that hold a use: all but those that have expired, or whose buyer was given days to pay. */
+/** A code was used as often as there are orders that hold a use: all but those that have expired. */
 const ODD_DISCOUNTS = sql`
   with held as (
     select discount_id, count(*) filter (where holds_discount) as uses,
-      bool_or(case when state = 'pending' then false else holds_discount <> (state <> 'expired') end) as odd
+      bool_or(holds_discount <> (state <> 'expired')) as odd
     from orders where discount_id is not null group by discount_id)
   select 'discount_uses_differ', d.id, null, d.currency, coalesce(h.uses, 0), d.uses
   from discounts d left join held h on h.discount_id = d.id

@@ -12,7 +12,7 @@ import {
   raiseRefunded,
   waitForBank,
 } from '../../orders/move.ts'
-import { releaseHolds, renewHolds } from '../../orders/discounts/uses.ts'
+import { renewHolds } from '../../orders/discounts/uses.ts'
 import { newSales } from '../../orders/sale-mails.ts'
 import { decide } from './decide.ts'
 import type { Effects, Known } from './known.ts'
@@ -98,10 +98,6 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
   await renewHolds(
     tx,
     orderIds(({ payment }) => payment?.state === 'open' || payment?.state === 'processing'),
-  )
-  await releaseHolds(
-    tx,
-    orderIds(({ waitsForBank, moves }) => waitsForBank && moves.length === 0),
   )
   await changeTogether(tx, [
     rows.newEvents(facts, outcomes),

@@ -65,6 +65,9 @@ const METHODS: Record<string, { rail: Rail; currencies?: string }> = {
   zip: { rail: 'wallet' },
 }
 
+/** Ways that can give a buyer days and cost nothing to begin: vouchers, and debits that wait for a bank's small deposits. */
+export const VOUCHERS = ['acss_debit', 'boleto', 'konbini', 'multibanco', 'oxxo', 'us_bank_account'] as const
+
 /** What is shown while it is not known what the account offers: next to none goes without cards. */
 const LEAST = ['card']
 

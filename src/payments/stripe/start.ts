@@ -12,7 +12,7 @@ import {
 } from '../processor.ts'
 import { priceToStripe } from './amounts.ts'
 import { type Deadline, StripeRefused, ask, askWithKey, listed, newDeadline, unlessMissing } from './client.ts'
-import { methodsFor } from './rails.ts'
+import { VOUCHERS, methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './shapes.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
 
@@ -147,13 +147,15 @@ function startedOf({ publishableKey }: Account, { id, client_secret: secret }: P
 
 function paramsOf(account: Account, payment: StartPayment) {
   const { amountMinor, currency } = payment
-  const methods = account.methods && methodsFor(account.methods, currency)
+  const isAllowed = (method: string) => !payment.withoutVouchers || !(VOUCHERS as readonly string[]).includes(method)
+  const methods = account.methods && methodsFor(account.methods, currency).filter(isAllowed)
   if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
   return {
     amount: priceToStripe(amountMinor, currency),
     currency: currency.toLowerCase(),
     // what of the list is not activated, Stripe leaves out: it takes no list of what must be offered any more
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
+    ...(!methods && payment.withoutVouchers && { excluded_payment_method_types: [...VOUCHERS] }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },
     // Stripe refuses a whole descriptor for cards, and puts the account's prefix and "* " before the suffix
     statement_descriptor_suffix: suffixOfLine(payment.statementDescriptor, account.statementPrefix),
