@@ -8,6 +8,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded.ts'
+import { isGuarded, standGuard } from './embedded/guard.ts'
 import { findPostmaster } from './embedded/pid-file.ts'
 
 const NAME = 'till'
@@ -18,9 +19,7 @@ const prepared = fs.mkdtempSync(path.join(os.tmpdir(), `${NAME}-prepared-`))
 after(() => fs.rmSync(prepared, { recursive: true, force: true }))
 
 test('from nothing: a database whose role is no superuser, on a socket, and gone when stopped', async (t) => {
-  const killed = spawn('true')
-  await once(killed, 'exit')
-  fs.mkdirSync(path.join(prepared, `new-${killed.pid}`, 'data'), { recursive: true })
+  fs.mkdirSync(path.join(prepared, `new-${await endedPid()}`, 'data'), { recursive: true })
 
   const postgres = await start(t, prepared)
   const [row] = await query(
@@ -63,6 +62,61 @@ test('a start beside a living one is refused in words, and the living one keeps 
   const next = await start(t, folder)
   assert.deepEqual(await query(next, 'select 1 as n'), [{ n: 1 }])
 })
+
+if (process.platform === 'linux') {
+  test('a folder that a service of another container uses is refused, whatever its numbers say here', async (t) => {
+    const folder = clusterFolder(t)
+    const { pid, dataDir } = await startProcess(t, folder)
+    const lock = path.join(folder, 'lock')
+    const claim = fs.readdirSync(lock).find((name) => /^\d+$/.test(name))!
+    const ofAnother = `${await endedPid()} 12345 ${fs.statSync(lock).ino}\n`
+    fs.writeFileSync(path.join(lock, claim), ofAnother)
+    await assert.rejects(
+      startEmbedded({ dir: folder, name: NAME, lockWaitMs: 0 }),
+      /is in use by another process \(perhaps in another container\): stop that one/,
+    )
+    assert.equal(fs.readFileSync(path.join(lock, claim), 'utf8'), ofAnother, 'its claim is left alone')
+    assert.equal(findPostmaster(dataDir)?.pid, pid)
+  })
+
+  test('a server of another container is found by its socket, and keeps its files', async (t) => {
+    const folder = clusterFolder(t)
+    const { service, pid, dataDir } = await startProcess(t, folder)
+    // so far away that its server is all that is left to be seen
+    service.kill('SIGSTOP')
+    fs.rmSync(path.join(folder, 'lock'), { recursive: true })
+    const pidFile = path.join(dataDir, 'postmaster.pid')
+    const content = fs.readFileSync(pidFile, 'utf8')
+    finallyDo(t, () => fs.writeFileSync(pidFile, content))
+    for (const strange of [process.pid, await endedPid()]) {
+      const ofAnother = content.replace(/^\d+/, String(strange))
+      fs.writeFileSync(pidFile, ofAnother)
+      const sockets = fs.readdirSync(path.join(folder, 's')).sort()
+      await assert.rejects(
+        startEmbedded({ dir: folder, name: NAME, lockWaitMs: 0 }),
+        /is in use by another process \(perhaps in another container\)/,
+      )
+      assert.equal(fs.readFileSync(pidFile, 'utf8'), ofAnother)
+      assert.deepEqual(fs.readdirSync(path.join(folder, 's')).sort(), sockets)
+      assert.equal(process.kill(pid, 0), true)
+    }
+  })
+
+  test('of many that stand guard at once one at most does, and what ended ones left is gone', async (t) => {
+    const folder = temporaryFolder(t)
+    fs.writeFileSync(path.join(folder, 'guard-0123456789abcdef'), '')
+    const guards = (await Promise.all(Array.from({ length: 8 }, () => standGuard(folder)))).filter(Boolean)
+    assert(guards.length <= 1)
+    for (const guard of guards) guard!.close()
+    const guard = await standGuard(folder)
+    assert(guard)
+    assert.equal(await standGuard(folder), undefined)
+    assert.equal(fs.readdirSync(folder).length, 1)
+    guard.close()
+    assert.deepEqual(fs.readdirSync(folder), [])
+    assert.equal(await isGuarded(folder), false)
+  })
+}
 
 test('a server killed under a living service comes back by itself, with all that was committed', async (t) => {
   const postgres = await start(t, clusterFolder(t), { fast: false })
@@ -290,6 +344,13 @@ async function startProcess(t: TestContext, dir: string) {
   const [started] = await Promise.race([once(service, 'message'), ended])
   assert.ok(started?.pid, 'the service did not start')
   return { service, ...(started as { pid: number; adopted: boolean; dataDir: string }) }
+}
+
+/** The number of a process that was. */
+async function endedPid(): Promise<number> {
+  const ended = spawn('true')
+  await once(ended, 'exit')
+  return ended.pid!
 }
 
 /** Asks a server to end; false when there is none. */

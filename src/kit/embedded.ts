@@ -12,8 +12,9 @@ import {
   ROLE,
 } from './embedded/cluster.ts'
 import { findPostmaster, type Postmaster } from './embedded/pid-file.ts'
+import { type Guard, isGuarded, standGuard } from './embedded/guard.ts'
 import { findPlace, type Place, WINDOWS } from './embedded/place.ts'
-import { ensureRunning, stopPostmaster } from './embedded/postmaster.ts'
+import { ensureRunning, inUse, stopPostmaster } from './embedded/postmaster.ts'
 import { holderOf, tryLock } from './lock.mjs'
 
 const DEFAULT_CONNECTIONS = 100
@@ -84,14 +85,30 @@ async function startInside(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
 
 async function lockFolder(home: string, waitMs: number) {
   const folder = path.join(home, 'lock')
-  for (const deadline = Date.now() + waitMs; ; await sleep(LOCK_POLL_MS)) {
-    const lock = tryLock(folder)
-    if (lock) return lock
+  for (const deadline = Date.now() + waitMs; ; await sleep(LOCK_POLL_MS * (0.5 + Math.random()))) {
+    const held = await holdFolder(folder)
+    if (held) return held
     if (Date.now() < deadline) continue
-    const holder = holderOf(folder)
-    throw new CannotStart(
-      `${home} is in use by another process${holder ? ` (${holder})` : ''}: stop that one, or give this one another DATA_DIR.`,
-    )
+    throw inUse(home, holderOf(folder))
+  }
+}
+
+/** The claim keeps out the processes of this container, the guard those of others, whose claims look dead here. */
+async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
+  if (await isGuarded(folder)) return undefined
+  const lock = tryLock(folder)
+  let guard: Guard | undefined
+  try {
+    guard = lock && (await standGuard(folder))
+  } finally {
+    if (!guard) lock?.release()
+  }
+  if (!lock || !guard) return undefined
+  return {
+    release() {
+      lock.release()
+      guard.close()
+    },
   }
 }
 

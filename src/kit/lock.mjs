@@ -51,12 +51,12 @@ export function tryLock(folder) {
   }
 }
 
-/** The process that holds `folder`, as far as that can be told. @param {string} folder @returns {number | undefined} */
+/** The process that holds `folder`, where it is one of this container. @param {string} folder @returns {number | undefined} */
 export function holderOf(folder) {
   try {
-    return (
-      Number.parseInt(fs.readFileSync(path.join(folder, String(Math.max(...claims(folder)))), 'utf8'), 10) || undefined
-    )
+    const text = fs.readFileSync(path.join(folder, String(Math.max(...claims(folder)))), 'utf8')
+    const living = text.split('\n').find((line) => line !== FREE && isAlive(line, folder))
+    return Number.parseInt(living ?? '', 10) || undefined
   } catch {
     return undefined
   }

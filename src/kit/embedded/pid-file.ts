@@ -12,24 +12,35 @@ export interface Postmaster {
   status: string
 }
 
-/** The server that runs on this data now, ready or not. */
+/** The server that runs on this data now, ready or not, as far as this container's processes go. Changes nothing. */
 export function findPostmaster(dataDir: string): Postmaster | undefined {
-  const file = path.join(dataDir, 'postmaster.pid')
+  const described = readPidFile(dataDir)
+  return described && isServer(described.pid, dataDir) ? described : undefined
+}
+
+/**
+ * Removes a pid file whose number another process has now, as after a restart of a container: PostgreSQL would refuse to start.
+ * One whose number is free stays: by it PostgreSQL finds what a killed server's children still hold. Only for the process that
+ * holds the folder, and knows that no server answers on it.
+ */
+export function removeForeignPidFile(dataDir: string): void {
+  const { pid } = readPidFile(dataDir) ?? {}
+  if (pid && isAlive(pid) && !isServer(pid, dataDir)) fs.rmSync(pidFile(dataDir), { force: true })
+}
+
+function readPidFile(dataDir: string): Postmaster | undefined {
   let lines: string[]
   try {
-    lines = fs.readFileSync(file, 'utf8').split('\n')
+    lines = fs.readFileSync(pidFile(dataDir), 'utf8').split('\n')
   } catch {
     return undefined
   }
   const [pid = '', , , port = '', socketDir = '', , , status = ''] = lines.map((line) => line.trim())
-  if (!Number(pid) || !isAlive(Number(pid))) return undefined // PostgreSQL itself sees that such a file means nothing
-  if (isServer(Number(pid), dataDir)) {
-    return { pid: Number(pid), port: Number(port), socketDir: socketDir && path.resolve(dataDir, socketDir), status }
-  }
-  // Another process has that number now, as after a restart of a container, and PostgreSQL would refuse to start.
-  fs.rmSync(file, { force: true })
-  return undefined
+  if (!Number(pid)) return undefined
+  return { pid: Number(pid), port: Number(port), socketDir: socketDir && path.resolve(dataDir, socketDir), status }
 }
+
+const pidFile = (dataDir: string) => path.join(dataDir, 'postmaster.pid')
 
 /** Whether that process is the server of this data. */
 export function isServer(pid: number, dataDir: string): boolean {

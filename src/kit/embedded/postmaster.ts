@@ -3,7 +3,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CannotStart } from '../cannot-start.ts'
-import { findPostmaster, FOLDER_SETTING, isAlive, isServer, type Postmaster } from './pid-file.ts'
+import { isAnswered } from './guard.ts'
+import { findPostmaster, FOLDER_SETTING, isAlive, isServer, type Postmaster, removeForeignPidFile } from './pid-file.ts'
 import { giveTo, insideFolder, makeSocketFolder, type Place, runProgram, spawnOptions, WINDOWS } from './place.ts'
 
 const START_TIMEOUT_MS = 60_000
@@ -11,6 +12,7 @@ const START_TIMEOUT_MS = 60_000
 const MOST_LAUNCHES = 8
 const LAUNCH_PAUSE_MS = 150
 const POLL_MS = 20
+const PORT = 5432
 /** A fast stop takes some 30 ms; what has not ended by then is stopped without the last checkpoint, which loses nothing. */
 const STOP_TIMEOUT_MS = 10_000
 const REAP_TIMEOUT_MS = 500
@@ -47,6 +49,10 @@ export async function ensureRunning(place: Place, options: ServerOptions): Promi
     letGo()
     if (launches === MOST_LAUNCHES) break
     if (launches++ > 0) await sleep(LAUNCH_PAUSE_MS)
+    if (await isServed(place)) {
+      if (findPostmaster(place.dataDir)) continue // it has come up in this moment
+      throw inUse(place.home)
+    }
     child = launch(place, options)
     if (child.pid) letGo = stopWithUs(place, child.pid)
   }
@@ -61,7 +67,7 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
     // A socket in a closed folder: other accounts cannot even try to connect. Windows has none that the driver could use
     listen_addresses: WINDOWS ? '127.0.0.1' : '',
     unix_socket_directories: WINDOWS ? '' : `"${sockets.replaceAll('"', '""')}"`, // a list, parted by commas
-    port: WINDOWS ? 49_152 + Math.floor(Math.random() * 16_000) : 5432,
+    port: WINDOWS ? 49_152 + Math.floor(Math.random() * 16_000) : PORT,
     max_connections: maxConnections,
     // one server that nothing is replicated from
     wal_level: 'minimal',
@@ -79,6 +85,7 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   makeSocketFolder(place)
+  removeForeignPidFile(place.dataDir)
   removeForeignLock(place)
   const log = openLog(place)
   const child = spawn(path.join(place.bin, 'postgres'), ['-D', inside.path, ...args], {
@@ -92,6 +99,19 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
   child.unref()
   return child
 }
+
+/**
+ * Whether a server answers on the cluster's socket. One in another container on the same volume is found in no other way, and two
+ * servers on one folder destroy the data.
+ */
+const isServed = ({ socketDir }: Place): Promise<boolean> =>
+  WINDOWS ? Promise.resolve(false) : isAnswered(path.join(socketDir, `.s.PGSQL.${PORT}`))
+
+/** @param holder the process, where it is known */
+export const inUse = (home: string, holder?: number) =>
+  new CannotStart(
+    `${home} is in use by another process (${holder ?? 'perhaps in another container'}): stop that one, or give this one another DATA_DIR.`,
+  )
 
 const logFile = ({ home }: Place) => path.join(home, 'postgres.log')
 
