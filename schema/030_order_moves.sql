@@ -14,6 +14,6 @@ alter table email_changes
 create index email_changes_moves on email_changes (moves_at) where moves_at is not null;
 
 -- The mail server said that the mailbox itself is not there. A receipt can also be refused for what is in it, which the seller has
--- written in part, so `receipt_bounced_at` alone does not say that the address is mistyped.
+-- written in part, so `receipt_bounced_at` alone does not say that the address is mistyped. Why the older receipts were refused is not
+-- known, so none of them says so.
 alter table orders add column mailbox_refused_at timestamptz;
-update orders set mailbox_refused_at = receipt_bounced_at where receipt_bounced_at is not null;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { CONSENT, codeOf as mailedCodeOf } from '../src/buyers/email-changes.ts'
 import { finishMoves, moveSigner, moveToken, sweepEmailChanges } from '../src/buyers/order-moves.ts'
+import { inTransaction } from '../src/kit/database.ts'
 import { newId } from '../src/kit/ids.ts'
 import { type Jobs, startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
@@ -24,6 +26,7 @@ let jobs: Jobs
 const gone = new Set<string>()
 const picky = new Set<string>()
 const away = new Set<string>()
+const full = new Set<string>()
 
 before(async () => {
   const later = { after: (end: () => unknown) => void ends.push(end) }
@@ -38,7 +41,8 @@ before(async () => {
     },
     onRcptTo({ address }, _session, done) {
       if (away.has(address)) return done(says(451, 'try again later'))
-      return gone.has(address) ? done(says(550, 'no such mailbox')) : done()
+      if (full.has(address)) return done(says(552, '5.2.2 mailbox full'))
+      return gone.has(address) ? done(says(550, '5.1.1 no such mailbox')) : done()
     },
   })
   shop = await startTestShop(later, { env: { SMTP_URL: server.url } })
@@ -411,6 +415,36 @@ test('a receipt that was refused for its words moves nothing at once; a mailbox 
   )
   assert.equal((await detail(orderId)).email, old)
 })
+
+test('a mailbox that is full, and one that bounced before reasons were known, lose no order at once', async () => {
+  for (const trouble of [full, new Set<string>()]) {
+    const [old, right] = [newMailbox(), newMailbox()]
+    trouble.add(old)
+    const orderId = await paidOrder(old)
+    if (trouble === full)
+      await eventually(
+        () => detail(orderId),
+        ({ receipt }) => receipt === 'bounced',
+      )
+    else await bouncedBefore030(orderId)
+    await ask(orderId, right)
+    assert.equal((await confirm(orderId, right, await codeFor(orderId))).body.moved, false)
+    await finish()
+    assert.equal((await detail(orderId)).email, old)
+  }
+})
+
+/** The order as an older program left it when its receipt was refused, and the migration after it. */
+async function bouncedBefore030(orderId: string): Promise<void> {
+  const migration = await readFile(new URL('../schema/030_order_moves.sql', import.meta.url), 'utf8')
+  const about = /^-- The mail server said that the mailbox[^]*/m.exec(migration)![0]
+  await mailTo((await detail(orderId)).email, /receipt/)
+  await inTransaction(shop.db, async (tx) => {
+    await sql`alter table orders drop column mailbox_refused_at`.execute(tx)
+    await sql`update orders set receipt_bounced_at = now() where id = ${orderId}`.execute(tx)
+    await sql.raw(about).execute(tx)
+  })
+}
 
 /** A confirmed move whose question has not come through: the old mailbox's receipt did. */
 async function confirmedUnasked(trouble: Set<string>) {

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import type { SMTPServer } from 'smtp-server'
 import type { OrderStatus } from '../src/checkout/schema.ts'
-import { outboxMailer, smtpMailer } from '../src/kit/mail.ts'
+import { MailRefused, outboxMailer, smtpMailer } from '../src/kit/mail.ts'
 import { type MailServer, deliverUntil, parsed, says, startMailServer } from './mail-server.ts'
 import { newBrowser } from './seller.ts'
 import { eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
@@ -106,6 +106,26 @@ test('a mail server that says “never” is not asked again, and the purchase i
   await shop.paid()
   await received(server, 1)
   assert.deepEqual(server.mails[0]!.to, ['bob@example.com'], 'others get theirs')
+})
+
+test('only an answer that names a missing mailbox says that the mailbox is not there', async (t) => {
+  const missing = ['5.1.1 user unknown', '5.1.2 no such domain', '5.1.6 moved', '5.1.10 null MX', '5.1.1']
+  const other = [
+    'no such mailbox',
+    '5.7.1 blocked by a list',
+    '5.2.1 receiving mail at a rate that prevents more',
+    '5.2.2 over quota',
+    '5.1.8 bad sender',
+    '5.1.12 unheard of',
+    '5.7.1 see 550 5.1.1',
+  ]
+  let answer = ''
+  const server = await startMailServer(t, { onRcptTo: (_to, _session, done) => done(says(550, answer)) })
+  const mailer = smtpMailer(server.url, FROM)
+  t.after(() => mailer.close())
+  const send = () => mailer('1', { to: 'bob@example.com', subject: 'x', text: 'x', html: 'x' })
+  for (answer of [...missing, ...other])
+    await assert.rejects(send, (error) => error instanceof MailRefused && error.isMailbox === missing.includes(answer))
 })
 
 test('mails wait for a mail server whose password we have wrong', async (t) => {

@@ -14,6 +14,13 @@ export interface Mail {
   replyTo?: { name: string; address: string }
 }
 
+/** What the library tells of a refusal. */
+interface SMTPError {
+  responseCode: number
+  response: string
+  command: string
+}
+
 /** Sends one mail. `id` is the job's: a repeat of it is the same mail. */
 export type Mailer = ((id: string, mail: Mail) => Promise<void>) & {
   /** So many are under way side by side. */
@@ -25,13 +32,20 @@ export type Mailer = ((id: string, mail: Mail) => Promise<void>) & {
 
 /** The mail server says that this mail will never be taken (5xx): trying again would only annoy it. */
 export class MailRefused extends Error {
-  /** The mailbox itself is refused, and not what the mail says. */
+  /** The server says that there is no such mailbox. Otherwise what the mail says, who sends it or a full mailbox may be the reason. */
   readonly isMailbox: boolean
   constructor(message: string, { isMailbox = false } = {}) {
     super(message)
     this.isMailbox = isMailbox
   }
 }
+
+/**
+ * The answers to RCPT TO that say that the mailbox is not there (RFC 3463, and RFC 7505 for 5.1.10): the address does not exist, in
+ * its domain or at all, has moved, or takes no mail. A 5xx without such a code can be about a blocklist (5.7.1) or a full mailbox
+ * (5.2.2), and 5.2.1 is also what Gmail says of one that others have flooded: none of these shows that an address is mistyped.
+ */
+const NO_MAILBOX = /^5\d\d[ -]5\.1\.(1|2|3|6|10)(?!\d)/
 
 /** The library would wait up to ten minutes; a queue that retries does not need to. */
 const SMTP_TIMEOUT_MS = 10_000
@@ -93,15 +107,17 @@ export function smtpMailer(url: string, from: string, { connections = 5 } = {}):
         messageId: `<${id}@${from.replace(/^.*@|>$/g, '')}>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
       })
-      if (sent.rejected.length > 0) throw new MailRefused('the mail server refused the recipient', { isMailbox: true })
+      if (sent.rejected.length > 0) throw new MailRefused('the mail server refused the recipient')
       count('sent')
     } catch (error) {
-      const { responseCode, command = '' } = error as { responseCode?: number; command?: string }
+      const { responseCode, response = '', command = '' } = error as Partial<SMTPError>
       // a refused greeting, sign-in or sender is about our settings, which somebody will put right; these are about the mail
       const isRefused = responseCode !== undefined && responseCode >= 500 && /^(RCPT TO|DATA)/.test(command)
       count(isRefused || error instanceof MailRefused ? 'refused' : 'failed')
       if (!isRefused) throw error
-      throw new MailRefused(`the mail server answered ${responseCode}`, { isMailbox: command.startsWith('RCPT TO') })
+      throw new MailRefused(`the mail server answered ${responseCode}`, {
+        isMailbox: command.startsWith('RCPT TO') && NO_MAILBOX.test(response),
+      })
     }
   }
   return Object.assign(send, { atOnce: connections, outcomes: samples, close: () => transport.close() })
