@@ -213,6 +213,9 @@ export class PaymentUnknown extends ProcessorRefused {}
 /** The payment that was begun before takes no money any more. */
 export class PaymentClosed extends ProcessorRefused {}
 
+/** It refunds nothing of this payment any more, since a bank has taken a part of it back: in the processor's own words, and for good. */
+export class ChargedBack extends ProcessorRefused {}
+
 /** The refund was taken, and how the payment stands since then could not be read. */
 export class RefundTaken extends ProcessorUnavailable {}
 

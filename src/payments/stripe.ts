@@ -1,5 +1,12 @@
 import type { Stripe } from 'stripe'
-import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable, refundTaken } from './processor.ts'
+import {
+  ChargedBack,
+  type PaymentSnapshot,
+  PaymentUnknown,
+  type Processor,
+  ProcessorUnavailable,
+  refundTaken,
+} from './processor.ts'
 import { takesCurrency, toStripe } from './stripe/amounts.ts'
 import { checkAccount } from './stripe/check.ts'
 import {
@@ -73,7 +80,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     },
     async refund(wanted): Promise<PaymentSnapshot> {
       const until = newDeadline()
-      await sendBack(stripe, live, wanted, until)
+      await sendBack(stripe, live, wanted, until).catch(ifChargedBack)
       return read(wanted.processorPaymentId, until).catch(refundTaken)
     },
     signature: { header: 'stripe-signature', form: /^t=\d{1,12},(?:.*,)?v1=[0-9a-f]{64}(?:,|$)/ },
@@ -201,6 +208,14 @@ async function sendBack(
     if (!ended) throw error
     await unlessMade(`${key}.${amountMinor}`)
   }
+}
+
+/** What Stripe calls a charge of which a bank has taken money back (https://docs.stripe.com/error-codes). */
+const DISPUTED: ReadonlySet<string | undefined> = new Set(['charge_disputed', 'refund_disputed_payment'])
+
+function ifChargedBack(error: unknown): never {
+  if (!(error instanceof StripeRefused && DISPUTED.has(error.code))) throw error
+  throw new ChargedBack(error.message, { said: error.said, cause: error })
 }
 
 function checkedId(id: string): string {

@@ -7,9 +7,9 @@ import { noteEvents } from '../../orders/move.ts'
 import type { Asking } from '../asking/ask.ts'
 import {
   AmountNotTaken,
+  ChargedBack,
   type PaymentSnapshot,
   type Processor,
-  ProcessorRefused,
   ProcessorUnavailable,
   RefundTaken,
 } from '../processor.ts'
@@ -170,9 +170,9 @@ function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, ta
   return isLost ? 'charged_back' : undefined
 }
 
-/** Some processors refund nothing of a payment once a bank has taken a part of it, and they never will. */
+/** Some processors refund nothing of a payment once a bank has taken a part of it. Any other "no" may be a "yes" at a later try. */
 const whyRefused = ({ lostMinor }: Wanted, failure: unknown): MailNews['why'] =>
-  lostMinor > 0 && failure instanceof ProcessorRefused ? 'charged_back' : undefined
+  lostMinor > 0 && failure instanceof ChargedBack ? 'charged_back' : undefined
 
 /**
  * The end of a refund that was not made, unless another try has begun since `askedAt`, or since none had. Should the processor
