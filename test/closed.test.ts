@@ -21,10 +21,15 @@ const TOKEN = 'a-token-of-the-scraper-that-is-long'
 const shared = sharedShop({ env: { BASE_URL, APP_URL, DEMO: '1' } })
 
 /** A request with any Host, which a proper client would not send. */
-async function get(shop: { url: string }, path: string, host: string | undefined, headers = ''): Promise<Answer> {
+async function get(
+  shop: { url: string },
+  path: string,
+  host: string | undefined,
+  headers = '',
+  version = host === undefined ? '1.0' : '1.1',
+): Promise<Answer> {
   const socket = net.connect(Number(new URL(shop.url).port), '127.0.0.1')
   socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
-  const version = host === undefined ? '1.0' : '1.1'
   socket.write(`GET ${path} HTTP/${version}\r\n${host === undefined ? '' : `host: ${host}\r\n`}${headers}connection: close\r\n\r\n`) // oxfmt-ignore
   let text = ''
   for await (const chunk of socket) text += String(chunk)
@@ -70,7 +75,7 @@ test('a probe is answered under any Host', async () => {
 test('the outbox and the sandbox answer this machine, and no proxy on it', async () => {
   const shop = shared()
   const order = await shop.checkout()
-  const forwarded = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via', 'cf-connecting-ip'] // oxfmt-ignore
+  const forwarded = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via', 'cf-connecting-ip', 'cf-ray', 'cdn-loop', 'x-envoy-external-address', 'x-original-forwarded-for'] // oxfmt-ignore
   for (const name of forwarded) {
     assertProblem(await shop.call('GET', '/api/outbox', undefined, { [name]: '127.0.0.1' }), 403, 'local_only')
     for (const what of ['confirm', 'refund', 'dispute'])
@@ -79,6 +84,15 @@ test('the outbox and the sandbox answer this machine, and no proxy on it', async
   assert.equal((await shop.status(order.orderId)).status, 'pending')
   assert.equal((await shop.confirm(order)).status, 200)
   assert.equal((await shop.call('GET', '/api/outbox')).status, 200)
+})
+
+test('the outbox, the sandbox and the figures are closed behind nginx as it is without settings', async () => {
+  const shop = shared()
+  // `proxy_pass http://127.0.0.1:4000;` and nothing else
+  const byNginx = (path: string) => get(shop, path, `127.0.0.1:${new URL(shop.url).port}`, '', '1.0')
+  assertProblem(await byNginx('/api/outbox'), 403, 'local_only')
+  assertProblem(await byNginx('/metrics'), 404, 'not_found')
+  assert.equal((await byNginx('/api/auth/providers')).status, 200, 'what is for everybody is answered')
 })
 
 test('a demo on a network keeps its outbox behind the token that the start prints', async (t) => {

@@ -13,7 +13,13 @@ declare module 'fastify' {
 /** A name or an address, and perhaps a port. An IPv6 address stands in brackets. */
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/
 /** What a proxy in front adds: the request then comes from further away than its connection says. */
-const FORWARDING = /^(?:forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|via)$/
+const FORWARDING =
+  /^(?:forwarded|via|cdn-loop|(?:x-forwarded|x-original|x-envoy|cf)-.*|x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip)$/
+/**
+ * By default nginx adds no header, sends the address of its `proxy_pass` as `Host`, and speaks HTTP/1.0 (before 1.29.7, says its
+ * documentation of proxy_http_version). Browsers and programs of today speak 1.1.
+ */
+const VERSION_OF_PROXIES = '1.0'
 
 export interface HostOptions {
   /** The service's own addresses: BASE_URL, APP_URL. */
@@ -50,9 +56,11 @@ const namesOf = ({ hostname, port, protocol }: URL): string[] => [
 
 const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
 
-/** Whether a request comes from this very machine, and not through a proxy on it. */
-export const isFromHere = ({ headers, socket }: FastifyRequest): boolean =>
-  isLoopback(unmapped(socket.remoteAddress ?? '')) && !Object.keys(headers).some((name) => FORWARDING.test(name))
+/** Whether a request comes from this very machine, and not through a proxy on it, as far as that can be told. */
+export const isFromHere = ({ headers, socket, raw }: FastifyRequest): boolean =>
+  isLoopback(unmapped(socket.remoteAddress ?? '')) &&
+  raw.httpVersion !== VERSION_OF_PROXIES &&
+  !Object.keys(headers).some((name) => FORWARDING.test(name))
 
 /** For what shows or pretends too much for anybody else's eyes. */
 export function refuseFromAfar(request: FastifyRequest): void {
