@@ -138,7 +138,7 @@ export function readConfig(env: Environment = process.env): Config {
       (value) => limitList(value, LIMITS),
       `off, or a list such as checkout=100/60 of ${Object.keys(LIMITS).join(', ')}`,
     ),
-    trustProxy: checked('TRUST_PROXY', false, trustedProxy, 'none, a number of proxies, or their addresses'),
+    trustProxy: checked('TRUST_PROXY', false, trustedProxy, 'none, at most 5 proxies, or their addresses'),
     metricsToken: checked(
       'METRICS_TOKEN',
       undefined,

@@ -133,12 +133,27 @@ test('the connections of a proxy are everybody’s, and are not counted', async 
     }
   }
   const cases: [Parameters<typeof isProxy>[0], string, boolean][] = [
-    [false, '127.0.0.1', false], [2, '203.0.113.1', true], ['loopback', '127.9.9.9', true], ['loopback', '::1', true], ['loopback', '::ffff:127.0.0.1', true], ['loopback', '10.0.0.1', false],
+    [false, '127.0.0.1', false], [2, '203.0.113.1', false], [1, '127.0.0.1', true], [1, '::1', true], [1, '::ffff:10.0.0.1', true], [1, '172.31.0.1', true], [1, '172.32.0.1', false], [1, 'fd00::1', true], [1, '2001:db8::1', false], ['loopback', '127.9.9.9', true], ['loopback', '::1', true], ['loopback', '::ffff:127.0.0.1', true], ['loopback', '10.0.0.1', false],
     ['10.0.0.0/8, 2001:db8::/32', '10.1.2.3', true], ['10.0.0.0/8, 2001:db8::/32', '2001:db8:1::1', true], ['10.0.0.0/8, 2001:db8::/32', '11.0.0.1', false], ['10.0.0.7', '10.0.0.8', false],
     ['uniquelocal', '192.168.1.1', true], ['uniquelocal', 'fd00::1', true], ['linklocal', '169.254.1.1', true], ['linklocal', '192.168.1.1', false], ['loopback', '', false],
   ] // oxfmt-ignore
   for (const [trustProxy, address, is] of cases)
     assert.equal(isProxy(trustProxy)(address), is, `${trustProxy} ${address}`)
+})
+
+test('with a number of proxies, one who connects past them from elsewhere is the client itself', async (t) => {
+  const { server } = await listening(t, { trustProxy: 2, requests: { count: 1, seconds: 60 } })
+  const status = async (remoteAddress: string, forwarded: string) =>
+    (await server.inject({ url: '/', remoteAddress, headers: { host: 'x', 'x-forwarded-for': forwarded } })).statusCode
+  for (const peer of ['203.0.113.9', '2001:db8::9', '::ffff:203.0.113.10', '100.64.0.1', '172.32.0.1'])
+    assert.deepEqual([await status(peer, newAddress()), await status(peer, newAddress())], [200, 429], peer)
+  for (const proxy of ['127.0.0.1', '::1', '::ffff:10.0.0.1', '192.168.1.1', 'fd00::1']) {
+    assert.deepEqual([await status(proxy, newAddress()), await status(proxy, newAddress())], [200, 200], proxy)
+    const client = newAddress()
+    // the outer proxy stands anywhere; what the client wrote before it is not believed
+    assert.equal(await status(proxy, `${newAddress()}, ${client}, 198.51.100.7`), 200)
+    assert.equal(await status(proxy, `${newAddress()}, ${client}, 198.51.100.8`), 429)
+  }
 })
 
 test('a network has so many requests, whatever they ask, before anything is read of them', async (t) => {

@@ -14,7 +14,7 @@ import { parseJson } from './json.ts'
 import { compileLazily } from './lazy-schemas.ts'
 import { type Limit, networkOf, newBudget, refusalBeyond } from './limits.ts'
 import type { Log } from './log.ts'
-import { capConnections } from './peers.ts'
+import { believedHops, capConnections } from './peers.ts'
 import {
   SAFE_HEADERS,
   TOO_SLOW,
@@ -78,8 +78,7 @@ export async function newServer(options: HttpOptions) {
   const server = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // a number is that many proxies in front of us, counted from here
-    trustProxy: typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy,
+    trustProxy: believedHops(trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,
     // bodies.ts: the platform's own knows no exception, and large files are one
     requestTimeout: 0,

@@ -21,13 +21,15 @@ const NAMED: Record<string, readonly [string, number, 'ipv4' | 'ipv6'][]> = {
     ['fc00::', 7, 'ipv6'],
   ],
 }
+/** Where a proxy of ours stands that is told by number alone: on this machine or in its own network (RFC 1918, 3927, 4193, 4291). */
+const NEAR = Object.keys(NAMED).join()
 const TOLD_EVERY_MS = 60_000
 
-/** Whether a connection comes from a proxy of ours. A number of proxies says that every connection does. */
+/** Whether a connection comes from a proxy of ours. */
 export function isProxy(trustProxy: TrustedProxy): (address: string) => boolean {
-  if (typeof trustProxy !== 'string') return () => trustProxy !== false
+  if (trustProxy === false) return () => false
   const list = new net.BlockList()
-  for (const one of trustProxy.split(',').map((part) => part.trim())) {
+  for (const one of (typeof trustProxy === 'number' ? NEAR : trustProxy).split(',').map((part) => part.trim())) {
     const [address = '', bits] = one.split('/')
     const family = net.isIPv6(address) ? 'ipv6' : 'ipv4'
     const nets = NAMED[one] ?? [[address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family] as const]
@@ -35,6 +37,16 @@ export function isProxy(trustProxy: TrustedProxy): (address: string) => boolean 
   }
   // a mapped IPv4 address is found among the IPv4 ones
   return (address) => list.check(address, net.isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+/**
+ * Which of the addresses on the way here the framework believes, counted from our side. Who connects from elsewhere than the proxies
+ * stand, past them to our own port, is the client itself, whatever it says of others.
+ */
+export function believedHops(trustProxy: TrustedProxy): false | string | ((address: string, hop: number) => boolean) {
+  if (typeof trustProxy !== 'number') return trustProxy
+  const isOurs = isProxy(trustProxy)
+  return (address, hop) => hop < trustProxy && (hop > 0 || isOurs(address))
 }
 
 /**

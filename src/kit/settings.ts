@@ -25,12 +25,15 @@ export function secretList(value: string): string[] | undefined {
   return list.every((secret) => secret.length >= 32) ? list : undefined
 }
 
+/** More than any real way here has: each one more lets the sender write one more of the addresses that are believed. */
+const MOST_PROXIES = 5
+
 /** No proxy, a number of them in front of us, or their addresses. */
 export type TrustedProxy = false | number | string
 
 /** Believing every sender, which `true` would mean, is not offered: then each request names the network it is counted for. */
 export function trustedProxy(value: string): TrustedProxy | undefined {
-  if (/^\d+$/.test(value)) return Number(value) === 0 ? false : Number(value)
+  if (/^\d+$/.test(value)) return Number(value) === 0 ? false : whole(value, 1, MOST_PROXIES)
   if (/^(none|false|no)$/i.test(value)) return false
   const isNetwork = (one: string) => {
     const [address = '', bits = '32', ...rest] = one.split('/')
