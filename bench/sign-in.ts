@@ -21,7 +21,17 @@ const BUYERS = 16
 const COUNTED_AFTER_MS = 11_000
 
 /** What counts tries is part of what is measured, and stops nobody. */
-export const LIMITS = ['request', 'code', 'code_address', 'code_try', 'mailbox', 'password', 'status', 'wrong_email']
+export const LIMITS = [
+  'request',
+  'code',
+  'code_address',
+  'code_try',
+  'mailbox',
+  'mailbox_site',
+  'password',
+  'status',
+  'wrong_email',
+]
   .map((name) => `${name}=9999999/9999`)
   .join(',')
 

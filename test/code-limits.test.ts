@@ -99,6 +99,35 @@ test('an IPv6 subscriber is one network, and a neighbour another', async () => {
   assert.equal((await ask('2001:db8:7:2::1')).status, 202)
 })
 
+test('one IPv6 subscriber with all of a /48 uses up no mailbox, neither its codes nor its wrong tries', async () => {
+  const [shop] = limited()
+  const email = newMailbox()
+  let subnet = 0
+  const theirs = () => newBrowser(shop, { headers: { 'x-forwarded-for': `2001:db8:66:${(++subnet).toString(16)}::1` } })
+  const elsewhere = () => newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
+  // eight of their codes, and as many wrong tries at each as a code and their count allow
+  const attackers = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const browser = theirs()
+      assert.equal((await browser.askCode(email)).status, 202)
+      return { browser, wrong: wrongCode(await browser.codeFor(email)) }
+    }),
+  )
+  const tries = []
+  for (const { browser, wrong } of attackers)
+    for (let time = 0; time < 5; time++) tries.push((await browser.tryCode(email, wrong)).status)
+  assert.equal(tries.filter((status) => status === 401).length, LIMITS.mailbox_site.count)
+  let sent = 8
+  while ((await theirs().askCode(email)).status === 202) sent++
+  assert.equal(sent, LIMITS.mailbox_site.count)
+  assertLimited(await theirs().askCode(email), LIMITS.mailbox_site.count, 3500, 3600)
+  await elsewhere().signInByCode(email)
+  const neighbour = newBrowser(shop, { headers: { 'x-forwarded-for': '2001:db8:67:1::1' } })
+  await neighbour.signInByCode(email)
+  await theirs().signInByCode(newMailbox())
+  assert(LIMITS.mailbox_site.count * 3 < LIMITS.mailbox.count - LIMITS.code_try.count)
+})
+
 test('an address that a client gives itself is not believed', async (t) => {
   const [{ databaseUrl }] = limited()
   const shop = await startTestShop(t, { env: { LIMITS: 'code_address=4/3600' }, databaseUrl })

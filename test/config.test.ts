@@ -101,6 +101,7 @@ test('nothing has to be set', async (t) => {
         code_address: { count: 10, seconds: 3600 },
         code_try: { count: 10, seconds: 3600 },
         mailbox: { count: 60, seconds: 3600 },
+        mailbox_site: { count: 15, seconds: 3600 },
         password: { count: 10, seconds: 900 },
         idp: { count: 30, seconds: 60 },
       },

@@ -3,7 +3,7 @@ import { batched } from './batch.ts'
 import { type Db, type Tx, inTransaction, isDatabaseOutage } from './database.ts'
 import { Refusal } from './errors.ts'
 import type { QueueOptions } from './jobs.ts'
-import { type Limit, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond } from './limits.ts'
+import { type Limit, type Use, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond, siteOf } from './limits.ts'
 import { derivedKey } from './signing.ts'
 
 // One-time codes by mail: what is the same for all of them. Each kind has a table, keys and counters of its own.
@@ -32,6 +32,8 @@ export interface CodeLimits {
   code_try?: Limit
   /** Codes that were sent to one mailbox, and wrong ones that were tried, from everywhere. */
   mailbox?: Limit
+  /** Of those, from one IPv6 /48: so few that one subscriber cannot use up the mailbox's whole. */
+  mailbox_site?: Limit
 }
 
 /** Who asks: a network, or a browser that the mailbox knows, which is counted apart and does not hang on the network's count. */
@@ -79,6 +81,12 @@ export function codeKind(name: string, queue: string) {
 export const ownKey = (counter: string, { mailbox, network, known }: Asker): string =>
   `${counter} ${known ?? `${mailbox} from ${network}`}`
 
+/** What a stranger's IPv6 /48 uses of what a mailbox allows. */
+function siteUse(counter: string, { mailbox, network, known }: Asker, { mailbox_site: limit }: CodeLimits) {
+  const site = known === undefined ? siteOf(network) : undefined
+  return limit && site ? { key: `${counter} of ${mailbox} from ${site}`, limit } : undefined
+}
+
 /**
  * Sends codes, within the limits; those asked for together share one transaction. `sendAll` says of each whether it was made.
  * Answers how long to wait for another, or undefined where none was made. Throws `rate_limited`.
@@ -99,6 +107,7 @@ export function limitedSender<Code extends { asker: Asker }>(
             ? { key: `${counter} from ${network}`, limit: limits.code_address }
             : undefined,
         ({ asker }) => limits.code && { key: ownKey(counter, asker), limit: limits.code },
+        ({ asker }) => siteUse(counter, asker, limits),
         ({ asker: { mailbox, known } }) =>
           known === undefined && limits.mailbox
             ? { key: `${counter} of ${mailbox}`, limit: limits.mailbox }
@@ -138,6 +147,8 @@ export interface LimitedTry {
   own: { key: string; limit: Limit | undefined }
   /** All wrong tries at what the code opens, from everywhere. */
   all: { key: string; limit: Limit | undefined }
+  /** Of those, what comes from one IPv6 /48. */
+  site?: Use | undefined
   /** What is said to whoever is beyond the limit. */
   tooMany?: string
 }
@@ -145,15 +156,18 @@ export interface LimitedTry {
 /** How many tries at a mailbox's codes are counted under which names, for a kind of code. */
 export function triesAt(
   counter: string,
-  { mailbox, network, known }: Asker,
-  { code_try: limit, mailbox: most }: CodeLimits,
+  asker: Asker,
+  limits: CodeLimits,
   /** So many of the mailbox's tries strangers cannot use up. */
   reserved = 0,
-): Pick<LimitedTry, 'own' | 'all'> {
+): Pick<LimitedTry, 'own' | 'all' | 'site'> {
+  const { mailbox, network, known } = asker
+  const { code_try: limit, mailbox: most } = limits
   const open = most && { ...most, count: Math.max(1, most.count - reserved) }
   return {
     own: { key: `${counter}_try ${known ?? `from ${network}`}`, limit },
     all: { key: `${counter}_try of ${mailbox}`, limit: known === undefined ? open : most },
+    site: siteUse(`${counter}_try`, asker, limits),
   }
 }
 
@@ -164,12 +178,13 @@ export function triesAt(
  */
 export async function limitedTry<Right extends { isRight: boolean }, T>(
   db: Db,
-  { own, all, tooMany = TOO_MANY_TRIES }: LimitedTry,
+  { own, all, site, tooMany = TOO_MANY_TRIES }: LimitedTry,
   tryCode: ((tx: Tx) => Promise<Right | undefined>) | undefined,
   work: (tx: Tx, right: Right) => Promise<T | undefined>,
 ): Promise<T> {
   if (own.limit) refuseBeyond(await countUses(db, [{ key: own.key, limit: own.limit }]), tooMany)
-  if (all.limit) refuseBeyond([await lookAtUse(db, { key: all.key, limit: all.limit })], tooMany)
+  const uses = [...(site ? [site] : []), ...(all.limit ? [{ key: all.key, limit: all.limit }] : [])]
+  for (const use of uses) refuseBeyond([await lookAtUse(db, use)], tooMany)
   const outcome =
     tryCode &&
     (await inTransaction(db, async (tx) => {
@@ -177,9 +192,12 @@ export async function limitedTry<Right extends { isRight: boolean }, T>(
       if (!tried) return undefined
       // Counted only when a live code was really tried: else anybody could use up a mailbox's tries. And counted before the answer
       // is given: of tries at many codes at once no more than the limit are answered. A refusal undoes the try.
-      if (all.limit) refuseBeyond(await countUses(tx, [{ key: all.key, limit: all.limit }]), tooMany)
+      if (uses.length > 0) refuseBeyond(await countUses(tx, uses), tooMany)
       if (!tried.isRight) return undefined
-      if (all.limit) await giveBack(tx, [all.key])
+      await giveBack(
+        tx,
+        uses.map(({ key }) => key),
+      )
       return work(tx, tried)
     }))
   if (!outcome) throw notRight()

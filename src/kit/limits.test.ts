@@ -11,6 +11,7 @@ import {
   giveBack,
   lookAtUse,
   networkOf,
+  siteOf,
   refuseBeyond,
   sweepLimits,
 } from './limits.ts'
@@ -165,4 +166,6 @@ test('an IPv6 subscriber is one network however the address is written, and an I
   assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
   assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
   assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
+  const sites = ['2001:db8:7:1::1', '2001:db8:7:ff00::1', '::1', '192.0.2.7'].map((one) => siteOf(networkOf(one)))
+  assert.deepEqual(sites, ['2001:db8:7::/48', '2001:db8:7::/48', '0:0:0::/48', undefined])
 })

@@ -224,6 +224,13 @@ export function networkOf(address: string): string {
     .join(':')}::/64`
 }
 
+/**
+ * The /48 that an IPv6 network is part of: a subscriber is often given a /56 or a /48 and has as many networks as that holds.
+ * Others can share it, so it is counted beside the network and allows more. Undefined for IPv4.
+ */
+export const siteOf = (network: string): string | undefined =>
+  network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined
+
 /** Forgets the counts whose time is over, and who overran them once a day has passed. */
 export async function sweepLimits(db: Db): Promise<void> {
   await sql`

@@ -50,7 +50,9 @@ export interface Browsers {
 /** A browser has one, and one more when the operator has changed the cookie's domain. More than this, and somebody plants them. */
 const MOST_TOKENS = 50
 
-export type SignInLimits = Partial<Record<'code' | 'code_address' | 'code_try' | 'mailbox' | 'password' | 'idp', Limit>>
+export type SignInLimits = Partial<
+  Record<'code' | 'code_address' | 'code_try' | 'mailbox' | 'mailbox_site' | 'password' | 'idp', Limit>
+>
 
 /** `known` signs which browsers have signed in to a mailbox before. */
 export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
