@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { newLog } from '../src/kit/log.ts'
+import { withBreaker } from '../src/payments/attempts/breaker.ts'
+import { PaymentRefused, PaymentUnknown, ProcessorUnavailable } from '../src/payments/processor.ts'
+import { razorpayProcessor } from '../src/payments/razorpay.ts'
+import { ACCOUNT, startRazorpay } from './razorpay-setup.ts'
 import { startRazorpayShop } from './razorpay-shop.ts'
 import { type TestShop, assertProblem, eventually } from './shop.ts'
+import { startStripeServer } from './stripe-server.ts'
+import { adapter, payment } from './stripe-setup.ts'
 import { startStripeShop } from './stripe-shop.ts'
 
 const BOB = 'bob@example.com'
@@ -125,6 +132,37 @@ describe('a processor that refuses for good', () => {
     assert.doesNotMatch(JSON.stringify(saying(/./)), /sk_test/)
   })
 
+  test('a key that was rolled is no outage: who comes back hears it too, however often the reconciler asks', async (t) => {
+    const stripe = await startStripeServer()
+    t.after(stripe.close)
+    const razorpay = await startRazorpay(t)
+    const begun = { intent: await adapter(stripe).startPayment(payment()), orderId: await razorpay.begin() }
+    const keys = { secretKey: 'sk_test_rolled', publishableKey: 'pk_test_rolled' }
+    const { keyId } = ACCOUNT
+    const rolled = [
+      {
+        processor: adapter(stripe, keys),
+        processorPaymentId: begun.intent.processorPaymentId,
+        back: { ...payment(), processorPaymentId: begun.intent.processorPaymentId },
+      },
+      {
+        processor: razorpayProcessor({ keyId, keySecret: 'rolled', apiUrl: razorpay.bank.url, webhookSecrets: [] }),
+        processorPaymentId: begun.orderId,
+        back: { ...payment(), currency: 'INR' },
+      },
+    ]
+    for (const { processor, processorPaymentId, back } of rolled) {
+      const guarded = withBreaker(processor, newLog('silent'))
+      for (let i = 0; i < 7; i++)
+        await assert.rejects(
+          guarded.fetchPayment(processorPaymentId),
+          (error) => error instanceof ProcessorUnavailable && error.answered && !(error instanceof PaymentUnknown),
+        )
+      for (const start of [payment({ currency: 'INR' }), back])
+        await assert.rejects(guarded.startPayment(start), PaymentRefused)
+    }
+  })
+
   test('a price that it does not take is told to the seller once', async (t) => {
     const { shop } = await startStripeShop(t)
     const productId = await shop.product({ priceMinor: 10 })
@@ -145,6 +183,13 @@ describe('a processor that refuses for good', () => {
     const { rows } = await sql`select processor, code from payment_refusals`.execute(shop.db)
     assert.deepEqual(rows, [{ processor: 'razorpay', code: 'BAD_REQUEST_ERROR' }])
     assert.equal((await shop.checkout({ productId: await rupees() })).processor, 'razorpay')
+  })
+
+  test('a rolled key in India is refused for good too, before anything is looked for', async (t) => {
+    const { shop, rupees } = await startRazorpayShop(t, { env: { RAZORPAY_KEY_SECRET: 'rolled' } })
+    const productId = await rupees()
+    for (let i = 0; i < 7; i++)
+      assertProblem(await shop.call('POST', '/api/checkout', buy(productId)), 422, 'cannot_take_payment')
   })
 })
 

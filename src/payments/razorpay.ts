@@ -111,7 +111,8 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
       }),
     )
 
-  const order = (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise).catch(forGood))
+  const findOrMake = async () => (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise))
+  const order = await findOrMake().catch(forGood)
   // what is not for this attempt, this order and this amount was not asked for: the buyer would pay something else
   if (order.receipt === key && order.orderId === orderId && order.amountMinor === amountMinor) {
     if (order.currency === currency) return order

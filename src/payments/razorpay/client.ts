@@ -19,8 +19,10 @@ const API_URL = 'https://api.razorpay.com'
 const CALL_MS = 8_000
 /** A page of 100 payments has some 100 KB. */
 const MOST_BYTES = 4 * 1024 * 1024
-/** "No" to what was asked: asking again changes nothing by itself. All else may pass: limits, outages, keys that are not right. */
+/** "No" to what was asked: asking again changes nothing by itself. All else may pass: limits and outages. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
+/** The key is not, or no longer, one of the account's, or may not do this: an answer, and no word about what was asked for. */
+const KEY_REFUSED: ReadonlySet<number> = new Set([401, 403])
 /** An idempotency key is in use. */
 const CONFLICT = 409
 
@@ -89,6 +91,7 @@ export function razorpayClient(
       parameter: nameOnly(error.field),
       requestId: nameOnly(response.headers.get('x-razorpay-request-id') ?? response.headers.get('request-id')),
     }
+    if (KEY_REFUSED.has(response.status)) throw new ProcessorRefused(message, { said })
     throw REFUSALS.has(response.status) && error.code
       ? new RazorpayRefusal(message, said, error.reason)
       : new ProcessorUnavailable(message, { said })

@@ -41,7 +41,7 @@ export class StripeRefused extends ProcessorUnavailable {
     this.certain =
       error instanceof Stripe.errors.StripeInvalidRequestError || error instanceof Stripe.errors.StripePermissionError
     this.keyRefused = error instanceof Stripe.errors.StripeAuthenticationError
-    this.answered = this.certain || this.keyReused
+    this.answered = this.certain || this.keyReused || this.keyRefused
   }
 }
 

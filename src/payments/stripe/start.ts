@@ -51,7 +51,9 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
   if (id !== undefined) {
     const intent = await ask(shapes.paymentIntent, until, (sent) =>
       account.stripe.paymentIntents.retrieve(id, {}, sent),
-    ).catch(unlessMissing)
+    )
+      .catch(unlessMissing)
+      .catch(forGood)
     if (intent.id !== id || !fits(intent)) throw new ProcessorUnavailable('Stripe told of another payment')
     if (intent.status === 'canceled' || intent.status === 'succeeded')
       throw new PaymentClosed('this payment was closed, or is paid')
