@@ -7,7 +7,9 @@ import { unlinked } from '../src/kit/mail-layout.ts'
 import { BUYER_MAILS } from '../src/orders/mails/buyer.ts'
 import { type MailOrder, guarded } from '../src/orders/mails/news.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
+import { codeOf } from '../src/sellers/codes.ts'
 import { trustSeller } from '../src/sellers/trust.ts'
+import { codeRow } from './codes.ts'
 import { startMailServer } from './mail-server.ts'
 import { newBrowser, newMailbox } from './seller.ts'
 import { bareEnvironment } from './service.ts'
@@ -49,6 +51,35 @@ test('a stranger’s free product is no message: the subject is neutral, and not
   assert.equal(second!.mail.subject, `Your receipt for ${MESSAGE}`)
   assert.deepEqual(second!.mail.replyTo, [{ name: 'Eve at evil.example', address: 'help@evil.example' }])
   assert.match(second!.mail.text!, /^Questions to +help@evil\.example$/m)
+})
+
+test('who has paid a stranger can copy and answer the support address, and reads no other word as a link', async (t) => {
+  const server = await startMailServer(t)
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  const owner = newMailbox()
+  const sellerId = await ensureSeller(shop.db, { name: 'Eve at evil.example', email: owner })
+  const support = `${'questions-and-answers'.repeat(3)}@help.example`
+  await sql`update sellers set support_email = ${support} where id = ${sellerId}`.execute(shop.db)
+  const { orderId } = await shop.paid({ productId: await shop.product({ sellerId, name: MESSAGE }) })
+  const right = newMailbox()
+  const seller = newBrowser(shop)
+  await seller.askCode(owner)
+  await seller.tryCode(owner, codeOf(SECRET, (await codeRow(shop, owner))!.id))
+  assert.equal((await seller.call('POST', `/api/orders/${orderId}/email`, { email: right })).status, 202)
+  const mailOf = (subject: RegExp) =>
+    eventually(
+      async () => server.mails.find(({ mail }) => subject.test(mail.subject ?? ''))?.mail,
+      (mail) => mail !== undefined,
+    )
+  for (const subject of [/^Your receipt$/, /confirm your address/]) {
+    const mail = (await mailOf(subject))!
+    assert.match(mail.text!, new RegExp(`^Questions to +${support}$`, 'm'))
+    assert(mail.html!.includes(support))
+    assert.equal(mail.replyTo?.[0]?.address, support)
+    assert.doesNotMatch(mail.replyTo![0]!.name, LINKED)
+    const rest = mail.text!.replaceAll(support, '').replaceAll(right, '').replaceAll('http://shop.test', '')
+    assert.doesNotMatch(rest, LINKED)
+  }
 })
 
 test('no mail to a buyer has a stranger’s words in its subject or its title', () => {
@@ -179,7 +210,9 @@ test('a stranger cannot have codes with their words mailed to address after addr
     ({ length }) => length === 1,
   )
   assert.doesNotMatch(mail!.subject, /prize|evil/)
-  assert.doesNotMatch(mail!.text.replaceAll('http://shop.test', '').replaceAll(victims[1]!, ''), LINKED)
+  // the order is paid for, so its support address is named as it is
+  const rest = [victims[1]!, own, 'http://shop.test'].reduce((text, known) => text.replaceAll(known, ''), mail!.text)
+  assert.doesNotMatch(rest, LINKED)
 })
 
 test('an operator trusts a seller by a command, and ends that by another', async (t) => {

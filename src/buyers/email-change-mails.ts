@@ -31,6 +31,8 @@ interface Change {
   productName: string
   seller: string
   isTrusted: boolean
+  /** Money was paid for the order. */
+  isPaidFor: boolean
   supportEmail: string
 }
 
@@ -41,19 +43,20 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
   const send = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<Change>`
       select c.order_id as "orderId", c.email, o.product_name as "productName", s.name as seller,
-        s.trusted_at is not null as "isTrusted", coalesce(s.support_email, s.email) as "supportEmail"
+        s.trusted_at is not null as "isTrusted", o.amount_minor > 0 as "isPaidFor", coalesce(s.support_email, s.email) as "supportEmail"
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.expires_at > now()`.execute(db)
     const change = rows[0]
     // confirmed, or another one has taken its place
     if (!change) return
-    const lines = linesOf(guarded(change), codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
+    const told = guarded(change)
+    const lines = linesOf(told, codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
     try {
       await mailer(jobId, {
         to: change.email,
         subject: lines.subject,
         ...renderMail(lines),
-        ...(change.isTrusted && { replyTo: { name: change.seller, address: change.supportEmail } }),
+        ...((change.isTrusted || change.isPaidFor) && { replyTo: { name: told.seller, address: told.supportEmail } }),
       })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
@@ -93,7 +96,10 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
   }
 }
 
-/** The seller names the address, so a stranger's words must be no message to it. */
+/**
+ * The seller names the address, so a stranger's words must be no message to it. Who has paid needs an address for questions that can
+ * be copied and answered.
+ */
 const guarded = (change: Change): Change =>
   change.isTrusted
     ? change
@@ -101,7 +107,7 @@ const guarded = (change: Change): Change =>
         ...change,
         productName: unlinked(change.productName),
         seller: unlinked(change.seller),
-        supportEmail: unlinked(change.supportEmail),
+        supportEmail: change.isPaidFor ? change.supportEmail : unlinked(change.supportEmail),
       }
 
 interface Move {

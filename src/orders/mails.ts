@@ -69,21 +69,23 @@ function mailFor(news: MailNews, order: MailOrder, { appUrl, receiptUrl, picture
       : {}
   // the seller can change these words, and a mail server must not refuse this mail for them
   const namesSeller = kind !== 'email_changed'
+  // Who has paid needs an address that can be copied and answered. One that a stranger named gets no answers from anybody else.
+  const answers = order.isTrusted || (order.amountMinor > 0 && kind !== 'payment_failed')
+  const support = answers ? order.supportEmail : told.supportEmail
   const to = news.to ?? order.email
   // the browser that made the order goes on with it there, and any other one makes a new order
   const url = kind === 'payment_failed' ? `${appUrl}/pay/?product=${order.productId}` : receiptUrl(order.id, to)
   const mail = renderMail({
     ...lines,
     ...picture,
-    facts: namesSeller ? [...facts, ['Seller', told.seller], ['Questions to', told.supportEmail]] : facts,
+    facts: namesSeller ? [...facts, ['Seller', told.seller], ['Questions to', support]] : facts,
     button: { label, url },
   })
   return {
     to,
     subject: lines.subject,
     ...mail,
-    // an address that a stranger named gets no answers from people who only know the shop's
-    ...(order.isTrusted && namesSeller && { replyTo: { name: order.seller, address: order.supportEmail } }),
+    ...(answers && namesSeller && { replyTo: { name: told.seller, address: support } }),
   }
 }
 
