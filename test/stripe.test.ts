@@ -214,6 +214,37 @@ test('the payment begun before is found among many, by the time of its attempt, 
   }
 })
 
+test('a failure that Stripe remembers for other parameters ends with the minute, not with the day', async (t) => {
+  const { server, bank, stripe } = await setUp(t)
+  const now = Date.now()
+  for (const minutesAgo of [1, 20]) {
+    bank.paymentIntents.splice(0)
+    const wanted = payment({ key: newId('pay', now - minutesAgo * 60_000) })
+    server.fail('500')
+    await assert.rejects(stripe.startPayment({ ...wanted, amountMinor: 2000 }), unavailable)
+    if (minutesAgo === 1) {
+      await assert.rejects(stripe.startPayment(wanted), unavailable, 'a payment may not be listed yet')
+      continue
+    }
+    // many others pay meanwhile, and the first request with another key fails too
+    const { processorPaymentId } = await stripe.startPayment(payment())
+    const other = bank.paymentIntents.find(({ id }) => id === processorPaymentId)!
+    for (let i = 0; i < 700; i++) bank.paymentIntents.push({ ...other, id: `pi_${i}` })
+    server.fail('500', { match: ({ idempotencyKey }) => idempotencyKey?.includes('.') ?? false })
+    await assert.rejects(stripe.startPayment(wanted), unavailable)
+    const before = server.calls.length
+    const started = await stripe.startPayment(wanted)
+    const lists = server.calls.slice(before).filter(({ method }) => method === 'GET').length
+    assert(lists <= 6, `${lists} pages were read`)
+    assert.deepEqual(await stripe.startPayment(wanted), started)
+    const made = bank.paymentIntents.filter(({ metadata }) => metadata['attempt_id'] === wanted.key)
+    assert.deepEqual(
+      made.map(({ amount, metadata }) => [amount, metadata['order_id']]),
+      [[1900, wanted.orderId]],
+    )
+  }
+})
+
 // ── answers that are none (C14)
 
 const QUICK_FAULTS: Fault[] = [

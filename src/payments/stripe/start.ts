@@ -31,6 +31,8 @@ const KEYS = ['', '.2', '.3']
 const KEY_KEPT_MS = 30 * 3_600_000
 /** By how much two clocks may differ, and how long a first try may take. */
 const CLOCK_SECONDS = 600
+/** Of those made later the newest are looked through: of a busy account a day's are too many for one call. */
+const MOST_LATER = 500
 
 /**
  * Makes the payment of an attempt, or finds it: our attempt's id is the idempotency key and stands in the metadata. Stripe
@@ -67,22 +69,27 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
     return startedOf(account, intent)
   }
 
-  let failure: unknown
-  for (const suffix of KEYS) {
-    try {
-      return await create(payment.key + suffix)
-    } catch (error) {
-      failure = error
-      if (!(error instanceof StripeRefused)) break
-      if (error.keyReused) {
-        const made = await closeOthers(account, payment.key, until, fits)
-        return made ? startedOf(account, made) : await create(`${payment.key}.${digest(params)}`).catch(forGood)
+  const createBy = async (first: string): Promise<StartedPayment> => {
+    let failure: unknown
+    for (const suffix of KEYS) {
+      try {
+        return await create(first + suffix)
+      } catch (error) {
+        failure = error
+        // a payment that a failure left behind can be paid by nobody: its secret was never told
+        if (!(error instanceof StripeRefused && error.replayed)) break
       }
-      // a payment that a failure left behind can be paid by nobody: its secret was never told
-      if (!error.replayed) break
     }
+    throw failure
   }
-  return forGood(failure)
+
+  try {
+    return await createBy(payment.key)
+  } catch (error) {
+    if (!(error instanceof StripeRefused && error.keyReused)) return forGood(error)
+    const made = await closeOthers(account, payment.key, until, fits)
+    return made ? startedOf(account, made) : await createBy(`${payment.key}.${digest(params)}`).catch(forGood)
+  }
 }
 
 /** Of all that can go wrong with a start: what will be refused again, and what no payment came of. */
@@ -97,7 +104,7 @@ function forGood(error: unknown): never {
 
 /**
  * The attempt was begun with other parameters, such as another list of ways to pay. What was made then is used if it is what
- * we want, and is closed if it is not: two open payments could both be paid.
+ * we want, and is closed if it is not: two open payments could both be paid. Undefined where none is left.
  */
 async function closeOthers(
   { stripe }: Account,
@@ -106,12 +113,16 @@ async function closeOthers(
   fits: (intent: PaymentIntent) => boolean,
 ): Promise<PaymentIntent | undefined> {
   // most are made in the moment in which the attempt is; the others after an answer was lost, or the service had died
-  const begun = (timeOfId('pay', attemptId) ?? Date.now() - KEY_KEPT_MS) / 1000
+  const madeAt = timeOfId('pay', attemptId)
+  const begun = (madeAt ?? Date.now() - KEY_KEPT_MS) / 1000
   const [from, soon] = [Math.floor(begun) - CLOCK_SECONDS, Math.ceil(begun) + CLOCK_SECONDS]
   const early = await madeFor(stripe, attemptId, until, { gte: from, lte: soon })
-  const found = early.length > 0 ? early : await madeFor(stripe, attemptId, until, { gt: soon })
-  // it exists, since its key is in use: nothing else is begun while it cannot be seen
-  if (found.length === 0) throw new ProcessorUnavailable('the payment begun before cannot be found yet')
+  const found = early.length > 0 ? early : await madeFor(stripe, attemptId, until, { gt: soon }, MOST_LATER)
+  // What has the key can be a payment that Stripe's list does not show yet, or a failure that Stripe remembers for a day. After
+  // some minutes the list shows a payment of that moment. One that was made later and is missed here was told to nobody, so nobody
+  // can pay it: a payment's secret is told after its id was noted, and an attempt with an id never gets here.
+  const isListed = madeAt !== undefined && begun + CLOCK_SECONDS < Date.now() / 1000
+  if (found.length === 0 && !isListed) throw new ProcessorUnavailable('the payment begun before cannot be found yet')
   const open = found.filter(({ status }) => status !== 'canceled')
   const made = open.find(fits)
   for (const { id } of open.filter((one) => one !== made)) {
@@ -131,15 +142,20 @@ async function madeFor(
   attemptId: string,
   until: Deadline,
   created: { gte: number; lte: number } | { gt: number },
+  most = Infinity,
 ): Promise<PaymentIntent[]> {
-  const all = await Array.fromAsync(
-    listed(
-      shapes.paymentIntents,
-      () => until,
-      (page, sent) => stripe.paymentIntents.list({ ...page, created }, sent),
-    ),
+  const all = listed(
+    shapes.paymentIntents,
+    () => until,
+    (page, sent) => stripe.paymentIntents.list({ ...page, created }, sent),
   )
-  return all.filter(({ metadata }) => metadata[ATTEMPT_ID] === attemptId)
+  const found: PaymentIntent[] = []
+  let read = 0
+  for await (const intent of all) {
+    if (intent.metadata[ATTEMPT_ID] === attemptId) found.push(intent)
+    if (++read === most) break
+  }
+  return found
 }
 
 function startedOf({ publishableKey }: Account, { id, client_secret: secret }: PaymentIntent): StartedPayment {
