@@ -8,12 +8,13 @@ alter table email_changes
   -- When the order moves without an answer of the old mailbox. Null until the mail server has taken the question to it, and where it
   -- has said no before: then the order moves by consent alone.
   add column moves_at timestamptz,
-  -- The old mailbox has kept the order.
-  add column kept_at timestamptz,
   add constraint email_changes_confirmed_check check ((confirmed_at is null) = (old_email is null));
 create index email_changes_moves on email_changes (moves_at) where moves_at is not null;
 
 -- The mail server said that the mailbox itself is not there. A receipt can also be refused for what is in it, which the seller has
 -- written in part, so `receipt_bounced_at` alone does not say that the address is mistyped. Why the older receipts were refused is not
 -- known, so none of them says so.
-alter table orders add column mailbox_refused_at timestamptz;
+alter table orders
+  add column mailbox_refused_at timestamptz,
+  -- The reader of its address has kept it there. It stands here and not with the change, which the next request replaces.
+  add column address_kept_at timestamptz;

@@ -344,7 +344,7 @@ test('the old mailbox keeps its order by one press, and from then on only its co
     other.token,
     `${token.slice(0, -2)}xx`,
     token.replace(/^./, (one) => (one === 'a' ? 'b' : 'a')),
-    'a.b',
+    'ab',
   ])
     assertProblem(await keep(orderId, wrong), 410, 'email_change_over')
   for (let time = 0; time < 2; time++) assert.deepEqual((await keep(orderId, token)).body, {})
@@ -355,13 +355,44 @@ test('the old mailbox keeps its order by one press, and from then on only its co
   // whoever asks again gets no days that run out
   const again = await confirmAgain(orderId, old, right)
   assert.deepEqual(again.answer, { moved: false, needsConsent: true })
-  assertProblem(await keep(orderId, token), 410, 'email_change_over')
+  assert.equal(again.token, token, 'the link is the mailbox’s, and not the change’s')
   await timeIsOver(orderId)
   await finish()
   assert.equal((await detail(orderId)).email, old)
   assert.equal((await consent(orderId, again.token, again.code)).status, 200)
   assert.deepEqual([await opens(orderId, old), await opens(orderId, right)], [false, true])
   assertProblem(await keep(orderId, again.token), 410, 'email_change_over')
+})
+
+test('a seller who asks again takes no “keep” away, whether the new mailbox has confirmed that or not', async () => {
+  const { orderId, old, right, token } = await confirmedMove()
+  await ask(orderId, right)
+  assert.equal((await keep(orderId, token)).status, 200)
+  assert.equal((await detail(orderId)).pendingEmail, undefined)
+  const again = await confirmAgain(orderId, old, right)
+  assert.equal(again.answer.needsConsent, true)
+  // the mail of the change before it keeps the order too, and so does one whose change was forgotten
+  assert.equal((await keep(orderId, token)).status, 200)
+  assert.deepEqual([await opens(orderId, old), await opens(orderId, right)], [true, false])
+  const third = await confirmedMove()
+  await sql`update email_changes set expires_at = now() - interval '1 second' where order_id = ${third.orderId}`.execute(
+    shop.db,
+  )
+  await sweepEmailChanges(shop.db)
+  assert.equal((await keep(third.orderId, third.token)).status, 200)
+  assert.equal((await confirmAgain(third.orderId, third.old, third.right)).answer.needsConsent, true)
+})
+
+test('an order that has moved is the new mailbox’s to keep', async () => {
+  const { orderId, old, right, token, code } = await confirmedMove()
+  await keep(orderId, token)
+  const again = await confirmAgain(orderId, old, right)
+  assertProblem(await consent(orderId, again.token, wrongCode(again.code)), 401, 'invalid_code')
+  if (code !== again.code) assertProblem(await consent(orderId, token, code), 401, 'invalid_code')
+  assert.equal((await consent(orderId, token, again.code)).status, 200)
+  assertProblem(await keep(orderId, token), 410, 'email_change_over')
+  const back = await confirmAgain(orderId, right, old)
+  assert.equal(back.answer.needsConsent, false, 'the one before has kept it, and this one has not')
 })
 
 test('the old mailbox consents by its code: five wrong ones burn it, the new mailbox’s own is none', async () => {
@@ -440,7 +471,7 @@ async function bouncedBefore030(orderId: string): Promise<void> {
   const about = /^-- The mail server said that the mailbox[^]*/m.exec(migration)![0]
   await mailTo((await detail(orderId)).email, /receipt/)
   await inTransaction(shop.db, async (tx) => {
-    await sql`alter table orders drop column mailbox_refused_at`.execute(tx)
+    await sql`alter table orders drop column mailbox_refused_at, drop column address_kept_at`.execute(tx)
     await sql`update orders set receipt_bounced_at = now() where id = ${orderId}`.execute(tx)
     await sql.raw(about).execute(tx)
   })
@@ -502,7 +533,7 @@ test('an order whose old mailbox refuses the words of the question does not move
   )
   assert.deepEqual([await opens(orderId, old), await opens(orderId, right)], [true, true])
   const id = (await sql<{ id: string }>`select id from email_changes where order_id = ${orderId}`.execute(shop.db)).rows[0]!.id // oxfmt-ignore
-  const consented = await consent(orderId, moveToken(moveSigner([SECRET]), id), CONSENT.codeOf(SECRET, id))
+  const consented = await consent(orderId, moveToken(moveSigner([SECRET]), orderId, old), CONSENT.codeOf(SECRET, id))
   assert.equal(consented.status, 200)
   assert.equal((await detail(orderId)).email, right)
 })

@@ -60,8 +60,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      // that the old mailbox has kept the order before is not forgotten
-      await sql`update email_changes set expires_at = now() where id = ${id}`.execute(db)
+      await sql`delete from email_changes where id = ${id}`.execute(db)
       throw new DropJob(error.message)
     }
   }
@@ -74,7 +73,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
     const move = rows[0]
     // it has moved, or stays, or another change has taken its place
     if (!move) return
-    const url = `${orderUrl(move.orderId)}#keep=${moveToken(signer, id)}`
+    const url = `${orderUrl(move.orderId)}#keep=${moveToken(signer, move.orderId, move.email)}`
     const productName = move.isTrusted ? move.productName : unlinked(move.productName)
     const lines = movingLines({ ...move, productName }, CONSENT.codeOf(secret, id), url)
     try {

@@ -6,12 +6,12 @@ import { networkOf } from '../kit/limits.ts'
 import { Code, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { type EmailChangeParts, confirmEmailChange, consentToMove, requestEmailChange } from './email-changes.ts'
-import { changeOf, keepAddress, moveSigner } from './order-moves.ts'
+import { keepAddress, mailboxOf, moveSigner } from './order-moves.ts'
 import { Email } from './schema.ts'
 
 const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
 const NewEmail = Type.Object({ email: Email })
-const Token = Type.String({ pattern: '^[\\w-]+\\.[\\w-]+$', maxLength: 120, description: 'From the link in the mail.' })
+const Token = Type.String({ pattern: '^[\\w-]+$', maxLength: 120, description: 'From the link in the mail.' })
 
 const Confirmation = Type.Object({
   moved: Type.Boolean(),
@@ -83,7 +83,7 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
         operationId: 'keepBuyerEmail',
         summary: 'Keep an order at the address it has',
         description:
-          'By the link in the mail to that address. A later change needs the consent of this mailbox. A repeat does nothing more.',
+          'By the link in the mail to that address, which is good as long as the order has that address. It ends the change that is under way, and a later one needs the consent of this mailbox. A repeat does nothing more.',
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ token: Token }),
@@ -92,8 +92,9 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
     },
     async (request, reply) => {
       neverCached(reply)
-      const id = changeOf(signer, request.body.token)
-      await keepAddress(parts.db, { orderId: request.params.orderId, id })
+      const { orderId } = request.params
+      const email = await mailboxOf(parts.db, signer, orderId, request.body.token)
+      await keepAddress(parts.db, { orderId, email })
       return reply.send({})
     },
   )
@@ -113,9 +114,9 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
     },
     async (request, reply) => {
       neverCached(reply)
-      const id = changeOf(signer, request.body.token)
       const { orderId } = request.params
-      await consentToMove(parts, { orderId, id, code: request.body.code, network: networkOf(request.ip) })
+      const oldEmail = await mailboxOf(parts.db, signer, orderId, request.body.token)
+      await consentToMove(parts, { orderId, oldEmail, code: request.body.code, network: networkOf(request.ip) })
       return reply.send({})
     },
   )

@@ -108,15 +108,16 @@ export function confirmEmailChange(
     },
     (tx) => tryCode(tx, secrets, given),
     async (tx, { id }) => {
-      const { rows } = await sql<{ oldEmail: string; isGone: boolean }>`
-        select email as "oldEmail", receipt_bounced_at is not null and mailbox_refused_at is not null as "isGone"
+      const { rows } = await sql<{ oldEmail: string; isGone: boolean; needsConsent: boolean }>`
+        select email as "oldEmail", receipt_bounced_at is not null and mailbox_refused_at is not null as "isGone",
+          address_kept_at is not null as "needsConsent"
         from orders where id = ${orderId} for update`.execute(tx)
-      const { oldEmail, isGone } = rows[0]!
+      const { oldEmail, isGone, needsConsent } = rows[0]!
       if (isGone || oldEmail === email) {
         await moveNow(tx, jobs, { orderId, email, withReceipt: true })
         return { moved: true, needsConsent: false }
       }
-      const needsConsent = await awaitConsent(tx, secrets[0]!, { id, orderId, oldEmail })
+      await awaitConsent(tx, secrets[0]!, { id, orderId, oldEmail })
       await jobs.add(tx, CONSENT.codeQueue(secrets[0]!), [{ data: { id } }])
       await jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId, to: email } }])
       return { moved: false, needsConsent }
@@ -128,13 +129,12 @@ async function awaitConsent(
   tx: Tx,
   secret: string,
   { id, orderId, oldEmail }: { id: string; orderId: string; oldEmail: string },
-): Promise<boolean> {
+): Promise<void> {
   const hash = CONSENT.codeHash(secret, subjectOf(orderId, oldEmail), CONSENT.codeOf(secret, id))
-  const { rows } = await sql<{ wasKept: boolean }>`
+  await sql`
     update email_changes set confirmed_at = now(), old_email = ${oldEmail}, code_hash = ${hash}, wrong_tries = 0,
       expires_at = now() + make_interval(days => ${CONSENT_DAYS}::int)
-    where id = ${id} returning kept_at is not null as "wasKept"`.execute(tx)
-  return rows[0]!.wasKept
+    where id = ${id}`.execute(tx)
 }
 
 /** In one guarded statement, so that of any number at once at most five wrong ones are looked at. Commit whatever the answer is. */
@@ -156,7 +156,7 @@ async function tryCode(
 /** The old mailbox consents, by the link and the code of its mail: the order moves at once. Refuses `invalid_code`, `rate_limited`. */
 export async function consentToMove(
   { db, jobs, secrets, limits }: EmailChangeParts,
-  { orderId, id, code, network }: { orderId: string; id: string; code: string; network: string },
+  { orderId, oldEmail, code, network }: { orderId: string; oldEmail: string; code: string; network: string },
 ): Promise<void> {
   await limitedTry(
     db,
@@ -166,15 +166,12 @@ export async function consentToMove(
       tooMany: 'Too many wrong codes were tried. Please wait a while.',
     },
     async (tx) => {
-      const { rows: found } = await sql<{ oldEmail: string }>`
-        select old_email as "oldEmail" from email_changes
-        where id = ${id} and order_id = ${orderId} and confirmed_at is not null for update`.execute(tx)
-      if (!found[0]) return undefined
-      const subject = subjectOf(orderId, found[0].oldEmail)
+      const subject = subjectOf(orderId, oldEmail)
       const hashes = secrets.map((secret) => CONSENT.codeHash(secret, subject, codeDigits(code)))
       const { rows } = await sql<{ isRight: boolean; email: string }>`
         update email_changes set wrong_tries = wrong_tries + case when code_hash = any(${hashes}) then 0 else 1 end
-        where id = ${id} and wrong_tries < ${MOST_WRONG_TRIES} and expires_at > clock_timestamp()
+        where order_id = ${orderId} and old_email = ${oldEmail} and wrong_tries < ${MOST_WRONG_TRIES}
+          and confirmed_at is not null and expires_at > clock_timestamp()
         returning code_hash = any(${hashes}) as "isRight", email`.execute(tx)
       return rows[0]
     },

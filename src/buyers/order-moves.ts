@@ -4,7 +4,7 @@ import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Signer, newSigner } from '../kit/signing.ts'
-import { moveToMailbox } from '../orders/receipts.ts'
+import { moveToMailbox, noteKept } from '../orders/receipts.ts'
 
 // A paid order whose new mailbox has answered: it moves when the old one consents, or when that has kept silent for some days.
 
@@ -16,14 +16,18 @@ const MOST_AT_ONCE = 100
 
 export const moveSigner = (secrets: readonly string[]): Signer => newSigner(secrets, 'order move')
 
-/** What a link in the mail to the old mailbox holds. It says which change it is about, and that we have mailed it. */
-export const moveToken = (signer: Signer, id: string): string => `${id}.${signer.sign(id)}`
+/**
+ * What a link in the mail to the old mailbox holds: it shows that its holder reads that mailbox. It is good as long as the order has
+ * that address, so that it outlives the change it was made for: a seller who asks again takes nothing away from it.
+ */
+export const moveToken = (signer: Signer, orderId: string, email: string): string => signer.sign(`${orderId} ${email}`)
 
-/** Which change a link is about. Refuses `email_change_over` where we have not made it. */
-export function changeOf(signer: Signer, token: string): string {
-  const [id = '', signature = '', ...rest] = token.split('.')
-  if (rest.length > 0 || !signer.verify(id, signature)) throw changeIsOver()
-  return id
+/** The order's address, for who holds a link that was mailed there. Refuses `email_change_over`, also where the order has moved. */
+export async function mailboxOf(db: Db, signer: Signer, orderId: string, token: string): Promise<string> {
+  const { rows } = await sql<{ email: string }>`select email from orders where id = ${orderId}`.execute(db)
+  const email = rows[0]?.email
+  if (email === undefined || !signer.verify(`${orderId} ${email}`, token)) throw orderHasMoved()
+  return email
 }
 
 /** Moves an order in one transaction with what is told of it. */
@@ -41,28 +45,26 @@ export async function moveNow(
   ])
 }
 
-/** When the order of a change `c` moves by itself if its old mailbox is asked now. Null where that has kept the order before. */
+/** When the order `o` of a change `c` moves by itself if its old mailbox is asked now. Null where that has kept the order before. */
 export const endOfDays = sql<Date | null>`
-  case when c.kept_at is null then coalesce(c.moves_at, now() + make_interval(days => ${COOLING_OFF_DAYS}::int)) end`
+  case when o.address_kept_at is null then coalesce(c.moves_at, now() + make_interval(days => ${COOLING_OFF_DAYS}::int)) end`
 
 /** The old mailbox's server has taken the question, which says when the order moves. Before this, no order moves by itself. */
 export async function daysBegin(db: Db, id: string, movesAt: Date): Promise<void> {
   await sql`
     update email_changes set moves_at = coalesce(moves_at, ${movesAt})
-    where id = ${id} and confirmed_at is not null and kept_at is null`.execute(db)
+    where id = ${id} and confirmed_at is not null`.execute(db)
 }
 
 /**
- * The old mailbox keeps its order. A later move of it needs its consent, so that nobody can ask until it is not looked at. A repeat
- * does nothing more. Refuses `email_change_over`: it has moved, or another change has taken the place of this one.
+ * The order's mailbox keeps it, whichever change is under way. A later move needs its consent, so that nobody can ask until it is not
+ * looked at. A repeat does nothing more. Refuses `email_change_over`: it has moved.
  */
-export async function keepAddress(db: Db, { orderId, id }: { orderId: string; id: string }): Promise<void> {
-  const { rows } = await sql`
-    update email_changes set kept_at = coalesce(kept_at, now()), confirmed_at = null, old_email = null, moves_at = null, expires_at = now()
-    where order_id = ${orderId} and id = ${id} and (confirmed_at is not null or kept_at is not null)
-    returning 1`.execute(db)
-  if (rows.length === 0) throw changeIsOver()
-}
+export const keepAddress = (db: Db, { orderId, email }: { orderId: string; email: string }): Promise<void> =>
+  inTransaction(db, async (tx) => {
+    await sql`delete from email_changes where order_id = ${orderId}`.execute(tx)
+    if (!(await noteKept(tx, orderId, email))) throw orderHasMoved()
+  })
 
 /**
  * Moves the orders whose days of cooling off are over, and those whose old mailbox turned out not to be there. Each in a
@@ -86,7 +88,7 @@ export async function finishMoves(db: Db, jobs: Jobs): Promise<void> {
 }
 
 /** A change whose old mailbox has not said no. It has no `moves_at` until that mailbox was asked. */
-const isDue = sql<boolean>`c.confirmed_at is not null and c.kept_at is null
+const isDue = sql<boolean>`c.confirmed_at is not null and o.address_kept_at is null
   and (c.moves_at <= now() or (o.receipt_bounced_at is not null and o.mailbox_refused_at is not null))`
 
 /** Whether an order is on its way to this address, whose reader has answered: until it has moved, both addresses open it. */
@@ -99,10 +101,9 @@ export async function isMovingTo(db: Db, orderId: string, email: string): Promis
   return rows.length > 0
 }
 
-/** Forgets the changes that were not confirmed in time. That an old mailbox has said no is kept. */
+/** Forgets the changes that were not confirmed in time, or never consented to. */
 export async function sweepEmailChanges(db: Db): Promise<void> {
-  await sql`delete from email_changes where expires_at < now() and kept_at is null`.execute(db)
+  await sql`delete from email_changes where expires_at < now()`.execute(db)
 }
 
-const changeIsOver = (): Refusal =>
-  new Refusal('email_change_over', 'This change of address is over: the order has moved, or it stays where it is.')
+const orderHasMoved = (): Refusal => new Refusal('email_change_over', 'The order has another address by now.')

@@ -19,13 +19,21 @@ export async function noteReceived(db: Db, orderId: string, email: string): Prom
     where id = ${orderId} and email = ${email}`.execute(db)
 }
 
+/** The reader of that address keeps the order there. False: it has another address by now. */
+export async function noteKept(tx: Tx, orderId: string, email: string): Promise<boolean> {
+  const { rows } = await sql`
+    update orders set address_kept_at = coalesce(address_kept_at, now())
+    where id = ${orderId} and email = ${email} returning 1`.execute(tx)
+  return rows.length > 0
+}
+
 /**
  * From now on the order is that mailbox's, and what its address opened before opens nothing more. Returns the old address; none
  * when it was there already. That other addresses were tried lately is forgotten: most likely it was this one.
  */
 export async function moveToMailbox(tx: Tx, orderId: string, email: string): Promise<string | undefined> {
   const { rows } = await sql<{ oldEmail: string }>`
-    update orders o set email = ${email}, email_changed_at = now(), receipt_bounced_at = null, mailbox_refused_at = null, receipt_held_at = null
+    update orders o set email = ${email}, email_changed_at = now(), address_kept_at = null, receipt_bounced_at = null, mailbox_refused_at = null, receipt_held_at = null
     from (select id, email from orders where id = ${orderId} for update) before
     where o.id = before.id and before.email <> ${email}
     returning before.email as "oldEmail"`.execute(tx)

@@ -126,7 +126,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
   const { rows } = await sql<OrderDetails>`
     select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", o.email_changed_at as "emailChangedAt",
       (select c.email from email_changes c where c.order_id = o.id and c.expires_at > now()) as "pendingEmail",
-      (select json_build_object('movesAt', c.moves_at, 'needsConsent', c.kept_at is not null) from email_changes c
+      (select json_build_object('movesAt', c.moves_at, 'needsConsent', o.address_kept_at is not null) from email_changes c
         where c.order_id = o.id and c.confirmed_at is not null and c.expires_at > now()) as move,
       (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
         from order_events e where e.order_id = o.id) as events,

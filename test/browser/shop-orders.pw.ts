@@ -188,6 +188,15 @@ test('a mistyped address is changed once whoever reads the right one has confirm
   await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
   await old.getByRole('button', { name: 'Keep the order at my address' }).press('Enter')
   await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused(SLOW)
+  // a link that is not of the order's address any more still leads to the order
+  await old.goto('about:blank')
+  await old.goto(`/order/${new URL(link!).search}#keep=another`)
+  await old.getByRole('button', { name: 'Keep the order at my address' }).click()
+  await expect(old.getByRole('heading', { name: 'The order has another address now' })).toBeFocused(SLOW)
+  await expectAccessible(old, 'an order that has moved')
+  await old.getByRole('button', { name: 'Open the order' }).click()
+  await expect(old).toHaveURL(new RegExp(`order=${orderId}$`))
+  await expect(old.getByLabel('E-mail')).toBeVisible()
   await theirs.close()
 
   await page.reload()

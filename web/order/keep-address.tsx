@@ -22,6 +22,7 @@ export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
   const [trouble, setTrouble] = useState<string>()
   const [tries, setTries] = useState(0)
   const [busy, setBusy] = useState<'keep' | 'move'>()
+  const [over, setOver] = useState(false)
   const [done, setDone] = useState<'kept' | 'moved'>()
   const runningRef = useRef(false)
 
@@ -38,7 +39,8 @@ export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
     } catch (refused) {
       const refusal = refused instanceof Trouble ? refused.code : undefined
       if (refusal === 'invalid_code') setFault('This code does not fit. Check the newest mail about this order.')
-      else setTrouble(refusal === 'email_change_over' ? OVER : sentence(refused))
+      else if (refusal === 'email_change_over') setOver(true)
+      else setTrouble(sentence(refused))
     }
     runningRef.current = false
     setBusy(undefined)
@@ -49,14 +51,18 @@ export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
     setTries(tries + 1)
     setFault('The code has six digits.')
   }
-  if (done) {
+  if (done || over) {
     return (
       <div class="lookup stack">
         <h1 tabIndex={-1} ref={focused}>
-          {done === 'kept' ? 'The order stays at your address' : 'The order has moved'}
+          {over
+            ? 'The order has another address now'
+            : done === 'kept'
+              ? 'The order stays at your address'
+              : 'The order has moved'}
         </h1>
-        <p class="lead">{done === 'kept' ? KEPT : MOVED}</p>
-        {done === 'kept' && (
+        <p class="lead">{over ? OVER : done === 'kept' ? KEPT : MOVED}</p>
+        {done !== 'moved' && (
           <p>
             <button type="button" class="button" onClick={onLeave}>
               Open the order
@@ -116,4 +122,5 @@ const focused = (heading: HTMLElement | null) => heading?.focus()
 
 const KEPT = 'It does not move any more without your consent.'
 const MOVED = 'It opens with the other address now.'
-const OVER = 'This is over: the order has moved already, or another mail from us has taken the place of this one.'
+const OVER =
+  'It has moved already, so this link does nothing any more. The order opens with the address that it has now.'
