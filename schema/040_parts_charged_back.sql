@@ -1,5 +1,6 @@
 -- A lost dispute over a part of the price used to take all the files. The orders that were left so get the state that the rule gives
--- them now, and their buyers have the files again: less than the price went back, by refunds and lost disputes together.
+-- them now, and their buyers have the files again: less than the price went back, by refunds and lost disputes together. More can go
+-- back, so they are looked at again, as charged-back orders are not.
 with parts as (
   select o.id, exists (select from disputes d join captures c using (processor, processor_capture_id)
       where d.order_id = o.id and d.state = 'open' and c.purpose = 'sale') as disputed
@@ -10,6 +11,6 @@ with parts as (
       from disputes d join captures c using (processor, processor_capture_id)
       where d.order_id = o.id and d.state = 'lost' and c.purpose = 'sale') < o.amount_minor),
 moved as (
-  update orders o set state = case when p.disputed then 'disputed' else 'partially_refunded' end
+  update orders o set state = case when p.disputed then 'disputed' else 'partially_refunded' end, due_at = now()
   from parts p where o.id = p.id returning o.id)
 insert into order_events (order_id, what) select id, 'partially_charged_back' from moved;
