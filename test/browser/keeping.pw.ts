@@ -197,6 +197,49 @@ test('what could not be sent is not sent by itself after the address was changed
   expect(orders.map((one) => one.postDataJSON().email)).toEqual([to])
 })
 
+test('a mistyped address that could not be sent is not sent by a reload after it was corrected', async ({
+  page,
+  context,
+}) => {
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(DEMO_URL)
+  const field = page.getByLabel('E-mail')
+  await field.fill(newEmail())
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByText('There is no order yet')).toBeVisible()
+  const tried = orders.length
+  await field.fill(newEmail())
+  expect(await kept(page)).toBeNull()
+  await context.setOffline(false)
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Continue to payment' })).toBeVisible()
+  await expect(field).toHaveValue('')
+  expect(orders).toHaveLength(tried)
+})
+
+test('the answer for an address that is being corrected meanwhile does not take the buyer along', async ({ page }) => {
+  await page.goto(DEMO_URL)
+  const answer = Promise.withResolvers<void>()
+  await page.route('**/api/checkout', async (route) => {
+    const response = await route.fetch()
+    await answer.promise
+    await route.fulfill({ response })
+  })
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  const field = page.getByLabel('E-mail')
+  await field.fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('button', { name: 'Creating your order…' })).toBeVisible()
+  const right = newEmail()
+  await field.fill(right)
+  answer.resolve()
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+  await expect(page.getByText(right)).toBeVisible()
+  expect(orders.map((one) => one.postDataJSON().email).at(-1)).toBe(right)
+})
+
 test('a second payment that is found after the files came is told on the open pages', async ({ page, context }) => {
   const { orderId } = await makeOrder(page)
   await payWith(page, { scenario: 'double_capture' })

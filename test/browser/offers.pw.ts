@@ -118,6 +118,43 @@ test('the buyer names the price: the suggestion stands there, the least is said 
   expect(await shownOrderId(page)).not.toBe(orderId)
 })
 
+test('what could not be ordered is not ordered by itself after its price or its code was changed', async ({
+  page,
+  context,
+}) => {
+  const { url, sellerId } = await product({ priceMinor: 500, choose: true, suggested: 900 })
+  const code = await discount(sellerId)
+  const offline = page.getByText('There is no order yet')
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(url)
+  await page.getByText('Have a code?').click()
+  await page.getByLabel('Discount code').fill(code)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByText(`${code} takes`)).toBeVisible()
+  await email(page).fill(newEmail())
+  for (const change of [
+    () => page.getByLabel('Name your price (USD)').fill('5'),
+    () => page.getByRole('button', { name: 'Remove the code' }).click(),
+    async () => {
+      await page.getByText('Have a code?').click()
+      await page.getByLabel('Discount code').fill('WINTER')
+    },
+  ]) {
+    await context.setOffline(true)
+    await next(page).click()
+    await expect(offline).toBeVisible()
+    const tried = orders.length
+    await change()
+    await expect(offline).toBeHidden()
+    await context.setOffline(false)
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 0)))
+    expect(orders).toHaveLength(tried)
+  }
+  await page.getByLabel('Discount code').fill('')
+  await next(page).click()
+  await expect(payButton(page)).toHaveText('Pay $5.00')
+})
+
 test('a price of nothing, named by the buyer, leads straight to the files', async ({ page }) => {
   const { url } = await product({ choose: true })
   await page.goto(url)

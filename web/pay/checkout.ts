@@ -29,7 +29,7 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
   renew: () => Promise<Download[]>
   /** Lets the buyer correct the address; another address is another order. */
   editEmail: () => void
-  /** The buyer types another address: an order that could not be made before is not made by itself any more. */
+  /** The buyer types another address, price or code: an order that could not be made before is not made by itself any more. */
   letGo: () => void
   /** Leaves a finished order behind, because the buyer asked for a new one. */
   startOver: () => void
@@ -65,6 +65,8 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       open(kept, created, !known)
     } catch (trouble) {
       set({ busy: undefined, trouble, failedAt: 'create' })
+      // The buyer has typed something else meanwhile, or another tab has: this failure is about neither.
+      if (recall(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof Trouble ? trouble.code : ''
       // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
@@ -147,6 +149,17 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     set({ ...NO_ORDER, kept: undefined, trouble: undefined, editing: false })
   }
 
+  /** What could not be sent is forgotten, so that neither this page nor a reload sends it. An order that was made stays. */
+  function letGo(): void {
+    const { kept } = get()
+    set({ trouble: undefined })
+    if (!kept || kept.orderId) return
+    const stored = recall(productId)
+    // another tab may have made the order under the same key, or begun one of its own
+    if (stored?.key === kept.key && !stored.orderId) keep(productId, undefined)
+    set({ kept: undefined })
+  }
+
   /** A page that comes back (from the back button, another app, no network) trusts nothing that it shows. */
   function again(): void {
     if (get().busy && get().busy !== 'in_form') return
@@ -187,7 +200,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       return get().order?.downloads ?? []
     },
     editEmail: () => get().busy !== 'in_form' && set({ editing: true, trouble: undefined }),
-    letGo: () => get().trouble && set({ trouble: undefined }),
+    letGo,
     startOver,
     watch(watching) {
       set({ watching })

@@ -19,6 +19,8 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const isHeld = useHeldEmail()
   const { Part, waits, failed } = useOfferPart(product)
   const [reader] = useState<OfferProps['reader']>({})
+  // what is kept is forgotten while the buyer types, and the fields must not change under their hands
+  const [wish] = useState(() => state.kept?.wish ?? wishInAddress())
   if (!product.payments.live && product.amount > 0) return <NotLive />
 
   const { trouble, busy, offer } = state
@@ -40,8 +42,8 @@ export function ContactStep({ product, checkout, state }: StepProps) {
     const hold = await isHeld(email)
     setHeld(hold)
     if (hold) return
-    const wish = reader.current && (await reader.current())
-    if (wish || !reader.current) void checkout.create(email, wish)
+    const asked = reader.current && (await reader.current())
+    if (asked || !reader.current) void checkout.create(email, asked)
   }
   const change = (value: string) => {
     setEmail(value)
@@ -70,9 +72,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         <BetterEmail value={email} left={left || fault !== undefined} onValue={change} held={held} />
       </EmailField>
       {waits && <div class="blank short" />}
-      {Part && (
-        <Part product={product} wish={state.kept?.wish ?? wishInAddress()} onOffer={checkout.offer} reader={reader} />
-      )}
+      {Part && <Part product={product} wish={wish} onType={checkout.letGo} onOffer={checkout.offer} reader={reader} />}
       {failed && <Notice tone="alarm" title="A part of this page did not arrive. Please reload it." role="alert" />}
       <Submit busy={busy && 'Creating your order…'}>{isFree ? 'Get it' : 'Continue to payment'}</Submit>
       {!isFree && (

@@ -21,6 +21,8 @@ export interface OfferProps {
   product: ProductView
   /** What was asked for before, or stands in the address. */
   wish: Wish
+  /** The buyer changes the price or the code. */
+  onType: () => void
   /** Nothing while the price that is typed cannot be read. */
   onOffer: (offer: Offer | undefined) => void
   /** Holds what gives the buyer's wish when the form is sent: nothing where a field has a fault, which then has the focus. */
@@ -35,7 +37,7 @@ export function offerPart({
   Icon,
   ...tools
 }: OfferTools): ComponentType<OfferProps> {
-  return function OfferPart({ product, wish, onOffer, reader }: OfferProps) {
+  return function OfferPart({ product, wish, onType, onOffer, reader }: OfferProps) {
     const { amount: least, currency, payWhatYouWant } = product
     const price = (minor: number) => tools.money(minor, currency)
     const [typed, setTyped] = keepState(() => {
@@ -142,6 +144,7 @@ export function offerPart({
             onInput: (event: { currentTarget: HTMLInputElement }) => {
               setTyped(event.currentTarget.value)
               setFault(undefined)
+              onType()
             },
           },
           { below: understood },
@@ -157,6 +160,7 @@ export function offerPart({
                 onClick: () => {
                   setDiscount(undefined)
                   setCode('')
+                  onType()
                 },
               },
               ['Remove', h('span', { class: 'unseen' }, ' the code')],
@@ -175,6 +179,7 @@ export function offerPart({
                 onInput: (event: { currentTarget: HTMLInputElement }) => {
                   setCode(event.currentTarget.value)
                   setFault(undefined)
+                  onType()
                 },
                 // here it means the code, and not the whole form
                 onKeyDown: (event: KeyboardEvent) => {
