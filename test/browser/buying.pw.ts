@@ -193,6 +193,43 @@ test('by mouse a suggestion does not move the button, and an address that is rig
   expect(orders[0]!.postDataJSON().email).toBe('ann.of.the.shop.books@gmial.com')
 })
 
+test('an address that is corrected while the suggestion is on its way is not ordered to as it was', async ({
+  page,
+}) => {
+  const sent = Promise.withResolvers<void>()
+  await page.route('**/assets/email-suggestion-*', async (route) => {
+    await sent.promise
+    await route.continue()
+  })
+  await page.goto(DEMO_URL)
+  const orders = requestsTo(page, /^\/api\/checkout$/)
+  const field = page.getByLabel('E-mail')
+  await field.fill('buyer@exmaple.com')
+  await field.press('Enter')
+  await expect(page.getByRole('button', { name: 'One moment…' })).toHaveAttribute('aria-disabled', 'true')
+  await field.fill('buyer@example.com')
+  const next = page.getByRole('button', { name: 'Continue to payment' })
+  await expect(next).toBeVisible()
+  const script = page.waitForResponse('**/assets/email-suggestion-*')
+  sent.resolve()
+  await (await script).finished()
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 0)))
+  await next.click()
+  await expect(payButton(page)).toBeVisible()
+  expect(orders.map((one) => one.postDataJSON().email)).toEqual(['buyer@example.com'])
+})
+
+test('a suggestion that does not arrive holds no buyer up', async ({ page }) => {
+  await page.clock.install()
+  await page.route('**/assets/email-suggestion-*', () => {})
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill('ann@example.com')
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('button', { name: 'One moment…' })).toBeVisible()
+  await page.clock.fastForward(3_000)
+  await expect(payButton(page)).toBeVisible()
+})
+
 test('an address that is none is refused beside the field, which gets the focus', async ({ page }) => {
   await page.goto(DEMO_URL)
   const field = page.getByLabel('E-mail')

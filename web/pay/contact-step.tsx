@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { BetterEmail, useHeldEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
@@ -17,6 +17,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const [fault, setFault] = useState<string>()
   const [held, setHeld] = useState(false)
   const isHeld = useHeldEmail()
+  const press = usePress(checkout.letGo)
   const { Part, waits, failed } = useOfferPart(product)
   const [reader] = useState<OfferProps['reader']>({})
   // what is kept is forgotten while the buyer types, and the fields must not change under their hands
@@ -29,7 +30,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (waits) return
+    if (waits || press.busy) return
     setTries(tries + 1)
     setLeft(true)
     const wrong = looksLikeEmail(email)
@@ -39,18 +40,20 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         : 'Please enter your e-mail.'
     setFault(wrong)
     if (wrong) return
-    const hold = await isHeld(email)
-    setHeld(hold)
-    if (hold) return
-    const asked = reader.current && (await reader.current())
-    if (asked || !reader.current) void checkout.create(email, asked)
+    await press.run(async (isCurrent) => {
+      const hold = await isHeld(email)
+      if (!isCurrent()) return
+      setHeld(hold)
+      if (hold) return
+      const asked = reader.current && (await reader.current())
+      if (isCurrent() && (asked || !reader.current)) void checkout.create(email, asked)
+    })
   }
   const change = (value: string) => {
     setEmail(value)
     setFault(undefined)
     setHeld(false)
-    // what was asked for before is not carried on with by itself
-    checkout.letGo()
+    press.takeBack()
     // While typing nobody is corrected; the hint comes when the field is left.
     setLeft(false)
   }
@@ -72,9 +75,11 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         <BetterEmail value={email} left={left || fault !== undefined} onValue={change} held={held} />
       </EmailField>
       {waits && <div class="blank short" />}
-      {Part && <Part product={product} wish={wish} onType={checkout.letGo} onOffer={checkout.offer} reader={reader} />}
+      {Part && <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} reader={reader} />}
       {failed && <Notice tone="alarm" title="A part of this page did not arrive. Please reload it." role="alert" />}
-      <Submit busy={busy && 'Creating your order…'}>{isFree ? 'Get it' : 'Continue to payment'}</Submit>
+      <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
+        {isFree ? 'Get it' : 'Continue to payment'}
+      </Submit>
       {!isFree && (
         <div class="accepted">
           <p class="soft small">You see your order number before you pay. Then choose how:</p>
@@ -87,6 +92,33 @@ export function ContactStep({ product, checkout, state }: StepProps) {
       )}
     </form>
   )
+}
+
+/**
+ * One press of the button, up to the order: what it needs may have to be loaded or asked for first. What is typed meanwhile takes
+ * the press back, for it was about something else, and what was asked for before is not carried on with by itself.
+ */
+function usePress(letGo: () => void) {
+  const currentRef = useRef<object | undefined>(undefined)
+  const [busy, setBusy] = useState(false)
+  const show = (press: object | undefined) => {
+    currentRef.current = press
+    setBusy(press !== undefined)
+  }
+  return {
+    busy,
+    async run(work: (isCurrent: () => boolean) => Promise<void>) {
+      if (currentRef.current) return
+      const press = {}
+      show(press)
+      const isCurrent = () => currentRef.current === press
+      await work(isCurrent).finally(() => isCurrent() && show(undefined))
+    },
+    takeBack() {
+      show(undefined)
+      letGo()
+    },
+  }
 }
 
 export const NotLive = () => (

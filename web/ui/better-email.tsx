@@ -12,6 +12,9 @@ interface BetterEmailProps {
 /** The second half of a double press is no answer to what the first has shown. */
 const DOUBLE_PRESS_MS = 700
 
+/** A script that is on its way for so long is not worth a buyer's waiting: the service takes the address as it is. */
+const LONGEST_WAIT_MS = 3_000
+
 const load = () =>
   import('./email-suggestion.ts').then(
     ({ suggestEmail }) => suggestEmail,
@@ -26,7 +29,9 @@ export function useHeldEmail(): (email: string) => Promise<boolean> {
   const heldRef = useRef({ email: '', at: 0 })
   return async (email) => {
     if (heldRef.current.email === email) return Date.now() - heldRef.current.at < DOUBLE_PRESS_MS
-    if (!(await load())?.(email)) return false
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, LONGEST_WAIT_MS))
+    const suggestEmail = await Promise.race([load(), late])
+    if (!suggestEmail?.(email)) return false
     heldRef.current = { email, at: Date.now() }
     return true
   }
