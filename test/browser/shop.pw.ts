@@ -149,6 +149,38 @@ test('what somebody else saved meanwhile is not written over unseen, and nothing
   expect([saved.name, saved.description, saved.amount]).toEqual(['The Quiet Shop, second edition', 'Mine', 2500])
 })
 
+test('what is typed while a save is under way stays, and is saved by the next one', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  await page.route(`**/api/products/${id}`, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    const response = await route.fetch()
+    asked.resolve()
+    await answered.promise
+    await route.fulfill({ response })
+  })
+  await field(page, 'Name').fill(' The Quiet Shop, second ')
+  await button(page, 'Save').click()
+  await asked.promise
+  await field(page, 'Description').fill('Typed meanwhile')
+  const answer = page.waitForResponse((response) => response.request().method() === 'PATCH')
+  answered.resolve()
+  await (await answer).finished()
+  // as the service has it
+  await expect(field(page, 'Name')).toHaveValue('The Quiet Shop, second')
+  await expect(field(page, 'Description')).toHaveValue('Typed meanwhile')
+  await expect(page.getByText('Not saved yet')).toBeVisible()
+  await page.reload()
+  await expect(field(page, 'Description')).toHaveValue('Typed meanwhile')
+  await button(page, 'Save').click()
+  await expect(page.getByText('Saved.')).toBeVisible()
+  const saved = await ask<Product & { description: string }>(context, 'GET', `products/${id}`)
+  expect([saved.name, saved.description]).toEqual(['The Quiet Shop, second', 'Typed meanwhile'])
+})
+
 test('an upload that breaks off goes on where it stopped, after a reload too; files are replaced and removed', async ({
   page,
   context,

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Trouble } from '../../ui/api.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import { changeProduct, createProduct, getProduct, isRefusal, type Product, type Versioned } from '../api.ts'
@@ -41,6 +41,8 @@ interface State {
 /** A product's form: what was typed, what is saved, and what somebody else has saved meanwhile. */
 export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const [state, setState] = useState<State>(() => begin(seller, first))
+  // what an answer finds when it comes, which may be more than there was when it was asked for
+  const latestRef = useRef(state)
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
   const dirty = differs(draft, base)
@@ -51,12 +53,16 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
   }, [dirty])
+  const show = (to: Partial<State>): State => {
+    latestRef.current = { ...latestRef.current, ...to }
+    setState(latestRef.current)
+    return latestRef.current
+  }
   const set = (to: Partial<State>) => {
-    const next = { ...state, ...to }
+    const next = show(to)
     const unsaved = differs(next.draft, next.base)
     const kept = { draft: next.draft, base: next.base, version: next.version }
     keepDraft(seller.id, next.product?.id ?? NEW, unsaved ? kept : undefined)
-    setState(next)
   }
 
   /** Saves what was changed; `status` too, where one is given. The product, or undefined where it was not saved. */
@@ -71,11 +77,14 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
         : await createProduct({ ...inputOf(draft), status: status ?? 'draft' })
       rememberCurrency(saved.product.currency)
       if (!product) keepDraft(seller.id, NEW, undefined)
-      set({ ...settled(saved), tries })
+      const { draft: typed } = latestRef.current
+      // what was typed while it was being saved stays, on the ground of what is saved now
+      set({ ...settled(saved), draft: rebase(typed, draft, draftOf(saved.product)).draft, tries })
       return saved.product
     } catch (trouble) {
       if (isRefusal(trouble, 'changed_meanwhile')) {
-        set({ newest: await getProduct(id), tries })
+        const newest = await getProduct(id)
+        set({ newest, tries })
         return undefined
       }
       const told = trouble instanceof Trouble ? faultsIn(trouble) : {}
@@ -91,8 +100,8 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     save,
     change: (to: Partial<Draft>) =>
       set({
-        draft: { ...draft, ...to },
-        faults: Object.fromEntries(Object.entries(state.faults).filter(([field]) => !(field in to))),
+        draft: { ...latestRef.current.draft, ...to },
+        faults: Object.fromEntries(Object.entries(latestRef.current.faults).filter(([field]) => !(field in to))),
       }),
     discard: () => set({ draft: base, faults: {}, restored: false, theirs: undefined }),
     /** Shows the newest version; what was typed stays, unless it is to be dropped. */
@@ -110,12 +119,11 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     /** After files or the picture have changed: what is typed stays, and is still held to the version it began with. */
     refresh: async () => {
       const newest = await getProduct(id)
-      setState((present) => {
-        const newer = draftOf(newest.product)
-        if (!differs(newer, present.base)) return { ...present, product: newest.product, version: newest.version }
-        if (!differs(present.draft, present.base)) return { ...present, ...settled(newest) }
-        return { ...present, product: newest.product }
-      })
+      const present = latestRef.current
+      const newer = draftOf(newest.product)
+      if (!differs(newer, present.base)) show({ product: newest.product, version: newest.version })
+      else if (!differs(present.draft, present.base)) show(settled(newest))
+      else show({ product: newest.product })
     },
   }
 }

@@ -50,7 +50,8 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
       {tells && !form.newest && <Refused deed={deed} />}
       <div class="row">
         <p class="small save-state">
-          {tells && deed.said ? (
+          {/* what was typed while it was being saved is not */}
+          {tells && deed.said && !form.dirty ? (
             <output class="saved">
               <Icon name="check" />
               {deed.said}
