@@ -71,6 +71,10 @@ for (const [name, size] of Object.entries(SIZES)) {
       await expectBeside(notice, button(page, 'Save'))
       await expectAccessible(page, 'a conflict')
       await expectFits(page, 'a conflict')
+      // pressed again without a choice, it is refused again, as visibly
+      await page.getByRole('heading', { name: 'Discount codes' }).scrollIntoViewIfNeeded()
+      await button(page, 'Save').click()
+      await expectBeside(notice, button(page, 'Save'))
       await button(page, 'Show the newest, keep what I typed').click()
       await expectBeside(page.getByRole('alert').filter({ hasText: 'Theirs' }), button(page, 'Save'))
       await button(page, 'Save').click()

@@ -71,6 +71,8 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     const tries = state.tries + 1
     set({ faults, tries })
     if (Object.keys(faults).length > 0) return undefined
+    // a conflict that is still there is told anew, and takes the focus again
+    set({ newest: undefined })
     try {
       const saved = product
         ? await changeProduct(id, { ...changesOf(draft, base), ...(status && { status }) }, version)

@@ -41,7 +41,7 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
   return (
     <section class={`save-bar ${isShown ? '' : 'at-rest'}`} aria-label="Save">
       {form.newest && <Conflict form={form} />}
-      {form.theirs && <Theirs form={form} theirs={form.theirs} />}
+      {form.theirs && <Theirs key={form.version} form={form} theirs={form.theirs} />}
       {form.restored && !form.newest && (
         <Notice title="What you typed last time is back." icon="back">
           <p>It is not saved yet.</p>
