@@ -151,6 +151,58 @@ test('a page that did not come while offline comes by itself', async ({ page, co
   await expect(page.getByText('Signed in as')).toBeVisible()
 })
 
+test('a next page that does not come is tried again without taking the focus, ever more rarely', async ({
+  page,
+  context,
+}) => {
+  // The pauses of two seconds and more are noted, and passed over.
+  await page.addInitScript(() => {
+    const wait = window.setTimeout.bind(window)
+    const noted = Object.assign(window, { pauses: [] as number[] })
+    window.setTimeout = ((work: () => void, ms = 0) => {
+      if (ms < 2_000) return wait(work, ms)
+      noted.pauses.push(ms)
+      return wait(work, 50)
+    }) as typeof window.setTimeout
+  })
+  const pauses = () => page.evaluate(() => (window as unknown as { pauses: number[] }).pauses)
+  await signUp(page)
+  await product(context)
+  let asked = 0
+  let isEnough = false
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/api\/products(\?|$)/, async (route) => {
+    if (!new URL(route.request().url()).searchParams.has('cursor')) {
+      const response = await route.fetch()
+      return route.fulfill({ response, json: { ...(await response.json()), nextCursor: 'later' } })
+    }
+    asked += 1
+    if (asked === 2) await released.promise
+    // the last one is never answered
+    if (!isEnough) await route.abort()
+  })
+  await page.goto('/shop/#/products')
+  const more = button(page, 'Show more')
+  await more.click()
+  const notice = page.getByRole('alert')
+  await expect(notice).toBeFocused()
+  const search = page.getByRole('searchbox')
+  await search.focus()
+  released.resolve()
+  await expect.poll(() => asked).toBeGreaterThan(4)
+  isEnough = true
+  await expect(search).toBeFocused()
+  await expect(notice).toContainText('The service cannot be reached right now.')
+  expect((await pauses()).slice(0, 4)).toEqual([2_000, 4_000, 8_000, 15_000])
+  // what is told of one list is not told of another
+  await button(page, 'Drafts').click()
+  await expect(page.getByText('No product fits').or(more)).toBeVisible()
+  await expect(notice).toHaveCount(0)
+  await button(page, 'All').click()
+  await expect(page.getByRole('link', { name: 'The Quiet Shop' })).toBeVisible()
+  await expect(notice).toHaveCount(0)
+})
+
 test('a price is read as it was meant, or asked about', async ({ page, context }) => {
   await signUp(page)
   const { id } = await product(context)

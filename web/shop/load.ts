@@ -62,36 +62,52 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
 export interface Listed<Item> extends Omit<Loaded<Item[]>, 'put'> {
   /** Asks for the next page; absent at the end. */
   more: (() => void) | undefined
-  /** Why the next page did not come. */
+  /** Why the next page did not come, and how often somebody has asked for it. */
   moreTrouble: unknown
+  moreTries: number
   /** Replaces one entry after it was changed here. */
   change: (turn: (items: Item[]) => Item[]) => void
 }
 
+interface Rest {
+  key: string
+  busy: boolean
+  trouble: unknown
+  tries: number
+}
+const atRest = (key: string): Rest => ({ key, busy: false, trouble: undefined, tries: 0 })
+
 export function useList<Item>(key: string, ask: (cursor: string | undefined) => Promise<List<Item>>): Listed<Item> {
   const first = useLoad(key, () => ask(undefined))
-  const [rest, setRest] = useState<{ busy: boolean; trouble: unknown }>({ busy: false, trouble: undefined })
+  const [told, setTold] = useState<Rest>(atRest(key))
   const { value, put } = first
   const cursor = value?.nextCursor
-  const next = async () => {
+  // what was told of another filter's list says nothing about this one
+  const rest = told.key === key ? told : atRest(key)
+  useEffect(() => setTold((present) => (present.key === key ? present : atRest(key))), [key])
+  /** A try that nobody asked for leaves on the screen what is told there: it takes no focus and begins no pauses anew. */
+  const next = async (quietly: boolean) => {
     if (!value || !cursor || rest.busy) return
-    setRest({ busy: true, trouble: undefined })
+    const asked = { key, tries: quietly ? rest.tries : rest.tries + 1 }
+    const tell = (to: Rest) => setTold((present) => (present.key === key || to.busy ? to : present))
+    tell({ ...asked, busy: true, trouble: quietly ? rest.trouble : undefined })
     try {
       const page = await ask(cursor)
       put({ items: [...value.items, ...page.items], nextCursor: page.nextCursor })
-      setRest({ busy: false, trouble: undefined })
+      tell({ ...asked, busy: false, trouble: undefined })
     } catch (trouble) {
-      setRest({ busy: false, trouble })
+      tell({ ...asked, busy: false, trouble })
     }
   }
-  useRecovery(rest.trouble, () => void next())
+  useRecovery(rest.trouble, () => void next(true))
   return {
     value: value?.items,
     trouble: first.trouble,
     busy: first.busy || rest.busy,
     again: first.again,
     moreTrouble: rest.trouble,
-    more: cursor ? () => void next() : undefined,
+    moreTries: rest.tries,
+    more: cursor ? () => void next(false) : undefined,
     // an answer that is under way may be older than the change
     change: (turn) => (value ? put({ ...value, items: turn(value.items) }) : first.again()),
   }

@@ -95,7 +95,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 export const More = <Item,>({ list }: { list: Listed<Item> }) =>
   list.more ? (
     <div class="more">
-      {list.moreTrouble ? <Refused deed={{ trouble: list.moreTrouble, tries: 0 }} /> : null}
+      {list.moreTrouble ? <Refused deed={{ trouble: list.moreTrouble, tries: list.moreTries }} /> : null}
       <button type="button" class="button" aria-disabled={list.busy ? 'true' : undefined} onClick={list.more}>
         {list.busy && <span class="spinner" aria-hidden="true" />}
         Show more
