@@ -250,6 +250,7 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(files).toHaveCount(0)
   expect((await ask<Product>(context, 'GET', `products/${id}`)).status).toBe('draft')
   await expect(page.getByText('Draft', { exact: true })).toBeVisible()
+  await expect(page.getByText('Add a file below; then you can publish it')).toBeVisible()
 })
 
 test('files are renamed and put in order, and a second one of a name is asked about', async ({ page, context }) => {

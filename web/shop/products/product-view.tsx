@@ -1,6 +1,5 @@
 import './products.css'
 import { useState } from 'preact/hooks'
-import { Notice } from '../../ui/notice.tsx'
 import { useDeed } from '../../account/deed.ts'
 import { archiveProduct, getProduct, type Product, type Versioned } from '../api.ts'
 import { Ask } from '../dialog.tsx'
@@ -79,11 +78,6 @@ function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versione
   return (
     <>
       <Head title={product.name} above={above} />
-      {isOnSale && product.files.length === 0 && (
-        <Notice title="There is nothing to download yet." tone="trial" icon="alert">
-          <p>It is on sale, and buyers would get nothing. Add a file below.</p>
-        </Notice>
-      )}
       <div class="editor">
         <SalePart
           product={product}

@@ -22,8 +22,15 @@ const ABOUT: Record<Product['status'], string> = {
     'It has left your shop, and its link no longer sells. Buyers keep their files, and orders stay as they are.',
 }
 
+/** Without files nothing is sold, whatever an older version of the service has left it as. */
+const ABOUT_EMPTY: Record<Product['status'], string> = {
+  draft: 'Only you can see it. Add a file below; then you can publish it, and it has a link that sells.',
+  active: 'It has no files, so its link does not sell. Add a file below.',
+  archived: ABOUT.archived,
+}
+
 /** Whether it is on sale, and its link. */
-export function SalePart({ product: { status, payUrl }, dirty, deed, tells, onStatus }: SalePartProps) {
+export function SalePart({ product: { status, payUrl, files }, dirty, deed, tells, onStatus }: SalePartProps) {
   const button = (to: Product['status'], name: string, said: string, main = false) => (
     <button
       type="button"
@@ -44,7 +51,7 @@ export function SalePart({ product: { status, payUrl }, dirty, deed, tells, onSt
       <p>
         <StatusTag status={status} />
       </p>
-      <p class="small soft">{ABOUT[status]}</p>
+      <p class="small soft">{(files.length > 0 ? ABOUT : ABOUT_EMPTY)[status]}</p>
       {status === 'active' && (
         <>
           <code class="sale-link">{payUrl}</code>
