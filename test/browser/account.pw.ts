@@ -28,6 +28,29 @@ test('a new seller is asked for a name, and it stays', async ({ page }) => {
   await expect(name).toHaveValue('Ann & Söhne <b>')
 })
 
+for (const [label, typed, more] of [
+  ['Your name, or your shop’s', 'Ann', 'Ann & Sons'],
+  ['Where buyers reach you', 'help@example.com', 'help@example.com.au'],
+] as const)
+  test(`what is typed while it is being saved stays: ${label}`, async ({ page }) => {
+    await signUp(page)
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/api/auth/seller', async (route) => {
+      const response = await route.fetch()
+      asked.resolve()
+      await answered.promise
+      await route.fulfill({ response })
+    })
+    const field = page.getByLabel(label)
+    await field.fill(typed)
+    await field.press('Enter')
+    await asked.promise
+    await field.fill(more)
+    answered.resolve()
+    await expect(page.getByText(/^Saved\./)).toBeVisible()
+    await expect(field).toHaveValue(more)
+  })
+
 test('the strength of a password is told before, and a common one is refused in words', async ({ page }) => {
   await signUp(page)
   await page.getByRole('button', { name: 'Set a password' }).click()

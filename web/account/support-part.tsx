@@ -20,7 +20,8 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
     if (wrong) return
     void deed.run(async () => {
       const { seller: changed } = await account.asSeller(() => changeSeller({ supportEmail: given || null }))
-      setEmail(changed.supportEmail ?? '')
+      // what was typed meanwhile stays
+      setEmail((present) => (present === email ? (changed.supportEmail ?? '') : present))
       await account.changed(changed)
       return `Saved. Buyers write to ${changed.supportEmail ?? changed.email}.`
     })
