@@ -255,6 +255,19 @@ test('strangers who ask for codes do not use up the one of who comes from the pr
   assert.equal((await browser.tryCode(email, await browser.codeFor(email))).status, 200)
 })
 
+test('a known browser is known on its way back from the provider, whatever others there have used up', async (t) => {
+  const shop = await startTestShop(t, { env: { ...env, LIMITS: 'mailbox=2/3600', TRUST_PROXY: '1' } })
+  const email = newMailbox()
+  const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
+  const owner = newBrowser(shop, from())
+  await owner.signInByCode(email)
+  await owner.call('DELETE', '/api/auth/session')
+  const comesBack = (browser: Browser) => comeBackAs(browser, newPerson({ email, email_verified: false }))
+  for (let time = 0; time < 2; time++) assert.equal(await comesBack(newBrowser(shop, from())), `${SIGN_IN}?step=code`)
+  assert.equal(await comesBack(newBrowser(shop, from())), `${SIGN_IN}?error=rate_limited`)
+  assert.equal(await comesBack(owner), `${SIGN_IN}?step=code`)
+})
+
 test('who signs in by a code of their own, in a browser where somebody came from the provider before, links nobody', async () => {
   const [shop] = shared()
   const email = newMailbox()

@@ -71,7 +71,8 @@ export async function goThere(
 
 /** The whole way; where it ends. */
 export async function comeBackAs(browser: Browser, person: Claims, path = START): Promise<string> {
-  return locationOf(await browser.call('GET', await goThere(browser, { lies: { claims: { ...person } }, path })))
+  const back = await goThere(browser, { lies: { claims: { ...person } }, path })
+  return locationOf(await browser.call('GET', back, undefined, { 'sec-fetch-site': 'cross-site' }))
 }
 
 export const of = (email: string) => sql<boolean>`email = ${email}`

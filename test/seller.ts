@@ -45,7 +45,7 @@ export function newBrowser(
       headers: Record<string, string | undefined> = {},
     ): Promise<Answer<Body>> {
       const url = new URL(address, baseUrl)
-      const cookie = jar.header(url)
+      const cookie = jar.header(url, headers['sec-fetch-site'] === 'cross-site')
       const all = {
         'user-agent': FIREFOX,
         ...(cookie && { cookie }),
@@ -147,30 +147,32 @@ const divided = (text: string): [string, string?] => {
 
 type Jar = ReturnType<typeof newJar>
 
-/** RFC 6265bis as far as our cookies need it: host-only and domain, path, Secure, Max-Age, and what the name prefixes demand. */
+/** RFC 6265bis as far as our cookies need it: host-only and domain, path, Secure, SameSite, Max-Age, and what the name prefixes demand. */
 function newJar() {
-  const kept = new Map<string, { name: string; value: string; host?: string; domain?: string; path: string; secure: boolean; until: number }>() // oxfmt-ignore
+  const kept = new Map<string, { name: string; value: string; host?: string; domain?: string; path: string; secure: boolean; strict?: boolean; until: number }>() // oxfmt-ignore
   return {
     keep(url: URL, headers: Headers): void {
       for (const { name, value, attributes } of cookiesOf(headers)) {
-        const { path = '/', domain, secure, 'max-age': maxAge } = attributes
+        const { path = '/', domain, secure, samesite, 'max-age': maxAge } = attributes
         assert(!secure || url.protocol === 'https:', `${name}: a browser takes Secure on https only`)
         assert(!/^__(Secure|Host)-/.test(name) || secure, `${name} without Secure is not taken`)
         assert(!name.startsWith('__Host-') || (path === '/' && !domain), `${name} with a domain or a path is not taken`)
         const host = typeof domain === 'string' ? domain.toLowerCase() : undefined
         assert(!host || belongsTo(url.hostname, host), `${name}: ${url.hostname} is not in ${host}`)
-        const cookie = { name, value, ...(host ? { domain: host } : { host: url.hostname }), path: String(path), secure: Boolean(secure), until: maxAge === undefined ? Infinity : Date.now() + Number(maxAge) * 1000 } // oxfmt-ignore
+        const cookie = { name, value, ...(host ? { domain: host } : { host: url.hostname }), path: String(path), secure: Boolean(secure), strict: samesite === 'Strict', until: maxAge === undefined ? Infinity : Date.now() + Number(maxAge) * 1000 } // oxfmt-ignore
         kept.set(`${name};${host ?? url.hostname};${String(path)}`, cookie)
       }
     },
-    header: (url: URL): string =>
+    /** `fromElsewhere`: another site sends the browser here, which leaves out what is SameSite=Strict. */
+    header: (url: URL, fromElsewhere = false): string =>
       [...kept.values()]
         .filter(
-          ({ host, domain, path, secure, until }) =>
+          ({ host, domain, path, secure, strict, until }) =>
             until > Date.now() &&
             (host ? host === url.hostname : belongsTo(url.hostname, domain!)) &&
             (url.pathname === path || url.pathname.startsWith(path.replace(/\/?$/, '/'))) &&
-            (!secure || url.protocol === 'https:'),
+            (!secure || url.protocol === 'https:') &&
+            !(strict && fromElsewhere),
         )
         .map(({ name, value }) => `${name}=${value}`)
         .join('; '),

@@ -28,8 +28,11 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
     },
     /** Which browser asked for the code. */
     code: { ...common, name: `${host}till_code`, maxAge: CODE_SECONDS, sameSite: 'strict' },
-    /** That this browser has signed in before, and to which mailbox. */
-    known: { ...common, name: `${host}till_known`, maxAge: KNOWN_SECONDS, sameSite: 'strict' },
+    /**
+     * That this browser has signed in before, and to which mailbox. The browser must send it on the way back from the provider too.
+     * It opens nothing, so nothing is lost by that.
+     */
+    known: { ...common, name: `${host}till_known`, maxAge: KNOWN_SECONDS, sameSite: 'lax' },
   } as const
   const attempts = `${host}till_idp_`
   const attempt = { ...common, maxAge: CODE_SECONDS, sameSite: 'lax' } as const
