@@ -1,15 +1,17 @@
 -- What a processor refuses to start payments for, and will refuse again until an account, a key or a setting changes. The seller and the
--- operator are told once: the row is found again by what was refused. An empty parameter: the processor named none.
+-- operator are told once a week: the row is found again by what was refused. An empty parameter: the processor named none.
 create table payment_refusals (
   seller_id text collate "C" not null references sellers (id),
   processor text collate "C" not null,
   code text collate "C" not null check (length(code) <= 100),
   parameter text collate "C" not null check (length(parameter) <= 100),
+  -- Of an amount, the product whose it is; empty for what all products have in common.
+  product_id text collate "C" not null,
   times bigint not null default 1,
   first_at timestamptz not null default now(),
   last_at timestamptz not null default now(),
   told_at timestamptz not null default now(),
-  primary key (seller_id, processor, code, parameter)
+  primary key (seller_id, processor, code, parameter, product_id)
 );
 
 -- The ways of paying that an account offers, by the processor's names, as it said when it was last asked: so that a restart while the

@@ -7,13 +7,13 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, news: MailNews)
   seller_cannot_be_paid: (order) => ({
     subject: `Nobody can pay: ${order.productName}`,
     title: 'A buyer wanted to pay, and the payment processor refused to begin.',
-    text: 'It will refuse every other buyer too until something is changed: a way of paying that is not activated, what the account may do, or the key to it. If the account is yours, look into its dashboard. Whoever runs this service was told as well, and finds the reason with the doctor. Nothing was charged. You are told once.',
+    text: 'It will refuse every other buyer too until something is changed: a way of paying that is not activated, what the account may do, or the key to it. If the account is yours, look into its dashboard. Whoever runs this service was told as well, and finds the reason with the doctor. Nothing was charged. You are told once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...ofOrder(order)],
   }),
   seller_amount_not_taken: (order) => ({
     subject: `Nobody can pay this price: ${order.productName}`,
     title: 'A buyer wanted to pay, and the payment processor does not take this amount.',
-    text: 'It is too small, too large, or not exact in this currency. Change the price of the product, the least that a buyer may give, or the discount that led to it. Nothing was charged. You are told once.',
+    text: 'It is too small, too large, or not exact in this currency. Change the price of the product, the least that a buyer may give, or the discount that led to it. Nothing was charged. You are told once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...ofOrder(order)],
   }),
   seller_paid_late: (order) => ({

@@ -5,8 +5,8 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { AmountNotTaken, type ProcessorUnavailable } from '../processor.ts'
 
-/** A refusal that was not seen for so long is news again. */
-const NEWS_AFTER_DAYS = 7
+/** What is still refused so long after it was told is told again: it may be another thing by now, under the same name. */
+const TELL_AGAIN_DAYS = 7
 
 export interface Telling {
   db: Db
@@ -15,23 +15,26 @@ export interface Telling {
 }
 
 /**
- * A payment of this order cannot be started, now or at the next try. The seller gets one mail and the operator one line in the
- * log for each thing that is refused, however many buyers meet it. Never fails: the buyer's answer does not depend on it.
+ * A payment of this order cannot be started, now or at the next try. The seller gets one mail a week and the operator one line
+ * in the log for each thing that is refused, however many buyers meet it. Amounts are told of each product: a stranger who chooses
+ * one that is not taken hides no price of another. Never fails: the buyer's answer does not depend on it.
  */
 export async function tellRefusal(
   { db, jobs, log }: Telling,
   { orderId, processor, error }: { orderId: string; processor: string; error: ProcessorUnavailable },
 ): Promise<void> {
-  const kind = error instanceof AmountNotTaken ? 'seller_amount_not_taken' : 'seller_cannot_be_paid'
+  const isAmount = error instanceof AmountNotTaken
+  const kind = isAmount ? 'seller_amount_not_taken' : 'seller_cannot_be_paid'
   const { code = 'refused', parameter = '' } = error.said ?? {}
-  const name = error instanceof AmountNotTaken ? 'amount_not_payable' : code
+  const name = isAmount ? 'amount_not_payable' : code
   try {
     const isNews = await inTransaction(db, async (tx) => {
       const { rows } = await sql<{ isNews: boolean }>`
-        insert into payment_refusals as r (seller_id, processor, code, parameter)
-        select seller_id, ${processor}, ${name}, ${parameter} from orders where id = ${orderId}
-        on conflict (seller_id, processor, code, parameter) do update set times = r.times + 1, last_at = now(),
-          told_at = case when r.last_at < now() - make_interval(days => ${NEWS_AFTER_DAYS}) then now() else r.told_at end
+        insert into payment_refusals as r (seller_id, processor, code, parameter, product_id)
+        select seller_id, ${processor}, ${name}, ${parameter}, case when ${isAmount} then product_id else '' end
+        from orders where id = ${orderId}
+        on conflict (seller_id, processor, code, parameter, product_id) do update set times = r.times + 1, last_at = now(),
+          told_at = case when r.told_at < now() - make_interval(days => ${TELL_AGAIN_DAYS}) then now() else r.told_at end
         returning told_at = now() as "isNews"`.execute(tx)
       if (!rows[0]?.isNews) return false
       await jobs.add(tx, 'mail', [{ data: { kind, orderId } }])
