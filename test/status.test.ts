@@ -233,6 +233,26 @@ test('strangers who guess do not lock out the browser that made the order, nor t
   assertProblem(await ask({ email: EMAIL, token }), 429, 'rate_limited')
 })
 
+test('while an order moves, strangers who guess lock out neither mailbox: each has a token of its own', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'wrong_email=3/3600,status=1000/60' } })
+  const { orderId, statusToken: oldToken } = await shop.paid()
+  const newEmail = 'robert@example.com'
+  await sql`insert into email_changes (order_id, id, email, code_hash, expires_at, confirmed_at, old_email)
+    values (${orderId}, gen_random_uuid(), ${newEmail}, ${Buffer.alloc(32)}, now() + interval '3 days', now(), ${EMAIL})`.execute(
+    shop.db,
+  )
+  const ask = (query: Record<string, string>) =>
+    shop.call<OrderStatus>('GET', `/api/checkout/${orderId}/status?${new URLSearchParams(query)}`)
+  const token = (await ask({ email: newEmail })).body.statusToken!
+  assert.notEqual(token, oldToken)
+  for (let at = 0; at < 3; at++) await ask({ email: `e${at}@example.com` })
+  for (const email of [newEmail, EMAIL]) assertProblem(await ask({ email }), 429, 'rate_limited')
+  assertProblem(await ask({ email: newEmail, token: oldToken! }), 429, 'rate_limited')
+  const [moved, old] = [await ask({ email: newEmail, token }), await ask({ email: EMAIL, token: oldToken! })]
+  assert.deepEqual([moved.body.downloads.length, moved.body.statusToken], [1, token])
+  assert.deepEqual([old.body.downloads.length, old.body.statusToken], [1, oldToken])
+})
+
 test('the seller’s support address is told to the buyer, and to nobody else', async (t) => {
   const shop = await startTestShop(t)
   const { orderId } = await shop.paid()

@@ -12,7 +12,7 @@ import { ReceiptRequest, StatusParams } from './schema.ts'
 
 interface Asked {
   refuseUnknown: (request: FastifyRequest) => Promise<never>
-  emailMatches: (order: OrderView, asked: AskedBy) => Promise<boolean>
+  matchingAddress: (order: OrderView, asked: AskedBy) => Promise<string | undefined>
 }
 
 const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
@@ -21,7 +21,7 @@ const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again lat
 export function receiptRoute(
   server: Server,
   { db, jobs, findOrder, limits }: CheckoutParts,
-  { refuseUnknown, emailMatches }: Asked,
+  { refuseUnknown, matchingAddress }: Asked,
 ): void {
   server.post(
     '/api/checkout/:orderId/receipt',
@@ -46,7 +46,7 @@ export function receiptRoute(
       const order = await findOrder(request.params.orderId)
       if (!order) return refuseUnknown(request)
       const hasFiles = isDelivered(order.state) && !order.goingBack
-      if ((await emailMatches(order, request.body)) && hasFiles) {
+      if ((await matchingAddress(order, request.body)) !== undefined && hasFiles) {
         // counted where a mail goes out: a stranger's requests do not use up the buyer's
         if (limits.receipt)
           refuseBeyond(await countUses(db, [{ key: `receipt:${order.id}`, limit: limits.receipt }]), TOO_MANY_RECEIPTS)

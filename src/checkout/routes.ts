@@ -193,13 +193,16 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       const synced = wantsSync && (await syncOrder(parts, orderId))
       const order = await findOrder(orderId)
       if (!order) return refuseUnknown(request)
-      const matches = await emailMatches(parts, order, request.query)
-      const statusToken = parts.statusTokens.tokenFor(orderId, order.email)
-      return statusOf(order, { matches, links: parts.links, synced: wantsSync ? synced : undefined, statusToken })
+      const address = await matchingAddress(parts, order, request.query)
+      const statusToken = address === undefined ? undefined : parts.statusTokens.tokenFor(orderId, address)
+      return statusOf(order, { links: parts.links, synced: wantsSync ? synced : undefined, statusToken })
     },
   )
 
-  receiptRoute(server, parts, { refuseUnknown, emailMatches: (order, asked) => emailMatches(parts, order, asked) })
+  receiptRoute(server, parts, {
+    refuseUnknown,
+    matchingAddress: (order, asked) => matchingAddress(parts, order, asked),
+  })
 }
 
 const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
@@ -213,28 +216,28 @@ export interface AskedBy {
 }
 
 /**
- * Whether an address is the order's. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too.
- * A buyer who shows the order's token with the right address is not counted with those who guess.
+ * The address that is asked with, if it is the order's or becomes it: undefined for a wrong one. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too.
+ * A buyer who shows the token of a right address with it is not counted with those who guess.
  */
-async function emailMatches(
+async function matchingAddress(
   { db, limits, statusTokens }: CheckoutParts,
   { id, email, wrongEmails }: { id: string; email: string; wrongEmails: number },
   { email: given, token }: AskedBy,
-): Promise<boolean> {
-  if (given === undefined || given === '') return false
+): Promise<string | undefined> {
+  if (given === undefined || given === '') return undefined
   // a "+" that a client forgot to encode arrives as a space, which no address has
   const address = canonicalEmail(given).replaceAll(' ', '+')
   // an order that is on its way to another mailbox opens with both addresses
   const matches = address === email || (await isMovingTo(db, id, address))
   const limit = limits.wrong_email
-  if (!limit) return matches
-  if (matches && token && statusTokens.isGood(token, id, email)) return true
+  if (!limit) return matches ? address : undefined
+  if (matches && token && statusTokens.isGood(token, id, address)) return address
   const guesses = underWay.get(id) ?? 0
   if (wrongEmails + guesses >= limit.count) {
     const more = { retryAfterSeconds: limit.seconds, limitCount: limit.count }
     throw new Refusal('rate_limited', TOO_MANY_GUESSES, more)
   }
-  if (matches) return true
+  if (matches) return address
   underWay.set(id, guesses + 1)
   try {
     refuseBeyond(await countUses(db, [{ key: `wrong_email:${id}`, limit }]), TOO_MANY_GUESSES)
@@ -243,5 +246,5 @@ async function emailMatches(
     if (left > 0) underWay.set(id, left)
     else underWay.delete(id)
   }
-  return false
+  return undefined
 }

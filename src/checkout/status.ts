@@ -17,15 +17,10 @@ const POLL_SELDOM_MS = 30_000
 const SOON_MS = 60_000
 const LATER_MS = 10 * 60_000
 
-/** What an order's status says: to anybody how it stands, to its buyer everything. */
+/** What an order's status says: to anybody how it stands, and everything to its buyer, who alone is given a token. */
 export function statusOf(
   order: OrderView,
-  {
-    matches,
-    links,
-    synced,
-    statusToken,
-  }: { matches: boolean; links: Links; synced: boolean | undefined; statusToken: string },
+  { links, synced, statusToken }: { links: Links; synced: boolean | undefined; statusToken: string | undefined },
 ): OrderStatus {
   const forAnybody: OrderStatus = {
     orderId: order.id,
@@ -39,7 +34,7 @@ export function statusOf(
     nextPollMs: nextPollMs(order),
     ...(synced !== undefined && { synced }),
   }
-  if (!matches) return forAnybody
+  if (statusToken === undefined) return forAnybody
   return {
     ...forAnybody,
     downloads: freshLinks(order.id, order.files, links.downloadUrl),
