@@ -14,7 +14,7 @@ import { checkoutRoutes } from './checkout/routes.ts'
 import type { Config } from './config.ts'
 import { type Connection, connect } from './kit/database.ts'
 import { healthRoutes } from './kit/health.ts'
-import { CONNECTIONS_OF_A_NETWORK, newServer } from './kit/http.ts'
+import { CONNECTIONS_OF_A_NETWORK, closeWithin, newServer } from './kit/http.ts'
 import { openInstallation } from './kit/installation.ts'
 import { startJobs } from './kit/jobs.ts'
 import { registerLimits } from './kit/limits.ts'
@@ -235,11 +235,11 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
     tellSales: () => tellSales(db, jobs),
     tellOffSale: () => tellOffSale(db, jobs),
     startDraining: () => (closing = true),
-    /** Takes nothing new, finishes what runs, and hands the jobs over. */
-    async close() {
+    /** Takes nothing new, gives what runs `requestsMs` to finish, and hands the jobs over. */
+    async close(requestsMs: number) {
       closing = true
       await jobs.rest()
-      await server.close()
+      await closeWithin(server, requestsMs)
       await jobs.stop()
       mailers.close()
     },

@@ -21,8 +21,9 @@ const { diskPath } = await import('./kit/storage/disk.ts')
 /** Connections for what buyers and sellers ask, and for what must get through beside them. */
 const MAIN_CONNECTIONS = 16
 const RESERVED_CONNECTIONS = 4
-/** What runs may finish for so long after a signal. */
+/** What runs may finish for so long after a signal, and requests for so long: what is done after them needs the rest of it. */
 const CLOSE_TIMEOUT_MS = 15_000
+const REQUESTS_CLOSE_MS = 6_000
 const GIVE_BACK_AFTER_MS = 3_000
 
 const own: { database?: EmbeddedPostgres } = {}
@@ -56,7 +57,7 @@ async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<
   app.startDraining()
   await sleep(drainSeconds * 1000, undefined, { signal: hurry.signal }).catch(() => {})
   const finished = (async () => {
-    await app.close()
+    await app.close(REQUESTS_CLOSE_MS)
     await Promise.all([main.close(), reserved.close()])
     await own.database?.stop()
   })()

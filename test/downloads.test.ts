@@ -458,6 +458,14 @@ async function stalledReader(url: string): Promise<http.ClientRequest> {
   return request
 }
 
+test('a download that its reader has stopped taking does not hold up the end of the service', async (t) => {
+  const shop = await startTestShop(t)
+  const { downloads } = await bought(shop, [{ name: 'film.mp4', bytes: randomBytes(64 * 1024 ** 2) }])
+  const reader = await stalledReader(shop.url + pathOf(downloads[0]))
+  await shop.close(100)
+  reader.destroy()
+})
+
 /** How much memory a process holds, in bytes. */
 function residentBytes(pid: number): number {
   const file = `/proc/${pid}/status`

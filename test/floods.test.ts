@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import net from 'node:net'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { Refusal } from '../src/kit/errors.ts'
@@ -13,6 +13,9 @@ import { assertLimited, newAddress } from './seller.ts'
 import { type Ends, assertProblem, eventually, startTestShop } from './shop.ts'
 
 // What one sender may use up before anything is known of it: connections, requests, and the time of an answer.
+
+/** More than the system keeps for a reader. */
+const LARGE_BYTES = 400 * 65_536
 
 async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
   const server = await newServer({
@@ -28,6 +31,12 @@ async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
   const answers = new EventEmitter()
   server.addHook('onResponse', (_request, _reply, done) => void (answers.emit('answer'), done()))
   server.get('/', async () => 'read')
+  const large: Readable[] = []
+  server.get('/large', async (_request, reply) => {
+    const pieces = Array.from({ length: LARGE_BYTES / 65_536 }, () => Buffer.alloc(65_536, 'x'))
+    large.push(Readable.from(pieces))
+    return reply.send(large.at(-1))
+  })
   server.post('/plain', async () => 'read')
   for (const streamed of [true, false])
     server.post(streamed ? '/streamed' : '/early', { config: { streamed }, onRequest: async () => refuse() }, async () => 'read') // oxfmt-ignore
@@ -39,7 +48,7 @@ async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
     t.after(() => socket.destroy())
     return { socket, closed: new Promise<void>((resolve) => socket.once('close', () => resolve())), heard: () => heard }
   }
-  return { server, connect, answers }
+  return { server, connect, answers, large }
 }
 
 function refuse(): never {
@@ -64,6 +73,22 @@ test('who is refused before the body has come is listened to for some seconds, a
     assert.match(heard(), /^HTTP\/1\.1 401 /, path)
     assert.equal(heard().split('HTTP/1.1').length, 2, 'one request has one answer')
   }
+})
+
+test('a reader that takes nothing is cut, and one that goes on reading is not', async (t) => {
+  const { connect, large } = await listening(t, { readSilenceMs: 300 })
+  const stalled = connect()
+  stalled.socket.pause().write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n')
+  await eventually(async () => large[0]?.destroyed, Boolean)
+  stalled.socket.resume()
+  await stalled.closed
+  assert.match(stalled.heard(), /^HTTP\/1\.1 200 /)
+  assert(stalled.heard().length < LARGE_BYTES)
+
+  const reading = connect()
+  reading.socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  await reading.closed
+  assert(reading.heard().length > LARGE_BYTES)
 })
 
 test('any method that is not answered is 405 with those that are, known to anybody or not, with a body or without', async (t) => {

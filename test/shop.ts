@@ -74,13 +74,13 @@ export async function startTestShop(
   })
   ownUrl = (await app.server.listen({ port: 0, host: '127.0.0.1' })).replace('[::1]', '127.0.0.1')
   let closed = false
-  const close = async () => {
+  const close = async (requestsMs = 10_000) => {
     if (closed) return
     closed = true
-    await app.close()
+    await app.close(requestsMs)
     await Promise.all([main.close(), reserved.close()])
   }
-  t.after(close)
+  t.after(() => close())
 
   const storage = await openStorage(config)
   const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test', trusted: true })

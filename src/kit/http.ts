@@ -31,6 +31,8 @@ const BODY_LIMIT_BYTES = 64 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 /** Where the world reaches us: an office behind one address, each of its browsers with six. */
 export const CONNECTIONS_OF_A_NETWORK = 256
+/** A reader that takes nothing for so long is gone, or holds us up. A download can be resumed. */
+const READ_SILENCE_MS = 60_000
 /** Longer than a proxy in front keeps its connections, so that it never reuses one we are closing. */
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
@@ -66,6 +68,8 @@ export interface HttpOptions {
   openPaths: RegExp
   /** The cookie that makes a request somebody's own: another site's page must not be able to send it along. */
   sessionCookie: string
+  /** For how long a reader may take nothing of an answer. */
+  readSilenceMs?: number
 }
 
 const UNSAFE = /^(?:POST|PUT|PATCH|DELETE)$/
@@ -75,6 +79,7 @@ export type Server = Awaited<ReturnType<typeof newServer>>
 /** A server with everything that is the same for all routes: safe headers, CORS, strict JSON, problems, one log line a request. */
 export async function newServer(options: HttpOptions) {
   const { log, trustProxy, hosts, requests, connections, appUrl, openPaths, sessionCookie } = options
+  const { readSilenceMs = READ_SILENCE_MS } = options
   const server = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -151,6 +156,12 @@ export async function newServer(options: HttpOptions) {
     void reply.headers(PREFLIGHT_HEADERS).code(204).send()
   })
 
+  // as long as some of it is taken, however slowly, the time begins anew
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.raw.setTimeout(readSilenceMs, () => reply.raw.destroy())
+    done()
+  })
+
   const methodsAt = refuseUnknownRoutes(server)
   server.setErrorHandler((error: FastifyError, request, reply) =>
     sendRefusal(refusalFor(error, request), request, reply),
@@ -175,6 +186,16 @@ export async function newServer(options: HttpOptions) {
     done()
   })
   return server
+}
+
+/**
+ * Takes no new request, lets those that run finish, and ends their connections after `mostMs`: a reader that takes nothing of a
+ * download would otherwise keep us from ever ending, and all that ends after us too.
+ */
+export async function closeWithin(server: Server, mostMs: number): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), mostMs)
+  await server.close()
+  clearTimeout(cut)
 }
 
 /** A browser names the page's origin whenever it changes something. Who has no browser has no session either, or must name it too. */
