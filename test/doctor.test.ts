@@ -287,6 +287,10 @@ test('each way of paying that the settings list is tried, and nothing stays open
     /by sepa_debit \(payment_intent_invalid_parameter, req_\w+\) are refused/,
   )
   assert.deepEqual([...new Set(stripe.bank.paymentIntents.map((one) => one['status']))], ['canceled'])
+  // the least that is taken in forints is more than what is tried
+  stripe.bank.defaultCurrency = 'huf'
+  const forints = { ...listed, STRIPE_PAYMENT_METHOD_TYPES: 'card' }
+  assertSays(await examine(forints), name, 'fine', /by card can be started/)
 })
 
 test('a page in HTML is no answer, whoever gives it', async (t) => {

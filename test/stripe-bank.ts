@@ -49,6 +49,8 @@ export class StripeBank {
   readonly notActivated = new Set<string>()
   /** The account's shortened descriptor: what stands before each suffix on a card's statement. */
   statementPrefix = 'TILL'
+  /** The currency of the account's country. */
+  defaultCurrency = 'usd'
   /** The balance is empty and refunds are refused. */
   refusesRefunds = false
   private readonly owed = new Map<string, number>()
@@ -181,7 +183,7 @@ export class StripeBank {
       id: 'acct_till',
       object: 'account',
       country: 'US',
-      default_currency: 'usd',
+      default_currency: this.defaultCurrency,
       settings: {
         card_payments: { statement_descriptor_prefix: this.statementPrefix },
         payments: { statement_descriptor: `${this.statementPrefix} SHOP` },

@@ -64,7 +64,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
   return check
 }
 
-/** In the smallest unit of a currency: every way of paying takes as much, and has a least that is less. */
+/** In the smallest unit of a currency: nearly everywhere more than the least that is taken, and nowhere too much. */
 const TRIED_AMOUNT = 10_000
 
 const LEFT_OUT: Said = { status: 200, code: 'not_activated', parameter: undefined, requestId: undefined }
@@ -86,6 +86,8 @@ async function tryMethod(
     return offered?.includes(name) === false ? { name, refused: LEFT_OUT } : { name }
   } catch (error) {
     if (!(error instanceof StripeRefused && error.certain)) throw error
+    // the least of some currencies, such as forints, is more: only the amount was wrong
+    if (error.code === 'amount_too_small') return { name }
     return { name, refused: error.said }
   }
 }
