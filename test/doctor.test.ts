@@ -247,9 +247,9 @@ test('a password that is an ordinary word takes no word from what the doctor say
 
 test('a restricted key is told what it lacks; that it may not read the webhook addresses is no failure', async (t) => {
   const { env, stripe } = await startWholeShop(t)
-  stripe.knobs.forbidden = ['/v1/disputes', '/v1/events', '/v1/webhook_endpoints']
+  stripe.knobs.forbidden = ['/v1/disputes', '/v1/payment_method_configurations', '/v1/webhook_endpoints']
   const findings = await examine(env)
-  assertSays(findings, 'stripe', 'failure', /may not read disputes, events$/)
+  assertSays(findings, 'stripe', 'failure', /may not read disputes, payment method configurations$/)
   stripe.knobs.forbidden = ['/v1/webhook_endpoints']
   const rest = await examine({ ...env, PROCESSORS: 'stripe' })
   assertSays(rest, 'stripe', 'fine', /takes the key/)

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { ProductView } from '../src/checkout/schema.ts'
+import type { Log } from '../src/kit/log.ts'
+import { type Processor, ProcessorRefused } from '../src/payments/processor.ts'
+import { keepWays } from '../src/payments/ways.ts'
 import { startRazorpayShop } from './razorpay-shop.ts'
 import { type TestShop, eventually, newDatabase, startTestShop } from './shop.ts'
 import { startStripeShop, stripeSettings } from './stripe-shop.ts'
@@ -57,6 +60,40 @@ test('a processor that cannot be asked leaves the last answer, and where there n
   server.fail('hang', { match: ({ path }) => path.includes('configurations') })
   const third = await startTestShop(t, { env: stripeSettings(server), databaseUrl })
   assert.deepEqual(await railsOf(third), [...SAFE, 'wallet'])
+})
+
+test('what the key may not read is warned of once an hour, however often it is tried', async (t) => {
+  const { db } = await startTestShop(t)
+  let [time, asked, failing] = [0, 0, true]
+  const warnings: number[] = []
+  const log = { warn: () => void warnings.push(time) } as unknown as Log
+  const keeper = keepWays(db, log, () => time)
+  const fetchWays = async () => {
+    asked++
+    if (failing) throw new ProcessorRefused('the key may not read this')
+    return ['card']
+  }
+  const minute = async (tries: number) => {
+    time += 61_000
+    keeper.of('stripe')
+    await eventually(
+      async () => asked,
+      (times) => times === tries,
+    )
+  }
+  await keeper.begin(new Map([['stripe', { fetchWays } as unknown as Processor]]))
+  for (let at = 2; at <= 62; at++) await minute(at)
+  await eventually(
+    async () => warnings,
+    ({ length }) => length === 2,
+  )
+  assert.deepEqual(warnings, [0, 60 * 61_000])
+  failing = false
+  await minute(63)
+  await eventually(
+    async () => keeper.of('stripe'),
+    (ways) => ways !== undefined,
+  )
 })
 
 test('in India the account’s own methods are shown, and none that is switched off', async (t) => {

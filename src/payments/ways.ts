@@ -8,6 +8,8 @@ import type { Processor } from './processor.ts'
 const FRESH_SECONDS = 600
 /** A processor that could not be asked is asked again so soon. */
 const RETRY_MS = 60_000
+/** Where it goes on failing, the log says so this often: a key that may not read them fails for as long as it is used. */
+const WARN_MS = 3_600_000
 /** A first start waits so long for the answer, and does without it then. */
 const START_MS = 2_000
 
@@ -22,20 +24,24 @@ export interface WaysKeeper {
  * Keeps what each processor says that its account offers. Whoever shows a product gets the last answer at once; where that is
  * old, the processor is asked beside it. The answer lies in the database, for all instances and for a start during an outage.
  */
-export function keepWays(db: Db, log: Log): WaysKeeper {
+export function keepWays(db: Db, log: Log, now = () => performance.now()): WaysKeeper {
   const known = new Map<string, { ways: readonly string[] | undefined; dueAt: number }>()
+  const warnedAt = new Map<string, number>()
   let processors: ReadonlyMap<string, Processor> = new Map()
 
   async function refresh(name: string): Promise<void> {
     const before = known.get(name)?.ways
     // while this one is at work, and for a while after it has failed, nobody else begins
-    known.set(name, { ways: before, dueAt: performance.now() + RETRY_MS })
+    known.set(name, { ways: before, dueAt: now() + RETRY_MS })
     try {
       const kept = await read(db, name)
-      if (kept) known.set(name, { ways: kept.ways, dueAt: performance.now() + RETRY_MS })
+      if (kept) known.set(name, { ways: kept.ways, dueAt: now() + RETRY_MS })
       const ways = kept?.isFresh ? kept.ways : await ask(name)
-      if (ways) known.set(name, { ways, dueAt: performance.now() + FRESH_SECONDS * 1000 })
+      if (ways) known.set(name, { ways, dueAt: now() + FRESH_SECONDS * 1000 })
+      warnedAt.delete(name)
     } catch (error) {
+      if (now() < (warnedAt.get(name) ?? -Infinity) + WARN_MS) return
+      warnedAt.set(name, now())
       log.warn({ processor: name, ...errorForLog(error) }, 'which ways to pay there are could not be asked')
     }
   }
@@ -49,7 +55,7 @@ export function keepWays(db: Db, log: Log): WaysKeeper {
   return {
     of(name) {
       const one = known.get(name)
-      if (one && performance.now() > one.dueAt) void refresh(name)
+      if (one && now() > one.dueAt) void refresh(name)
       return one?.ways
     },
     async begin(opened) {

@@ -48,6 +48,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     read('refunds', shapes.anyList, (sent) => stripe.refunds.list(one, sent)),
     read('disputes', shapes.anyList, (sent) => stripe.disputes.list(one, sent)),
     read('events', shapes.anyList, (sent) => stripe.events.list(one, sent)),
+    read('payment method configurations', shapes.anyList, (sent) => stripe.paymentMethodConfigurations.list(one, sent)),
   ])
   // where they go, and what the account itself says, is good to know and not needed
   check.lacks = check.lacks.filter((what) => what !== 'webhook endpoints' && what !== 'account').sort()
