@@ -10,7 +10,7 @@ import { Head, Refused, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { WithdrawnFromSale } from '../withdrawn.tsx'
-import { ADVICE, stateOf, whenItMoves } from './order-words.ts'
+import { adviceOf, stateOf, whenItMoves } from './order-words.ts'
 import { EmailDialog } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
 import { OrderSlip } from './order-slip.tsx'
@@ -91,7 +91,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
   }
   const delivered = status === 'paid' || status === 'partially_refunded'
   const canRefund = delivered && leftOf(order) > 0
-  const advice = ADVICE[status]
+  const advice = adviceOf(order)
   const [name, tone] = stateOf(order)
   return (
     <div class="order-detail">

@@ -20,11 +20,29 @@ export const STATES: Record<Status, [name: string, tone: Tone]> = {
 /** Its bank had begun to work on the payment, and has said no. */
 export const PAYMENT_FAILED: [name: string, tone: Tone] = ['Payment failed', 'quiet']
 
-export const stateOf = ({ status, paymentFailed }: Pick<Order, 'status' | 'paymentFailed'>): [string, Tone] =>
-  paymentFailed ? PAYMENT_FAILED : STATES[status]
+/** A bank has taken a part of the price back by a dispute. For the service it is as if that part were refunded. */
+const PARTLY_CHARGED_BACK: [name: string, tone: Tone] = ['Partly charged back', 'bad']
+
+type Told = Pick<Order, 'status' | 'paymentFailed' | 'chargedBackAmount'>
+
+export function stateOf(order: Told): [name: string, tone: Tone] {
+  if (order.paymentFailed) return PAYMENT_FAILED
+  return isPartlyChargedBack(order) ? PARTLY_CHARGED_BACK : STATES[order.status]
+}
+
+const isPartlyChargedBack = ({ status, chargedBackAmount = 0 }: Told): boolean =>
+  status === 'partially_refunded' && chargedBackAmount > 0
 
 /** What to know about a state that asks for something. */
-export const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
+export const adviceOf = (order: Told): [title: string, text: string] | undefined =>
+  isPartlyChargedBack(order) ? PART_TAKEN : ADVICE[order.status]
+
+const PART_TAKEN: [title: string, text: string] = [
+  'The buyer’s bank has taken a part of the money back.',
+  'The buyer keeps the files, as after a refund of a part, and that part of the fee came back to you.',
+]
+
+const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
   disputed: [
     'The buyer’s bank has asked for the money back.',
     'The amount is on hold and the files are too, until the bank has decided. Answer it where your payments are taken.',
