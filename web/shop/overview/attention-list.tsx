@@ -28,7 +28,7 @@ export const AttentionList = ({ items }: { items: Attention[] }) => (
             <a class="name" href={hrefOf(one)}>
               {WORDS[one.what] ?? 'Something needs a look.'}
             </a>
-            <p class="small soft cut">{[one.name, one.email, moment(one.at)].filter(Boolean).join(' · ')}</p>
+            <p class="small soft cut">{[moment(one.at), one.name, one.email].filter(Boolean).join(' · ')}</p>
           </div>
         </li>
       ))}
