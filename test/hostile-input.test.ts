@@ -62,7 +62,7 @@ test('a route is told anything at all in its body and fails at nothing', async (
     name: 'Zoe',
     returnTo: '/account/',
     saleMails: 'daily',
-    token: 'not-a.token',
+    token: 'no-token',
   }
   const wrong: unknown[] = [
     null,
