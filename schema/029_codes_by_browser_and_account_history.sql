@@ -21,10 +21,11 @@ create table account_events (
   id bigint generated always as identity primary key,
   seller_id text collate "C" not null references sellers on delete cascade,
   what text collate "C" not null
-    check (what in ('identity_linked', 'identity_added', 'identity_unlinked', 'password_changed', 'email_changed')),
+    check (what in ('identity_linked', 'identity_added', 'identity_unlinked', 'password_changed', 'email_changed',
+      'support_email_changed')),
   -- Of a provider's account.
   issuer text collate "C" check (length(issuer) <= 500),
-  -- Of a provider's account, as the provider names it; of the seller's own mailbox, the new one.
+  -- Of a provider's account, as the provider names it; of the seller's own mailbox and of the support address, the new one.
   email text check (length(email) <= 254),
   at timestamptz not null default now()
 );

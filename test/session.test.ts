@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { sweepCodes } from '../src/kit/code-table.ts'
 import { newId } from '../src/kit/ids.ts'
+import { hashOf } from '../src/kit/tokens.ts'
 import { sweepSessions } from '../src/sellers/sessions.ts'
 import { type Browser, PASSWORD, cookiesOf, count, newBrowser, newMailbox, sharedPair } from './seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop } from './shop.ts'
@@ -642,6 +643,34 @@ test('a seller says where buyers reach them, and no more of it than was sent is 
   const { seller } = (await browser.session()).body
   assert.deepEqual([seller.name, seller.supportEmail], ['Ann Bell', 'ann@shop.example'])
   assert.equal((await change({ supportEmail: null })).body.seller.supportEmail, null)
+})
+
+test('another support address needs a recent sign-in, and its owner reads of it in the history and in a mail', async () => {
+  const [shop] = shared()
+  const { browser, email } = await signedIn(shop)
+  const change = (body: object) => browser.call('PATCH', '/api/auth/seller', body)
+  const told = async () =>
+    (await shop.mails(email)).filter(({ subject }) => subject.startsWith('Your support address at ')).length
+  const lines = async () =>
+    (await browser.call('GET', '/api/auth/history')).body.items.map((item: any) => [item.what, item.email])
+  assert.equal((await change({ supportEmail: 'help@shop.example' })).status, 200)
+  await eventually(told, (count) => count === 1)
+  assert.deepEqual(await lines(), [['support_email_changed', 'help@shop.example']])
+
+  await sql`
+    update sessions set created_at = now() - interval '11 minutes' where token_hash = ${hashOf(token(browser))}`.execute(
+    shop.db,
+  )
+  for (const supportEmail of ['eve@evil.example', null])
+    assertProblem(await change({ supportEmail, name: 'Eve' }), 403, 'recent_sign_in_required')
+  const same = await change({ supportEmail: 'HELP@shop.example', name: 'Ann' })
+  assert.deepEqual([same.body.seller.name, same.body.seller.supportEmail], ['Ann', 'help@shop.example'])
+  assert.equal((await lines()).length, 1, 'what stays as it was is no news')
+
+  await browser.signInByCode(email)
+  assert.equal((await change({ supportEmail: null })).status, 200)
+  assert.deepEqual((await lines())[0], ['support_email_changed', email])
+  await eventually(told, (count) => count === 2)
 })
 
 test('which ways in there are is no secret, and holds nothing else', async () => {

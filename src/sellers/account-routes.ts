@@ -4,6 +4,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { changeEmail } from './change-email.ts'
+import { changeSeller } from './change-seller.ts'
 import { findAwaited } from './codes.ts'
 import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION, sellerView } from './guard.ts'
@@ -21,7 +22,6 @@ import {
   Sessions,
   SignedInSeller,
 } from './schema.ts'
-import { changeSeller } from './sellers.ts'
 import { endOtherSessions, endSessionById, listSessions } from './sessions.ts'
 
 /** Who is signed in, where, and under which name and mailbox. */
@@ -139,21 +139,23 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
       schema: {
         operationId: 'renameSeller',
         summary: 'Change the name and the support address that buyers read',
-        description: 'What is left out stays as it is.',
+        description:
+          'What is left out stays as it is. Another support address needs a sign-in of the last ten minutes, and the owner is told.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: SellerChange,
-        response: { 200: SignedInSeller, ...refusals },
+        response: { 200: SignedInSeller, ...refusing('recent_sign_in_required') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
-      const { name, supportEmail } = request.body
-      const changed = await changeSeller(db, seller.id, {
-        name: name?.trim(),
-        supportEmail: supportEmail && canonicalEmail(supportEmail),
-      })
-      return { seller: sellerView({ ...seller, ...changed }) }
+      const signedIn = await browsers.signedIn(request, reply)
+      const { name, supportEmail: given } = request.body
+      const supportEmail = given && canonicalEmail(given)
+      // whoever has stolen a session must not have buyers write to them
+      if (supportEmail !== undefined && supportEmail !== signedIn.seller.supportEmail)
+        await browsers.recentlySignedIn(request, reply)
+      const seller = await changeSeller(parts, signedIn, { name: name?.trim(), supportEmail })
+      return { seller: sellerView(seller) }
     },
   )
 

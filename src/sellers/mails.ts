@@ -11,7 +11,10 @@ const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200,
 
 /** What happened to an account, for its owner to read, who may not have done it. */
 export type Notice =
-  | { kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked'; to: string }
+  | {
+      kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked' | 'support_email_changed'
+      to: string
+    }
   | { kind: 'email_changed'; to: string; newEmail: string }
 
 type DatedNotice = Notice & { at: string }
@@ -105,6 +108,10 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
     password_changed: {
       subject: `Your password at ${host} was changed`,
       text: 'Your password was changed, and every other session has ended.',
+    },
+    support_email_changed: {
+      subject: `Your support address at ${host} was changed`,
+      text: 'Buyers read another address for their questions from now on, and their answers to our mails go there. Your account’s page shows which one.',
     },
     identity_linked: {
       subject: `A new way to sign in at ${host}`,

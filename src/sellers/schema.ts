@@ -107,12 +107,21 @@ export const History = Type.Object({
   items: Type.Array(
     Type.Object({
       at: Time,
-      what: Type.Enum(['identity_linked', 'identity_added', 'identity_unlinked', 'password_changed', 'email_changed'], {
-        description: '`identity_added`: a further account of a provider that has had one linked before.',
-      }),
+      what: Type.Enum(
+        [
+          'identity_linked',
+          'identity_added',
+          'identity_unlinked',
+          'password_changed',
+          'email_changed',
+          'support_email_changed',
+        ],
+        { description: '`identity_added`: a further account of a provider that has had one linked before.' },
+      ),
       issuer: Type.Union([Type.String(), Type.Null()], { description: 'Of a provider’s account: which provider.' }),
       email: Type.Union([Type.String(), Type.Null()], {
-        description: 'Of a provider’s account, as the provider names it; of the seller’s own mailbox, the new one.',
+        description:
+          'Of a provider’s account, as the provider names it; of the seller’s own mailbox and of the support address, the new one.',
       }),
     }),
     { description: 'The newest first, at most fifty.' },

@@ -75,17 +75,3 @@ async function firstProof(tx: Tx, sellerId: string): Promise<void> {
   await sql`delete from account_events where seller_id = ${sellerId}`.execute(tx)
   await sql`update sellers set email_proven_at = now() where id = ${sellerId}`.execute(tx)
 }
-
-/** The name that buyers read, and where they reach the seller. What is undefined stays. */
-export async function changeSeller(
-  db: Db,
-  sellerId: string,
-  { name, supportEmail }: { name?: string | undefined; supportEmail?: string | null | undefined },
-): Promise<Pick<SellerRow, 'name' | 'supportEmail'>> {
-  const { rows } = await sql<Pick<SellerRow, 'name' | 'supportEmail'>>`
-    update sellers set name = coalesce(${name ?? null}, name),
-      support_email = case when ${supportEmail !== undefined}::boolean then ${supportEmail ?? null} else support_email end
-    where id = ${sellerId}
-    returning name, support_email as "supportEmail"`.execute(db)
-  return rows[0]!
-}

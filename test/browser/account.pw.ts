@@ -180,6 +180,32 @@ test('what needs a fresh sign-in leads to one and back, and what was typed is st
   await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
 })
 
+test('another support address needs a fresh sign-in, which keeps what was typed, and stands in the history', async ({
+  page,
+}) => {
+  const email = await signUp(page)
+  const support = newSellerEmail()
+  // ten minutes later
+  await page.route('**/api/auth/seller', (route) =>
+    route.fulfill({ status: 403, json: { code: 'recent_sign_in_required' } }),
+  )
+  const field = page.getByLabel('Where buyers reach you')
+  await field.fill(support)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText(again)
+  await page.unrouteAll()
+  await page.getByRole('link', { name: 'Sign in again' }).click()
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await codeField(page).fill(await codeFor(page, email, 2))
+  await expectAccount(page, email)
+  await expect(field).toHaveValue(support)
+  await field.press('Enter')
+  await expect(page.getByText(`Saved. Buyers write to ${support}.`)).toBeVisible()
+  await expect(page.locator('#history')).toContainText('Buyers read another support address')
+  await page.reload()
+  await expect(field).toHaveValue(support)
+})
+
 test('signing out leaves nothing to come back to', async ({ page }) => {
   const email = await signUp(page)
   await page.goto('/pricing/')

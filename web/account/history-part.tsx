@@ -8,6 +8,7 @@ const WHAT: Record<AccountEvent['what'], string> = {
   identity_unlinked: 'An account at an identity provider was unlinked',
   password_changed: 'The password was set',
   email_changed: 'The account moved to another address',
+  support_email_changed: 'Buyers read another support address',
 }
 
 /** What protects the account, and when it changed: so that an owner sees what somebody else has done. */

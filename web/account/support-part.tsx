@@ -1,13 +1,20 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { DRAFTS, keep, recall } from '../shop/kept.ts'
+import { Trouble } from '../ui/api.ts'
 import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
 import { useDeed } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
+/** What was typed when a fresh sign-in was asked for, which leads away from the page. Another account has nothing to do with it. */
+const typedBy = (sellerId: string) => `${DRAFTS}support-address:${sellerId}`
+
 /** Where buyers write to. Left empty, they read the address that the seller signs in with. */
 export function SupportPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [email, setEmail] = useState(seller.supportEmail ?? '')
+  const [email, setEmail] = useState(() => recall(typedBy(seller.id)) ?? seller.supportEmail ?? '')
+  // once: who comes another time finds what is saved
+  useEffect(() => keep(typedBy(seller.id), undefined), [seller.id])
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const deed = useDeed()
@@ -19,7 +26,12 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
     setFault(wrong)
     if (wrong) return
     void deed.run(async () => {
-      const { seller: changed } = await account.asSeller(() => changeSeller({ supportEmail: given || null }))
+      const { seller: changed } = await account
+        .asSeller(() => changeSeller({ supportEmail: given || null }))
+        .catch((refused: unknown) => {
+          if (refused instanceof Trouble && refused.code === 'recent_sign_in_required') keep(typedBy(seller.id), given)
+          throw refused
+        })
       // what was typed meanwhile stays
       setEmail((present) => (present === email ? (changed.supportEmail ?? '') : present))
       await account.changed(changed)

@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { tellOwner } from './history.ts'
+import { type SellerRow, lockSellerById } from './sellers.ts'
+import { type SignedIn, holdSession } from './sessions.ts'
+
+/**
+ * Changes the name that buyers read, and where they reach the seller; what is undefined stays. Buyers write to the support address
+ * with what they bought, so another one is told to the owner, who may not have named it. Throws `not_signed_in`.
+ */
+export const changeSeller = (
+  { db, jobs }: { db: Db; jobs: Jobs },
+  { id: sessionId, seller: { id } }: SignedIn,
+  { name, supportEmail }: { name?: string | undefined; supportEmail?: string | null | undefined },
+): Promise<SellerRow> =>
+  inTransaction(db, async (tx) => {
+    const seller = await lockSellerById(tx, id)
+    if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+    const changed = {
+      name: name ?? seller.name,
+      supportEmail: supportEmail === undefined ? seller.supportEmail : supportEmail,
+    }
+    await sql`
+      update sellers set name = ${changed.name}, support_email = ${changed.supportEmail} where id = ${id}`.execute(tx)
+    if (changed.supportEmail !== seller.supportEmail) {
+      const event = {
+        sellerId: id,
+        what: 'support_email_changed',
+        email: changed.supportEmail ?? seller.email,
+      } as const
+      await tellOwner(tx, jobs, event, seller.email)
+    }
+    return { ...seller, ...changed }
+  })
