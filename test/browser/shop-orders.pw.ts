@@ -173,7 +173,9 @@ test('a mistyped address is changed once whoever reads the right one has confirm
     .toBeDefined()
   await expect(async () => {
     await page.reload()
-    await expect(page.getByText(/has confirmed it, and both addresses open the order\. It moves on /)).toBeVisible()
+    await expect(page.getByText(/has confirmed it, and both addresses open the order\. It moves on /)).toBeVisible({
+      timeout: 3_000,
+    })
   }).toPass(SLOW)
   const old = await theirs.newPage()
   await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
@@ -204,7 +206,10 @@ test('a mistyped address is changed once whoever reads the right one has confirm
   await expect(page.getByText(right)).toHaveCount(0)
 })
 
-test('changing a buyer’s address needs a fresh sign-in, and leads back to the order', async ({ page }) => {
+test('changing a buyer’s address needs a fresh sign-in, and what was typed is there after it', async ({
+  page,
+  browser,
+}) => {
   const { orderId } = await buy(page.request)
   await page.route(`**/api/orders/${orderId}/email`, (route) =>
     route.fulfill({
@@ -215,11 +220,23 @@ test('changing a buyer’s address needs a fresh sign-in, and leads back to the 
   )
   await open(page, orderId)
   await page.getByRole('button', { name: 'Change the address…' }).click()
-  await page.getByLabel('New address').fill(newEmail())
+  const right = newEmail()
+  await page.getByLabel('New address').fill(right)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog').getByRole('alert')).toContainText('Please sign in again first.')
   await page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click()
   await expect(page).toHaveURL(/\/sign-in\/\?returnTo=\/shop\/&again=1/)
+  await page.unrouteAll()
+  await page.context().addCookies((await demoSeller(browser)).cookies)
+  await page.goto('/shop/')
+  await expect(page).toHaveURL(new RegExp(`#/orders/${orderId}$`))
+  await expect(page.getByLabel('New address')).toHaveValue(right)
+  await page.getByLabel('New address').press('Enter')
+  await expect(page.getByText(`A code is on its way to ${right}.`)).toBeVisible()
+  // what was done, or left, is not asked again
+  await page.reload()
+  await expect(page.getByText('Another address waits to be confirmed.')).toBeVisible()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
 const newBuyer = (browser: { newContext: (options: object) => Promise<BrowserContext> }) =>

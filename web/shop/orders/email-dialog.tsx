@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Trouble } from '../../ui/api.ts'
 import { BetterEmail } from '../../ui/better-email.tsx'
 import { Refusal } from '../../ui/refusal.tsx'
 import { emailFault, TextField } from '../../ui/text-field.tsx'
+import { DRAFTS, keep, recall } from '../kept.ts'
 import { signInAgain } from '../session.ts'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
@@ -14,9 +15,15 @@ interface EmailDialogProps {
   onClose: () => void
 }
 
+/** What was sent last and needs a fresh sign-in first, which leads away from the page and back. */
+const typedFor = (orderId: string) => `${DRAFTS}buyer-address:${orderId}`
+export const hasTyped = (orderId: string): boolean => recall(typedFor(orderId)) !== undefined
+
 /** A mistyped address is put right by whoever reads the right one: the seller names it, its reader confirms it. */
 export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
-  const [email, setEmail] = useState(order.pendingEmail ?? order.email)
+  const [email, setEmail] = useState(() => recall(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email)
+  // once: who comes to the order another time is not asked to go on
+  useEffect(() => keep(typedFor(order.orderId), undefined), [order.orderId])
   const [left, setLeft] = useState(order.pendingEmail === undefined)
   const [fault, setFault] = useState<string>()
   const [tries, setTries] = useState(0)
@@ -36,16 +43,25 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
     if (wrong) return
     setBusy(true)
     setTrouble(undefined)
+    // before it is sent: where the session is over, the answer leads straight to the sign-in page
+    keep(typedFor(order.orderId), email.trim())
     try {
-      onDone(await changeEmail(order.orderId, email.trim()))
+      const sent = await changeEmail(order.orderId, email.trim())
+      keep(typedFor(order.orderId), undefined)
+      onDone(sent)
     } catch (refused) {
+      if (!needsSignIn(refused)) keep(typedFor(order.orderId), undefined)
       setTrouble(refused)
       setBusy(false)
     }
   }
+  const leave = () => {
+    keep(typedFor(order.orderId), undefined)
+    onClose()
+  }
   const said = trouble ? explain(trouble) : undefined
   return (
-    <Dialog title="Change the buyer’s address" closable={!busy} onClose={onClose} onSubmit={send}>
+    <Dialog title="Change the buyer’s address" closable={!busy} onClose={leave} onSubmit={send}>
       <p class="small">
         The order stands under <span class="address">{order.email}</span>. A code goes to the new address. When its
         reader has entered that code on the order’s page, both addresses open the order, and the old one is asked. The
@@ -68,14 +84,17 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
       {said && (
         <Refusal key={tries} title={said.title}>
           {said.text && <p>{said.text}</p>}
-          {trouble instanceof Trouble && trouble.code === 'recent_sign_in_required' && (
+          {needsSignIn(trouble) && (
             <button type="button" class="link" onClick={signInAgain}>
               Sign in again
             </button>
           )}
         </Refusal>
       )}
-      <Choices busy={busy ? 'Sending the code…' : undefined} action="Send the code" away="Leave it" onClose={onClose} />
+      <Choices busy={busy ? 'Sending the code…' : undefined} action="Send the code" away="Leave it" onClose={leave} />
     </Dialog>
   )
 }
+
+const needsSignIn = (trouble: unknown): boolean =>
+  trouble instanceof Trouble && trouble.code === 'recent_sign_in_required'

@@ -11,7 +11,7 @@ import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { WithdrawnFromSale } from '../withdrawn.tsx'
 import { adviceOf, stateOf, whenItMoves } from './order-words.ts'
-import { EmailDialog } from './email-dialog.tsx'
+import { EmailDialog, hasTyped } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
 import { OrderSlip } from './order-slip.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
@@ -63,7 +63,10 @@ interface Navigation {
 }
 
 function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
-  const [asking, setAsking] = useState<'refund' | 'email'>()
+  // back from a fresh sign-in, the seller goes on where it was asked for
+  const [asking, setAsking] = useState<'refund' | 'email' | undefined>(() =>
+    hasTyped(order.orderId) ? 'email' : undefined,
+  )
   const [said, setSaid] = useState('')
   const [busy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<unknown>()
