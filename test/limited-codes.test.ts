@@ -63,3 +63,36 @@ test('vouchers void no limit: an order that has one all the same keeps its use u
   assert.equal((await shop.status(order.orderId)).status, 'paid')
   assert.equal(await usesOf(shop, id), 1)
 })
+
+test('a buyer who is at the bank when the hold ends gets as much time again, once', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const { id, productId } = await withCode(shop, { limit: 2 })
+  const [stays, leaves] = await Promise.all(
+    ['bob@example.com', 'eve@example.com'].map(
+      async (email) => (await shop.call('POST', '/api/checkout', buy(productId, email))).body,
+    ),
+  )
+  const endHold = async () => {
+    await sql`update orders set expires_at = now(), due_at = now()`.execute(shop.db)
+    await shop.reconcile()
+  }
+  const lives = async () =>
+    (
+      await sql<{ minutes: number; dueInTime: boolean }>`
+        select round(extract(epoch from expires_at - now()) / 60)::int as minutes, due_at <= expires_at as "dueInTime"
+        from orders where state = 'pending'`.execute(shop.db)
+    ).rows
+  for (const order of [stays, leaves]) bank.confirm(intentOf(order), { outcome: 'requires_action' })
+  await endHold()
+  const renewed = { minutes: 15, dueInTime: true }
+  assert.deepEqual(await lives(), [renewed, renewed])
+  assert.equal(await usesOf(shop, id), 2)
+  bank.confirm(intentOf(stays))
+  await server.delivered()
+  assert.equal((await shop.status(stays.orderId)).status, 'paid')
+
+  await endHold()
+  assert.equal((await shop.status(leaves.orderId)).status, 'expired')
+  assert.deepEqual(bank.paymentIntents.map((one) => one['status']).toSorted(), ['canceled', 'succeeded'])
+  assert.equal(await usesOf(shop, id), 1)
+})

@@ -71,6 +71,13 @@ export async function expireIfOver(tx: Tx, orderId: string): Promise<boolean> {
   return rows.length > 0 && (await moveOrderIfAllowed(tx, orderId, 'expire')) !== undefined
 }
 
+/** A locked order whose time is over gets some more of it, and is looked at then. */
+export async function putOffEnd(tx: Tx, orderId: string, minutes: number): Promise<void> {
+  await sql`
+    update orders set expires_at = now() + make_interval(mins => ${minutes}), due_at = now() + make_interval(mins => ${minutes})
+    where id = ${orderId} and state in ('pending', 'processing') and expires_at <= now()`.execute(tx)
+}
+
 /** An order that was due at `dueAt` was looked at for the last time, unless something put that off since or it is still to end. */
 export async function lookNoMore(db: Db, { id, dueAt }: { id: string; dueAt: string }): Promise<void> {
   await sql`

@@ -44,6 +44,8 @@ export interface PaymentSnapshot {
   rail?: Rail | undefined
   /** Open, and the buyer has been given days to pay it. */
   takesDays?: boolean | undefined
+  /** Open, and the bank asks the buyer to confirm, such as by 3-D Secure; also where the buyer has left. */
+  atBank?: boolean | undefined
   /** How many tries the bank has declined. */
   declines: number
   captures: Capture[]

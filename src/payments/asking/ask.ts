@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { inTime } from '../../kit/time.ts'
 import { hasLimitedCode } from '../../orders/discounts/uses.ts'
-import { expireIfOver, lookNoMore, noteEvents } from '../../orders/move.ts'
+import { expireIfOver, lookNoMore, noteEvents, putOffEnd } from '../../orders/move.ts'
 import type { Attempt, Attempts } from '../attempts/attempts.ts'
 import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '../processor.ts'
 import type { Settle } from '../settle/settle.ts'
@@ -24,6 +24,8 @@ export type Reconciling = Asking & { attempts: Attempts }
 const SYNC_BUDGET_MS = 4_000
 /** One call an order in this time, over all instances, however many ask. */
 const SYNC_PAUSE_SECONDS = 3
+/** How long a bank gives its customer to confirm a payment, and some more. */
+const AT_BANK_MINUTES = 15
 /** The job that looks is started each minute: what is still due then waits for the next. */
 const LOOKING_MS = 240_000
 
@@ -114,7 +116,7 @@ async function lookAt(asking: Reconciling, order: Due): Promise<void> {
 }
 
 async function askAbout(
-  { attempts, processors, settle }: Reconciling,
+  { db, attempts, processors, settle }: Reconciling,
   order: Due,
   attempt: AttemptOf,
 ): Promise<string> {
@@ -124,9 +126,24 @@ async function askAbout(
   if (id === undefined) return 'open'
   let payment = await processor.fetchPayment(id)
   // the end of an order closes its payment first: nobody shall pay what we no longer wait for
-  if (order.over && order.state !== 'expired' && payment.state === 'open') payment = await processor.cancelPayment(id)
+  const ends = order.over && order.state !== 'expired' && payment.state === 'open'
+  if (ends && !(payment.atBank && (await waitOnce(db, order.id, attempt.id))))
+    payment = await processor.cancelPayment(id)
   await settle({ processor: processor.name, payment })
   return payment.state
+}
+
+/** Gives a buyer who confirms at the bank right now more time, and says whether it did: once for a payment. */
+function waitOnce(db: Db, orderId: string, paymentId: string): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    // the order first, as when payments are settled
+    await sql`select from orders where id = ${orderId} for update`.execute(tx)
+    const { rows } = await sql`
+      update payments set waited_at = now() where id = ${paymentId} and waited_at is null returning id`.execute(tx)
+    if (rows.length === 0) return false
+    await putOffEnd(tx, orderId, AT_BANK_MINUTES)
+    return true
+  })
 }
 
 class ProcessorRemoved extends Error {}

@@ -49,7 +49,8 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
     processorPaymentId: intent.id,
     ...(orderId && { orderId }),
     state,
-    ...(intent.status === 'requires_action' && TAKES_DAYS.test(intent.next_action?.type ?? '') && { takesDays: true }),
+    ...(intent.status === 'requires_action' &&
+      (TAKES_DAYS.test(intent.next_action?.type ?? '') ? { takesDays: true } : { atBank: true })),
     ...(pending?.payment_method_details && { rail: railUsed(pending.payment_method_details) }),
     declines: charges.filter(({ status }) => status === 'failed').length,
     captures: captured.map((charge) => ({
