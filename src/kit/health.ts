@@ -11,6 +11,8 @@ import { isBearer } from './tokens.ts'
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 const READY_TIMEOUT_MS = 2_000
+/** Anybody may ask, as often as they like, over connections that payments need: so long one answer is everybody's. */
+const READY_KEPT_MS = 500
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can do its work, so a load balancer may send requests. `/metrics`: Prometheus'
@@ -55,6 +57,7 @@ export function healthRoutes(
     done()
   })
 
+  const askDatabase = sharedAnswer(() => sql`select 1`.execute(db), READY_KEPT_MS)
   const schema = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }
   server.get(
     '/healthz',
@@ -77,8 +80,7 @@ export function healthRoutes(
     },
     async () => {
       if (isClosing()) throw new Refusal('shutting_down', 'The service is ending.', { retryAfterSeconds: 5 })
-      const answer = sql`select 1`.execute(db).then(() => true)
-      answer.catch(() => {})
+      const answer = askDatabase().then(() => true)
       const late = new Promise<false>((resolve) => setTimeout(resolve, READY_TIMEOUT_MS, false).unref())
       if (!(await Promise.race([answer, late])))
         throw new Refusal('database_unavailable', 'The database does not answer.', { retryAfterSeconds: 2 })
@@ -91,6 +93,24 @@ export function healthRoutes(
       throw new Refusal('not_found', 'There is nothing at this address.')
     return reply.type(registry.contentType).send(await registry.metrics())
   })
+}
+
+/** Asks once at a time for however many want to know, and keeps what was answered, a failure too, for `keptMs`. */
+export function sharedAnswer<T>(
+  ask: () => Promise<T>,
+  keptMs: number,
+  now = () => performance.now(),
+): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  let goodUntil = 0
+  return () => {
+    if (answer && now() < goodUntil) return answer
+    goodUntil = Number.POSITIVE_INFINITY
+    answer = ask().finally(() => (goodUntil = now() + keptMs))
+    // whoever asked may have gone on meanwhile
+    answer.catch(() => {})
+    return answer
+  }
 }
 
 function register(registry: Registry, { name, help, labels = [], isCounter = false, read }: Measure): void {
