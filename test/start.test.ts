@@ -8,7 +8,10 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { examine } from '../scripts/doctor/examine.ts'
+import { connect } from '../src/kit/database.ts'
 import { findPostmaster } from '../src/kit/embedded/pid-file.ts'
+import { openInstallation } from '../src/kit/installation.ts'
+import { newLog } from '../src/kit/log.ts'
 import { startS3Server } from './s3-server.ts'
 import { bareEnvironment, embeddedOf, serviceFolder, startService } from './service.ts'
 import { type Ends, SECRET, newDatabase, temporaryFolder } from './shop.ts'
@@ -182,6 +185,22 @@ test('an instance with other files does not start, until the database is told to
     { ...other, DATA_DIR: dataDir },
     /^STORAGE_URL: .*files belongs to another database\.|does not hold/,
   )
+})
+
+test('of two first instances with different files one is refused, however close together they start', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const connectionString = await newDatabase(t)
+    await query(connectionString, 'delete from installation')
+    const open = async () => {
+      const { db, close } = connect({ connectionString }, { connections: 1, onError: () => {} })
+      const installed = { secrets: [SECRET], storageDir: await temporaryFolder(t), s3: undefined }
+      return openInstallation(db, installed, newLog('silent')).finally(close)
+    }
+    const both = await Promise.allSettled([open(), open()])
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    const { reason } = both.find((one) => one.status === 'rejected')!
+    assert.match(String(reason), /does not hold the files of this database/)
+  }
 })
 
 test('a start that was killed between the database and the storage is made good by the next one', async (t) => {

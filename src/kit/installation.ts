@@ -32,15 +32,23 @@ export async function openInstallation(db: Db, installed: Installed, log: Log): 
   await sql`
     insert into installation (secret_fingerprint, storage_id) values (${own}, ${randomBytes(16).toString('hex')})
     on conflict do nothing`.execute(db)
-  const { rows } = await sql<{ id: string; confirmed: boolean }>`
-    update installation set secret_fingerprint = ${own}
-    where secret_fingerprint is null or secret_fingerprint = any(${secrets.map(fingerprint)})
-    returning storage_id as id, storage_confirmed_at is not null as confirmed`.execute(db)
-  const known = rows[0]
-  if (!known) throw new CannotStart(OTHER_SECRET)
   // its few bytes are no file of a seller's, and find room on a disk that takes no more of those
-  await checkStorage(await openedStorage({ ...installed, storageReserveBytes: 0 }), known, installed, log)
-  if (!known.confirmed) await sql`update installation set storage_confirmed_at = now()`.execute(db)
+  const marked = await openedStorage({ ...installed, storageReserveBytes: 0 })
+  // The row is locked until the first storage is confirmed: of two first instances with different files the second waits, and is
+  // then refused. Once it is confirmed, one instance's slow storage holds up no other.
+  const known = await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string; confirmed: boolean }>`
+      update installation set secret_fingerprint = ${own}
+      where secret_fingerprint is null or secret_fingerprint = any(${secrets.map(fingerprint)})
+      returning storage_id as id, storage_confirmed_at is not null as confirmed`.execute(tx)
+    const found = rows[0]
+    if (!found) throw new CannotStart(OTHER_SECRET)
+    if (found.confirmed) return found
+    await checkStorage(marked, found, installed, log)
+    await sql`update installation set storage_confirmed_at = now()`.execute(tx)
+    return found
+  })
+  if (known.confirmed) await checkStorage(marked, known, installed, log)
   return storage
 }
 
