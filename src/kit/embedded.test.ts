@@ -8,8 +8,10 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded.ts'
+import { claimData } from './embedded/cluster.ts'
 import { isGuarded, standGuard } from './embedded/guard.ts'
 import { findPostmaster } from './embedded/pid-file.ts'
+import type { Place } from './embedded/place.ts'
 
 const NAME = 'till'
 const AS_ROOT = process.getuid?.() === 0
@@ -276,6 +278,24 @@ if (AS_ROOT) {
     assert.equal(spawnSync('tar', ['-xf', backup, '-C', restored, '--no-same-owner']).status, 0)
     const again = await start(t, path.join(restored, 'postgres'))
     assert.deepEqual(await query(again, 'select n from kept'), [{ n: 7 }])
+  })
+
+  test('for root a folder whose owner was changed half-way is finished by the next start', async (t) => {
+    const folder = clusterFolder(t)
+    const dataDir = path.join(folder, 'data')
+    const all = fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
+    const [before, after] = [54_321, 54_322]
+    for (const name of ['.', ...all]) fs.lchownSync(path.join(dataDir, name), before, before)
+    const place = { home: folder, dataDir, account: { uid: after, gid: after } } as Place
+    let left = 10
+    const killed = t.mock.method(fs, 'lchownSync', (...args: Parameters<typeof fs.chownSync>) => {
+      if (left-- === 0) throw new Error('killed')
+      fs.chownSync(...args)
+    })
+    assert.throws(() => claimData(place), /killed/)
+    killed.mock.restore()
+    claimData(place)
+    for (const name of ['.', ...all]) assert.equal(fs.lstatSync(path.join(dataDir, name)).uid, after, name)
   })
 
   test('for root the server runs under an account of its own, never under one that others share', async (t) => {

@@ -21,11 +21,11 @@ export function claimData({ home, dataDir, account }: Place): void {
   if (account.uid === undefined) {
     throw new CannotStart(
       `${dataDir} belongs to another account (uid ${owner}), probably from an earlier start as root: ` +
-        `run "chown -R ${user} ${home}" as root, or remove it.`,
+        `run "chown -R ${user} ${home}" as root.`,
     )
   }
-  // copied or restored by root
-  for (const file of ['.', ...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
+  // Copied or restored by root. The folder itself comes last: until it is ours, a start that was killed here is made good by the next
+  for (const file of [...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }), '.']) {
     giveTo(account, path.join(dataDir, file))
   }
 }
