@@ -30,7 +30,8 @@ try {
     }
     const storage = await openStorage(config)
     // a new one where it has none: the storage that it takes the place of is refused from now on
-    const id = (await storageIdOf(storage)) ?? (await writeStorageId(storage, randomBytes(16).toString('hex')))
+    const found = await storageIdOf(storage, { deniedIsMissing: true })
+    const id = found ?? (await writeStorageId(storage, randomBytes(16).toString('hex')))
     const { rows } = await sql`
       update installation set storage_id = ${id}, storage_confirmed_at = now() returning storage_id`.execute(db)
     if (!rows[0]) throw new Error('the database has never been used by this version: start it')

@@ -27,7 +27,15 @@ export async function startS3Server(t: Ends) {
   const asked: string[] = []
   const refused: string[] = []
   /** Set by a test: what the next requests meet. */
-  const weather: { frozen: boolean; failing: boolean; full: boolean } = { frozen: false, failing: false, full: false }
+  const weather = {
+    frozen: false,
+    failing: false,
+    full: false,
+    /** The keys have lost the right to read objects. */
+    unreadable: false,
+    /** The keys may not list the bucket, so nothing is told of what is not there. */
+    unlisted: false,
+  }
 
   const server = http.createServer((request, response) => {
     void answer(request, response).catch((error: Error) => {
@@ -80,6 +88,7 @@ export async function startS3Server(t: Ends) {
       return send(response, 204, '')
     }
     const object = objects.get(key)
+    if (weather.unreadable || (!object && weather.unlisted)) return fail(403, 'AccessDenied')
     if (!object) return fail(404, 'NoSuchKey')
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
     const from = Number(range?.[1] ?? 0)

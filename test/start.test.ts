@@ -144,6 +144,22 @@ test('a bucket with wrong keys, a wrong name or a store that is away, with and w
   }
 })
 
+test('a bucket whose keys have lost the right to read is said to have wrong keys, not other files', async (t) => {
+  const s3 = await startS3Server(t)
+  // a first start with keys that may not list the bucket
+  s3.weather.unlisted = true
+  const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
+  await ranOnce(t, dataDir, { ...s3.env, DATABASE_URL })
+  s3.weather.unreadable = true
+  const env = { ...s3.env, DATA_DIR: dataDir, DATABASE_URL }
+  await assertRefused(
+    env,
+    /^S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: the bucket till-files at \S+ cannot be used \(AccessDenied, 403\)/,
+  )
+  const found = await examine({ ...env, SECRET })
+  assert(!found.some(({ says }) => says.includes('does not hold the files')), JSON.stringify(found))
+})
+
 test('a storage that was right before may be away when the service starts again', async (t) => {
   const s3 = await startS3Server(t)
   const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]

@@ -33,7 +33,7 @@ async function checkFiles(config: Installed, known: string): Promise<Finding[]> 
   const isThere = config.s3 !== undefined || fs.existsSync(config.storageDir)
   const found = isThere
     ? await openStorage(config)
-        .then(storageIdOf)
+        .then((storage) => storageIdOf(storage))
         .catch(() => null)
     : undefined
   if (found === null || found === known) return [] // the line about the storage says whether it can be used

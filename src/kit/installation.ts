@@ -65,7 +65,7 @@ async function checkStorage(
   const place = placeOf(installed)
   let found: string | undefined
   try {
-    found = await storageIdOf(storage)
+    found = await storageIdOf(storage, { deniedIsMissing: !confirmed })
     if (!found && !confirmed) found = await writeStorageId(storage, id)
   } catch (error) {
     // A storage that was right before may be away for a moment. Sales go on without it, and downloads say that they must wait
@@ -80,14 +80,18 @@ async function checkStorage(
   )
 }
 
-/** The text that says to which database a storage belongs; undefined where it says nothing. */
-export async function storageIdOf(storage: Storage): Promise<string | undefined> {
+/**
+ * The text that says to which database a storage belongs; undefined where it says nothing. Amazon answers AccessDenied for an
+ * object that is not there where the keys may not list the bucket, and also where the keys have lost their right to read. So only
+ * where the object need not be there yet (`deniedIsMissing`) does that answer mean that it is missing.
+ */
+export async function storageIdOf(storage: Storage, { deniedIsMissing = false } = {}): Promise<string | undefined> {
   try {
     return (await text(await storage.read(STORAGE_ID))).trim()
   } catch (error) {
     const { name, code } = error as { name?: string; code?: string }
-    // Amazon answers so for an object that is not there where the keys may not list the bucket
-    if (['NoSuchKey', 'NotFound', 'AccessDenied'].includes(name ?? '') || code === 'ENOENT') return undefined
+    if (name === 'NoSuchKey' || name === 'NotFound' || code === 'ENOENT') return undefined
+    if (deniedIsMissing && name === 'AccessDenied') return undefined
     throw error
   }
 }
