@@ -115,7 +115,10 @@ test('files without their database: no empty shop in its place', async (t) => {
   const dataDir = serviceFolder(t)
   await ranOnce(t, dataDir, {})
   fs.rmSync(path.join(dataDir, 'postgres'), { recursive: true })
-  await assertRefused({ DATA_DIR: dataDir }, /^There is no database in .*postgres/)
+  await assertRefused(
+    { DATA_DIR: dataDir },
+    /^There is no database in .*postgres\. If .* set DATABASE_URL, .*; else put the folder back/,
+  )
   assert(!fs.existsSync(path.join(dataDir, 'postgres')))
   await assertRefused({ DATA_DIR: dataDir, DATABASE_URL: await newDatabase(t) }, /^STORAGE_URL: .*files belongs to another database/) // oxfmt-ignore
   const withdrawn = ['file_01m7y9ddw03mvznr65rfk4ah2z', 'Gone.']

@@ -207,7 +207,7 @@ test('a folder that had a database is never given an empty one', async (t) => {
   fs.rmSync(path.join(folder, 'data'), { recursive: true })
   await assert.rejects(
     start(t, folder),
-    /There is no database in .*\(there was one here before\)\. Put it back .*or remove/,
+    /There is no database in .*\(there was one here before\)\. .* set DATABASE_URL.* put the folder back .*or remove/,
   )
 
   // what a backup of a folder held whose database lay elsewhere
@@ -218,7 +218,10 @@ test('a folder that had a database is never given an empty one', async (t) => {
   const nothing = temporaryFolder(t)
   const other = path.join(nothing, 'not-yet')
   for (const dir of [nothing, other])
-    await assert.rejects(startEmbedded({ dir, name: NAME, mayMake: false }), /There is no database in/)
+    await assert.rejects(
+      startEmbedded({ dir, name: NAME, mayMake: false }),
+      /There is no database in .* set DATABASE_URL.* put the folder back/,
+    )
   assert.deepEqual([fs.readdirSync(nothing), fs.existsSync(other)], [[], false], 'who only reads makes nothing')
   fs.mkdirSync(path.join(nothing, 'data', 'pg_wal'), { recursive: true })
   await assert.rejects(start(t, nothing), /its folder holds something else/)

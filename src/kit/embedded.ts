@@ -10,6 +10,7 @@ import {
   makeCluster,
   readPassword,
   ROLE,
+  WHERE_ELSE,
 } from './embedded/cluster.ts'
 import { findPostmaster, type Postmaster } from './embedded/pid-file.ts'
 import { type Guard, isGuarded, standGuard } from './embedded/guard.ts'
@@ -72,7 +73,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 async function startInside(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dir, name, mayMake = true, lockWaitMs = LOCK_WAIT_MS } = options
   if (fs.existsSync(dir)) checkPresence(whereIn(dir), mayMake)
-  else if (!mayMake) throw new CannotStart(`There is no database in ${dir}.`)
+  else if (!mayMake) throw new CannotStart(`There is no database in ${dir}. ${WHERE_ELSE}.`)
   const place = findPlace(dir, name, options.log)
   const lock = await lockFolder(place.home, lockWaitMs)
   try {

@@ -9,6 +9,9 @@ import { giveTo, insideFolder, type Place, runProgram } from './place.ts'
 export const ROLE = 'app'
 export const DATABASE = 'app'
 const PASSWORD_FILE = 'app-password'
+/** What an operator does about a database that is not where it was. */
+export const WHERE_ELSE =
+  'If the database is on a server, set DATABASE_URL, which is perhaps missing from the environment; else put the folder back from the machine or the backup that has it'
 /** Used only to move the data to another major version. */
 const SUPERUSER = 'postgres'
 const SUPERUSER_PASSWORD_FILE = 'superuser-password'
@@ -50,7 +53,7 @@ export function checkPresence({ home, dataDir }: Pick<Place, 'home' | 'dataDir'>
   if (mayMake && !remains && !damaged) return
   throw new CannotStart(
     `There is no database in ${dataDir}${remains || damaged ? ` (${remains || damaged})` : ''}. ` +
-      `Put it back from the machine or the backup that has it${mayMake ? `, or remove ${home} to begin with an empty one` : ''}.`,
+      `${WHERE_ELSE}${mayMake ? `, or remove ${home} to begin with an empty one` : ''}.`,
   )
 }
 
