@@ -19,12 +19,15 @@ const NEW_ACCOUNT = [
   '/bin/false',
 ]
 
+/** Ends at once, so no person works by it. */
+const NO_SHELL = /\/(?:nologin|false)$/
+
 /**
- * The account under which root runs PostgreSQL, which refuses to run as root: one named `name`, or `postgres`, and otherwise a
- * system account `name` that is made here. Never `nobody`, whose rights other services of the machine share.
+ * The account under which root runs PostgreSQL, which refuses to run as root: see `accountsFor`, and otherwise a system account
+ * that is made here. Never `nobody`, whose rights other services of the machine share.
  */
 export function accountFor(dataDir: string, name: string, log: (line: string) => void): Account {
-  const known = [name, 'postgres'].flatMap((one) => accountNamed(one) ?? [])
+  const known = accountsFor(name, readAccounts())
   const owner = fs.statSync(dataDir, { throwIfNoEntry: false })
   // A number alone proves nothing: on the machine to which data were moved it may be another service's. But a server that runs
   // on the data, left behind by an older version, keeps its account until it ends.
@@ -33,12 +36,23 @@ export function accountFor(dataDir: string, name: string, log: (line: string) =>
   return known[0] ?? makeAccount(name, log)
 }
 
-function makeAccount(name: string, log: (line: string) => void): Account {
+/**
+ * The accounts of `passwd` that may hold the data, the first choice first: one named `name`, `postgres`, one named `name`-postgres.
+ * A person of that name, who would read every buyer's data, is passed over. `postgres` has a shell on some systems, and is no person.
+ */
+export const accountsFor = (name: string, passwd: string): Account[] =>
+  [name, 'postgres', besides(name)].flatMap((one) => accountNamed(one, passwd) ?? [])
+
+const besides = (name: string) => `${name}-postgres`
+const isTaken = (name: string, passwd: string) => new RegExp(`^${name}:`, 'm').test(passwd)
+
+function makeAccount(wanted: string, log: (line: string) => void): Account {
+  const name = isTaken(wanted, readAccounts()) ? besides(wanted) : wanted
   const { error, stderr } = spawnSync('useradd', [...NEW_ACCOUNT, name], {
     encoding: 'utf8',
     env: { PATH: '/usr/sbin:/sbin:/usr/bin:/bin', LC_ALL: 'C' },
   })
-  const made = accountNamed(name) // perhaps by another start at the same moment
+  const made = accountNamed(name, readAccounts()) // perhaps by another start at the same moment
   if (!made) {
     throw new CannotStart(
       `PostgreSQL refuses to run as root, and the system account "${name}" could not be made for it ` +
@@ -49,8 +63,11 @@ function makeAccount(name: string, log: (line: string) => void): Account {
   return made
 }
 
-function accountNamed(name: string): Account | undefined {
-  const accounts = fs.readFileSync('/etc/passwd', 'utf8')
-  const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(accounts) ?? []
-  return uid && gid && Number(uid) !== 0 ? { uid: Number(uid), gid: Number(gid) } : undefined
+const readAccounts = () => fs.readFileSync('/etc/passwd', 'utf8')
+
+function accountNamed(name: string, passwd: string): Account | undefined {
+  const [, uid, gid, shell = ''] =
+    new RegExp(`^${name}:[^:\\n]*:(\\d+):(\\d+):[^:\\n]*:[^:\\n]*:(.*)$`, 'm').exec(passwd) ?? []
+  if (!uid || !gid || Number(uid) === 0) return undefined
+  return name === 'postgres' || NO_SHELL.test(shell.trim()) ? { uid: Number(uid), gid: Number(gid) } : undefined
 }
