@@ -1,11 +1,17 @@
 import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
 import { passingBytes } from './passing-bytes.ts'
 
 /** Who sends slower than this is holding a connection, not making a request. */
 const REQUEST_TIMEOUT_MS = 60_000
-/** A large file takes as long as it takes, if it comes at all. */
-const SILENCE_MS = 60_000
+/** The least that must come of a large file in a time. */
+export interface Floor {
+  bytes: number
+  ms: number
+}
+/** A large file takes as long as it takes, if it comes at all: the slowest mobile line brings twice as much. */
+const UPLOAD_FLOOR: Floor = { bytes: 32 * 1024, ms: 60_000 }
 /** Who is refused reads that soonest when all was sent: so much longer is listened to, and nothing of it kept. */
 const DRAIN_MS = 5_000
 /** What each of many streams does once for a piece costs the same for a large one; what is slow is not waited for. */
@@ -22,24 +28,49 @@ declare module 'fastify' {
   }
 }
 
-/** No body takes longer than a minute; one that is streamed is not silent for longer. `isAnswered`: whether the answer has begun. */
-export function limitBody({ raw, routeOptions }: FastifyRequest, isAnswered: () => boolean, refuse: () => void): void {
+/**
+ * No body takes longer than a minute; one that is streamed takes as long as it keeps coming, and what came of it is the handler's.
+ * `isAnswered`: whether the answer has begun.
+ */
+export function limitBody(
+  { raw, routeOptions }: FastifyRequest,
+  {
+    isAnswered,
+    refuse,
+    floor = UPLOAD_FLOOR,
+  }: { isAnswered: () => boolean; refuse: () => void; floor?: Floor | undefined },
+): void {
   if (raw.headers['transfer-encoding'] === undefined && !(Number(raw.headers['content-length']) > 0)) return
   const end = () => {
     if (raw.complete) return
     // an answer that was given already is the only one: a second would be taken for that of the next request
-    if (isAnswered()) raw.destroy()
-    else refuse()
+    if (isAnswered()) return void raw.destroy()
+    refuse()
+    // who was refused can keep the connection half open
+    const timer = setTimeout(() => raw.destroy(new Error('too slow')), DRAIN_MS)
+    raw.once('close', () => clearTimeout(timer))
   }
-  if (routeOptions.config.streamed) {
-    raw.setTimeout(SILENCE_MS, end)
-    // what is done with all of it may take its time
-    raw.once('end', () => raw.setTimeout(0))
-    return
-  }
+  if (routeOptions.config.streamed) return keepPace(raw, floor, end)
   // it ends a connection, and is no reason for the process to stay
   const timer = setTimeout(end, REQUEST_TIMEOUT_MS).unref()
   const forget = () => clearTimeout(timer)
+  raw.once('end', forget).once('close', forget)
+}
+
+/** Calls `end` once less than the floor has come in its time, unless it was us who read too slowly. */
+function keepPace(raw: IncomingMessage, { bytes, ms }: Floor, end: () => void): void {
+  let before = raw.socket.bytesRead
+  const look = () => {
+    const came = raw.socket.bytesRead - before
+    // nothing more is taken from the connection while this is full
+    const isFull = raw.readableLength >= raw.readableHighWaterMark
+    if (came < bytes && !isFull) return end()
+    before += came
+    timer = setTimeout(look, ms).unref()
+  }
+  let timer = setTimeout(look, ms).unref()
+  const forget = () => clearTimeout(timer)
+  // what is done with all of it may take its time
   raw.once('end', forget).once('close', forget)
 }
 

@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { limitBody, passBy } from './bodies.ts'
+import { type Floor, limitBody, passBy } from './bodies.ts'
 import { headHoldsCardNumber, jsonHoldsCardNumber, refusalOfBody, refusalOfHead } from './card-numbers.ts'
 import { Refusal } from './errors.ts'
 import { type HostOptions, hostGuard } from './hosts.ts'
@@ -70,6 +70,8 @@ export interface HttpOptions {
   sessionCookie: string
   /** For how long a reader may take nothing of an answer. */
   readSilenceMs?: number
+  /** How much of a streamed body must come in what time. */
+  uploadFloor?: Floor
 }
 
 const UNSAFE = /^(?:POST|PUT|PATCH|DELETE)$/
@@ -79,7 +81,7 @@ export type Server = Awaited<ReturnType<typeof newServer>>
 /** A server with everything that is the same for all routes: safe headers, CORS, strict JSON, problems, one log line a request. */
 export async function newServer(options: HttpOptions) {
   const { log, trustProxy, hosts, requests, connections, appUrl, openPaths, sessionCookie } = options
-  const { readSilenceMs = READ_SILENCE_MS } = options
+  const { readSilenceMs = READ_SILENCE_MS, uploadFloor } = options
   const server = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -136,11 +138,11 @@ export async function newServer(options: HttpOptions) {
   const budget = newBudget(requests)
   // these hooks run for every request, so they are of the cheap kind that makes no promise
   server.addHook('onRequest', (request, reply, done) => {
-    limitBody(
-      request,
-      () => reply.sent || reply.raw.headersSent,
-      () => refuseConnection(TOO_SLOW, request.raw.socket),
-    )
+    limitBody(request, {
+      isAnswered: () => reply.sent || reply.raw.headersSent,
+      refuse: () => refuseConnection(TOO_SLOW, request.raw.socket),
+      floor: uploadFloor,
+    })
     // by the route that was found: an address can spell the same one in many ways
     const isOpen = openPaths.test(request.routeOptions.url ?? request.url)
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
