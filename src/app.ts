@@ -107,19 +107,20 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   healthRoutes(server, { db: reserved.db, isClosing: () => closing, config, measures })
 
   const settle = settler(reserved.db, jobs, { bankTtlHours: config.orderTtlHours.bank })
-  const { statementPrefix } = config
+  const { statementPrefix, deadlines } = config
   const processors = await openProcessors(
     {
       processors: config.processors,
       stripe: config.stripe,
       razorpay: config.razorpay,
       statementPrefix,
+      callMs: deadlines.processorCallMs,
       db: reserved.db,
       sandbox: () => sandboxProcessor(db, jobs, config.secrets),
     },
     log,
   )
-  const asking = { db, processors, settle, log }
+  const asking = { db, processors, settle, log, ...deadlines }
   const attempts = attemptKeeper(db)
 
   const demo = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
@@ -139,12 +140,12 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   }
   signInRoutes(server, selling)
   accountRoutes(server, selling)
+  const callback = `${baseUrl}/api/auth/idp/callback`
   const providing = {
     ...selling,
     appUrl,
     provider:
-      config.idp &&
-      (await import('./sellers/provider.ts')).identityProvider(config.idp, `${baseUrl}/api/auth/idp/callback`, log),
+      config.idp && (await import('./sellers/provider.ts')).identityProvider(config.idp, callback, log, deadlines),
     attemptSigner: newSigner(config.secrets, 'provider attempt'),
   }
   providerRoutes(server, providing)
@@ -178,7 +179,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   }
   chargeRoutes(server, buying)
   libraryRoutes(server, { ...buying, downloadUrl, signer: newSigner(config.secrets, 'library') })
-  await webhookRoutes(server, { db: reserved.db, processors, settle, log })
+  await webhookRoutes(server, { db: reserved.db, processors, settle, log, askMs: deadlines.webhookAskMs })
   checkoutRoutes(server, {
     ...asking,
     attempts,

@@ -7,6 +7,7 @@ import { problemsOfKeys, problemsOfPrivate, problemsOfPublic } from './config/pu
 import { type Environment, newReader } from './config/reader.ts'
 import { type StorageConfig, readStorage } from './config/storage.ts'
 import { CannotStart } from './kit/cannot-start.ts'
+import { DEADLINES, type Deadlines } from './kit/deadlines.ts'
 import { keptSecret } from './kit/kept-secret.ts'
 import {
   type TrustedProxy,
@@ -57,6 +58,8 @@ export interface Config extends ProcessorsConfig, StorageConfig {
   readonly metricsToken: string | undefined
   /** How long the service serves on after SIGTERM, so that a proxy in front notices first. */
   readonly drainSeconds: number
+  /** Not read from the environment. */
+  readonly deadlines: Deadlines
   readonly logLevel: string
   readonly demo: boolean
   /** Started by `npm start`, which passes no signals on. */
@@ -146,6 +149,7 @@ export function readConfig(env: Environment = process.env): Config {
       'at least 32 of A-Z, a-z, 0-9 and ._~+/=-',
     ),
     drainSeconds: checked('DRAIN_SECONDS', isPublic ? 10 : 0, (value) => whole(value, 0, 600), 'seconds, at most 600'),
+    deadlines: DEADLINES,
     logLevel: checked(
       'LOG_LEVEL',
       'info',

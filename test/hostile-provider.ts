@@ -178,6 +178,7 @@ const without = (facts: Facts): Facts => Object.fromEntries(Object.entries(facts
 const JSON_TYPE = { 'content-type': 'application/json' }
 /** No answer of ours is so short that it comes to its end in time. */
 const TRICKLE_MS = 300
+export const LATE_MS = 200
 
 /** Always the same, whatever was asked. */
 const answers = (status: number, type: string, body: string) => (response: http.ServerResponse) =>
@@ -189,6 +190,8 @@ const BREAKAGES = {
   hangs: () => {},
   'hangs in the body': (response: http.ServerResponse, status: number, json: string) =>
     void response.writeHead(status, JSON_TYPE).write(json.slice(0, 5)),
+  'answers late': (response: http.ServerResponse, status: number, json: string) =>
+    void setTimeout(() => response.writeHead(status, JSON_TYPE).end(json), LATE_MS),
   'hangs up': (response: http.ServerResponse) => void response.destroy(),
   'answers 500': answers(500, 'application/json', '{"error":"server_error"}'),
   'answers 503': answers(503, 'text/html', '<h1>Nothing here</h1>'),

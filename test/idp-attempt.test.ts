@@ -26,13 +26,9 @@ import {
   shared,
 } from './provider-shop.ts'
 import { type Browser, cookiesOf, count, newBrowser, newMailbox } from './seller.ts'
-import { SECRET, type TestShop, assertProblem, realLengthOf, startTestShop } from './shop.ts'
+import { SECRET, type TestShop, assertProblem, startTestShop } from './shop.ts'
 
 // The way to the provider and back: who may walk it, how often, and what happens when the provider does not.
-
-/** What a start or a return is given, and what it may take beyond that: five seconds are promised while a provider is out of order. */
-const LIMIT_MS = 3_000
-const MORE_MS = 2_000
 
 test('I1: a return that this browser did not begin, or began otherwise, asks for no token and signs nobody in', async () => {
   const [shop] = shared()
@@ -205,55 +201,50 @@ test('an answer that does not check out, or says no, leads to the sign-in page w
   }
 })
 
-test('I13: with a provider that hangs, starting and returning are answered within five seconds, and all else as ever', async (t) => {
+test('I13: with a provider that hangs, starting and returning are answered, and nothing else waits for it', async (t) => {
   const hanging = await startHostileProvider(t)
-  const shop = await startTestShop(t, { env: settingsOf(hanging.settings) })
-  const returning = newBrowser(shop)
+  const env = settingsOf(hanging.settings)
+  const impatient = await startTestShop(t, { env, deadlines: { identityProviderMs: 700 } })
+  // this one would wait for longer than the test may take, and has not read yet what the provider says of itself
+  const patient = await startTestShop(t, {
+    env,
+    databaseUrl: impatient.databaseUrl,
+    deadlines: { identityProviderMs: 3_600_000 },
+  })
+  const [returning, late] = [newBrowser(impatient), newBrowser(impatient)]
   const back = await goThere(returning, { at: hanging })
-  const fresh = await startTestShop(t, { env: settingsOf(hanging.settings) })
+  const lateBack = await goThere(late, { at: hanging })
   hanging.lies = { broken: { discovery: 'trickles', token: 'hangs' } }
-  const signedIn = newBrowser(fresh)
+
+  assert.equal(locationOf(await returning.call('GET', back)), `${SIGN_IN}?error=idp_unavailable`)
+  const slow = await times(10, () => newBrowser(impatient).call('GET', `${START}?returnTo=/x`))
+  for (const answer of slow) assert.equal(locationOf(answer), `${SIGN_IN}?error=idp_unavailable&returnTo=%2Fx`)
+
+  const signedIn = newBrowser(patient)
   const email = newMailbox()
   await signedIn.signInByCode(email)
   await signedIn.setPassword()
-
-  const limit = realLengthOf(LIMIT_MS)
-  const began = performance.now()
-  const slow = await times(10, () => newBrowser(fresh).call('GET', `${START}?returnTo=/x`))
-  const tookMs = performance.now() - began
-  assert(tookMs < (await limit) + MORE_MS, `${tookMs} ms`)
-  for (const answer of slow) assert.equal(locationOf(answer), `${SIGN_IN}?error=idp_unavailable&returnTo=%2Fx`)
-
-  const again = realLengthOf(LIMIT_MS)
-  const started = performance.now()
-  const order: string[] = []
-  const noted = async <T>(what: string, work: Promise<T>): Promise<T> => {
-    const done = await work
-    order.push(what)
-    return done
-  }
+  let ended = false
   const waiting = Promise.all([
-    returning.call('GET', back),
-    newBrowser(fresh).call('GET', START),
+    late.through(patient).call('GET', lateBack),
+    newBrowser(patient).call('GET', START),
     signedIn.call('POST', '/api/auth/identities', {}),
+  ]).finally(() => (ended = true))
+  const [providers, code, password] = await Promise.all([
+    patient.call('GET', '/api/auth/providers'),
+    newBrowser(patient).askCode(newMailbox()),
+    newBrowser(patient).signIn(email),
   ])
-  const [providers, code, password, [returned, begun, linking]] = await Promise.all([
-    noted('other', fresh.call('GET', '/api/auth/providers')),
-    noted('other', newBrowser(fresh).askCode(newMailbox())),
-    noted('other', newBrowser(fresh).signIn(email)),
-    noted('provider', waiting),
-  ])
-  const tookAgainMs = performance.now() - started
-  assert(tookAgainMs < (await again) + MORE_MS, `${tookAgainMs} ms`)
   assert.deepEqual([providers.body, code.status, password.status], [{ idp: true }, 202, 200])
-  assert.deepEqual(order, ['other', 'other', 'other', 'provider'], 'the other ways in did not wait for the provider')
+  assert.equal(ended, false, 'the other ways in did not wait for the provider')
+
+  await hanging.close()
+  const [returned, begun, linking] = await waiting
   assert.equal(locationOf(returned), `${SIGN_IN}?error=idp_unavailable`)
   assert.equal(locationOf(begun), `${SIGN_IN}?error=idp_unavailable`)
   assertProblem(linking, 503, 'idp_unavailable')
-
-  await hanging.close()
-  assert.equal(locationOf(await newBrowser(fresh).call('GET', START)), `${SIGN_IN}?error=idp_unavailable`, 'gone')
-  assert.deepEqual((await fresh.call('GET', '/api/auth/providers')).body, { idp: true })
+  assert.equal(locationOf(await newBrowser(patient).call('GET', START)), `${SIGN_IN}?error=idp_unavailable`, 'gone')
+  assert.deepEqual((await patient.call('GET', '/api/auth/providers')).body, { idp: true })
 })
 
 test('I16: where the provider sends people back to is configured, whatever the request calls us', async (t) => {

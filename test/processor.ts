@@ -7,7 +7,7 @@ import type { Db } from '../src/kit/database.ts'
 import { derivedKey } from '../src/kit/signing.ts'
 import type { Capture, PaymentSnapshot } from '../src/payments/processor.ts'
 import { signature } from '../src/payments/sandbox/notify.ts'
-import { SECRET, type TestShop, eventually, startTestShop } from './shop.ts'
+import { type ShopOptions, SECRET, type TestShop, eventually, startTestShop } from './shop.ts'
 
 // The processor as a test needs it: it says what the test makes up, and tells how often it was asked.
 
@@ -146,13 +146,13 @@ export const times = <T>(count: number, work: (i: number) => Promise<T>): Promis
   Promise.all(Array.from({ length: count }, (_, i) => work(i)))
 
 /** Two services on one database for all tests of a file. */
-export function sharedPair(): () => [TestShop, TestShop] {
+export function sharedPair(options: ShopOptions = {}): () => [TestShop, TestShop] {
   const ends: (() => unknown)[] = []
   const t = { after: (end: () => unknown) => void ends.push(end) }
   let pair: [TestShop, TestShop] | undefined
   before(async () => {
-    const shop = await startTestShop(t)
-    pair = [shop, await startTestShop(t, { databaseUrl: shop.databaseUrl })]
+    const shop = await startTestShop(t, options)
+    pair = [shop, await startTestShop(t, { ...options, databaseUrl: shop.databaseUrl })]
   })
   after(async () => {
     for (const end of ends.reverse()) await end()

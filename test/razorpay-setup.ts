@@ -17,10 +17,12 @@ export async function startRazorpay(t: TestContext, { webhookSecrets = [ACCOUNT.
   const bank = await startRazorpayServer(ACCOUNT)
   t.after(() => bank.close())
   const { keyId, keySecret } = ACCOUNT
-  const processor = razorpayProcessor({ keyId, keySecret, webhookSecrets, apiUrl: bank.url })
+  const adapter = (more: { callMs?: number } = {}) =>
+    razorpayProcessor({ keyId, keySecret, webhookSecrets, apiUrl: bank.url, ...more })
+  const processor = adapter()
   const begin = async (amountMinor = RUPEES) =>
     (await processor.startPayment(attempt({ amountMinor }))).processorPaymentId
-  return { bank, processor, begin }
+  return { bank, processor, begin, adapter }
 }
 
 export const attempt = (different: object = {}) => ({

@@ -13,6 +13,7 @@ import { buildApp } from '../src/app.ts'
 import type { Created, OrderStatus } from '../src/checkout/schema.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { connect } from '../src/kit/database.ts'
+import type { Deadlines } from '../src/kit/deadlines.ts'
 import { type Log, newLog } from '../src/kit/log.ts'
 import { migrate } from '../src/kit/migrate.ts'
 import { derivedKey } from '../src/kit/signing.ts'
@@ -41,15 +42,20 @@ export interface Ends {
 
 export type TestShop = Awaited<ReturnType<typeof startTestShop>>
 
+export interface ShopOptions {
+  env?: Record<string, string>
+  databaseUrl?: string
+  log?: Log
+  /** Shorter or longer than the service's own. */
+  deadlines?: Partial<Deadlines>
+}
+
 /** A service of its own on a database of its own, in this process, over real HTTP. Ends with the test. */
-export async function startTestShop(
-  t: Ends,
-  { env = {}, databaseUrl, log }: { env?: Record<string, string>; databaseUrl?: string; log?: Log } = {},
-) {
+export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadlines = {} }: ShopOptions = {}) {
   const url = databaseUrl ?? (await newDatabase(t))
   const dataDir = await temporaryFolder(t)
   if (databaseUrl) await takeAnySecretAndFiles(databaseUrl)
-  const config = configOf({
+  const settings = configOf({
     DATA_DIR: dataDir,
     DATABASE_URL: url,
     SECRET,
@@ -58,6 +64,7 @@ export async function startTestShop(
     DEMO: '0',
     ...env,
   })
+  const config = { ...settings, deadlines: { ...settings.deadlines, ...deadlines } }
   const onError = () => {}
   const main = connect({ connectionString: url, ...PATIENCE }, { connections: 8, onError })
   const reserved = connect({ connectionString: url, ...PATIENCE }, { connections: 3, onError })

@@ -23,8 +23,9 @@ interface MailParts {
 }
 
 /** One for codes, for which somebody waits, and one for all else: so that much of the one never delays the other. */
-export function openMailers({ smtpUrl, mailFrom, mailConnections: connections }: Config, db: Db) {
-  const open = () => (smtpUrl ? smtpMailer(smtpUrl, mailFrom, { connections }) : outboxMailer(db))
+export function openMailers({ smtpUrl, mailFrom, mailConnections: connections, deadlines }: Config, db: Db) {
+  const options = { connections, timeoutMs: deadlines.smtpMs }
+  const open = () => (smtpUrl ? smtpMailer(smtpUrl, mailFrom, options) : outboxMailer(db))
   const mailers = { mail: open(), code: open() }
   return { ...mailers, close: () => Object.values(mailers).forEach((mailer) => mailer.close()) }
 }

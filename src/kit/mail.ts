@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import nodemailer from 'nodemailer'
 import { batched } from './batch.ts'
 import { type Db, isDatabaseOutage } from './database.ts'
+import { DEADLINES } from './deadlines.ts'
 import { type Sample, newCounter } from './measure.ts'
 import { isLoopback } from './settings.ts'
 
@@ -47,9 +48,6 @@ export class MailRefused extends Error {
  */
 const NO_MAILBOX = /^5\d\d[ -]5\.1\.(1|2|3|6|10)(?!\d)/
 
-/** The library would wait up to ten minutes; a queue that retries does not need to. */
-const SMTP_TIMEOUT_MS = 10_000
-
 /**
  * How a connection to SMTP_URL is encrypted: `always` from the start (smtps://), `required` before anything is said (STARTTLS),
  * `offered` on this machine, where the server may have no certificate, or `none` because the setting says so.
@@ -62,7 +60,7 @@ export function tlsOf(url: string): 'always' | 'required' | 'offered' | 'none' {
 }
 
 /** The way to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
-export const smtpTransport = (url: string, { timeoutMs = SMTP_TIMEOUT_MS, pool = {} } = {}) =>
+export const smtpTransport = (url: string, { timeoutMs = DEADLINES.smtpMs, pool = {} } = {}) =>
   nodemailer.createTransport({
     ...pool,
     // without our own option, which the library would take for one of its own
@@ -88,8 +86,11 @@ const IDLE_MS = 20_000
  * itself while it is sent. A mail whose connection was lost before a byte of it went out is sent over another one; every other
  * loss is an error.
  */
-export function smtpMailer(url: string, from: string, { connections = 5 } = {}): Mailer {
-  const transport = smtpTransport(url, { pool: { pool: true, maxConnections: connections, idleTimeout: IDLE_MS } })
+export function smtpMailer(url: string, from: string, { connections = 5, timeoutMs = DEADLINES.smtpMs } = {}): Mailer {
+  const transport = smtpTransport(url, {
+    timeoutMs,
+    pool: { pool: true, maxConnections: connections, idleTimeout: IDLE_MS },
+  })
   const { count, samples } = newCounter(['outcome'])
   const send = async (id: string, mail: Mail) => {
     // ends the mail together with its connection, or while it waits for one: its next try must not meet it

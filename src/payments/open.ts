@@ -14,6 +14,8 @@ export interface ProcessorsWanted {
   sandbox: () => Processor
   /** What every line on a bank statement begins with. */
   statementPrefix: string
+  /** How long one call of ours may take. */
+  callMs?: number | undefined
   /** Where it is kept which ways of paying the accounts offer: nobody asks where it is absent. */
   db?: Db | undefined
 }
@@ -24,12 +26,18 @@ export async function openProcessors(wanted: ProcessorsWanted, log: Log): Promis
   const open: Record<string, () => Promise<Processor>> = {
     async stripe() {
       const { stripeProcessor } = await import('./stripe.ts')
-      const { statementPrefix } = wanted
-      return withBreaker(stripeProcessor({ ...wanted.stripe!, statementPrefix, ways: () => kept?.of('stripe') }), log)
+      const { statementPrefix, callMs } = wanted
+      return withBreaker(
+        stripeProcessor({ ...wanted.stripe!, statementPrefix, callMs, ways: () => kept?.of('stripe') }),
+        log,
+      )
     },
     async razorpay() {
       const { razorpayProcessor } = await import('./razorpay.ts')
-      return withBreaker(razorpayProcessor({ ...wanted.razorpay!, ways: () => kept?.of('razorpay') }), log)
+      return withBreaker(
+        razorpayProcessor({ ...wanted.razorpay!, callMs: wanted.callMs, ways: () => kept?.of('razorpay') }),
+        log,
+      )
     },
     sandbox: async () => wanted.sandbox(),
   }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
+import { DEADLINES } from '../kit/deadlines.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
@@ -13,8 +14,6 @@ import type { Settle } from './settle/settle.ts'
 const BODY_LIMIT_BYTES = 256 * 1024
 /** A notification that overtook our own commit: the next moment it will be known. */
 const TOO_EARLY_RETRY_SECONDS = 2
-/** Who notifies us waits five seconds for an answer at the least; what is not answered then comes again. */
-const ASK_MS = 4_000
 /** So many refused ones in so long are no accident. */
 const MANY_REFUSALS = 10
 const REFUSALS_MS = 10 * 60_000
@@ -25,7 +24,20 @@ const REFUSALS_MS = 10 * 60_000
  */
 export async function webhookRoutes(
   parent: Server,
-  { db, processors, settle, log }: { db: Db; processors: ReadonlyMap<string, Processor>; settle: Settle; log: Log },
+  {
+    db,
+    processors,
+    settle,
+    log,
+    askMs = DEADLINES.webhookAskMs,
+  }: {
+    db: Db
+    processors: ReadonlyMap<string, Processor>
+    settle: Settle
+    log: Log
+    /** How long a notification waits for its processor: what is not answered comes again. */
+    askMs?: number
+  },
 ): Promise<void> {
   await parent.register(async (server: Server) => {
     // the bytes are all that counts: whatever type they are said to be of, also one that is none
@@ -73,7 +85,8 @@ export async function webhookRoutes(
           throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
         }
         const { told, ...event } = verified
-        const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told) : 'ignored')
+        const payment =
+          event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told, askMs) : 'ignored')
         if (payment === 'ignored' || payment === 'unknown_payment') {
           await noteWithoutEffect(db, processor.name, [event], payment)
           if (payment === 'unknown_payment') warnOfStranger(processor, event)
@@ -102,9 +115,10 @@ async function ask(
   processor: Processor,
   paymentId: string,
   told: unknown,
+  askMs: number,
 ): Promise<PaymentSnapshot | 'unknown_payment'> {
   try {
-    return await inTime(processor.fetchPayment(paymentId, told), ASK_MS)
+    return await inTime(processor.fetchPayment(paymentId, told), askMs)
   } catch (error) {
     if (error instanceof PaymentUnknown) return 'unknown_payment'
     if (!(error instanceof ProcessorUnavailable || error instanceof OutOfTime)) throw error

@@ -41,6 +41,8 @@ export interface StripeOptions {
   statementPrefix: string
   /** What the account offers, as far as is known. */
   ways?: (() => readonly string[] | undefined) | undefined
+  /** How long one call may take, with all its requests. */
+  callMs?: number | undefined
 }
 
 /**
@@ -52,9 +54,10 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
   const live = isLive(secretKey)
   if (isLive(publishableKey) !== live) throw new Error('one of Stripe’s keys is for test payments and the other is not')
   const stripe = connectStripe(secretKey, options.apiUrl)
+  const begin = () => newDeadline(options.callMs)
   const methods = checkedMethods(options.paymentMethodTypes)
-  const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix }
-  const read = async (id: string, until = newDeadline()) => snapshotOf(await papersOf(stripe, live, id, until))
+  const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix, begin }
+  const read = async (id: string, until = begin()) => snapshotOf(await papersOf(stripe, live, id, until))
 
   return {
     name: 'stripe',
@@ -62,12 +65,12 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency, options.ways?.()) : []),
     startPayment: (payment) => startPayment(account, payment),
     async fetchPayment(id, told) {
-      const until = newDeadline()
+      const until = begin()
       const papers = await papersOfSuccess(stripe, live, id, until, told)
       return papers ? snapshotOf(papers) : read(id, until)
     },
     async cancelPayment(id) {
-      const until = newDeadline()
+      const until = begin()
       try {
         await ask(shapes.paymentIntent, until, (sent) =>
           stripe.paymentIntents.cancel(checkedId(id), { cancellation_reason: 'abandoned' }, sent),
@@ -79,7 +82,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
       return read(id, until)
     },
     async refund(wanted): Promise<PaymentSnapshot> {
-      const until = newDeadline()
+      const until = begin()
       await sendBack(stripe, live, wanted, until).catch(ifChargedBack)
       return read(wanted.processorPaymentId, until).catch(refundTaken)
     },

@@ -1,7 +1,5 @@
 import type { CustomFetch } from 'openid-client'
 
-/** All that a start or a return may take, whatever the provider does. We promise five seconds, and have work of our own. */
-const BUDGET_MS = 3_000
 /** Metadata, key sets and tokens are some kilobytes. */
 const BODY_LIMIT_BYTES = 512 * 1024
 /** Its body often has the form of a refusal, which the library would take it for. */
@@ -15,9 +13,9 @@ export interface Exchange {
   end(): void
 }
 
-export function beginExchange(): Exchange {
+export function beginExchange(budgetMs: number): Exchange {
   const ending = new AbortController()
-  const timer = setTimeout(() => ending.abort(), BUDGET_MS)
+  const timer = setTimeout(() => ending.abort(), budgetMs)
   const exchange: Exchange = {
     outage: false,
     async fetch(address, options) {

@@ -18,6 +18,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
+import { DEADLINES } from '../kit/deadlines.ts'
 import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from '../kit/email.ts'
 import type { Log } from '../kit/log.ts'
 import {
@@ -41,14 +42,14 @@ const EMAIL = new RegExp(EMAIL_PATTERN)
 const SUBJECT = /^[\x20-\x7e]{1,255}$/
 
 /**
- * The client of any OpenID Connect provider: authorization code flow with PKCE. Both calls end in under four seconds and
- * throw nothing but a ProviderFault.
+ * The client of any OpenID Connect provider: authorization code flow with PKCE. Both calls end soon after `identityProviderMs`, whatever
+ * the provider does, and throw nothing but a ProviderFault.
  */
 export function identityProvider(
   settings: ProviderSettings,
   redirectUri: string,
   log: Log,
-  { reachableTtlMs = REACHABLE_TTL_MS } = {},
+  { reachableTtlMs = REACHABLE_TTL_MS, identityProviderMs = DEADLINES.identityProviderMs } = {},
 ): IdentityProvider {
   const { clientId, clientSecret, authMethod } = settings
   const issuer = new URL(settings.issuer)
@@ -148,7 +149,7 @@ export function identityProvider(
   }
 
   async function guarded<T>(step: string, work: (exchange: Exchange) => Promise<T>): Promise<T> {
-    const exchange = beginExchange()
+    const exchange = beginExchange(identityProviderMs)
     try {
       return await work(exchange)
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { Deadlines } from '../deadlines.ts'
 import { openDisk } from './disk.ts'
 import type { S3Settings } from './s3-client.ts'
 import type { Storage } from './storage.ts'
@@ -6,10 +7,14 @@ export async function openStorage({
   storageDir,
   storageReserveBytes = 0,
   s3,
+  deadlines,
 }: {
   storageDir: string
   storageReserveBytes?: number
   s3?: S3Settings | undefined
+  deadlines?: Pick<Deadlines, 'storageQuestionMs'>
 }): Promise<Storage> {
-  return s3 ? (await import('./s3.ts')).openS3(s3) : openDisk(storageDir, storageReserveBytes)
+  return s3
+    ? (await import('./s3.ts')).openS3(s3, deadlines?.storageQuestionMs)
+    : openDisk(storageDir, storageReserveBytes)
 }

@@ -14,8 +14,6 @@ export interface S3Settings {
 /** A store that accepts no connection, or stops in the middle, holds nobody up for longer. */
 const CONNECTION_TIMEOUT_MS = 3_000
 const SILENCE_MS = 8_000
-/** For what is one small question: the answer is there at once, or somebody waits in vain. */
-export const QUESTION_MS = 3_000
 /** S3's least for a part, and its most parts, make the largest file some 80 GB. */
 export const PART_BYTES = 8 * 1024 ** 2
 
@@ -47,9 +45,6 @@ export async function connectS3(settings: S3Settings): Promise<S3> {
   const sdk = await import('@aws-sdk/client-s3')
   return { sdk, client: new sdk.S3Client(clientConfig(settings)) }
 }
-
-/** For one small question. */
-export const soon = () => ({ abortSignal: AbortSignal.timeout(QUESTION_MS) })
 
 export const isMissing = (error: unknown): boolean =>
   ['NotFound', 'NoSuchKey', 'NoSuchUpload'].includes((error as Error)?.name)

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { isMissing, type S3, type S3Settings, connectS3, soon } from './s3-client.ts'
+import { DEADLINES } from '../deadlines.ts'
+import { isMissing, type S3, type S3Settings, connectS3 } from './s3-client.ts'
 import { putStream } from './s3-put.ts'
 import type { Resumable, Storage } from './storage.ts'
 
@@ -10,8 +11,9 @@ import type { Resumable, Storage } from './storage.ts'
 const ADDRESS_SECONDS = 60
 
 /** A bucket. Browsers fetch from it by addresses that are made for one file each, and nobody else reads it. */
-export function openS3(settings: S3Settings): Storage {
+export function openS3(settings: S3Settings, questionMs: number = DEADLINES.storageQuestionMs): Storage {
   const { bucket: Bucket } = settings
+  const soon = () => ({ abortSignal: AbortSignal.timeout(questionMs) })
   let connecting: Promise<S3> | undefined
   const connected = () => (connecting ??= connectS3(settings))
   let signing: Promise<S3> | undefined

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
+import { DEADLINES } from '../../kit/deadlines.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { inTime } from '../../kit/time.ts'
 import { hasLimitedCode } from '../../orders/discounts/uses.ts'
@@ -15,15 +16,15 @@ export interface Asking {
   processors: ReadonlyMap<string, Processor>
   settle: Settle
   log: Log
+  /** How long a buyer waits for the processor at most (sync=1). */
+  syncBudgetMs?: number | undefined
+  /** One order is asked about once in this time, over all instances. */
+  syncPauseMs?: number | undefined
 }
 
 /** What looking after all orders needs. */
 export type Reconciling = Asking & { attempts: Attempts }
 
-/** A buyer waits for the answer: the processor gets this long. */
-const SYNC_BUDGET_MS = 4_000
-/** One call an order in this time, over all instances, however many ask. */
-const SYNC_PAUSE_SECONDS = 3
 /** How long a bank gives its customer to confirm a payment, and some more. */
 const AT_BANK_MINUTES = 15
 /** The job that looks is started each minute: what is still due then waits for the next. */
@@ -33,9 +34,11 @@ const LOOKING_MS = 240_000
  * Asks the processor about an order now, for a buyer who waits (sync=1), and settles what it says. False when it was not
  * asked: nothing is open, another request is asking, or it was asked a moment ago; and when no answer came in time.
  */
-export async function syncOrder({ db, processors, settle, log }: Asking, orderId: string): Promise<boolean> {
+export async function syncOrder(asking: Asking, orderId: string): Promise<boolean> {
+  const { db, processors, settle, log } = asking
+  const { syncBudgetMs: budgetMs = DEADLINES.syncBudgetMs, syncPauseMs: pauseMs = DEADLINES.syncPauseMs } = asking
   const { rows } = await sql<{ processor: string; processorPaymentId: string; until: string }>`
-    update orders o set sync_after = now() + make_interval(secs => ${SYNC_BUDGET_MS / 1000})
+    update orders o set sync_after = now() + make_interval(secs => ${Math.max(budgetMs, pauseMs) / 1000})
     from payments p
     where o.id = ${orderId} and o.state in ('pending', 'processing', 'expired') and o.sync_after <= now()
       and p.id = (select id from payments where order_id = o.id and processor_payment_id is not null order by id desc limit 1)
@@ -46,13 +49,13 @@ export async function syncOrder({ db, processors, settle, log }: Asking, orderId
   const ask = async () =>
     settle({ processor: processor.name, payment: await processor.fetchPayment(claim.processorPaymentId) })
   try {
-    await inTime(ask(), SYNC_BUDGET_MS)
+    await inTime(ask(), budgetMs)
     return true
   } catch (error) {
     log.warn({ orderId, ...errorForLog(error) }, 'the processor could not be asked')
     return false
   } finally {
-    const early = SYNC_BUDGET_MS / 1000 - SYNC_PAUSE_SECONDS
+    const early = Math.max(0, budgetMs - pauseMs) / 1000
     // our own claim only: a later one may be under way
     await sql`
       update orders set sync_after = sync_after - make_interval(secs => ${early})

@@ -1,9 +1,12 @@
+import { DEADLINES } from '../../kit/deadlines.ts'
 import { ProcessorRefused, ProcessorUnavailable, type Said, nameOnly } from '../processor.ts'
 
 export interface Credentials {
   keyId: string
   keySecret: string
   apiUrl?: string | undefined
+  /** How long one call may take, with all its requests. */
+  callMs?: number | undefined
 }
 
 export type Query = Record<string, string | number>
@@ -15,8 +18,6 @@ export interface Visit {
 }
 
 const API_URL = 'https://api.razorpay.com'
-/** A buyer may be waiting: all requests of one call together get this long. */
-const CALL_MS = 8_000
 /** A page of 100 payments has some 100 KB. */
 const MOST_BYTES = 4 * 1024 * 1024
 /** "No" to what was asked: asking again changes nothing by itself. All else may pass: limits and outages. */
@@ -55,7 +56,7 @@ export const unlessRefused =
  * call of ours. Whatever is no JSON answer of the kind it publishes, in time, is a ProcessorUnavailable.
  */
 export function razorpayClient(
-  { keyId, keySecret, apiUrl = API_URL }: Credentials,
+  { keyId, keySecret, apiUrl = API_URL, callMs = DEADLINES.processorCallMs }: Credentials,
   /** Sees the head of each answer. */
   onAnswer: (answer: Response) => void = () => {},
 ): () => Visit {
@@ -98,7 +99,7 @@ export function razorpayClient(
   }
 
   return () => {
-    const signal = AbortSignal.timeout(CALL_MS)
+    const signal = AbortSignal.timeout(callMs)
     return {
       get: (path, query = {}) => ask(signal, 'GET', path + queryOf(query), {}),
       post: (path, body, headers = {}) =>

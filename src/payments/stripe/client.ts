@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Stripe } from 'stripe'
+import { DEADLINES } from '../../kit/deadlines.ts'
 import { inTime } from '../../kit/time.ts'
 import { PaymentUnknown, ProcessorUnavailable, nameOnly } from '../processor.ts'
 import { LimitedHttpClient } from './http-client.ts'
 
-/** Somebody waits for most of our calls: this is what one may take, with all its requests. */
-const CALL_MS = 8_000
 /** Two requests with one idempotency key: the second is sent again this soon. */
 const KEY_IN_USE_PAUSE_MS = 200
 const PAGE_SIZE = 100
@@ -55,7 +54,7 @@ export function connectStripe(secretKey: string, apiUrl: string | undefined): St
     host: hostname,
     port: port || (secure ? 443 : 80),
     httpClient: new LimitedHttpClient(origin),
-    timeout: CALL_MS,
+    timeout: DEADLINES.processorCallMs,
     maxNetworkRetries: 0,
     telemetry: false,
   })
@@ -66,8 +65,8 @@ export interface Deadline {
   leftMs(): number
 }
 
-export function newDeadline(): Deadline {
-  const end = performance.now() + CALL_MS
+export function newDeadline(callMs: number = DEADLINES.processorCallMs): Deadline {
+  const end = performance.now() + callMs
   return { leftMs: () => Math.max(1, Math.ceil(end - performance.now())) }
 }
 

@@ -11,7 +11,7 @@ import {
   type StartedPayment,
 } from '../processor.ts'
 import { priceToStripe } from './amounts.ts'
-import { type Deadline, StripeRefused, ask, askWithKey, listed, newDeadline, unlessMissing } from './client.ts'
+import { type Deadline, StripeRefused, ask, askWithKey, listed, unlessMissing } from './client.ts'
 import { VOUCHERS, methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './shapes.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
@@ -23,6 +23,8 @@ export interface Account {
   /** Undefined: those that the account's dashboard says. */
   methods: readonly string[] | undefined
   statementPrefix: string
+  /** A call of ours begins: its time runs from now on. */
+  begin: () => Deadline
 }
 
 /** A key of its own for each time that Stripe remembers a failure instead of trying again. */
@@ -41,7 +43,7 @@ const MOST_LATER = 500
  */
 export async function startPayment(account: Account, payment: StartPayment): Promise<StartedPayment> {
   const params = paramsOf(account, payment)
-  const until = newDeadline()
+  const until = account.begin()
   const fits = (intent: PaymentIntent) =>
     intent.amount === params.amount &&
     intent.currency === params.currency &&
