@@ -10,22 +10,26 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { examine, examineConfig } from '../scripts/doctor/examine.ts'
+import { examine as examineFor, examineConfig as examineConfigFor } from '../scripts/doctor/examine.ts'
 import type { Finding } from '../scripts/doctor/finding.ts'
-import { readConfig } from '../src/config.ts'
+import { type Config, readConfig } from '../src/config.ts'
 import { startIdentityProvider } from './identity-provider.ts'
 import { startRazorpayServer } from './razorpay-server.ts'
 import { ACCOUNT } from './razorpay-setup.ts'
 import { razorpaySettings } from './razorpay-shop.ts'
 import { startS3Server } from './s3-server.ts'
 import { bareEnvironment, embeddedOf, serviceFolder, startService } from './service.ts'
-import { type Ends, SECRET, type TestShop, newDatabase, realLengthOf, startTestShop, temporaryFolder } from './shop.ts'
+import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporaryFolder } from './shop.ts'
 import { startStripeServer } from './stripe-server.ts'
 
 const DOCTOR = fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url))
 /** Nobody listens here. */
 const DEAD = 'http://127.0.0.1:4'
 type Env = Record<string, string>
+/** What answers is waited for, however busy the machine is. */
+const PATIENT = { checkMs: 60_000, requestMs: 50_000 }
+const examine = (env: Env, patience = PATIENT) => examineFor(env, patience)
+const examineConfig = (config: Config) => examineConfigFor(config, PATIENT)
 
 /** The one finding about something. */
 function about(findings: Finding[], name: string): Finding {
@@ -77,15 +81,21 @@ async function startStranger(t: Ends, answer: http.RequestListener): Promise<str
 }
 
 /** Takes every connection and says nothing. */
-async function startSilence(t: Ends): Promise<number> {
+async function startSilence(t: Ends): Promise<{ port: number; mostAtOnce: () => number }> {
   const sockets = new Set<net.Socket>()
-  const server = net.createServer((socket) => sockets.add(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+  let mostAtOnce = 0
+  const server = net
+    .createServer((socket) => {
+      sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)))
+      mostAtOnce = Math.max(mostAtOnce, sockets.size)
+    })
+    .listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  return (server.address() as net.AddressInfo).port
+  return { port: (server.address() as net.AddressInfo).port, mostAtOnce: () => mostAtOnce }
 }
 
 /** A shop with both processors, and its settings as its operator has them. */
@@ -177,8 +187,8 @@ test('where nothing listens, each says so, and what to do', async (t) => {
   assert.doesNotMatch(JSON.stringify(findings), /a-password-of-ours/)
 })
 
-test('what hangs is waited for eight seconds and no longer, all at once', async (t) => {
-  const port = await startSilence(t)
+test('a check that hangs is given up, and all checks are made side by side', async (t) => {
+  const { port, mostAtOnce } = await startSilence(t)
   const url = `http://127.0.0.1:${port}`
   const env = {
     ...(await settingsOf(t, stripeSettings({ url }))),
@@ -191,15 +201,12 @@ test('what hangs is waited for eight seconds and no longer, all at once', async 
     IDP_CLIENT_ID: 'till',
     IDP_CLIENT_SECRET: 'a secret',
   }
-  const limit = realLengthOf(8_000)
-  const began = performance.now()
-  const findings = await examine(env)
-  const tookMs = performance.now() - began
-  // a slow machine needs its time around the wait too; one after the other, two of them alone would take twice as long
-  assert(tookMs < (await limit) * 1.9, `${tookMs} ms`)
+  const findings = await examine(env, { checkMs: 1_000, requestMs: 250 })
   for (const name of ['database', 'mail', 'sign-in', 'stripe', 'razorpay'])
     assertSays(findings, name, 'failure', /no answer in time/)
   assertSays(findings, 'service', 'warning', /no answer in time/)
+  // database, mail, sign-in, Stripe, Razorpay and the service: one after the other there would be one connection at a time
+  assert(mostAtOnce() >= 6, `${mostAtOnce()} at once`)
 })
 
 test('a mail server whose certificate is not right is one that no mail would go to', async (t) => {

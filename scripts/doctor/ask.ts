@@ -1,4 +1,4 @@
-import { LIMIT_MS, type Patient } from './finding.ts'
+import type { Patient } from './finding.ts'
 
 const MOST_BYTES = 512 * 1024
 
@@ -11,12 +11,12 @@ export interface Answer {
 }
 
 /** One request over HTTP, limited in time and length, that follows nobody elsewhere. Rejects when there is no answer. */
-export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+export async function ask({ patience }: Patient, url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, {
     ...init,
     headers: { 'user-agent': 'till-doctor', ...init.headers },
     redirect: 'manual',
-    signal: AbortSignal.timeout(LIMIT_MS - 500),
+    signal: AbortSignal.timeout(patience.requestMs),
   })
   const parts: Uint8Array[] = []
   let bytes = 0

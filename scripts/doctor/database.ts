@@ -7,7 +7,7 @@ import { type Connection, type Db, connect } from '../../src/kit/database.ts'
 import { findEmbedded, startEmbedded } from '../../src/kit/embedded.ts'
 import { noteClock } from './ask.ts'
 import { DATABASE as CLOCK_OF_DATABASE } from './clock.ts'
-import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
+import { type Finding, type Patience, type Patient, failure, fine, warning } from './finding.ts'
 import { inWords } from './in-words.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
@@ -25,9 +25,12 @@ export interface Opened {
  * The service's database. An embedded one that runs is shared as any client would: taken over, it would end with us, under the
  * service that it belongs to. One that rests is started and stopped again; one that was never made is not made.
  */
-export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Opened> {
+export async function openDatabase({ databaseUrl, dataDir }: Config, { requestMs }: Patience): Promise<Opened> {
   const open = (connectionString: string, end: () => Promise<void> = async () => {}): Opened => {
-    const connection = connect({ connectionString }, { connections: 2, onError: () => {} })
+    const connection = connect(
+      { connectionString, connectionTimeoutMillis: requestMs },
+      { connections: 2, onError: () => {} },
+    )
     return { connection, close: () => connection.close().finally(end) }
   }
   const about = 'database'

@@ -3,7 +3,7 @@ import type { Environment } from '../../src/config/reader.ts'
 import { inTime } from '../../src/kit/time.ts'
 import { checkClocks } from './clock.ts'
 import { checkDatabase, openDatabase } from './database.ts'
-import { type Clock, type Finding, LIMIT_MS, type Patient, examined } from './finding.ts'
+import { type Clock, type Finding, PATIENCE, type Patience, type Patient, examined } from './finding.ts'
 import { checkInstallation } from './installation.ts'
 import { checkMail } from './mail.ts'
 import { checkProcessor } from './processors.ts'
@@ -13,36 +13,37 @@ import { checkCookies, checkKeys, checkSettings } from './settings.ts'
 import { checkBucket, checkStorage } from './storage.ts'
 
 /** All there is to say about a service with these settings. Nothing is left behind by it, and no secret is in it. */
-export async function examine(env: Environment): Promise<Finding[]> {
+export async function examine(env: Environment, patience: Patience = PATIENCE): Promise<Finding[]> {
   const { config, findings } = checkSettings(env)
-  return config ? [...findings, ...(await examineConfig(config))] : findings
+  return config ? [...findings, ...(await examineConfig(config, patience))] : findings
 }
 
 /** Everything is asked side by side. */
-export async function examineConfig(config: Config): Promise<Finding[]> {
-  const opening = openDatabase(config)
+export async function examineConfig(config: Config, patience: Patience = PATIENCE): Promise<Finding[]> {
+  const opening = openDatabase(config, patience)
   const clocks: Clock[] = []
   const baseUrl = config.baseUrl ?? ownUrl(config)
   const appUrl = config.appUrl ?? baseUrl
   const database = opening.then(({ connection }) => connection?.db)
-  const patient: Patient = { config, baseUrl, appUrl, database, clocks }
+  const patient: Patient = { config, baseUrl, appUrl, database, clocks, patience }
+
+  const checked = (about: string, advice: string, work: () => Promise<Finding | Finding[]>) =>
+    examined(about, advice, work, patience)
 
   const found = await Promise.all([
-    examined('database', 'see DATABASE_URL', async () => checkDatabase(patient, await opening)),
-    examined('storage', 'see STORAGE_URL', () =>
-      config.s3 ? checkBucket(config.s3) : checkStorage(config.storageDir),
-    ),
-    examined('secret', 'see SECRET', () => checkInstallation(patient)),
-    examined('mail', 'see SMTP_URL', () => checkMail(patient)),
-    examined('sign-in', 'see IDP_ISSUER', () => checkProvider(patient)),
+    checked('database', 'see DATABASE_URL', async () => checkDatabase(patient, await opening)),
+    checked('storage', 'see STORAGE_URL', () => (config.s3 ? checkBucket(config.s3) : checkStorage(config.storageDir))),
+    checked('secret', 'see SECRET', () => checkInstallation(patient)),
+    checked('mail', 'see SMTP_URL', () => checkMail(patient)),
+    checked('sign-in', 'see IDP_ISSUER', () => checkProvider(patient)),
     ...config.processors.flatMap((name) =>
-      name === 'sandbox' ? [] : [examined(name, 'see docs/payments.md', () => checkProcessor(patient, name))],
+      name === 'sandbox' ? [] : [checked(name, 'see docs/payments.md', () => checkProcessor(patient, name))],
     ),
-    examined('service', 'see its log', () => checkService(patient)),
+    checked('service', 'see its log', () => checkService(patient)),
   ])
   await inTime(
     opening.then(({ close }) => close()),
-    LIMIT_MS,
+    patience.checkMs,
   ).catch(() => {})
   const all = [...checkKeys(config), checkCookies(baseUrl, appUrl, config.cookieDomain), ...found.flat()]
   return withoutSecrets([...all, checkClocks(clocks)], config)

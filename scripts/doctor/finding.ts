@@ -3,8 +3,14 @@ import type { Db } from '../../src/kit/database.ts'
 import { inTime } from '../../src/kit/time.ts'
 import { inWords } from './in-words.ts'
 
-/** No check takes longer, whatever it asks. */
-export const LIMIT_MS = 8_000
+/** How long a check waits. One request ends a little earlier than its check, which then says more of what it met. */
+export interface Patience {
+  /** No check takes longer, whatever it asks. */
+  checkMs: number
+  requestMs: number
+}
+
+export const PATIENCE: Patience = { checkMs: 8_000, requestMs: 7_500 }
 
 /** What one check has to say: a line, and below one that is not fine, what to do. */
 export interface Finding {
@@ -29,6 +35,7 @@ export interface Patient {
   database: Promise<Db | undefined>
   /** Filled by whoever sees one. */
   clocks: Clock[]
+  patience: Patience
 }
 
 export const fine = (about: string, says: string): Finding => ({ about, mark: 'fine', says })
@@ -50,9 +57,10 @@ export async function examined(
   about: string,
   advice: string,
   work: () => Promise<Finding | Finding[]>,
+  { checkMs }: Patience,
 ): Promise<Finding[]> {
   try {
-    return [await inTime(work(), LIMIT_MS)].flat()
+    return [await inTime(work(), checkMs)].flat()
   } catch (error) {
     return [failure(about, inWords(error), advice)]
   }

@@ -1,12 +1,12 @@
 import { smtpTransport, tlsOf } from '../../src/kit/mail.ts'
-import { type Finding, LIMIT_MS, type Patient, failure, fine, warning } from './finding.ts'
+import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 import { inWords } from './in-words.ts'
 
 const about = 'mail'
-const TIMEOUT_MS = LIMIT_MS - 500
 
 /** Connects to the mail server exactly as the service does, and signs in. No mail is sent. */
-export async function checkMail({ config: { smtpUrl, mailFrom, isPublic }, appUrl }: Patient): Promise<Finding[]> {
+export async function checkMail({ config, appUrl, patience }: Patient): Promise<Finding[]> {
+  const { smtpUrl, mailFrom, isPublic } = config
   if (!smtpUrl)
     return isPublic
       ? [failure(about, 'no mail server', 'set SMTP_URL')]
@@ -16,7 +16,7 @@ export async function checkMail({ config: { smtpUrl, mailFrom, isPublic }, appUr
   const tls = tlsOf(smtpUrl)
   const findings: Finding[] = []
   try {
-    await smtpTransport(smtpUrl, { timeoutMs: TIMEOUT_MS }).verify()
+    await smtpTransport(smtpUrl, { timeoutMs: patience.requestMs }).verify()
     const who = username ? ', signed in' : ''
     findings.push(
       tls === 'none'

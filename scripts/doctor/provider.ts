@@ -12,7 +12,7 @@ export async function checkProvider(patient: Patient): Promise<Finding> {
   const address = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
   let answer
   try {
-    answer = await ask(address, { headers: { accept: 'application/json' } })
+    answer = await ask(patient, address, { headers: { accept: 'application/json' } })
   } catch (error) {
     return failure(about, `${address}: ${inWords(error)}`, 'correct IDP_ISSUER, or let this machine reach it')
   }

@@ -9,7 +9,7 @@ export async function checkService(patient: Patient): Promise<Finding[]> {
   const about = 'service'
   let answer: Answer
   try {
-    answer = await ask(`${baseUrl}/readyz`)
+    answer = await ask(patient, `${baseUrl}/readyz`)
   } catch (error) {
     const says = `${baseUrl}: ${inWords(error)}; so its pages and webhook addresses were not tried`
     return config.isPublic
@@ -37,13 +37,14 @@ function readiness(baseUrl: string, answer: Answer): Finding {
   )
 }
 
-async function checkPages({ baseUrl, appUrl, config }: Patient): Promise<Finding> {
+async function checkPages(patient: Patient): Promise<Finding> {
+  const { baseUrl, appUrl, config } = patient
   const about = 'pages'
   const url = `${appUrl}/pay/`
   const advice = 'let APP_URL, and the proxy behind it, lead to this service, or to a copy of dist/'
   let answer: Answer
   try {
-    answer = await ask(url, { headers: { accept: 'text/html' } })
+    answer = await ask(patient, url, { headers: { accept: 'text/html' } })
   } catch (error) {
     return failure(about, `${url}: ${inWords(error)}`, advice)
   }

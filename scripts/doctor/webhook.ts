@@ -23,7 +23,7 @@ export async function checkWebhook(patient: Patient, processor: ProcessorName): 
   const elsewhere =
     'let BASE_URL, and the proxy behind it, lead to this service without a login, a redirect or a filter'
   const post = (body: string, headers: Record<string, string> = {}) =>
-    ask(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+    ask(patient, url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
 
   let stranger: Answer
   let known: Answer
