@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureCheckout } from './checkout.ts'
+import { measureEqualTimes } from './equal-times.ts'
 import { measureFiles } from './files.ts'
 import { fillOrders, openShop } from './fill.ts'
 import { SELLERS, fillSellers } from './fill-sellers.ts'
@@ -17,7 +18,7 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const PARTS = 'start,checkout,status,payment,processor,sign-in,mail,files,sellers'
+const PARTS = 'start,checkout,status,payment,processor,sign-in,equal-times,mail,files,sellers'
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
@@ -111,6 +112,11 @@ async function measure(world: World): Promise<void> {
   if (wanted.has('sign-in')) {
     await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
       results.push(...(await measureSignIn(stage)))
+    })
+  }
+  if (wanted.has('equal-times')) {
+    await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
+      results.push(...(await measureEqualTimes(stage)))
     })
   }
   if (wanted.has('mail')) {

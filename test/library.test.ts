@@ -4,9 +4,11 @@ import { sql } from 'kysely'
 import { newSigner } from '../src/kit/signing.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
 import { askChargeCode, liveCode, mailedCode, pastOrder } from './buyer.ts'
-import { type Browser, cookiesOf, newBrowser, newMailbox, sameTime, wrongCode } from './seller.ts'
+import { type Browser, cookiesOf, newBrowser, newMailbox, wrongCode } from './seller.ts'
 import { type Answer, SECRET, type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
+import { watchWork } from './work.ts'
 
+const work = watchWork()
 const ends: (() => unknown)[] = []
 let shop: TestShop
 before(async () => {
@@ -56,7 +58,10 @@ test('who has no code sees nothing, and is told the same whether anything was bo
   const said = ({ status, body: { requestId: _, ...body } }: Answer) => ({ status, ...body })
   assert.deepEqual(said(await verify(one, buyer, wrongCode(right))), said(await verify(other, stranger, wrong)))
   assertProblem(await library(one), 401, 'not_signed_in')
-  await sameTime(16, { buyer: () => ask(newBrowser(shop), buyer), stranger: () => ask(newBrowser(shop), stranger) })
+  for (const [side, email] of Object.entries({ buyer, stranger }))
+    assert.equal((await ask(newBrowser(shop, { headers: work.headers(side) }), email)).status, 202)
+  assert(work.of('buyer').length > 0)
+  assert.deepEqual(work.of('stranger'), work.of('buyer'))
 })
 
 test('wrong bodies and codes open nothing, nor does a code for something else, or another browser’s', async () => {

@@ -227,29 +227,6 @@ export async function count({ db }: TestShop, table: string, where = sql`true`):
 /** An address on the network that no other test has, as a proxy names it. */
 export const newAddress = (): string => `10.${[...randomBytes(3)].join('.')}`
 
-const ROUNDS = 3
-
-/**
- * The sides, tried by turns, take the same time in the middle, as near as a busy machine can tell. A side that leaves out the work
- * is done in a fraction of the time, in every round; noise moves the middle of one.
- */
-export async function sameTime(tries: number, sides: Record<string, () => Promise<unknown>>): Promise<void> {
-  const names = Object.keys(sides)
-  for (let round = 1; round <= ROUNDS; round++) {
-    const times: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]))
-    for (let time = 0; time < tries; time++) {
-      const name = names[time % names.length]!
-      const began = performance.now()
-      await sides[name]!()
-      times[name]!.push(performance.now() - began)
-    }
-    const middles = names.map((name) => times[name]!.toSorted((a, b) => a - b)[Math.floor(times[name]!.length / 2)]!)
-    const apart = Math.max(...middles) - Math.min(...middles)
-    if (apart < Math.min(...middles) / 2) return
-    assert(round < ROUNDS, `${names.join(', ')}: ${middles.join(', ')} ms`)
-  }
-}
-
 /** The answer says which limit was met, and when to come again. */
 export function assertLimited(answer: Answer, limit: number, from: number, to: number): void {
   assertProblem(answer, 429, 'rate_limited')

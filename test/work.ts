@@ -1,0 +1,45 @@
+import { AsyncLocalStorage, createHook } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
+import type http from 'node:http'
+import pg from 'pg'
+
+// What a request makes the service do. A clock would tell it too, but only on a machine that does nothing else.
+
+const HEADER = 'x-watched-as'
+const HASHING = 'a password is hashed'
+
+export interface Work {
+  /** What a request is sent with to be watched under a name. */
+  headers(name: string): Record<string, string>
+  /** What the requests of that name did, in order: the statements they sent to the database, and the passwords they hashed. */
+  of(name: string): string[]
+}
+
+/** Called at the top of a file: it watches the connections to the database that are opened afterwards. */
+export function watchWork(): Work {
+  const current = new AsyncLocalStorage<string[]>()
+  const done = new Map<string, string[]>()
+  subscribe('http.server.request.start', (message) => {
+    const { request } = message as { request: http.IncomingMessage }
+    const name = request.headers[HEADER]
+    if (typeof name !== 'string') return
+    const steps = done.get(name) ?? []
+    done.set(name, steps)
+    current.enterWith(steps)
+    // the events that bring the body come from the connection, and would not know whose they are
+    const emit = request.emit.bind(request)
+    request.emit = (...event: Parameters<typeof emit>) => current.run(steps, () => emit(...event))
+  })
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const [asked] = args as [string | { text: string }]
+    current.getStore()?.push(typeof asked === 'string' ? asked : asked.text)
+    return query.apply(this, args)
+  } as typeof pg.Client.prototype.query
+  const hook = createHook({ init: (_id, type) => void (type === 'ARGON2REQUEST' && current.getStore()?.push(HASHING)) })
+  hook.enable()
+  return { headers: (name) => ({ [HEADER]: name }), of: (name) => done.get(name) ?? [] }
+}
+
+/** How often a request hashed a password. */
+export const hashesIn = (steps: readonly string[]): number => steps.filter((step) => step === HASHING).length
