@@ -18,7 +18,7 @@ import {
   startService,
   startWire,
 } from './service.ts'
-import { type Ends, eventually, newDatabase, slowestBeside } from './shop.ts'
+import { type Ends, eventually, newDatabase } from './shop.ts'
 
 // Things break in the middle of a payment: the service itself, its database, and what lies between.
 // Whatever was acknowledged is still there afterwards, and every buyer has paid once and was told once.
@@ -293,7 +293,7 @@ async function onOnesOwn(t: TestContext) {
     },
   )
 
-  await t.test('no connection is left at the database: a quick 503, and back when there is one', async () => {
+  await t.test('no connection is left at the database: 503, and back when there is one', async () => {
     const { orderId, clientSecret } = await ordered(service)
     const name = new URL(databaseUrl).pathname.slice(1)
     await client.query(`alter database ${name} connection limit 0`)
@@ -302,14 +302,8 @@ async function onOnesOwn(t: TestContext) {
       () => isReady(service),
       (yes) => !yes,
     )
-    const began = performance.now()
-    const replies = Promise.all(everything(service, { orderId, clientSecret })).then((all) => {
-      all.forEach(assertAway)
-      return performance.now() - began
-    })
-    const slowestBesideMs = await slowestBeside(replies, () => service.call('GET', '/healthz'))
-    const tookMs = await replies
-    assert.ok(tookMs < 2_500 + slowestBesideMs, `it took ${tookMs} ms`)
+    for (const reply of await Promise.all(everything(service, { orderId, clientSecret }))) assertAway(reply)
+    assert.equal((await service.call('GET', '/healthz')).status, 200)
     await client.query(`alter database ${name} connection limit -1`)
     await ready(service)
     assert.equal((await service.confirm(clientSecret)).status, 200)
@@ -530,16 +524,10 @@ async function onTheEmbedded(t: TestContext) {
       const { pid, url } = embeddedOf(dataDir)
       const client = await connect(t, url)
       const frozen = freeze(t, pid)
-      const began = performance.now()
-      const replies = Promise.all([1, 2, 3].flatMap(() => everything(service, asked))).then((all) => {
-        all.forEach(assertAway)
-        return performance.now() - began
-      })
-      const slowestBesideMs = await slowestBeside(replies, async () =>
-        assert.equal((await service.call('GET', '/healthz')).status, 200),
-      )
-      const tookMs = await replies
-      assert.ok(tookMs < 20_000 + slowestBesideMs, `it took ${tookMs} ms`)
+      // a request that does not end by itself is given up by the test, which then fails
+      const replies = Promise.all([1, 2, 3].flatMap(() => everything(service, asked)))
+      assert.equal((await service.call('GET', '/healthz')).status, 200)
+      for (const reply of await replies) assertAway(reply)
       frozen.thaw()
       await ready(service)
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -20,6 +20,8 @@ import {
 } from './processor.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from './shop.ts'
 
+/** In what order the history is told. SETTLE_SEED=… tells it again in the order of a run that failed. */
+const SEED = Number(process.env['SETTLE_SEED'] ?? randomInt(2 ** 31 - 10))
 const shared = sharedPair()
 const kinds = async (shop: TestShop, { orderId }: Created) =>
   (await shop.transfers(orderId)).map(({ kind }) => kind).sort()
@@ -71,13 +73,14 @@ test('ten copies of one confirmation book the sale once', async () => {
   ])
 })
 
-test('a whole history, told out of order, all at once and at two services, ends the same every time', async () => {
+test(`a whole history, told out of order, all at once and at two services, ends the same every time (seed ${SEED})`, async () => {
   const [shop, other] = shared()
   const ends = new Set<string>()
   for (let round = 0; round < 6; round++) {
     const order = await shop.checkout()
     const history = await historyOf(shop, order)
-    const [telling] = fc.sample(fc.shuffledSubarray([...history, ...history], { minLength: history.length * 2 }), 1)
+    const orderings = fc.shuffledSubarray([...history, ...history], { minLength: history.length * 2 })
+    const [telling] = fc.sample(orderings, { seed: SEED + round, numRuns: 1 })
     const answers = await Promise.all(telling!.map((payment, i) => (i % 2 ? other : shop).notify({ payment })))
     assert.deepEqual(statuses(answers), [200])
     const { status, paid, refundedAmount, downloads } = await full(shop, order)

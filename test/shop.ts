@@ -358,32 +358,3 @@ async function asAdmin(server: string, work: (client: pg.Client) => Promise<unkn
     await client.end()
   }
 }
-
-/**
- * Waits from now on, and says how long that really took: what stalls the machine holds this up as it does what began at the
- * same moment, so that a limit of time is judged beside it and not by the clock.
- */
-export async function realLengthOf(ms: number): Promise<number> {
-  const began = performance.now()
-  await sleep(ms)
-  return performance.now() - began
-}
-
-/**
- * Asks in small pauses until `work` is done, and says how long the slowest answer took, with the pause before it: what stalls
- * the machine holds that up too.
- */
-export async function slowestBeside(work: Promise<unknown>, ask: () => Promise<unknown>): Promise<number> {
-  const ended = work.then(
-    () => true,
-    () => true,
-  )
-  let slowestMs = 0
-  do {
-    const began = performance.now()
-    await sleep(50)
-    await ask()
-    slowestMs = Math.max(slowestMs, performance.now() - began)
-  } while (!(await Promise.race([ended, false])))
-  return slowestMs
-}
