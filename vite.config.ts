@@ -16,7 +16,7 @@ const shared = {
 export default defineConfig({
   ...shared,
   publicDir: 'public',
-  plugins: [furniture(), selfContained('pay/index.html')],
+  plugins: [sharedHtml(), selfContained('pay/index.html')],
   build: {
     ...shared.build,
     outDir,
@@ -39,9 +39,9 @@ export default defineConfig({
 })
 
 /** Puts what the pages share in the place of `<!--ui:head-->`, `<!--ui:api-->`, `<!--ui:header-->` and `<!--ui:footer-->`. */
-function furniture(): Plugin {
+function sharedHtml(): Plugin {
   return {
-    name: 'furniture',
+    name: 'sharedHtml',
     transformIndexHtml: {
       order: 'pre',
       handler: (html) =>
@@ -64,7 +64,7 @@ function selfContained(page: string): Plugin {
       const result = await build({
         ...shared,
         configFile: false,
-        plugins: [furniture(), plainImports()],
+        plugins: [sharedHtml(), plainImports()],
         logLevel: 'warn',
         build: {
           ...shared.build,

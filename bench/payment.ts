@@ -1,5 +1,5 @@
 import { derivedKey } from '../src/kit/signing.ts'
-import { newNotification, signature } from '../src/payments/sandbox/notify.ts'
+import { newNotification, signature } from '../src/processors/sandbox/notify.ts'
 import { growth } from './checkout.ts'
 import { SELLER_ACCOUNT, openOrders } from './fill.ts'
 import { type Heard, load, once, wire } from './load.ts'

@@ -22,14 +22,14 @@ const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
 /** Those that take longest come first, so that none is left to run alone at the end. */
 const LONG = [
   'simulation',
-  'prove',
+  'reconciliation',
   'faults',
   'doctor',
   'card-numbers',
   'simulation-bugs',
   'refunds',
   'code',
-  'catch-up',
+  'backfill',
 ].map((name) => `test/${name}.test.ts`)
 /** A test that hangs must not hold the others up for ever. The longest takes an eighth of it where two cores do all of this. */
 const TEST_TIMEOUT_MS = 1_800_000

@@ -27,23 +27,23 @@ import { downloadToken } from './orders/downloads.ts'
 import { orderFinder } from './orders/find.ts'
 import { tellSales } from './orders/sale-mails.ts'
 import { statusTokens } from './orders/status-tokens.ts'
-import { tellWithdrawn } from './orders/withdrawn-files.ts'
+import { tellRecalled } from './orders/recalled-files.ts'
 import { downloadRoutes } from './orders/routes.ts'
 import { apiDescription, docsRoutes } from './pages/docs.ts'
 import { openOutbox, outboxRoutes } from './pages/outbox.ts'
 import { pageRoutes } from './pages/routes.ts'
-import { reconcileDue } from './payments/asking/ask.ts'
+import { syncDue } from './payments/sync/sync.ts'
 import { attemptKeeper } from './payments/attempts/attempts.ts'
 import { closePayments } from './payments/attempts/close.ts'
-import { catchUp } from './payments/asking/catch-up.ts'
-import { askLater } from './payments/asking/later.ts'
-import { openProcessors } from './payments/open.ts'
-import { proveNightly } from './payments/prove/nightly.ts'
-import { refundReturns, resumeRefunds } from './payments/refunds/refund.ts'
+import { backfill } from './payments/sync/backfill.ts'
+import { registerSyncLater } from './payments/sync/later.ts'
+import { openProcessors } from './processors/open.ts'
+import { registerReconciliation } from './payments/reconciliation/nightly.ts'
+import { registerRefundJobs, resumeRefunds } from './payments/refunds/refund.ts'
 import { refundRoutes } from './payments/refunds/routes.ts'
 import { webhookRoutes } from './payments/routes.ts'
-import { sandboxRoutes } from './payments/sandbox/routes.ts'
-import { runSandbox, sandboxProcessor } from './payments/sandbox/sandbox.ts'
+import { sandboxRoutes } from './processors/sandbox/routes.ts'
+import { runSandbox, sandboxProcessor } from './processors/sandbox/sandbox.ts'
 import { settler } from './payments/settle/settle.ts'
 import { tellOffSale } from './products/off-sale.ts'
 import { uploadRoutes } from './products/uploads/routes.ts'
@@ -120,7 +120,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
     },
     log,
   )
-  const asking = { db, processors, settle, log, ...deadlines }
+  const syncing = { db, processors, settle, log, ...deadlines }
   const attempts = attemptKeeper(db)
 
   const demo = config.demo ? await ensureDemo(start.db, storage, '/demo-cover.png') : []
@@ -181,7 +181,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   libraryRoutes(server, { ...buying, downloadUrl, signer: newSigner(config.secrets, 'library') })
   await webhookRoutes(server, { db: reserved.db, processors, settle, log, askMs: deadlines.webhookAskMs })
   checkoutRoutes(server, {
-    ...asking,
+    ...syncing,
     attempts,
     jobs,
     createOrder: orderMaker(db, jobs, {
@@ -217,22 +217,22 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   })
 
   await registerMails(jobs, { db, mailer: mail, codeMailer: code, config, baseUrl, appUrl, orderUrl, receiptUrl })
-  await refundReturns(jobs, asking)
+  await registerRefundJobs(jobs, syncing)
   await jobs.every('47 3 * * *', 'resume_refunds', () => resumeRefunds(db, jobs))
-  await closePayments(jobs, asking)
-  await jobs.every('* * * * *', 'reconcile', async () => void (await reconcileDue({ ...asking, attempts })))
-  await askLater(jobs, asking)
-  await jobs.every('* * * * *', 'catch_up', () => catchUp({ ...asking, jobs }))
-  await proveNightly(jobs, { db, database, processors, log })
+  await closePayments(jobs, syncing)
+  await jobs.every('* * * * *', 'sync_due', async () => void (await syncDue({ ...syncing, attempts })))
+  await registerSyncLater(jobs, syncing)
+  await jobs.every('* * * * *', 'backfill', () => backfill({ ...syncing, jobs }))
+  await registerReconciliation(jobs, { db, database, processors, log })
   await registerSweeps(jobs, db, storage)
 
   return {
     server,
     demo,
     outboxUrl: outbox?.url,
-    reconcile: () => reconcileDue({ ...asking, attempts }),
-    catchUp: () => catchUp({ ...asking, jobs }),
-    tellWithdrawn: () => tellWithdrawn(db, jobs),
+    reconcile: () => syncDue({ ...syncing, attempts }),
+    backfill: () => backfill({ ...syncing, jobs }),
+    tellRecalled: () => tellRecalled(db, jobs),
     tellSales: () => tellSales(db, jobs),
     tellOffSale: () => tellOffSale(db, jobs),
     startDraining: () => (closing = true),

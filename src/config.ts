@@ -8,7 +8,7 @@ import { type Environment, newReader } from './config/reader.ts'
 import { type StorageConfig, readStorage } from './config/storage.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { DEADLINES, type Deadlines } from './kit/deadlines.ts'
-import { keptSecret } from './kit/kept-secret.ts'
+import { storedSecret } from './kit/stored-secret.ts'
 import {
   type TrustedProxy,
   cookieDomain,
@@ -164,7 +164,7 @@ export function readConfig(env: Environment = process.env): Config {
   problems.push(...problemsOfKeys(config, reader))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   const secretFile = path.join(dataDir, 'secret')
-  const secrets = config.secrets.length > 0 ? config.secrets : [keptSecret(secretFile)]
+  const secrets = config.secrets.length > 0 ? config.secrets : [storedSecret(secretFile)]
   if (secrets[0]!.length < 32) throw new ConfigError([`SECRET: ${secretFile} is damaged; remove it, or set SECRET`])
   return Object.freeze({ ...config, secrets })
 }

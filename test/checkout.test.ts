@@ -12,9 +12,9 @@ import { formatMoney } from '../src/kit/money.ts'
 import { statementLine, suffixOfLine } from '../src/kit/statement.ts'
 import { forgetIdempotencyKeys, orderMaker } from '../src/orders/create.ts'
 import { orderFinder } from '../src/orders/find.ts'
-import { RAILS } from '../src/orders/states.ts'
+import { RAILS } from '../src/processors/rails.ts'
 import { attemptKeeper } from '../src/payments/attempts/attempts.ts'
-import { type Processor, ProcessorUnavailable, type StartPayment } from '../src/payments/processor.ts'
+import { type Processor, ProcessorUnavailable, type StartPayment } from '../src/processors/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
 const shared = sharedShop()

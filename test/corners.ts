@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import type { Jobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
-import type { Processor } from '../src/payments/processor.ts'
-import { refundReturns } from '../src/payments/refunds/refund.ts'
+import type { Processor } from '../src/processors/processor.ts'
+import { registerRefundJobs } from '../src/payments/refunds/refund.ts'
 import { settler } from '../src/payments/settle/settle.ts'
 import { query } from './processor.ts'
 import { newBrowser } from './seller.ts'
@@ -100,7 +100,7 @@ export async function refundJob(shop: TestShop) {
   } as unknown as Jobs
   const processors = new Map<string, Processor>()
   const settle = settler(shop.db, queue, { bankTtlHours: 1 })
-  await refundReturns(queue, { db: shop.db, processors, settle, log: newLog('silent') })
+  await registerRefundJobs(queue, { db: shop.db, processors, settle, log: newLog('silent') })
   /** One try. How it was put off, if it was. */
   const run = async (refundId: string, processor?: Pick<Processor, 'refund' | 'fetchPayment'>): Promise<unknown> => {
     processors.clear()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
-import { prove } from '../src/payments/prove.ts'
+import { reconcileBooks } from '../src/payments/reconciliation/reconcile.ts'
 import { newBrowser, type Browser } from './seller.ts'
 import { assertProblem, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
@@ -324,7 +324,7 @@ test('the proof notices a code that was used otherwise than the orders say', asy
   const { id, code } = await discount()
   await order({ productId: await shop.product(), discountCode: code })
   const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
-  const proof = () => prove({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
+  const proof = () => reconcileBooks({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
   const add = (n: number) => sql`update discounts set uses = uses + ${n} where id = ${id}`.execute(shop.db)
   assert.deepEqual((await proof()).differences, [])
   await add(1)
@@ -493,7 +493,7 @@ test('a buyer who was given days to pay keeps the price and its use, so that the
   assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
 
   const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
-  const proof = await prove({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
+  const proof = await reconcileBooks({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
   assert.deepEqual(
     proof.differences.filter(({ what }) => what === 'discount_uses_differ'),
     [],

@@ -7,7 +7,7 @@ import { CURRENCIES, feeOf } from '../src/kit/money.ts'
 import {
   DISPUTED,
   FEES,
-  HELD,
+  SUSPENSE,
   type Transfer,
   balance,
   disputeHeld,
@@ -116,10 +116,10 @@ test('a won dispute leaves everybody with what they had, and held money leaves a
     fc.property(amounts, currencies, fc.boolean(), (amountMinor, currency, ofSale) => {
       const dispute = { ...of(amountMinor, currency, 'sandbox:dispute:dp_1'), ofSale }
       const disputed = [...disputeHeld(dispute), ...disputeWon(dispute)]
-      for (const account of [DISPUTED, HELD, sellerAccount('sel_1')]) assert.equal(holds(disputed, account), 0)
+      for (const account of [DISPUTED, SUSPENSE, sellerAccount('sel_1')]) assert.equal(holds(disputed, account), 0)
       const money = of(amountMinor, currency)
       const held = [...heldTransfers(money), ...returnedTransfers({ ...money, cause: 'sandbox:refund:re_1' })]
-      for (const account of [HELD, processorAccount('sandbox')]) assert.equal(holds(held, account), 0)
+      for (const account of [SUSPENSE, processorAccount('sandbox')]) assert.equal(holds(held, account), 0)
     }),
   )
 })

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { inTransaction } from '../src/kit/database.ts'
-import { proveBooks } from '../src/ledger/prove.ts'
+import { trialBalance } from '../src/ledger/trial-balance.ts'
 import { forgetIdempotencyKeys } from '../src/orders/create.ts'
-import { proveRows } from '../src/payments/prove/rows.ts'
+import { proveRows } from '../src/payments/reconciliation/rows.ts'
 import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from './corners.ts'
 import { changeSandbox, query } from './processor.ts'
 import { razorpaySettings, startRazorpayShop } from './razorpay-shop.ts'
@@ -235,7 +235,7 @@ test('what was refunded and is disputed all the same: the books have what the ac
       assert.equal((await shop.status(order.orderId)).status, now, what)
     }),
   )
-  assert.deepEqual(await inTransaction(shop.db, (tx) => proveBooks(tx)), [])
+  assert.deepEqual(await inTransaction(shop.db, (tx) => trialBalance(tx)), [])
   assert.deepEqual(await inTransaction(shop.db, (tx) => proveRows(tx)), [])
 })
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import { forgetIdempotencyKeys } from '../src/orders/create.ts'
 import { moveOrderIfAllowed } from '../src/orders/move.ts'
-import { prove } from '../src/payments/prove.ts'
+import { reconcileBooks } from '../src/payments/reconciliation/reconcile.ts'
 import { newBrowser } from './seller.ts'
 import { type Answer, assertProblem, eventually, sharedShop, startTestShop, type TestShop } from './shop.ts'
 
@@ -214,7 +214,7 @@ test('the proof holds with free orders, and notices one that is none', async () 
   const shop = shared()
   const { body } = await order(shop, { productId: await shop.product({ priceMinor: 0 }) })
   const proof = () =>
-    prove({
+    reconcileBooks({
       database: { connectionString: shop.databaseUrl },
       processors: new Map(),
       from: new Date(Date.now() - 86_400_000),

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import { inTransaction } from '../src/kit/database.ts'
 import { repairParts } from '../src/payments/settle/parts.ts'
-import { proveBooks } from '../src/ledger/prove.ts'
+import { trialBalance } from '../src/ledger/trial-balance.ts'
 import { FEES, sellerAccount } from '../src/ledger/transfers.ts'
 import { holdBank, mailsAbout, sharedPair } from './processor.ts'
 import { type Browser, newBrowser } from './seller.ts'
@@ -15,7 +15,7 @@ import { type TestShop, assertProblem } from './shop.ts'
 // A bank that takes a part of the price leaves the order as a refund of a part does. Together they can be all of it.
 
 const shared = sharedPair()
-const SCHEMA = path.join(import.meta.dirname, '..', 'schema')
+const SCHEMA = path.join(import.meta.dirname, '../schema')
 
 const full = (shop: TestShop, { orderId }: Created) => shop.status(orderId, 'bob@example.com')
 const linkOf = async (shop: TestShop, order: Created) => new URL((await full(shop, order)).downloads[0]!.url).pathname
@@ -53,7 +53,7 @@ async function balanceOf(shop: TestShop, { orderId }: Created, account: string):
   )
 }
 
-const differences = (shop: TestShop) => inTransaction(shop.db, (tx) => proveBooks(tx))
+const differences = (shop: TestShop) => inTransaction(shop.db, (tx) => trialBalance(tx))
 
 let signedIn: Promise<Browser> | undefined
 const ann = (): Promise<Browser> =>

@@ -22,7 +22,7 @@ const SEARCHES = new Set([
   'kit/log.ts',
   // our own hash, and an address of the settings
   'kit/password-hash.ts',
-  'payments/razorpay/client.ts',
+  'processors/razorpay/client.ts',
   // an address of at most 254 characters
   'orders/discounts/offers.ts',
 ])

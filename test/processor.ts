@@ -5,8 +5,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import type { Db } from '../src/kit/database.ts'
 import { derivedKey } from '../src/kit/signing.ts'
-import type { Capture, PaymentSnapshot } from '../src/payments/processor.ts'
-import { signature } from '../src/payments/sandbox/notify.ts'
+import type { Capture, PaymentSnapshot } from '../src/processors/processor.ts'
+import { signature } from '../src/processors/sandbox/notify.ts'
 import { type ShopOptions, SECRET, type TestShop, eventually, startTestShop } from './shop.ts'
 
 // The processor as a test needs it: it says what the test makes up, and tells how often it was asked.

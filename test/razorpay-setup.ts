@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { newId } from '../src/kit/ids.ts'
-import { ProcessorUnavailable } from '../src/payments/processor.ts'
-import { razorpayProcessor } from '../src/payments/razorpay.ts'
+import { ProcessorUnavailable } from '../src/processors/processor.ts'
+import { razorpayProcessor } from '../src/processors/razorpay/razorpay.ts'
 import { type RazorpayOptions, startRazorpayServer } from './razorpay-server.ts'
 
 export const ACCOUNT: RazorpayOptions = {

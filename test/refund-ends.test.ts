@@ -10,7 +10,7 @@ import {
   ProcessorRefused,
   ProcessorUnavailable,
   RefundTaken,
-} from '../src/payments/processor.ts'
+} from '../src/processors/processor.ts'
 import { resumeRefunds } from '../src/payments/refunds/refund.ts'
 import { BOB, elevenDaysAgo, jobs, refundJob, refundUnderWay, refunds, tryAgainNow } from './corners.ts'
 import { query } from './processor.ts'

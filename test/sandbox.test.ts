@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { Created, OrderStatus } from '../src/checkout/schema.ts'
-import { FEES, HELD, balance, sellerAccount } from '../src/ledger/transfers.ts'
+import { FEES, SUSPENSE, balance, sellerAccount } from '../src/ledger/transfers.ts'
 import { startJobs } from '../src/kit/jobs.ts'
 import { newLog } from '../src/kit/log.ts'
-import { sandboxProcessor } from '../src/payments/sandbox/sandbox.ts'
+import { sandboxProcessor } from '../src/processors/sandbox/sandbox.ts'
 import { RECEIPT, holdBank, mailsAbout, query, times } from './processor.ts'
 import { SECRET, type TestShop, assertProblem, eventually, sharedShop } from './shop.ts'
 
@@ -400,7 +400,7 @@ test('after all of it the books agree with the processor to the cent', async () 
           where d->>'state' = 'lost')::bigint as back`,
   )
   assert.equal(await balance(shop.db, 'processor:sandbox', 'USD'), sandbox!.back - sandbox!.captured)
-  const accounts = ['processor:sandbox', sellerAccount(shop.sellerId), FEES, HELD, 'disputed']
+  const accounts = ['processor:sandbox', sellerAccount(shop.sellerId), FEES, SUSPENSE, 'disputed']
   const balances = await Promise.all(accounts.map((account) => balance(shop.db, account, 'USD')))
   assert.equal(
     balances.reduce((sum, one) => sum + one, 0),

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Created } from '../src/checkout/schema.ts'
 import { inTransaction } from '../src/kit/database.ts'
 import { moveOrderIfAllowed, moveOrders } from '../src/orders/move.ts'
-import type { PaymentSnapshot } from '../src/payments/processor.ts'
+import type { PaymentSnapshot } from '../src/processors/processor.ts'
 import {
   RECEIPT,
   captureOf,

@@ -7,7 +7,7 @@ import { temporaryFolder } from './shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
 /** What may run beside the service, perhaps after a `git pull` whose packages are not installed yet. */
-const BESIDE = ['doctor', 'prove', 'withdraw', 'trust', 'adopt']
+const BESIDE = ['doctor', 'reconciliation', 'withdraw', 'trust', 'adopt']
 
 test('a program that may run beside the service takes no package from under it', async (t) => {
   const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {

@@ -18,8 +18,8 @@ import { type Log, newLog } from '../src/kit/log.ts'
 import { migrate } from '../src/kit/migrate.ts'
 import { derivedKey } from '../src/kit/signing.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
-import type { PaymentSnapshot } from '../src/payments/processor.ts'
-import { signature } from '../src/payments/sandbox/notify.ts'
+import type { PaymentSnapshot } from '../src/processors/processor.ts'
+import { signature } from '../src/processors/sandbox/notify.ts'
 import { addFile, createProduct, type NewProduct } from '../src/products/products.ts'
 import { ensureSeller } from '../src/sellers/sellers.ts'
 
@@ -122,8 +122,8 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     sellerId,
     call,
     reconcile: app.reconcile,
-    catchUp: app.catchUp,
-    tellWithdrawn: app.tellWithdrawn,
+    backfill: app.backfill,
+    tellRecalled: app.tellRecalled,
     tellSales: app.tellSales,
     tellOffSale: app.tellOffSale,
     compileSchemas: () => app.server.compileSchemas(),

@@ -123,8 +123,8 @@ test('files without their database: no empty shop in its place', async (t) => {
   await assertRefused({ DATA_DIR: dataDir, DATABASE_URL: await newDatabase(t) }, /^STORAGE_URL: .*files belongs to another database/) // oxfmt-ignore
   const withdrawn = ['file_01m7y9ddw03mvznr65rfk4ah2z', 'Gone.']
   for (const [script, args] of [
-    ['scripts/prove.ts', []],
-    ['scripts/withdraw.ts', withdrawn],
+    ['scripts/reconcile.ts', []],
+    ['scripts/recall.ts', withdrawn],
   ] as const) {
     const { status, out, err } = await run(script, { DATA_DIR: dataDir }, [...args])
     assert.equal(status, 2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MoneyMovement, ProcessorEvent } from '../src/payments/processor.ts'
-import { EVENT_TYPES } from '../src/payments/stripe/events.ts'
+import type { MoneyMovement, ProcessorEvent } from '../src/processors/processor.ts'
+import { EVENT_TYPES } from '../src/processors/stripe/events.ts'
 import type { Wire } from './stripe-bank.ts'
 import { setUp } from './stripe-setup.ts'
 

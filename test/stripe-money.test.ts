@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Rail } from '../src/orders/states.ts'
-import type { PaymentSnapshot } from '../src/payments/processor.ts'
-import { AmountNotTaken, RefundTaken } from '../src/payments/processor.ts'
+import type { Rail } from '../src/processors/rails.ts'
+import type { PaymentSnapshot } from '../src/processors/processor.ts'
+import { AmountNotTaken, RefundTaken } from '../src/processors/processor.ts'
 import { next, payment, setUp, unavailable } from './stripe-setup.ts'
 
 // ── amounts

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { ProcessorUnavailable, type StartPayment } from '../src/payments/processor.ts'
-import { type StripeOptions, stripeProcessor } from '../src/payments/stripe.ts'
+import { ProcessorUnavailable, type StartPayment } from '../src/processors/processor.ts'
+import { type StripeOptions, stripeProcessor } from '../src/processors/stripe/stripe.ts'
 import { type StripeServer, startStripeServer } from './stripe-server.ts'
 
 let made = 0

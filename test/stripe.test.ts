@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../src/kit/ids.ts'
-import { ProcessorUnavailable } from '../src/payments/processor.ts'
+import { ProcessorUnavailable } from '../src/processors/processor.ts'
 import { eventually } from './shop.ts'
 import type { Wire } from './stripe-bank.ts'
 import type { Fault } from './stripe-server.ts'

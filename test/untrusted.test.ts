@@ -15,7 +15,7 @@ import { newBrowser, newMailbox } from './seller.ts'
 import { bareEnvironment } from './service.ts'
 import { SECRET, type TestShop, assertProblem, eventually, startTestShop, temporaryFolder } from './shop.ts'
 
-const TRUST = path.join(import.meta.dirname, '..', 'scripts', 'trust.ts')
+const TRUST = path.join(import.meta.dirname, '../scripts/trust.ts')
 const MESSAGE = 'Claim your prize at https://evil.example/win, www.evil.example or a@evil.example'
 /** What mail clients make links of: schemes, hosts and addresses, with nothing but letters between. */
 const LINKED = /https?:\/\/|www\.\w|\w@\w|evil\.example/i

@@ -1,13 +1,13 @@
 import { modeOf } from '../../src/config/processors.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { isLoopback } from '../../src/kit/settings.ts'
-import { openProcessors } from '../../src/payments/open.ts'
+import { openProcessors } from '../../src/processors/open.ts'
 import {
   type AccountCheck,
   type NotificationAddress,
   type Processor,
   ProcessorUnavailable,
-} from '../../src/payments/processor.ts'
+} from '../../src/processors/processor.ts'
 import { noteClock } from './ask.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 import { inWords, knownReason } from './in-words.ts'

@@ -5,7 +5,7 @@ import type { Connection, Db } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
-import { proofMeasures } from '../payments/prove/nightly.ts'
+import { reconciliationMeasures } from '../payments/reconciliation/nightly.ts'
 
 interface Measured {
   db: Db
@@ -17,7 +17,7 @@ interface Measured {
 
 /** Every number of the service's own that /metrics shows. docs/operation.md says what each is for. */
 export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured): Measure[] => [
-  ...proofMeasures(db),
+  ...reconciliationMeasures(db),
   ...(jobs.measures ?? []),
   {
     name: 'till_mails_total',

@@ -5,7 +5,7 @@ import type { OrderFile } from '../orders/find.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { isGoingBack } from '../orders/going-back.ts'
+import { isFullRefundPending } from '../orders/going-back.ts'
 import type { State } from '../orders/states.ts'
 
 export interface Bought extends Place {
@@ -36,7 +36,7 @@ export async function listBought(
     select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
       s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
       ${microsOf('o.created_at')} as micros,
-      case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
+      case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})

@@ -7,7 +7,7 @@ import { type Limit, countUses, giveBack, networkOf, refuseBeyond } from '../kit
  * Runs what a code was sent with. Wrong codes are counted for the network they come from, over all instances, and too many end
  * the guessing, for right ones too. Counted before it is known: or a burst of guesses would all be free.
  */
-export async function guessing<T>(
+export async function limitCodeGuesses<T>(
   db: Db,
   limit: Limit | undefined,
   { request, code }: { request: FastifyRequest; code: string | undefined },

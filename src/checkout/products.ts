@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import { type Db, opaque } from '../kit/database.ts'
+import { type Db, genericPlanArray } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { findDiscount } from '../orders/discounts/discounts.ts'
 import { isOpenDiscount } from '../orders/discounts/uses.ts'
-import type { Processor } from '../payments/processor.ts'
+import type { Processor } from '../processors/processor.ts'
 import { imagesOf } from '../products/images/urls.ts'
 import { isForSale } from '../products/off-sale.ts'
-import { processorFor } from '../payments/attempts/routing.ts'
+import { processorFor } from '../processors/routing.ts'
 import type { ProductView } from './schema.ts'
 
 /**
@@ -58,7 +58,7 @@ export async function productViews(
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
         and coalesce(d.currency, p.currency) = p.currency and ${isOpenDiscount}) as "takesCode"
     from products p join sellers s on s.id = p.seller_id
-    where p.id = any(${opaque(productIds, 'text')}::text[]) and ${isForSale}
+    where p.id = any(${genericPlanArray(productIds, 'text')}::text[]) and ${isForSale}
     order by p.id`.execute(db)
   return rows.map(({ seller, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
     const processor = processorFor(processors, product.currency)

@@ -9,12 +9,12 @@ import { isMovingTo } from '../buyers/order-moves.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
-import { type Asking, syncOrder } from '../payments/asking/ask.ts'
+import { type Syncing, syncOrder } from '../payments/sync/sync.ts'
 import type { Attempts } from '../payments/attempts/attempts.ts'
-import { processorFor } from '../payments/attempts/routing.ts'
+import { processorFor } from '../processors/routing.ts'
 import { startPayment } from '../payments/attempts/start.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
-import { guessing } from './guesses.ts'
+import { limitCodeGuesses } from './guesses.ts'
 import { productView } from './products.ts'
 import { receiptRoute } from './receipt-route.ts'
 import {
@@ -30,7 +30,7 @@ import {
 } from './schema.ts'
 import { type Links, statusOf } from './status.ts'
 
-export interface CheckoutParts extends Asking {
+export interface CheckoutParts extends Syncing {
   attempts: Attempts
   createOrder: CreateOrder
   findOrder: FindOrder
@@ -95,7 +95,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
     },
     async (request) => {
       const { discountCode: code } = request.query
-      return guessing(db, limits.discount, { request, code }, () =>
+      return limitCodeGuesses(db, limits.discount, { request, code }, () =>
         productView(db, processors, parts.baseUrl, request.params.productId, code),
       )
     },
@@ -133,7 +133,7 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       await refuseBots(request)
       const { productId, chosenAmount, discountCode } = request.body
       const email = canonicalEmail(request.body.email)
-      const order = await guessing(db, limits.discount, { request, code: discountCode }, () =>
+      const order = await limitCodeGuesses(db, limits.discount, { request, code: discountCode }, () =>
         createOrder({
           productId,
           email,

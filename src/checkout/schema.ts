@@ -5,7 +5,8 @@ import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Download } from '../orders/links.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
 import { ImageUrl, ImageUrls } from '../products/schema.ts'
-import { RAILS, STATES } from '../orders/states.ts'
+import { STATES } from '../orders/states.ts'
+import { RAILS } from '../processors/rails.ts'
 
 // The contract of the checkout: the routes' validation, their types, the API's description and the pages' types are all this.
 

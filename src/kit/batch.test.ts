@@ -66,7 +66,7 @@ test('no more rounds run at once than are allowed', async () => {
 async function gathering(gatherMs: number) {
   const work = held((inputs: readonly number[]) => [...inputs])
   const same = batched(work.run, { most: 3, atOnce: 1, isOutage: never, gatherMs })
-  const wait = (input: number) => same(input, { canWait: true })
+  const wait = (input: number) => same(input, { deferrable: true })
   const first = [wait(0), wait(1), wait(2)]
   work.end()
   await turn()
@@ -130,7 +130,7 @@ test('those that cannot wait are no crowd', async () => {
   work.end()
   await Promise.all(first)
   await turn()
-  const alone = same(3, { canWait: true })
+  const alone = same(3, { deferrable: true })
   assert.deepEqual(work.rounds, [[0], [1, 2], [3]])
   work.end()
   assert.equal(await alone, 3)

@@ -7,7 +7,7 @@ const RETRY_AFTER_SECONDS = 2
 /** How an input comes. */
 export interface Coming {
   /** It may be put off for others, up to `gatherMs`. */
-  canWait?: boolean
+  deferrable?: boolean
 }
 
 /**
@@ -32,7 +32,7 @@ export function batched<In, Out>(
 ): (input: In, how?: Coming) => Promise<Out> {
   interface Waiting {
     input: In
-    canWait: boolean
+    deferrable: boolean
     came: number
     resolve: (out: Out) => void
     reject: (error: unknown) => void
@@ -54,7 +54,7 @@ export function batched<In, Out>(
 
   /** How long the next round is put off, in ms. */
   function patience(): number {
-    const gathers = last.couldWait > 1 && queue.length < most && queue.every(({ canWait }) => canWait)
+    const gathers = last.couldWait > 1 && queue.length < most && queue.every(({ deferrable }) => deferrable)
     return gathers ? Math.min(last.began, queue[0]!.came) + gatherMs - performance.now() : 0
   }
 
@@ -65,7 +65,7 @@ export function batched<In, Out>(
       if (waitMs > 0) return void (timer = setTimeout(next, waitMs))
       underWay++
       const members = queue.splice(0, most)
-      last = { couldWait: members.filter(({ canWait }) => canWait).length, began: performance.now() }
+      last = { couldWait: members.filter(({ deferrable }) => deferrable).length, began: performance.now() }
       void round(members).finally(() => {
         underWay--
         next()
@@ -73,13 +73,13 @@ export function batched<In, Out>(
     }
   }
 
-  return (input, { canWait = false } = {}) =>
+  return (input, { deferrable = false } = {}) =>
     new Promise((resolve, reject) => {
       if (queue.length >= MOST_WAITING) {
         const more = { retryAfterSeconds: RETRY_AFTER_SECONDS }
         return reject(new Refusal('database_unavailable', 'Too many requests wait already.', more))
       }
-      queue.push({ input, canWait, came: performance.now(), resolve, reject })
+      queue.push({ input, deferrable, came: performance.now(), resolve, reject })
       next()
     })
 }

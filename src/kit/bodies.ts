@@ -32,7 +32,7 @@ declare module 'fastify' {
  * No body takes longer than a minute; one that is streamed takes as long as it keeps coming, and what came of it is the handler's.
  * `isAnswered`: whether the answer has begun.
  */
-export function limitBody(
+export function enforceBodyTimeout(
   { raw, routeOptions }: FastifyRequest,
   {
     isAnswered,
@@ -78,7 +78,7 @@ function keepPace(raw: IncomingMessage, { bytes, ms }: Floor, end: () => void): 
  * Lets what was not read of a body pass by for a while after the answer, since whoever still sends would otherwise never read it, and
  * then ends the connection: a byte now and then would hold it for ever. A second call changes nothing.
  */
-export function passBy({ raw }: FastifyRequest): void {
+export function drainBody({ raw }: FastifyRequest): void {
   if (raw.complete || raw.destroyed || passing.has(raw)) return
   passing.add(raw)
   raw

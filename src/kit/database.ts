@@ -28,18 +28,18 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return value
 })
 
-const PLANNED_ANEW = '/* planned anew */'
+const WITH_CUSTOM_PLAN = '/* planned anew */'
 /**
  * Begins a statement that is planned each time, for the values it has: one that sums up whatever there is. The plan that is kept
  * for the others is made for a typical seller, and would sort a large one's hundred thousand orders.
  */
-export const plannedAnew = sql.raw(PLANNED_ANEW)
+export const withCustomPlan = sql.raw(WITH_CUSTOM_PLAN)
 
 /**
  * An array for a statement that joins it, of which the planner cannot see how long it is. Where it can, a plan for the very array
  * seems to cost less than the one that is kept for any, and the statement is planned anew each time, which takes longer than it does.
  */
-export const opaque = (values: readonly unknown[], type: 'text' | 'int'): RawBuilder<unknown> =>
+export const genericPlanArray = (values: readonly unknown[], type: 'text' | 'int'): RawBuilder<unknown> =>
   sql`(select ${values}::${sql.raw(type)}[])`
 
 const names = new Map<string, string>()
@@ -52,7 +52,7 @@ class NamingClient extends pg.Client {
     this.query = ((...args: unknown[]) => {
       const [text, values, callback] = args
       const isNamed = typeof text === 'string' && Array.isArray(values) && values.length > 0
-      const named = isNamed && !text.startsWith(PLANNED_ANEW) ? nameOf(text) : undefined
+      const named = isNamed && !text.startsWith(WITH_CUSTOM_PLAN) ? nameOf(text) : undefined
       const answer = named ? plain({ name: named, text, values }, callback) : plain(...args)
       return answer instanceof Promise ? answer.catch((failure: unknown) => this.#leave(failure)) : answer
     }) as typeof this.query

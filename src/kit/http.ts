@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { type Floor, limitBody, passBy } from './bodies.ts'
+import { type Floor, enforceBodyTimeout, drainBody } from './bodies.ts'
 import { headHoldsCardNumber, jsonHoldsCardNumber, refusalOfBody, refusalOfHead } from './card-numbers.ts'
 import { Refusal } from './errors.ts'
 import { type HostOptions, hostGuard } from './hosts.ts'
@@ -138,7 +138,7 @@ export async function newServer(options: HttpOptions) {
   const budget = newBudget(requests)
   // these hooks run for every request, so they are of the cheap kind that makes no promise
   server.addHook('onRequest', (request, reply, done) => {
-    limitBody(request, {
+    enforceBodyTimeout(request, {
       isAnswered: () => reply.sent || reply.raw.headersSent,
       refuse: () => refuseConnection(TOO_SLOW, request.raw.socket),
       floor: uploadFloor,
@@ -172,7 +172,7 @@ export async function newServer(options: HttpOptions) {
   server.addHook('preClose', async () => void (closing = true))
   server.addHook('onResponse', (request, reply, done) => {
     // whatever was answered before all of the body had come
-    passBy(request)
+    drainBody(request)
     // A line that is in use when we close would then stay open, idle, for as long as it is kept alive, and hold up our end.
     if (closing) request.raw.socket.end()
     const { method, id } = request

@@ -38,7 +38,7 @@ export interface NewJob {
   data: object
   startAfterSeconds?: number
   /** After all that came in the ordinary way, whenever that comes. */
-  canWait?: boolean
+  deferrable?: boolean
 }
 
 export interface QueueOptions {
@@ -180,10 +180,10 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
       if (jobs.length === 0) return
       await boss.insert(
         queue,
-        jobs.map(({ data, startAfterSeconds, canWait }) => ({
+        jobs.map(({ data, startAfterSeconds, deferrable }) => ({
           data,
           ...(startAfterSeconds && { startAfter: startAfterSeconds }),
-          ...(canWait && { priority: -1 }),
+          ...(deferrable && { priority: -1 }),
         })),
         { db: fromKysely(tx) },
       )

@@ -31,7 +31,7 @@ export interface Transfer {
 
 export const FEES = 'fees'
 /** Money on its way back to where it came from, or waiting for a person. */
-export const HELD = 'held'
+export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
 export const processorAccount = (processor: string) => `processor:${processor}`
@@ -125,19 +125,19 @@ function feeReturned(amountMinor: number, { saleMinor, feeMinor, returnedBeforeM
 
 /** Money that pays for nothing (a second capture, a wrong amount) is nobody's until it went back. */
 export const heldTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
-  { kind: 'held', ...money, debit: processorAccount(processor), credit: HELD },
+  { kind: 'held', ...money, debit: processorAccount(processor), credit: SUSPENSE },
 ]
 export const returnedTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
-  { kind: 'returned', ...money, debit: HELD, credit: processorAccount(processor) },
+  { kind: 'returned', ...money, debit: SUSPENSE, credit: processorAccount(processor) },
 ]
 
 export const returnFailedTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
-  { kind: 'return_failed', ...money, debit: processorAccount(processor), credit: HELD },
+  { kind: 'return_failed', ...money, debit: processorAccount(processor), credit: SUSPENSE },
 ]
 
 /** Disputed money is the seller's where it paid for a sale, and otherwise still held. */
 type Disputed = Money & { ofSale: boolean }
-const holder = ({ ofSale, sellerId }: Disputed) => (ofSale ? sellerAccount(sellerId) : HELD)
+const holder = ({ ofSale, sellerId }: Disputed) => (ofSale ? sellerAccount(sellerId) : SUSPENSE)
 const entry = ({ cause, orderId, amountMinor, currency }: Disputed) => ({ cause, orderId, amountMinor, currency })
 
 /** A dispute takes the amount out of reach; when won it comes back. */
@@ -173,8 +173,8 @@ export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
 /** What left twice of money that was held is missing from the seller's account at the processor. Below zero it is there again. */
 export const heldLoss = ({ sellerId, processor: _, ...loss }: Money): Transfer[] =>
   positive([
-    { kind: 'held_loss', ...loss, debit: sellerAccount(sellerId), credit: HELD },
-    { kind: 'held_loss_back', ...loss, amountMinor: -loss.amountMinor, debit: HELD, credit: sellerAccount(sellerId) },
+    { kind: 'held_loss', ...loss, debit: sellerAccount(sellerId), credit: SUSPENSE },
+    { kind: 'held_loss_back', ...loss, amountMinor: -loss.amountMinor, debit: SUSPENSE, credit: sellerAccount(sellerId) },
   ])
 
 /** Books the transfers; those booked before are left as they are. */

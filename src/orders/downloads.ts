@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Signer } from '../kit/signing.ts'
 import { isFileOfOrder } from './bought-files.ts'
-import { isGoingBack } from './going-back.ts'
+import { isFullRefundPending } from './going-back.ts'
 import { type State, isDelivered } from './states.ts'
 
 /** How long a link works. Asking for the order's status again makes a new one. */
@@ -37,7 +37,7 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
     sha256: string
     withdrawnReason: string | null
   }>`
-    select o.state, ${isGoingBack} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
+    select o.state, ${isFullRefundPending} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
         or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256, w.reason as "withdrawnReason"
     from orders o join files f on ${isFileOfOrder}
       left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
-import { type Db, isDatabaseOutage, opaque } from '../kit/database.ts'
+import { type Db, isDatabaseOutage, genericPlanArray } from '../kit/database.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { chargedBackMinor, isGoingBack } from './going-back.ts'
-import type { Rail, State } from './states.ts'
+import { chargedBackMinor, isFullRefundPending } from './going-back.ts'
+import type { State } from './states.ts'
+import type { Rail } from '../processors/rails.ts'
 
 export interface OrderFile {
   id: string
@@ -80,9 +81,9 @@ export function orderFinder(db: Db): FindOrder {
         case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn
       from orders o join sellers s on s.id = o.seller_id,
         -- what is asked for twice, and whether the seller has files that were withdrawn: nearly never
-        lateral (select ${isGoingBack} as going_back,
+        lateral (select ${isFullRefundPending} as going_back,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
-      where o.id = any(${opaque(ids, 'text')}::text[])`.execute(db)
+      where o.id = any(${genericPlanArray(ids, 'text')}::text[])`.execute(db)
       // here, since a sort of each order's own is a tenth of what the database does
       for (const { events, files } of rows) {
         events.sort((a, b) => a.id - b.id)

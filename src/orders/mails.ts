@@ -4,7 +4,7 @@ import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 import { isBoughtFile } from './bought-files.ts'
-import { isGoingBack } from './going-back.ts'
+import { isFullRefundPending } from './going-back.ts'
 import { BUYER_MAILS } from './mails/buyer.ts'
 import { type BuyerMail, type MailNews, type MailOrder, guarded } from './mails/news.ts'
 import { noteBounced, noteReceived } from './receipts.ts'
@@ -31,7 +31,7 @@ export async function sendMails(
       select o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
         coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
         o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-        o.state in ('paid', 'partially_refunded') and not ${isGoingBack}
+        o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending}
           and exists (select from files f where ${isBoughtFile}) as delivered,
         o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
         f.name as "fileName", w.reason as "withdrawnReason"

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
-import { type Change, type Db, type Tx, changeTogether, opaque } from '../kit/database.ts'
+import { type Change, type Db, type Tx, changeTogether, genericPlanArray } from '../kit/database.ts'
 import { countHeldDiscounts } from './discounts/uses.ts'
-import type { Rail, State } from './states.ts'
+import type { State } from './states.ts'
+import type { Rail } from '../processors/rails.ts'
 import { MOVES, type Move } from './states.ts'
 
 export interface OrderMove {
@@ -26,7 +27,7 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
   // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
   for (const round of rounds(moves)) {
     const texts = (pick: (one: OrderMove) => string | undefined) =>
-      opaque(
+      genericPlanArray(
         round.map((one) => pick(one) ?? null),
         'text',
       )

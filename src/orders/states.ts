@@ -1,10 +1,3 @@
-/** The rails a buyer can pay by, by these names everywhere. What an order was paid by is what the processor says. */
-export const RAILS = ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'] as const
-export type Rail = (typeof RAILS)[number]
-
-/** Rails where days can pass between the buyer's "yes" and the money. */
-export const SLOW_RAILS: ReadonlySet<Rail> = new Set(['bank_transfer', 'upi'])
-
 export const STATES = [
   'pending',
   'processing',

@@ -7,8 +7,8 @@ import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
-import { noteWithoutEffect } from './settle/noted.ts'
-import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
+import { recordWithoutEffect } from './settle/unseen-events.ts'
+import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from '../processors/processor.ts'
 import type { Settle } from './settle/settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -88,12 +88,12 @@ export async function webhookRoutes(
         const payment =
           event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told, askMs) : 'ignored')
         if (payment === 'ignored' || payment === 'unknown_payment') {
-          await noteWithoutEffect(db, processor.name, [event], payment)
+          await recordWithoutEffect(db, processor.name, [event], payment)
           if (payment === 'unknown_payment') warnOfStranger(processor, event)
           return { received: true }
         }
         // one that was asked about has taken its time already
-        const outcome = await settle({ processor: processor.name, payment, event }, { canWait: !event.payment })
+        const outcome = await settle({ processor: processor.name, payment, event }, { deferrable: !event.payment })
         if (outcome === 'too_early') {
           throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
             retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,

@@ -7,8 +7,9 @@ import type { Period } from '../kit/period.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { chargedBackMinor, isGoingBack } from '../orders/going-back.ts'
-import type { Rail, State } from '../orders/states.ts'
+import { chargedBackMinor, isFullRefundPending } from '../orders/going-back.ts'
+import type { State } from '../orders/states.ts'
+import type { Rail } from '../processors/rails.ts'
 import type { Order } from './schema.ts'
 
 export interface OrderFilter extends Period {
@@ -130,7 +131,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
         where c.order_id = o.id and c.confirmed_at is not null and c.expires_at > now()) as move,
       (select coalesce(json_agg(json_build_object('at', e.at, 'what', e.what) order by e.id), '[]')
         from order_events e where e.order_id = o.id) as events,
-      case when o.state in ('paid', 'partially_refunded') and not ${isGoingBack} then
+      case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes) order by ${inOrder}), '[]')
           from files f where ${isBoughtFile})
         else '[]' end as files, ${withdrawnFiles} as withdrawn

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { type Db, plannedAnew } from '../kit/database.ts'
+import { type Db, withCustomPlan } from '../kit/database.ts'
 import { notValid } from '../kit/period.ts'
 import { chargedBackMinor } from '../orders/going-back.ts'
-import type { Rail } from '../orders/states.ts'
+import type { Rail } from '../processors/rails.ts'
 import type { INTERVALS, Stats } from './schema.ts'
 
 export interface StatsWanted {
@@ -80,7 +80,7 @@ export async function statsOf(db: Db, sellerId: string, wanted: StatsWanted): Pr
  */
 const LOST = sql`('charged_back', 'partially_refunded', 'disputed')`
 const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: StatsWanted) =>
-  sql<{ starts: string[]; sums: Sums[] }>`${plannedAnew}
+  sql<{ starts: string[]; sums: Sums[] }>`${withCustomPlan}
     with slices as materialized (
       select at, greatest(at, ${from}::timestamptz) as first, lead(at, 1, ${to}::timestamptz) over (order by at) as next
       from generate_series(
@@ -118,7 +118,7 @@ const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: St
 
 /** The products that brought the most, of each currency. */
 const readBest = (db: Db, sellerId: string, { from, to }: StatsWanted) =>
-  sql<Best>`${plannedAnew}
+  sql<Best>`${withCustomPlan}
     select t.currency, p.id, p.name, t.orders, t.amount
     from (
       select currency, product_id, count(*) as orders, sum(amount_minor)::bigint as amount,

@@ -121,8 +121,8 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   }
 
   async function reconcileByJob(isAlive: () => boolean): Promise<void> {
-    const { rows } = await client.query(`insert into pgboss.job (name) values ('reconcile') returning id`)
-    await wake('reconcile')
+    const { rows } = await client.query(`insert into pgboss.job (name) values ('sync_due') returning id`)
+    await wake('sync_due')
     for (const end = performance.now() + LOOK_SECONDS * 1000; performance.now() < end && isAlive(); await sleep(20)) {
       const done = await client.query(`select 1 from pgboss.job where id = $1 and state not in ('created', 'active')`, [
         rows[0].id,

@@ -1,4 +1,4 @@
-import { Trouble } from '../ui/api.ts'
+import { ApiError } from '../ui/api.ts'
 import {
   endOtherSessions,
   endSession,
@@ -17,7 +17,7 @@ import {
   type SessionEntry,
 } from '../ui/auth-api.ts'
 import { newStore, type Store } from '../ui/store.ts'
-import { forgetDrafts } from '../shop/kept.ts'
+import { forgetDrafts } from '../shop/drafts.ts'
 import { keep as keepMoving } from './moving.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/account/'
@@ -121,5 +121,5 @@ export function openAccount(): Account {
 
 /** What somebody wanted gone is gone, whoever did it. */
 const unlessGone = (code: string) => (trouble: unknown) => {
-  if (!(trouble instanceof Trouble && trouble.code === code)) throw trouble
+  if (!(trouble instanceof ApiError && trouble.code === code)) throw trouble
 }

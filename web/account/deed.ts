@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { Trouble } from '../ui/api.ts'
+import { ApiError } from '../ui/api.ts'
 
 /** Something that is being done, and what came of it. */
-export interface Deed {
+export interface Action {
   busy: boolean
   /** Which of several it is. */
   doing: string | undefined
@@ -18,8 +18,8 @@ export interface Deed {
 }
 
 /** One thing at a time: while it runs, further presses do nothing. */
-export function useDeed(): Deed {
-  const [state, setState] = useState<Pick<Deed, 'busy' | 'doing' | 'said' | 'trouble' | 'tries'>>({
+export function useAction(): Action {
+  const [state, setState] = useState<Pick<Action, 'busy' | 'doing' | 'said' | 'trouble' | 'tries'>>({
     busy: false,
     doing: undefined,
     said: '',
@@ -28,7 +28,7 @@ export function useDeed(): Deed {
   })
   return {
     ...state,
-    refusedFor: (code) => state.trouble instanceof Trouble && state.trouble.code === code,
+    refusedFor: (code) => state.trouble instanceof ApiError && state.trouble.code === code,
     clear: () => setState({ ...state, said: '', trouble: undefined }),
     async run(work, doing) {
       if (state.busy) return

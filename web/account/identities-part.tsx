@@ -2,12 +2,12 @@ import { startLink } from '../ui/auth-api.ts'
 import { providerName } from '../ui/auth-words.ts'
 import { moment } from '../ui/format.ts'
 import type { Account, AccountState } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** Who an identity provider knows them as. It is there only where a provider is set up, or was. */
 export function IdentitiesPart({ account, state }: { account: Account; state: AccountState }) {
-  const deed = useDeed()
+  const deed = useAction()
   const identities = state.identities ?? []
   if (!state.idp && identities.length === 0) return null
   const link = () =>

@@ -3,7 +3,7 @@ import { askNewMailbox, enterNewMailboxCode, type Seller } from '../ui/auth-api.
 import { CodeForm, sentTo } from '../ui/code-form.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { keep, recall, type Moving } from './moving.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
@@ -13,7 +13,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const [sent, setSent] = useState(0)
-  const deed = useDeed()
+  const deed = useAction()
   const opener = useRef<HTMLButtonElement>(null)
   const move = (to: Moving | undefined) => {
     setMoving(to)

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useLoad } from '../shop/load.ts'
 import { changeMailSettings, getMailSettings, type SaleMails } from '../ui/auth-api.ts'
 import type { Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { Part, Refused, Saved } from './part.tsx'
 
 const CHOICES: [SaleMails, name: string, about: string][] = [
@@ -15,7 +15,7 @@ const CHOICES: [SaleMails, name: string, about: string][] = [
 export function MailsPart({ account }: { account: Account }) {
   const loaded = useLoad('mails', () => account.asSeller(getMailSettings))
   const [chosen, setChosen] = useState<SaleMails>()
-  const deed = useDeed()
+  const deed = useAction()
   const saved = loaded.value?.saleMails
   const choose = (to: SaleMails) => {
     if (deed.busy) return

@@ -3,7 +3,7 @@ import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { UNNAMED } from '../ui/seller-name.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
@@ -12,7 +12,7 @@ export function NamePart({ account, seller }: { account: Account; seller: Seller
   const [name, setName] = useState(unnamed ? '' : seller.name)
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
-  const deed = useDeed()
+  const deed = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)

@@ -3,7 +3,7 @@ import { explain } from '../ui/auth-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Refusal } from '../ui/refusal.tsx'
 import { SIGN_IN_AGAIN } from './account.ts'
-import type { Deed } from './deed.ts'
+import type { Action } from './deed.ts'
 
 interface PartProps {
   id: string
@@ -26,7 +26,7 @@ export const Part = ({ id, title, about, children }: PartProps) => (
 )
 
 /** Why something was refused, and where a fresh sign-in is what helps, the way to it. */
-export function Refused({ deed }: { deed: Deed }) {
+export function Refused({ deed }: { deed: Action }) {
   if (!deed.trouble) return null
   const { title, text } = explain(deed.trouble)
   const again = deed.refusedFor('recent_sign_in_required')

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { setPassword, type Seller } from '../ui/auth-api.ts'
 import { PasswordField } from '../ui/text-field.tsx'
 import { SIGN_IN_AGAIN, type Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 const SHORTEST = 12
@@ -22,7 +22,7 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
   const [fresh, setFresh] = useState('')
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
-  const deed = useDeed()
+  const deed = useAction()
   const opener = useRef<HTMLButtonElement>(null)
   const stale = deed.refusedFor('recent_sign_in_required')
   // The service decides. This clock may be wrong, so the field only offers itself, and may stay empty.

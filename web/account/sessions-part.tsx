@@ -2,7 +2,7 @@ import { moment } from '../ui/format.ts'
 import { providerName } from '../ui/auth-words.ts'
 import type { SessionEntry } from '../ui/auth-api.ts'
 import type { Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 const BY: Record<SessionEntry['method'], string> = {
@@ -12,7 +12,7 @@ const BY: Record<SessionEntry['method'], string> = {
 }
 
 export function SessionsPart({ account, sessions }: { account: Account; sessions: SessionEntry[] | undefined }) {
-  const deed = useDeed()
+  const deed = useAction()
   const others = sessions?.filter((one) => !one.current) ?? []
   const end = (which: string, work: () => Promise<void>, said: string) =>
     void deed.run(async () => {

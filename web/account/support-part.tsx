@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { DRAFTS, keep, recall } from '../shop/kept.ts'
-import { Trouble } from '../ui/api.ts'
+import { DRAFTS, keep, recall } from '../shop/drafts.ts'
+import { ApiError } from '../ui/api.ts'
 import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
-import { useDeed } from './deed.ts'
+import { useAction } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** What was typed when a fresh sign-in was asked for, which leads away from the page. Another account has nothing to do with it. */
@@ -17,7 +17,7 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
   useEffect(() => keep(typedBy(seller.id), undefined), [seller.id])
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
-  const deed = useDeed()
+  const deed = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)
@@ -29,7 +29,7 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
       const { seller: changed } = await account
         .asSeller(() => changeSeller({ supportEmail: given || null }))
         .catch((refused: unknown) => {
-          if (refused instanceof Trouble && refused.code === 'recent_sign_in_required') keep(typedBy(seller.id), given)
+          if (refused instanceof ApiError && refused.code === 'recent_sign_in_required') keep(typedBy(seller.id), given)
           throw refused
         })
       // what was typed meanwhile stays

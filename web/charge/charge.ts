@@ -1,4 +1,4 @@
-import { Trouble } from '../ui/api.ts'
+import { ApiError } from '../ui/api.ts'
 import { explain, type Said } from '../ui/auth-words.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { askChargeCode, type ChargeFound, findCharge, type Line } from './charge-api.ts'
@@ -104,7 +104,7 @@ export function openCharge(): Charge {
           const again = { askedAt: Date.now(), resendAt: inSeconds(resendAfter), sent: asked.sent + 1, wrong: 0 }
           setAsked({ ...asked, ...again })
         } catch (trouble) {
-          const pause = trouble instanceof Trouble && trouble.code === 'rate_limited' && trouble.retryAfterSeconds
+          const pause = trouble instanceof ApiError && trouble.code === 'rate_limited' && trouble.retryAfterSeconds
           if (pause) setAsked({ ...asked, resendAt: inSeconds(pause) })
           throw trouble
         }
@@ -118,7 +118,7 @@ export function openCharge(): Charge {
           showStep('ask')
           set({ step: 'found', found })
         } catch (trouble) {
-          if (!(trouble instanceof Trouble && trouble.code === 'invalid_code')) throw trouble
+          if (!(trouble instanceof ApiError && trouble.code === 'invalid_code')) throw trouble
           const counted = { ...asked, wrong: asked.wrong + 1 }
           setAsked(counted)
           set({ fault: whyRefused(counted), tries: get().tries + 1 })
@@ -140,7 +140,7 @@ const whyRefused = ({ wrong, askedAt }: Asked): string =>
 
 /** What the service finds wrong with the line is said of the field's own name. */
 function said(trouble: unknown): Said {
-  const field = trouble instanceof Trouble && trouble.code === 'validation_failed' ? trouble.fields[0] : undefined
+  const field = trouble instanceof ApiError && trouble.code === 'validation_failed' ? trouble.fields[0] : undefined
   const name = field && FIELD_NAMES[field.path]
   return name
     ? { title: `${name} cannot be read.`, text: 'Please type it as it stands on your statement.' }
@@ -148,7 +148,7 @@ function said(trouble: unknown): Said {
 }
 
 function refused(trouble: unknown): ChargeState['refused'] {
-  const field = trouble instanceof Trouble && trouble.code === 'card_number_refused' ? trouble.fields[0] : undefined
+  const field = trouble instanceof ApiError && trouble.code === 'card_number_refused' ? trouble.fields[0] : undefined
   return field && { field: field.path, text: 'Please leave the number of the card out.' }
 }
 

@@ -67,7 +67,7 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
     return {
       title: 'These orders fit, but none of them is paid.',
       before: 'Orders with',
-      after: `. ${HELD}`,
+      after: `. ${SUSPENSE}`,
     }
   if (orders.length > 1)
     return {
@@ -79,7 +79,7 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
     return {
       title: 'This order fits, but is not paid.',
       before: 'An order with',
-      after: `. ${HELD}`,
+      after: `. ${SUSPENSE}`,
     }
   return {
     title: 'This is what it was.',
@@ -88,7 +88,7 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
   }
 }
 
-const HELD = 'A bank may show an amount that it only holds, and lets go again by itself.'
+const SUSPENSE = 'A bank may show an amount that it only holds, and lets go again by itself.'
 const UNPAID: ReadonlySet<ChargeOrder['status']> = new Set(['pending', 'expired'])
 
 const STATES: Record<ChargeOrder['status'], string> = {

@@ -1,4 +1,4 @@
-import { getStatus, Trouble, type Download } from '../ui/api.ts'
+import { getStatus, ApiError, type Download } from '../ui/api.ts'
 import { explain, type Said } from '../ui/auth-words.ts'
 import { forgetEmail } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
@@ -132,7 +132,7 @@ export function openLibrary(): Library {
             wrong: 0,
           })
         } catch (trouble) {
-          const pause = trouble instanceof Trouble && trouble.code === 'rate_limited' && trouble.retryAfterSeconds
+          const pause = trouble instanceof ApiError && trouble.code === 'rate_limited' && trouble.retryAfterSeconds
           if (pause) setAsked({ ...asked, resendAt: inSeconds(pause) })
           throw trouble
         }
@@ -143,7 +143,7 @@ export function openLibrary(): Library {
         try {
           show(await openWithCode(asked.email, code), true)
         } catch (trouble) {
-          if (!(trouble instanceof Trouble && trouble.code === 'invalid_code')) throw trouble
+          if (!(trouble instanceof ApiError && trouble.code === 'invalid_code')) throw trouble
           const counted = { ...asked, wrong: asked.wrong + 1 }
           setAsked(counted)
           set({ fault: whyRefused(counted), tries: get().tries + 1 })
@@ -194,5 +194,5 @@ const HOUR_OVER = {
   text: 'So that nobody finds your purchases on a screen left open, a code opens this page for one hour. Please ask for a new one.',
 } as const
 
-const isForgotten = (trouble: unknown): boolean => trouble instanceof Trouble && trouble.status === 401
+const isForgotten = (trouble: unknown): boolean => trouble instanceof ApiError && trouble.status === 401
 const inSeconds = (seconds: number): number => Date.now() + seconds * 1000

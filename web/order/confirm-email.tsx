@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { confirmEmail, Trouble } from '../ui/api.ts'
+import { confirmEmail, ApiError } from '../ui/api.ts'
 import { BetterEmail } from '../ui/better-email.tsx'
 import { Submit } from '../ui/button.tsx'
 import { EmailField } from '../ui/email-field.tsx'
@@ -50,8 +50,8 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
           : 'It moves to it three days after we have asked the old address, unless the reader of the old address keeps it there.',
       )
     } catch (refused) {
-      if (refused instanceof Trouble && refused.code === 'invalid_code') setFaults({ code: NOT_RIGHT })
-      else setTrouble(refused instanceof Trouble && refused.code === 'rate_limited' ? TOO_OFTEN : sentence(refused))
+      if (refused instanceof ApiError && refused.code === 'invalid_code') setFaults({ code: NOT_RIGHT })
+      else setTrouble(refused instanceof ApiError && refused.code === 'rate_limited' ? TOO_OFTEN : sentence(refused))
     }
     runningRef.current = false
     setBusy(false)

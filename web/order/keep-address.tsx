@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { consentToMove, keepAddress, Trouble } from '../ui/api.ts'
+import { consentToMove, keepAddress, ApiError } from '../ui/api.ts'
 import { Submit } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { TextField } from '../ui/text-field.tsx'
@@ -37,7 +37,7 @@ export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
       await work()
       setDone(what === 'keep' ? 'kept' : 'moved')
     } catch (refused) {
-      const refusal = refused instanceof Trouble ? refused.code : undefined
+      const refusal = refused instanceof ApiError ? refused.code : undefined
       if (refusal === 'invalid_code') setFault('This code does not fit. Check the newest mail about this order.')
       else if (refusal === 'email_change_over') setOver(true)
       else setTrouble(sentence(refused))

@@ -1,4 +1,4 @@
-import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
+import { getStatus, ApiError, type OrderStatus } from '../ui/api.ts'
 import { lateLooks } from '../ui/late-looks.ts'
 import { emailOf, forgetOrder, rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
@@ -40,14 +40,14 @@ export function openOrder(asked: string): OpenOrder {
       const { status = 'pending' } = get().order ?? {}
       const order = await getStatus(orderId, email, status === 'pending' || status === 'processing')
       // The details are there only when the address is the order's.
-      if (!order.timeline) throw new Trouble({ code: 'order_not_found', status: 404 })
+      if (!order.timeline) throw new ApiError({ code: 'order_not_found', status: 404 })
       rememberOrder(orderId, email, order.statusToken)
       set({ order, email, fault: undefined })
       const look = order.paid && order.amount > 0 ? nextLook() : undefined
       if (look) again(look)
       else if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
     } catch (trouble) {
-      const unmatched = trouble instanceof Trouble && NO_MATCH.has(trouble.code)
+      const unmatched = trouble instanceof ApiError && NO_MATCH.has(trouble.code)
       // One sentence for an unknown number and for a wrong address: it must not tell which of the two it was.
       set({ fault: unmatched ? 'Nothing matches this order number and e-mail.' : sentence(trouble) })
       if (unmatched) set({ order: undefined })

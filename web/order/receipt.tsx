@@ -3,12 +3,12 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
 import { Files } from '../ui/files.tsx'
 import { moment, money } from '../ui/format.ts'
-import { isGoingBack } from '../ui/going-back.ts'
+import { isFullRefundPending } from '../ui/full-refund.ts'
 import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
-import { Withdrawn } from '../ui/withdrawn.tsx'
+import { Withdrawn } from '../ui/recalled.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
 import { stepsOf } from './steps.ts'
@@ -100,7 +100,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
 }
 
 function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status']] {
-  if (isGoingBack(order)) return GOING_BACK
+  if (isFullRefundPending(order)) return GOING_BACK
   if (hasFailed(order)) return FAILED
   if (order.paid && order.product && order.downloads.length === 0) return order.withdrawnFiles ? NOTHING_LEFT : NO_FILES
   return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]

@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../ui/api.ts'
-import { isGoingBack } from '../ui/going-back.ts'
+import { isFullRefundPending } from '../ui/full-refund.ts'
 import type { Step } from '../ui/progress.tsx'
 
 /** The steps of an order, as far as the service knows them. */
@@ -11,7 +11,7 @@ export function stepsOf({ status, paid, amount, createdAt, paidAt, timeline, can
     ['Payment confirmed', 'open'],
     ['Files ready', 'open'],
   ]
-  if (isGoingBack({ status, paid })) return [created, approved, confirmed, ['Files no longer available', 'stopped']]
+  if (isFullRefundPending({ status, paid })) return [created, approved, confirmed, ['Files no longer available', 'stopped']]
   switch (status) {
     case 'paid':
     case 'partially_refunded':

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { getMails, Trouble, type Mail } from '../ui/api.ts'
+import { getMails, ApiError, type Mail } from '../ui/api.ts'
 import { moment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { pageData } from '../ui/page-data.ts'
@@ -49,7 +49,7 @@ export function Outbox() {
     }
   }, [to])
 
-  if (trouble instanceof Trouble && (trouble.code === 'token_required' || trouble.code === 'local_only')) {
+  if (trouble instanceof ApiError && (trouble.code === 'token_required' || trouble.code === 'local_only')) {
     return (
       <div class="stack">
         <h1>Outbox</h1>
@@ -57,7 +57,7 @@ export function Outbox() {
       </div>
     )
   }
-  const absent = pageData.mode?.outbox === false || (trouble instanceof Trouble && trouble.status === 404)
+  const absent = pageData.mode?.outbox === false || (trouble instanceof ApiError && trouble.status === 404)
   if (absent) return <p class="lead">There is no outbox here: this service really sends its mails.</p>
   const open = mails?.find((mail) => mail.id === chosen) ?? mails?.[0]
   return (

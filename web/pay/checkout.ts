@@ -1,6 +1,6 @@
 import {
   createOrder,
-  Trouble,
+  ApiError,
   type Created,
   type Download,
   type OrderStatus,
@@ -12,7 +12,7 @@ import { rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { follow } from './follow.ts'
 import { prepareForm } from './forms.ts'
-import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './kept.ts'
+import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './saved-checkout.ts'
 import { payInForms } from './paying.ts'
 import type { PaymentForm } from './payment-form.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Notice, type Offer, type State } from './state.ts'
@@ -67,7 +67,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       set({ busy: undefined, trouble, failedAt: 'create' })
       // The buyer has typed something else meanwhile, or another tab has: this failure is about neither.
       if (recall(productId)?.key !== kept.key) return adopt()
-      const code = trouble instanceof Trouble ? trouble.code : ''
+      const code = trouble instanceof ApiError ? trouble.code : ''
       // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
       if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
@@ -168,7 +168,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     void following.check()
     const { kept, trouble, failedAt } = get()
     // the same key: had the first try arrived after all, this finds its order
-    if (kept && !kept.orderId && failedAt === 'create' && trouble instanceof Trouble && trouble.unknown)
+    if (kept && !kept.orderId && failedAt === 'create' && trouble instanceof ApiError && trouble.unknown)
       void create(kept.email)
   }
 

@@ -4,8 +4,8 @@ import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
-import { Trouble } from '../ui/api.ts'
-import type { StepProps } from './counter.tsx'
+import { ApiError } from '../ui/api.ts'
+import type { StepProps } from './checkout-page.tsx'
 import type { OfferProps } from './offer-part.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 
@@ -26,7 +26,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
 
   const { trouble, busy, offer } = state
   const isFree = offer ? offer.listMinor === offer.offMinor : product.free
-  const refused = trouble instanceof Trouble && trouble.code === 'validation_failed'
+  const refused = trouble instanceof ApiError && trouble.code === 'validation_failed'
   const refusedFault = refused && email.trim() === state.kept?.email ? 'Please check this address.' : undefined
   const submit = async (event: Event) => {
     event.preventDefault()

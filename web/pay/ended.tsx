@@ -1,7 +1,7 @@
 import type { Status } from '../ui/api.ts'
-import { isGoingBack } from '../ui/going-back.ts'
+import { isFullRefundPending } from '../ui/full-refund.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import type { StepProps } from './counter.tsx'
+import type { StepProps } from './checkout-page.tsx'
 import { OrderLink } from './order-link.tsx'
 import wordsUrl from './ended-words.json?url&no-inline'
 import { useWords } from './use-words.ts'
@@ -26,7 +26,7 @@ export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state
   const means = useWords(words)
   if (!order) return null
-  const goingBack = isGoingBack(order)
+  const goingBack = isFullRefundPending(order)
   const text = means?.[goingBack ? 'refunded' : order.status] ?? means?.pending
   const [icon, title, again] = goingBack ? GOING_BACK : (ENDINGS[order.status] ?? CLOSED)
   return (

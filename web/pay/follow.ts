@@ -1,7 +1,7 @@
-import { getStatus, Trouble, type OrderStatus } from '../ui/api.ts'
+import { getStatus, ApiError, type OrderStatus } from '../ui/api.ts'
 import { lateLooks } from '../ui/late-looks.ts'
 import type { Store } from '../ui/store.ts'
-import { isHeld } from './one-form.ts'
+import { isHeld } from './form-lock.ts'
 import { isClosing, viewOf, type State } from './state.ts'
 
 /** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
@@ -48,7 +48,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     } catch (trouble) {
       failures += 1
       if (!isCurrent()) return
-      if (trouble instanceof Trouble && trouble.code === 'order_not_found') listener.unknown()
+      if (trouble instanceof ApiError && trouble.code === 'order_not_found') listener.unknown()
       // One lost answer while waiting is nothing to tell a buyer about.
       else if (failures > 1 || !order || !navigator.onLine) set({ trouble, failedAt: 'check' })
     }
@@ -58,7 +58,7 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     const { kept, order, trouble, notice, watching, busy } = get()
     if (!kept?.orderId || (busy && busy !== 'in_form')) return undefined
     if (failures > 0) {
-      const wanted = trouble instanceof Trouble ? (trouble.retryAfterSeconds ?? 0) * 1000 : 0
+      const wanted = trouble instanceof ApiError ? (trouble.retryAfterSeconds ?? 0) * 1000 : 0
       return Math.min(Math.max(wanted, 1000 * 2 ** failures), POLL_MS.most)
     }
     const view = viewOf(get())

@@ -2,7 +2,7 @@ import '../ui/base.css'
 import '../ui/parts.css'
 import './pay.css'
 import { render } from 'preact'
-import { recall } from './kept.ts'
+import { recall } from './saved-checkout.ts'
 import { PayPage } from './pay-page.tsx'
 import { takeReturn } from './returned.ts'
 

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { getProduct, Trouble, type ProductView } from '../ui/api.ts'
+import { getProduct, ApiError, type ProductView } from '../ui/api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { pageData } from '../ui/page-data.ts'
 import { sentence } from '../ui/words.ts'
-import { Counter } from './counter.tsx'
-import { recall } from './kept.ts'
+import { CheckoutPage } from './checkout-page.tsx'
+import { recall } from './saved-checkout.ts'
 import { SummarySkeleton } from './summary.tsx'
 
 /** Finds the product: in the page when our server made it, else by one request (the page lies on a static host). */
@@ -25,8 +25,8 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
         It names no product. Please open the seller’s link once more, or ask for a new one.
       </Plain>
     )
-  if (product) return <Counter product={product} returned={returned} />
-  if (isGone() || (trouble instanceof Trouble && trouble.status === 404)) {
+  if (product) return <CheckoutPage product={product} returned={returned} />
+  if (isGone() || (trouble instanceof ApiError && trouble.status === 404)) {
     // who has an order for it, paid maybe a moment ago, is not told that there is no such thing
     const orderId = recall(productId)?.orderId
     if (orderId) {

@@ -1,8 +1,8 @@
 import type { Rail } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
-import { recall, type Attempt } from './kept.ts'
-import { hold } from './one-form.ts'
+import { recall, type Attempt } from './saved-checkout.ts'
+import { hold } from './form-lock.ts'
 import type { Outcome, PaymentForm } from './payment-form.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
 

@@ -1,5 +1,5 @@
-import type { Trouble } from '../ui/api.ts'
-import type { HowToPay } from './kept.ts'
+import type { ApiError } from '../ui/api.ts'
+import type { HowToPay } from './saved-checkout.ts'
 
 // The port between the checkout and whatever takes the payment: the sandbox's choice of scenarios, or a form that a payment
 // processor's own script draws. No card number, nor anything else to pay with, ever passes through it.
@@ -13,7 +13,7 @@ export type Outcome =
   /** The buyer has left the form, or has something else to do first: the service is asked what there is. */
   | { kind: 'left'; how?: HowToPay }
   /** No answer came: the money may have moved. */
-  | { kind: 'unknown'; trouble?: Trouble }
+  | { kind: 'unknown'; trouble?: ApiError }
   /** The bank said no. */
   | { kind: 'declined'; message?: string }
   /** Something is missing in the form, and nothing was sent. */
@@ -21,7 +21,7 @@ export type Outcome =
   /** What was opened for this order takes no money any more. */
   | { kind: 'closed' }
   /** The service refused it. */
-  | { kind: 'refused'; trouble: Trouble }
+  | { kind: 'refused'; trouble: ApiError }
 
 export interface PaymentForm {
   /** Has to stay on the screen until the payment is sent: the bank may ask the buyer something in it. */

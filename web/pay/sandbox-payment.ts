@@ -1,4 +1,4 @@
-import { confirmInSandbox, Trouble, type Rail } from '../ui/api.ts'
+import { confirmInSandbox, ApiError, type Rail } from '../ui/api.ts'
 import type { Outcome, PaymentForm } from './payment-form.ts'
 
 /** The sandbox behind the port that the processors' forms have: its form is a part of the page, and its bank our own service. */
@@ -10,7 +10,7 @@ export const sandboxPayment = (clientSecret: string, rail: Rail, scenario: strin
       const { status } = await confirmInSandbox(clientSecret, rail, scenario)
       return { kind: status }
     } catch (error) {
-      const trouble = error instanceof Trouble ? error : new Trouble({ code: 'unreachable' })
+      const trouble = error instanceof ApiError ? error : new ApiError({ code: 'unreachable' })
       return REFUSALS[trouble.code] ?? { kind: trouble.unknown ? 'unknown' : 'refused', trouble }
     }
   },

@@ -1,6 +1,6 @@
 import type { Created, OrderStatus, Rail, Status, Wish } from '../ui/api.ts'
-import { isGoingBack } from '../ui/going-back.ts'
-import type { Kept } from './kept.ts'
+import { isFullRefundPending } from '../ui/full-refund.ts'
+import type { Kept } from './saved-checkout.ts'
 
 export interface State {
   kept: Kept | undefined
@@ -46,7 +46,7 @@ export function viewOf({ kept, order, created, editing, busy, trouble }: State):
   switch (order?.status) {
     case 'paid':
     case 'partially_refunded':
-      return isGoingBack(order) ? 'ended' : 'delivered'
+      return isFullRefundPending(order) ? 'ended' : 'delivered'
     case 'refunded':
     case 'disputed':
     case 'charged_back':

@@ -2,7 +2,7 @@ import type { FormParts, Look, MountForm, Outcome } from './payment-form.ts'
 
 /**
  * Always from there, and of the release whose API the server speaks (https://docs.stripe.com/sdks/stripejs-versioning): with
- * `apiVersion` of src/payments/stripe/client.ts this changes too.
+ * `apiVersion` of src/processors/stripe/client.ts this changes too.
  */
 const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 

@@ -2,7 +2,7 @@ import type { ProblemCode } from '../../src/kit/errors.ts'
 import type { Discount } from '../../src/orders/discounts/routes.ts'
 import type { Product } from '../../src/products/schema.ts'
 import type { Attention as Duties, Order, Stats } from '../../src/shop/schema.ts'
-import { call, Trouble } from '../ui/api.ts'
+import { call, ApiError } from '../ui/api.ts'
 import { asSeller } from './session.ts'
 
 export type { Discount, Order, Product, Stats }
@@ -104,5 +104,5 @@ export const getStats = (query: { from: string; to: string; interval: Stats['int
 export const getAttention = () => get<{ items: Attention[] }>('attention')
 
 /** Whether it was refused with this code. The codes of routes that are still being made are plain texts. */
-export const isRefusal = (trouble: unknown, code: ProblemCode | (string & {})): trouble is Trouble =>
-  trouble instanceof Trouble && trouble.code === code
+export const isRefusal = (trouble: unknown, code: ProblemCode | (string & {})): trouble is ApiError =>
+  trouble instanceof ApiError && trouble.code === code

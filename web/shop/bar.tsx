@@ -1,4 +1,4 @@
-import { useDeed } from '../account/deed.ts'
+import { useAction } from '../account/deed.ts'
 import { Refused } from './parts.tsx'
 
 /** The ways around, in the shop and in the account. */
@@ -16,7 +16,7 @@ interface BarProps {
 
 /** The head of the shop and of the account: the same entries at the same places. */
 export function Bar({ under, onLeave }: BarProps) {
-  const deed = useDeed()
+  const deed = useAction()
   const shop = under === 'account' ? '/shop/' : ''
   const signOut = () =>
     void deed.run(async () => {

@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { Trouble } from '../ui/api.ts'
+import { ApiError } from '../ui/api.ts'
 import { useRecovery } from '../ui/recovery.ts'
 import type { List } from './api.ts'
 
 /** A part of the page that is fetched when it is needed. That it does not come is told as an answer that does not. */
 export const fetched = <Part>(part: Promise<Part>): Promise<Part> =>
   part.catch(() => {
-    throw new Trouble({ code: 'unreachable' })
+    throw new ApiError({ code: 'unreachable' })
   })
 
 /** Something that is asked for. While it is asked for again, the last answer stays. */

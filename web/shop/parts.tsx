@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Deed } from '../account/deed.ts'
+import type { Action } from '../account/deed.ts'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { Refusal } from '../ui/refusal.tsx'
@@ -73,7 +73,7 @@ export function Failed({ trouble, again }: { trouble: unknown; again?: () => voi
 }
 
 /** Why something was refused, beside the button that asked for it. */
-export function Refused({ deed: { trouble, tries } }: { deed: Pick<Deed, 'trouble' | 'tries'> }) {
+export function Refused({ deed: { trouble, tries } }: { deed: Pick<Action, 'trouble' | 'tries'> }) {
   if (!trouble) return null
   const { title, text } = explain(trouble)
   return (

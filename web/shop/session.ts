@@ -1,5 +1,5 @@
 import { signOut, whySignedOut } from '../ui/auth-api.ts'
-import { forgetDrafts, keep, recall } from './kept.ts'
+import { forgetDrafts, keep, recall } from './drafts.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
 /** Which view somebody was at who had to sign in first: the address behind the `#` does not travel. */

@@ -1,4 +1,4 @@
-import { Trouble } from '../ui/api.ts'
+import { ApiError } from '../ui/api.ts'
 import { explain as explainSignIn, type Said } from '../ui/auth-words.ts'
 
 export type { Said }
@@ -49,12 +49,12 @@ const REFUSALS: Record<string, Said> = {
 
 /** What a refused or lost request means, and what helps. */
 export function explain(trouble: unknown): Said {
-  const known = trouble instanceof Trouble ? REFUSALS[trouble.code] : undefined
+  const known = trouble instanceof ApiError ? REFUSALS[trouble.code] : undefined
   if (known) return known
-  if (trouble instanceof Trouble && !trouble.unknown && isSaidByService(trouble)) return { title: trouble.message }
+  if (trouble instanceof ApiError && !trouble.unknown && isSaidByService(trouble)) return { title: trouble.message }
   return explainSignIn(trouble)
 }
 
 /** Refusals of the shop's own routes are written for people. */
-const isSaidByService = ({ code, message, fields }: Trouble): boolean =>
+const isSaidByService = ({ code, message, fields }: ApiError): boolean =>
   message !== code && !['validation_failed', 'rate_limited', 'not_found', 'unexpected'].includes(code) && !fields.length

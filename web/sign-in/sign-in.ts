@@ -1,4 +1,4 @@
-import { Trouble } from '../ui/api.ts'
+import { ApiError } from '../ui/api.ts'
 import { askCode, enterCode, enterPassword, getProviders, getSession, getWaiting } from '../ui/auth-api.ts'
 import { explain, explainCode, type Said } from '../ui/auth-words.ts'
 import { read, write } from '../ui/storage.ts'
@@ -73,7 +73,7 @@ export function openSignIn(): SignIn {
         else leave()
       },
       (trouble: unknown) => {
-        if (trouble instanceof Trouble && trouble.code === 'session_conflict' && !get().busy)
+        if (trouble instanceof ApiError && trouble.code === 'session_conflict' && !get().busy)
           set({ said: explain(trouble) })
       },
     )
@@ -88,7 +88,7 @@ export function openSignIn(): SignIn {
       const { email, provider, resendAfter } = await getWaiting()
       set({ step: 'code', email, waiting: { email, provider, resendAt: inSeconds(resendAfter), sent: 0 } })
     } catch (trouble) {
-      const none = trouble instanceof Trouble && trouble.code === 'code_not_found'
+      const none = trouble instanceof ApiError && trouble.code === 'code_not_found'
       if (none && !address.again && (await isSignedIn())) return leave()
       showStep('mailbox')
       set({
@@ -169,7 +169,7 @@ export function openSignIn(): SignIn {
             waiting: { ...waiting, provider, resendAt: inSeconds(resendAfter), sent: waiting.sent + 1 },
           })
         } catch (trouble) {
-          const pause = trouble instanceof Trouble && trouble.code === 'rate_limited' && trouble.retryAfterSeconds
+          const pause = trouble instanceof ApiError && trouble.code === 'rate_limited' && trouble.retryAfterSeconds
           if (pause) set({ waiting: { ...waiting, resendAt: inSeconds(pause) } })
           throw trouble
         }
@@ -180,7 +180,7 @@ export function openSignIn(): SignIn {
           await enterCode(get().waiting!.email, code)
           leave('code')
         } catch (trouble) {
-          if (!(trouble instanceof Trouble && trouble.code === 'invalid_code')) throw trouble
+          if (!(trouble instanceof ApiError && trouble.code === 'invalid_code')) throw trouble
           set({ busy: undefined, fault: await whyRefused(), tries: get().tries + 1 })
         }
       }),
@@ -205,7 +205,7 @@ export function openSignIn(): SignIn {
 async function whyRefused(): Promise<string> {
   const gone = await getWaiting().then(
     () => false,
-    (trouble: unknown) => trouble instanceof Trouble && trouble.code === 'code_not_found',
+    (trouble: unknown) => trouble instanceof ApiError && trouble.code === 'code_not_found',
   )
   return gone
     ? 'This code can no longer be used: it is too old, or was tried too often. Please ask for a new one.'

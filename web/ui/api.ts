@@ -31,7 +31,7 @@ export interface Problem {
 }
 
 /** A "no" of the service, or no answer at all: then the code is `unreachable` and the outcome is unknown. */
-export class Trouble extends Error {
+export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly fields: { path: string; message: string }[]
@@ -115,9 +115,9 @@ export async function call<Answer>(
     // 204 has no body to read.
     if (response.ok) return (response.status === 204 || (await response.json())) as Answer
   } catch {
-    throw new Trouble({ code: 'unreachable' })
+    throw new ApiError({ code: 'unreachable' })
   }
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>
   const wait = Number(response.headers.get('retry-after'))
-  throw new Trouble({ code: 'unexpected', ...problem, status: response.status }, wait > 0 ? wait : undefined)
+  throw new ApiError({ code: 'unexpected', ...problem, status: response.status }, wait > 0 ? wait : undefined)
 }

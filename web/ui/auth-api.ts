@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type * as schema from '../../src/sellers/schema.ts'
 import type { CurrentSession, History, Identities, Seller, Sessions } from '../../src/sellers/schema.ts'
-import { call, Trouble } from './api.ts'
+import { call, ApiError } from './api.ts'
 import { apiBase } from './page-data.ts'
 
 export type { CurrentSession, Seller }
@@ -31,7 +31,7 @@ export const enterPassword = (email: string, password: string) =>
  * Somebody who was never signed in here is told nothing.
  */
 export function whySignedOut(trouble: unknown, wasSignedIn: boolean): string | undefined {
-  if (!(trouble instanceof Trouble)) return undefined
+  if (!(trouble instanceof ApiError)) return undefined
   if (trouble.code === 'session_conflict') return '&error=session_conflict'
   if (trouble.code !== 'not_signed_in') return undefined
   return wasSignedIn ? '&error=session_ended' : ''

@@ -1,4 +1,4 @@
-import { Trouble } from './api.ts'
+import { ApiError } from './api.ts'
 import { pageData } from './page-data.ts'
 
 /** What happened, and what helps. */
@@ -77,7 +77,7 @@ const REFUSALS: Record<string, Said> = {
 
 /** What a refused or lost request means for who sits in front of it. */
 export function explain(trouble: unknown): Said {
-  if (!(trouble instanceof Trouble)) return { title: 'Something went wrong on this page.', text: 'Please reload it.' }
+  if (!(trouble instanceof ApiError)) return { title: 'Something went wrong on this page.', text: 'Please reload it.' }
   const known = REFUSALS[trouble.code]
   if (known) return known
   switch (trouble.code) {

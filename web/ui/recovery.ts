@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Trouble } from './api.ts'
+import { ApiError } from './api.ts'
 
 /** Pauses between tries: a short failure is over soon, and a long one must not be asked about all the time. */
 const PAUSES_MS = [2_000, 4_000, 8_000, 15_000, 30_000]
@@ -15,7 +15,7 @@ export function useRecovery(trouble: unknown, again: () => void): void {
     latestRef.current = again
   })
   useEffect(() => {
-    if (!(trouble instanceof Trouble && trouble.unknown)) {
+    if (!(trouble instanceof ApiError && trouble.unknown)) {
       if (!trouble) triedRef.current = 0
       return
     }

@@ -1,5 +1,5 @@
 import type { Rail } from './api.ts'
-import { Trouble } from './api.ts'
+import { ApiError } from './api.ts'
 
 export const RAIL_NAMES: Record<Rail, string> = {
   card: 'Card',
@@ -13,7 +13,7 @@ export const RAIL_NAMES: Record<Rail, string> = {
 
 /** What went wrong, in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
-  if (!(trouble instanceof Trouble)) return 'Something went wrong on this page. Please reload it.'
+  if (!(trouble instanceof ApiError)) return 'Something went wrong on this page. Please reload it.'
   switch (trouble.code) {
     case 'unreachable':
       return navigator.onLine ? 'We cannot reach the shop right now. Please try again.' : 'You are offline.'
@@ -43,7 +43,7 @@ export function sentence(trouble: unknown): string {
   }
 }
 
-function inAWhile({ retryAfterSeconds: wait }: Trouble): string {
+function inAWhile({ retryAfterSeconds: wait }: ApiError): string {
   if (!wait || wait <= 3) return 'in a moment'
   return wait < 90 ? `in ${wait} seconds` : `in ${Math.ceil(wait / 60)} minutes`
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
-import { type Db, isDatabaseOutage, opaque, retryConflicts } from '../../kit/database.ts'
+import { type Db, isDatabaseOutage, genericPlanArray, retryConflicts } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
-import { MOST_DECLINES } from '../settle/known.ts'
+import { MOST_DECLINES } from '../settle/payment-record.ts'
 
 /** One try to have an order paid at one processor. */
 export interface Attempt {
@@ -48,7 +48,7 @@ async function liveFor(db: Db, wanted: readonly Wanted[]): Promise<(Attempt | un
   const { rows: made } = await sql<Attempt & { orderId: string }>`
     insert into payments (id, order_id, processor)
     select w.id, o.id, w.processor
-    from unnest(${wanted.map(() => newId('pay'))}::text[], ${opaque(orders, 'text')}, ${processors}::text[]) as w(id, order_id, processor)
+    from unnest(${wanted.map(() => newId('pay'))}::text[], ${genericPlanArray(orders, 'text')}, ${processors}::text[]) as w(id, order_id, processor)
     join orders o on o.id = w.order_id and o.state in ('pending', 'processing')
     where not exists (select from payments d where d.order_id = o.id and d.declines >= ${MOST_DECLINES})
     order by o.id for share of o

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import type { Measure } from '../../kit/measure.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
-import { AmountNotTaken, type ProcessorUnavailable } from '../processor.ts'
+import { AmountNotTaken, type ProcessorUnavailable } from '../../processors/processor.ts'
 
 /** What is still refused so long after it was told is told again: it may be another thing by now, under the same name. */
 const TELL_AGAIN_DAYS = 7

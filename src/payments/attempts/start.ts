@@ -8,7 +8,7 @@ import {
   type Processor,
   ProcessorUnavailable,
   type StartedPayment,
-} from '../processor.ts'
+} from '../../processors/processor.ts'
 import type { Settle } from '../settle/settle.ts'
 import { type Telling, tellRefusal } from './refused.ts'
 

@@ -4,7 +4,7 @@ import { type Jobs, TryLater } from '../../kit/jobs.ts'
 import type { Log } from '../../kit/log.ts'
 import type { MailNews } from '../../orders/mails/news.ts'
 import { noteEvents } from '../../orders/move.ts'
-import type { Asking } from '../asking/ask.ts'
+import type { Syncing } from '../sync/sync.ts'
 import {
   AmountNotTaken,
   ChargedBack,
@@ -12,7 +12,7 @@ import {
   type Processor,
   ProcessorUnavailable,
   RefundTaken,
-} from '../processor.ts'
+} from '../../processors/processor.ts'
 
 /** Growing pauses, over two weeks: longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
@@ -49,11 +49,11 @@ interface Wanted {
  * Makes the refunds that a seller has asked for, and sends back what was captured beside a sale. A refund's id is the
  * processor's idempotency key, so a repeat sends nothing twice; it is repeated until the processor has done it or it has failed.
  */
-export async function refundReturns(jobs: Jobs, asking: Asking): Promise<void> {
-  await jobs.on<{ refundId: string }>('refund', TRIES, ({ refundId }) => makeRefund(asking, jobs, refundId))
+export async function registerRefundJobs(jobs: Jobs, syncing: Syncing): Promise<void> {
+  await jobs.on<{ refundId: string }>('refund', TRIES, ({ refundId }) => makeRefund(syncing, jobs, refundId))
 }
 
-async function makeRefund({ db, processors, settle, log }: Asking, jobs: Jobs, refundId: string): Promise<void> {
+async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, refundId: string): Promise<void> {
   const refund = await findWanted(db, refundId)
   if (!refund) return
   const processor = processors.get(refund.processor)

@@ -1,5 +1,5 @@
 import type { Move, State } from '../../orders/states.ts'
-import type { Known, TryMove } from './known.ts'
+import type { PaymentRecord, TryMove } from './payment-record.ts'
 
 /** What can happen to the money of a sale, and the move to each state that the order can have afterwards. */
 const MOVES_TO = {
@@ -16,14 +16,14 @@ const MOVES_TO = {
 } as const satisfies Record<string, Partial<Record<State, Move>>>
 
 /** Moves the order to where its money says that it is, in whatever order we heard. False: it is there already. */
-export function follow(known: Known, happened: keyof typeof MOVES_TO, move: TryMove): boolean {
+export function follow(known: PaymentRecord, happened: keyof typeof MOVES_TO, move: TryMove): boolean {
   const moves: Partial<Record<State, Move>> = MOVES_TO[happened]
   const name = moves[stateByMoney(known)]
   return name !== undefined && move(name)
 }
 
 /** The state of an order that was sold, by what refunds gave back, what banks took and what they hold. */
-function stateByMoney(known: Known): State {
+function stateByMoney(known: PaymentRecord): State {
   const { refundedMinor, amountMinor, disputes } = known
   const sale = saleOf(known)
   const backMinor = refundedMinor + lostOf(known, sale?.id)
@@ -34,7 +34,7 @@ function stateByMoney(known: Known): State {
 }
 
 /** What banks have taken back of a capture. */
-export const lostOf = ({ disputes }: Known, id: string | undefined): number =>
+export const lostOf = ({ disputes }: PaymentRecord, id: string | undefined): number =>
   disputes.filter(({ captureId }) => captureId === id).reduce((sum, { lostMinor }) => sum + lostMinor, 0)
 
-export const saleOf = ({ captures }: Known) => captures.find(({ purpose }) => purpose === 'sale')
+export const saleOf = ({ captures }: PaymentRecord) => captures.find(({ purpose }) => purpose === 'sale')

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { feeOf } from '../../kit/money.ts'
-import { DISPUTED, FEES, HELD, type Transfer, processorAccount, sellerAccount } from '../../ledger/transfers.ts'
-import { MOVES, type Move, RAILS, type State, isDelivered } from '../../orders/states.ts'
-import { type Known, decide } from './decide.ts'
-import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../processor.ts'
+import { DISPUTED, FEES, SUSPENSE, type Transfer, processorAccount, sellerAccount } from '../../ledger/transfers.ts'
+import { MOVES, type Move, type State, isDelivered } from '../../orders/states.ts'
+import { RAILS } from '../../processors/rails.ts'
+import { type PaymentRecord, decide } from './decide.ts'
+import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
 // A processor's payment lives through a random history. Each step of it may be told to us at once, late, again and again,
 // before an earlier one, or never; in the end we hear how things stand. What we make of it must not depend on the telling.
@@ -33,7 +34,7 @@ test('every order and repetition of what a processor tells ends in the same stat
       // which part of the fee went back with which refund depends on what came first, the whole of it does not
       assert.equal(feeReturned(book.transfers), feeReturned(atOnce.transfers))
       for (const currency of CURRENCIES)
-        for (const account of [HELD, sellerAccount('sel_1')])
+        for (const account of [SUSPENSE, sellerAccount('sel_1')])
           assert.equal(balanceOf(book.transfers, account, currency), balanceOf(atOnce.transfers, account, currency))
       assert.deepEqual(
         book.rows.refunds.filter(({ state }) => state === 'requested'),
@@ -108,7 +109,7 @@ test('at every moment the books say who has the money, and no more of the fee go
         )
         for (const currency of CURRENCIES) {
           const held = beside(currency).reduce((sum, one) => sum + one.amountMinor - gone(one, 'open', 'lost'), 0)
-          assert.equal(balanceOf(transfers, HELD, currency), held + missing(currency))
+          assert.equal(balanceOf(transfers, SUSPENSE, currency), held + missing(currency))
         }
       })
     }),
@@ -161,7 +162,7 @@ test('a buyer is told of each payment that failed after its bank had begun, whil
   fc.assert(
     fc.property(histories, (history) => {
       const told = (book: Book) => book.mails.filter((kind) => kind === 'payment_failed').length
-      let before = { state: 'pending' as State, paymentState: 'open' as Known['paymentState'], told: 0 }
+      let before = { state: 'pending' as State, paymentState: 'open' as PaymentRecord['paymentState'], told: 0 }
       tell(history, (book) => {
         const { state, paymentState } = book.rows
         const failed = before.paymentState === 'processing' && (paymentState === 'open' || paymentState === 'canceled')
@@ -295,11 +296,11 @@ test('a second capture that went back and is lost to a bank all the same is its 
     payment.disputes.push({ id: 'dp_0', captureId: 'ch_1', amountMinor: 1900, state: 'open' })
     hear(book, payment)
     assert.deepEqual(
-      [HELD, DISPUTED].map((account) => balanceOf(book.transfers, account, 'USD')),
+      [SUSPENSE, DISPUTED].map((account) => balanceOf(book.transfers, account, 'USD')),
       [-1900, 1900],
     )
     const holds = () =>
-      [HELD, DISPUTED, FEES, sellerAccount('sel_1'), processorAccount('sandbox')].map((account) =>
+      [SUSPENSE, DISPUTED, FEES, sellerAccount('sel_1'), processorAccount('sandbox')].map((account) =>
         balanceOf(book.transfers, account, 'USD'),
       )
     Object.assign(payment.disputes[0]!, { state, lostMinor })
@@ -383,7 +384,7 @@ test('a whole sale that goes back in many odd parts, some of which fail on the w
       const left = leftOf(payment, payment.captures[0]!)
       if (left > 0) goBack(left, false)
       assert.deepEqual([book.rows.state, book.rows.refundedMinor], ['refunded', amountMinor])
-      for (const account of [FEES, HELD, sellerAccount('sel_1')])
+      for (const account of [FEES, SUSPENSE, sellerAccount('sel_1')])
         assert.equal(balanceOf(book.transfers, account, 'USD'), 0)
     }),
     { numRuns: 700 },
@@ -439,7 +440,7 @@ type History = typeof histories extends fc.Arbitrary<infer T> ? T : never
 
 /** Our side: the rows that settle would have written, and nothing but what the effects say. */
 interface Book {
-  rows: Known
+  rows: PaymentRecord
   transfers: Transfer[]
   mails: string[]
   moves: { from: State; move: Move; to: State }[]
@@ -615,7 +616,7 @@ function hear(book: Book, snapshot: PaymentSnapshot): void {
   if (isFurther(snapshot, book.heard)) book.heard = snapshot
 }
 
-const newKey = ({ refunds }: Known) => `ref_${refunds.length}`
+const newKey = ({ refunds }: PaymentRecord) => `ref_${refunds.length}`
 
 /** What the seller asks for, and we take down: never more than is left as we know it. */
 function request({ rows }: Book, percent: number): void {

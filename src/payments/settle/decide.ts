@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import * as ledger from '../../ledger/transfers.ts'
-import { SLOW_RAILS, stateAfter } from '../../orders/states.ts'
-import { type CapturePurpose, type Effects, type Known, MOST_DECLINES, type TryMove, moneyOf } from './known.ts'
-import { decideDispute, decideRefund } from './money-back.ts'
-import type { Capture, PaymentSnapshot, RefundFact } from '../processor.ts'
+import { stateAfter } from '../../orders/states.ts'
+import { SLOW_RAILS } from '../../processors/rails.ts'
+import { type CapturePurpose, type Effects, type PaymentRecord, MOST_DECLINES, type TryMove, moneyOf } from './payment-record.ts'
+import { decideDispute, decideRefund } from './refunds-and-disputes.ts'
+import type { Capture, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
-export type { Known } from './known.ts'
+export type { PaymentRecord } from './payment-record.ts'
 
 const none = (): Effects => ({
   moves: [],
@@ -25,7 +26,7 @@ const none = (): Effects => ({
  * is brought up to date as it goes. Facts we know already change nothing; a fact that the order's state has no room for is
  * recorded all the same, because the money has moved.
  */
-export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
+export function decide(known: PaymentRecord, snapshot: PaymentSnapshot): Effects {
   const effects = none()
   const move: TryMove = (name, more = {}) => {
     const to = stateAfter(known.state, name)
@@ -50,7 +51,7 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
     effects.waitsForBank = snapshot.rail !== undefined && SLOW_RAILS.has(snapshot.rail)
   }
   if (known.paymentState === 'open' && snapshot.takesDays) effects.waitsForBank = true
-  const isTriedOut = (tries: number, state: Known['paymentState']) => tries >= MOST_DECLINES && state === 'open'
+  const isTriedOut = (tries: number, state: PaymentRecord['paymentState']) => tries >= MOST_DECLINES && state === 'open'
   effects.closes = isTriedOut(known.declines, known.paymentState) && !isTriedOut(declines, paymentState)
   if (known.paymentState !== paymentState || known.declines !== declines)
     effects.payment = { state: known.paymentState, declines: known.declines }
@@ -65,12 +66,12 @@ export function decide(known: Known, snapshot: PaymentSnapshot): Effects {
   return effects
 }
 
-const isUnpaid = (state: Known['paymentState']): boolean => state === 'open' || state === 'canceled'
+const isUnpaid = (state: PaymentRecord['paymentState']): boolean => state === 'open' || state === 'canceled'
 /** Of the order: not paid, and it can be. */
-const WAITS: ReadonlySet<Known['state']> = new Set(['pending', 'processing'])
+const WAITS: ReadonlySet<PaymentRecord['state']> = new Set(['pending', 'processing'])
 
 function decideCapture(
-  known: Known,
+  known: PaymentRecord,
   capture: Capture,
   snapshot: PaymentSnapshot,
   effects: Effects,
@@ -123,9 +124,9 @@ const sentBack = ({ refunds }: PaymentSnapshot, captureId: string): number =>
  * again, and the buyer may try again; between two of them a bank that works on it is further than one that was not asked.
  */
 function laterState(
-  { paymentState: known, declines }: Pick<Known, 'paymentState' | 'declines'>,
+  { paymentState: known, declines }: Pick<PaymentRecord, 'paymentState' | 'declines'>,
   { state: told, ...snapshot }: PaymentSnapshot,
-): Known['paymentState'] {
+): PaymentRecord['paymentState'] {
   const rank = { open: 0, processing: 1, canceled: 2, captured: 3 }
   const bothLive = rank[known] < rank.canceled && rank[told] < rank.canceled
   if (bothLive && snapshot.declines !== declines) return snapshot.declines > declines ? told : known

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { type Change, type Tx, opaque } from '../../kit/database.ts'
-import type { CapturePurpose, Effects } from './known.ts'
-import type { Capture, DisputeFact, PaymentSnapshot } from '../processor.ts'
+import { type Change, type Tx, genericPlanArray } from '../../kit/database.ts'
+import type { CapturePurpose, Effects } from './payment-record.ts'
+import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/processor.ts'
 import type { Fact, Outcome } from './settle.ts'
 
 // The tables of this slice, written a list at a time. What is there already stays as it is: a repeat writes nothing.
@@ -39,7 +39,7 @@ export function changedPayments(
   if (last.length === 0) return undefined
   return sql`
     update payments p set state = n.state, declines = n.declines
-    from unnest(${opaque(column(last, 'paymentId'), 'text')}, ${opaque(column(last, 'state'), 'text')}, ${opaque(column(last, 'declines'), 'int')}) as n(id, state, declines)
+    from unnest(${genericPlanArray(column(last, 'paymentId'), 'text')}, ${genericPlanArray(column(last, 'state'), 'text')}, ${genericPlanArray(column(last, 'declines'), 'int')}) as n(id, state, declines)
     where p.id = n.id`
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Coming, batched } from '../../kit/batch.ts'
-import { type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage, opaque } from '../../kit/database.ts'
+import { type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage, genericPlanArray } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { postings } from '../../ledger/transfers.ts'
@@ -15,8 +15,8 @@ import {
 import { renewHolds } from '../../orders/discounts/uses.ts'
 import { newSales } from '../../orders/sale-mails.ts'
 import { decide } from './decide.ts'
-import type { Effects, Known } from './known.ts'
-import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
+import type { Effects, PaymentRecord } from './payment-record.ts'
+import type { PaymentSnapshot, ProcessorEvent } from '../../processors/processor.ts'
 import * as rows from './rows.ts'
 
 /** What a processor said, and how we heard it: in a notification, or because we asked. */
@@ -54,7 +54,7 @@ export function settler(db: Db, jobs: Jobs, { bankTtlHours }: { bankTtlHours: nu
 
 async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readonly Fact[]): Promise<Outcome[]> {
   const known = await lockKnown(tx, facts)
-  const decided: { known: Known; effects: Effects }[] = []
+  const decided: { known: PaymentRecord; effects: Effects }[] = []
   const outcomes = facts.map((fact): Outcome => {
     const one = known.get(keyOf(fact.processor, fact.payment.processorPaymentId))
     if (!one) return 'unknown_payment'
@@ -64,7 +64,7 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
   })
   await findTooEarly(tx, facts, outcomes)
 
-  const each = <T, R>(pick: (effects: Effects) => readonly T[], make: (item: T, known: Known) => R): R[] =>
+  const each = <T, R>(pick: (effects: Effects) => readonly T[], make: (item: T, known: PaymentRecord) => R): R[] =>
     decided.flatMap((one) => pick(one.effects).map((item) => make(item, one.known)))
   const orderIds = (chosen: (effects: Effects) => boolean) =>
     decided.filter((one) => chosen(one.effects)).map((one) => one.known.orderId)
@@ -173,16 +173,16 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
 const keyOf = (processor: string, processorPaymentId: string): string => `${processor} ${processorPaymentId}`
 
 /** Locks the orders the facts are about, in the order of their ids so that two rounds never wait for each other, and reads what we know. */
-async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Known>> {
+async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, PaymentRecord>> {
   const processors = facts.map((fact) => fact.processor)
   const payments = facts.map((fact) => fact.payment.processorPaymentId)
   await sql`
     select 1 from orders where id in (
       select p.order_id from payments p
-      join unnest(${opaque(processors, 'text')}, ${opaque(payments, 'text')}) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
+      join unnest(${genericPlanArray(processors, 'text')}, ${genericPlanArray(payments, 'text')}) as f(processor, id) on f.processor = p.processor and f.id = p.processor_payment_id)
     order by id for update`.execute(tx)
   // read after the lock was had: what another round has just committed is in this statement's view
-  const found = await sql<Known>`
+  const found = await sql<PaymentRecord>`
     select o.id as "orderId", o.seller_id as "sellerId", o.state, o.amount_minor as "amountMinor", o.currency,
       o.fee_minor as "feeMinor", o.refunded_minor as "refundedMinor",
       p.id as "paymentId", p.processor, p.processor_payment_id as "processorPaymentId", p.state as "paymentState", p.declines,
@@ -194,7 +194,7 @@ async function lockKnown(tx: Tx, facts: readonly Fact[]): Promise<Map<string, Kn
       (select coalesce(json_agg(json_build_object('id', d.processor_dispute_id, 'captureId', d.processor_capture_id, 'amountMinor', d.amount_minor, 'state', d.state,
           'lostMinor', case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor) else 0 end)), '[]')
         from disputes d where d.order_id = o.id) as disputes
-    from unnest(${opaque(processors, 'text')}, ${opaque(payments, 'text')}) as f(processor, id)
+    from unnest(${genericPlanArray(processors, 'text')}, ${genericPlanArray(payments, 'text')}) as f(processor, id)
     join payments p on p.processor = f.processor and p.processor_payment_id = f.id
     join orders o on o.id = p.order_id`.execute(tx)
   return new Map(found.rows.map((one) => [keyOf(one.processor, one.processorPaymentId), one]))

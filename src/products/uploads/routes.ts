@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { Refusal } from '../../kit/errors.ts'
-import { bodyOf, passBy } from '../../kit/bodies.ts'
+import { bodyOf, drainBody } from '../../kit/bodies.ts'
 import type { Server } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { errorForLog } from '../../kit/log.ts'
@@ -190,7 +190,7 @@ async function readBody<T>(request: FastifyRequest, work: (body: () => Readable)
   } catch (error) {
     const { raw } = request
     const brokenOff = raw.destroyed && !raw.complete
-    passBy(request)
+    drainBody(request)
     if (brokenOff) throw new Refusal('bad_request', 'The request broke off.')
     if (!isOfStorage(error)) throw error
     request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the storage failed')

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Trouble } from '../../ui/api.ts'
+import { ApiError } from '../../ui/api.ts'
 import { BetterEmail } from '../../ui/better-email.tsx'
 import { Refusal } from '../../ui/refusal.tsx'
 import { emailFault, TextField } from '../../ui/text-field.tsx'
-import { DRAFTS, keep, recall } from '../kept.ts'
+import { DRAFTS, keep, recall } from '../drafts.ts'
 import { signInAgain } from '../session.ts'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
@@ -97,4 +97,4 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
 }
 
 const needsSignIn = (trouble: unknown): boolean =>
-  trouble instanceof Trouble && trouble.code === 'recent_sign_in_required'
+  trouble instanceof ApiError && trouble.code === 'recent_sign_in_required'

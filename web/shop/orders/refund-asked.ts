@@ -1,4 +1,4 @@
-import { DRAFTS, keep, recall } from '../kept.ts'
+import { DRAFTS, keep, recall } from '../drafts.ts'
 
 /** A refund that was asked for, under the key that makes asking again the same request. */
 export interface RefundAsked {

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { Trouble } from '../../ui/api.ts'
+import { ApiError } from '../../ui/api.ts'
 import { amountFaultIn, amountIn } from '../products/typed-amount.ts'
 import { money } from '../../ui/format.ts'
 import { Refusal } from '../../ui/refusal.tsx'
@@ -157,7 +157,7 @@ function Refused({ trouble }: { trouble: unknown }) {
 
 /** Where it was asked for before, only an answer about this very refund says what became of it: a limit does not. */
 const isUnknown = (refused: unknown, askedBefore: boolean): boolean =>
-  !(refused instanceof Trouble) || refused.unknown || (askedBefore && ![400, 404, 409].includes(refused.status))
+  !(refused instanceof ApiError) || refused.unknown || (askedBefore && ![400, 404, 409].includes(refused.status))
 
 function amountFault(amount: number | undefined, typed: string, left: number, currency: string): string | undefined {
   if (amount === undefined) return typed.trim() ? amountFaultIn(typed, currency) : 'Please enter how much goes back.'

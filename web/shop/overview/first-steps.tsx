@@ -1,7 +1,7 @@
 import '../products/products.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
+import { useAction } from '../../account/deed.ts'
 import { UNNAMED } from '../../ui/seller-name.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -106,7 +106,7 @@ function Step({ number, at, title, children }: StepProps) {
 }
 
 function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => void }) {
-  const deed = useDeed()
+  const deed = useAction()
   return (
     <form
       class="stack details"
@@ -142,7 +142,7 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
 }
 
 function PublishStep({ product, onPublished }: { product: Product; onPublished: () => Promise<void> }) {
-  const deed = useDeed()
+  const deed = useAction()
   const publish = async () => {
     await changeProduct(product.id, { status: 'active' })
     await onPublished()

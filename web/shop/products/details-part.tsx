@@ -1,11 +1,11 @@
-import type { Deed } from '../../account/deed.ts'
+import type { Action } from '../../account/deed.ts'
 import { DetailsForm } from './details-form.tsx'
 import type { ProductForm } from './form.ts'
 import { Part } from './part.tsx'
 
 interface DetailsPartProps {
   form: ProductForm
-  deed: Deed
+  deed: Action
   onSave: () => void
 }
 

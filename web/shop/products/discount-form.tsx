@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
+import { useAction } from '../../account/deed.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { createDiscount, type Discount, type Product } from '../api.ts'
 import { Refused } from '../parts.tsx'
@@ -21,7 +21,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   const [until, setUntil] = useState('')
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [tries, setTries] = useState(0)
-  const deed = useDeed()
+  const deed = useAction()
   const percent = Number(off.trim().replace(/\s*%$/, ''))
   const amount = amountIn(off, product.currency)
   const check = () => {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
+import { useAction } from '../../account/deed.ts'
 import { money, moment } from '../../ui/format.ts'
 import { changeDiscount, getDiscounts, isRefusal, type Discount, type Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
@@ -15,7 +15,7 @@ export function DiscountsPart({ product }: { product: Product }) {
   const [adding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Discount>()
   const [said, setSaid] = useState('')
-  const deed = useDeed()
+  const deed = useAction()
   const put = (changed: Discount) => list.change((items) => items.map((one) => (one.id === changed.id ? changed : one)))
   const [resumed, setResumed] = useState<string>()
   const resume = ({ id, code }: Discount) => {
@@ -114,7 +114,7 @@ export function DiscountsPart({ product }: { product: Product }) {
 }
 
 function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => void; onEnded: () => void }) {
-  const deed = useDeed()
+  const deed = useAction()
   const end = async () => {
     await changeDiscount(discount.id, { active: false }).catch((trouble: unknown) => {
       if (!isRefusal(trouble, 'discount_not_found')) throw trouble

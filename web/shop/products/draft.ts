@@ -1,7 +1,7 @@
 import { decimalText } from '../../../src/kit/money.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
-import { DRAFTS, keep, recall } from '../kept.ts'
+import { DRAFTS, keep, recall } from '../drafts.ts'
 import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 /** How a price is set: by the seller, by the buyer, or there is none. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
+import { useAction } from '../../account/deed.ts'
 import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { TextField } from '../../ui/text-field.tsx'
@@ -24,7 +24,7 @@ interface FileRowProps {
 /** One file of a product: buyers see the name, and the files in this order. */
 export function FileRow({ productId, file, place, count, onChanged, onReplace, onRemove, onMoved }: FileRowProps) {
   const [renaming, setRenaming] = useState(false)
-  const deed = useDeed()
+  const deed = useAction()
   const move = (to: number, id: string) =>
     void deed.run(async () => {
       await changeFile(productId, file.id, { position: to })
@@ -81,7 +81,7 @@ interface RenamingProps extends Pick<FileRowProps, 'productId' | 'file' | 'onCha
 
 function Renaming({ productId, file, onChanged, onEnd }: RenamingProps) {
   const [name, setName] = useState(file.name)
-  const deed = useDeed()
+  const deed = useAction()
   const fault =
     deed.tries > 0 && deed.refusedFor('validation_failed') ? 'Please type one line of up to 255 characters.' : undefined
   const rename = () =>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
+import { useAction } from '../../account/deed.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useStore } from '../../ui/store.ts'
 import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts'
@@ -7,7 +7,7 @@ import { Ask } from '../dialog.tsx'
 import { Failed } from '../parts.tsx'
 import { freeName, isNameOf } from '../uploads/names.ts'
 import { addFile, forgetDone, giveUp, uploads } from '../uploads/uploads.ts'
-import { WithdrawnFromSale } from '../withdrawn.tsx'
+import { WithdrawnFromSale } from '../recalled.tsx'
 import { unfinishedOf } from '../uploads/unfinished.ts'
 import { FileRow } from './file-row.tsx'
 import { Part } from './part.tsx'
@@ -192,7 +192,7 @@ interface RemovingProps extends Omit<FilesPartProps, 'title'> {
 }
 
 function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
-  const deed = useDeed()
+  const deed = useAction()
   const remove = async () => {
     await removeFile(product.id, file.id).catch((trouble: unknown) => {
       // what somebody wanted gone is gone, whoever did it

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Trouble } from '../../ui/api.ts'
+import { ApiError } from '../../ui/api.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import { changeProduct, createProduct, getProduct, isRefusal, type Product, type Versioned } from '../api.ts'
 import {
@@ -89,7 +89,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
         set({ newest, tries })
         return undefined
       }
-      const told = trouble instanceof Trouble ? faultsIn(trouble) : {}
+      const told = trouble instanceof ApiError ? faultsIn(trouble) : {}
       set({ faults: told, tries })
       if (Object.keys(told).length === 0) throw trouble
       return undefined
@@ -162,7 +162,7 @@ const FIELD_OF: Record<string, Field> = {
   statementSuffix: 'statementSuffix',
 }
 
-const faultsIn = ({ fields }: Trouble): Faults =>
+const faultsIn = ({ fields }: ApiError): Faults =>
   Object.fromEntries(
     fields.flatMap(({ path, message }) => {
       const field = FIELD_OF[path.replace(/^.*[./]/, '')]

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
-import { Trouble } from '../../ui/api.ts'
+import { useAction } from '../../account/deed.ts'
+import { ApiError } from '../../ui/api.ts'
 import { fromApi } from '../../ui/page-data.ts'
 import { putImage, removeImage, type Product } from '../api.ts'
 import { Refused } from '../parts.tsx'
@@ -12,15 +12,15 @@ const KINDS = 'image/jpeg,image/png,image/webp,image/avif,image/gif'
 
 /** The picture on the payment page, in link previews and in mails. */
 export function ImagePart({ product, onChanged }: { product: Product; onChanged: () => Promise<void> }) {
-  const deed = useDeed()
+  const deed = useAction()
   const picker = useRef<HTMLInputElement>(null)
   const [chosen, setChosen] = useState<string>()
   const shown = chosen ?? (product.imageUrl && fromApi(product.imageUrl))
   const upload = (file: File) =>
     void deed
       .run(async () => {
-        if (file.size > MOST_BYTES) throw new Trouble({ code: 'image_too_large', status: 413 })
-        if (!file.type.startsWith('image/')) throw new Trouble({ code: 'image_not_readable', status: 422 })
+        if (file.size > MOST_BYTES) throw new ApiError({ code: 'image_too_large', status: 413 })
+        if (!file.type.startsWith('image/')) throw new ApiError({ code: 'image_not_readable', status: 422 })
         setChosen(await dataUrl(file))
         await putImage(product.id, file)
         await onChanged()

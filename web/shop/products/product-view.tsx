@@ -1,6 +1,6 @@
 import './products.css'
 import { useState } from 'preact/hooks'
-import { useDeed } from '../../account/deed.ts'
+import { useAction } from '../../account/deed.ts'
 import { archiveProduct, getProduct, type Product, type Versioned } from '../api.ts'
 import { Ask } from '../dialog.tsx'
 import { useLoad } from '../load.ts'
@@ -46,7 +46,7 @@ function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
  * it is told there.
  */
 function useSaving(form: ProductForm, onCreated?: (product: Product) => void) {
-  const deed = useDeed()
+  const deed = useAction()
   const [pressed, setPressed] = useState<Product['status']>()
   const save = (said: string, to?: Product['status']) => {
     if (!deed.busy) setPressed(to)
@@ -103,7 +103,7 @@ function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versione
 
 function ArchivePart({ form }: { form: ProductForm }) {
   const [asking, setAsking] = useState(false)
-  const deed = useDeed()
+  const deed = useAction()
   const product = form.product!
   return (
     <Part id="archive" title="Archive">

@@ -1,4 +1,4 @@
-import type { Deed } from '../../account/deed.ts'
+import type { Action } from '../../account/deed.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
@@ -9,7 +9,7 @@ interface SalePartProps {
   product: Product
   /** Something is typed that is not saved: it is saved along. */
   dirty: boolean
-  deed: Deed
+  deed: Action
   /** What came of the last press is told here: it was made here. */
   tells: boolean
   onStatus: (to: Product['status'], said: string) => void

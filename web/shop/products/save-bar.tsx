@@ -1,4 +1,4 @@
-import type { Deed } from '../../account/deed.ts'
+import type { Action } from '../../account/deed.ts'
 import { money } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -25,7 +25,7 @@ const PRICING_NAMES: Record<Draft['pricing'], string> = {
 
 interface SaveBarProps {
   form: ProductForm
-  deed: Deed
+  deed: Action
   /** What came of the last press is told here: it was made here. */
   tells: boolean
 }

@@ -1,5 +1,5 @@
 import type { DetailedError, Upload } from 'tus-js-client'
-import { Trouble, type Problem } from '../../ui/api.ts'
+import { ApiError, type Problem } from '../../ui/api.ts'
 import { apiBase } from '../../ui/page-data.ts'
 import { fetched } from '../load.ts'
 import { Unreadable, isReadable } from './fingerprint.ts'
@@ -82,9 +82,9 @@ export async function end(url: string): Promise<void> {
 
 function troubleOf(error: Error | DetailedError): unknown {
   const response = 'originalResponse' in error ? error.originalResponse : undefined
-  if (!response?.getStatus()) return 'originalRequest' in error ? new Trouble({ code: 'unreachable' }) : error
+  if (!response?.getStatus()) return 'originalRequest' in error ? new ApiError({ code: 'unreachable' }) : error
   const wait = Number(response.getHeader('Retry-After'))
-  return new Trouble(
+  return new ApiError(
     { code: 'unexpected', ...problemIn(response.getBody()), status: response.getStatus() },
     wait > 0 ? wait : undefined,
   )

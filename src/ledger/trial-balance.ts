@@ -1,0 +1,172 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Tx } from '../kit/database.ts'
+
+/** Something that two who should say the same say differently. Ids and amounts, and nothing of a person. */
+export interface Difference {
+  what: string
+  id: string
+  orderId?: string | null
+  currency?: string | null
+  /** Minor units; null where there should be, or is, nothing. */
+  expectedMinor?: number | null
+  foundMinor?: number | null
+}
+
+/** So many of one kind are listed: whoever has more has one fault, and not a thousand. */
+export const MOST_LISTED = 1000
+
+/**
+ * The books in themselves, read-only, all of them in a few statements: what the indexes say an account holds is what the table
+ * holds; every entry goes between the accounts of its kind and belongs to an order; and what an order's entries sum up to is
+ * what its amount, its fee, what was refunded and its state say.
+ */
+export async function trialBalance(tx: Tx): Promise<Difference[]> {
+  return [...(await proveAccounts(tx)), ...(await differences(tx, ODD_ENTRIES)), ...(await differences(tx, ODD_ORDERS))]
+}
+
+/** Runs a statement that finds differences, each a row of `what, id, order_id, currency, expected, found`. */
+export async function differences(tx: Tx, statement: RawBuilder<unknown>): Promise<Difference[]> {
+  const { rows } = await sql<Difference>`
+    select what, id, order_id as "orderId", currency, expected::bigint as "expectedMinor", found::bigint as "foundMinor"
+    from (${statement}) as d(what, id, order_id, currency, expected, found) order by what, id limit ${MOST_LISTED}`.execute(
+    tx,
+  )
+  return rows
+}
+
+const NEVER_NEGATIVE: ReadonlySet<string> = new Set(['fees', 'held', 'disputed'])
+
+/**
+ * Held money that a bank disputes, until it has decided. It may have gone back before, and then it is held by nobody: for so long
+ * there is less than nothing, by this and by no more.
+ */
+const HELD_DISPUTED = sql`
+  select h.order_id, h.currency, h.amount_minor - (
+    select coalesce(sum(e.amount_minor), 0) from transfers e
+    where e.cause = h.cause and e.kind in ('dispute_release', 'dispute_loss')) as minor
+  from transfers h where h.kind = 'dispute_hold' and h.debit_account = 'held'`
+
+/**
+ * A balance is never stored, it is summed up by an index. So the one way it can be another than the sum of its transfers is an
+ * index that does not say what its table says: both are asked.
+ */
+async function proveAccounts(tx: Tx): Promise<Difference[]> {
+  const byTable = await accountSums(tx, { indexes: false })
+  const byIndex = await accountSums(tx, { indexes: true })
+  const { rows: heldDisputed } = await sql<{ currency: string; minor: string }>`
+    select currency, sum(minor)::text as minor from (${HELD_DISPUTED}) as d group by 1`.execute(tx)
+  const least = new Map(heldDisputed.map(({ currency, minor }) => [`held ${currency}`, -BigInt(minor)]))
+  const found: Difference[] = []
+  const totals = new Map<string, bigint>()
+  for (const key of new Set([...byTable.keys(), ...byIndex.keys()])) {
+    const [id = '', currency = ''] = key.split(' ')
+    const [expected, held] = [byTable.get(key) ?? 0n, byIndex.get(key) ?? 0n]
+    const difference = { id, currency, expectedMinor: Number(expected), foundMinor: Number(held) }
+    if (expected !== held) found.push({ what: 'balance_differs', ...difference })
+    if (held < (least.get(key) ?? 0n) && NEVER_NEGATIVE.has(id))
+      found.push({ what: 'balance_below_zero', ...difference, expectedMinor: 0 })
+    totals.set(currency, (totals.get(currency) ?? 0n) + held)
+  }
+  for (const [currency, total] of totals)
+    if (total !== 0n)
+      found.push({ what: 'books_not_zero', id: 'all accounts', currency, expectedMinor: 0, foundMinor: Number(total) })
+  return found
+}
+
+async function accountSums(tx: Tx, { indexes }: { indexes: boolean }): Promise<Map<string, bigint>> {
+  const on = (yes: boolean) => (yes ? 'on' : 'off')
+  await sql`
+    select set_config('enable_seqscan', ${on(!indexes)}, true), set_config('enable_indexscan', ${on(indexes)}, true),
+      set_config('enable_indexonlyscan', ${on(indexes)}, true), set_config('enable_bitmapscan', ${on(indexes)}, true)`.execute(
+    tx,
+  )
+  const { rows } = await sql<{ account: string; minor: string }>`
+    select account || ' ' || currency as account, sum(minor)::text as minor from (
+      select credit_account as account, currency, sum(amount_minor) as minor from transfers group by 1, 2
+      union all
+      select debit_account, currency, -sum(amount_minor) from transfers group by 1, 2) as sides
+    group by 1`.execute(tx)
+  await sql`
+    select set_config(name, 'on', true) from unnest(
+      array['enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan']) as name`.execute(tx)
+  return new Map(rows.map(({ account, minor }) => [account, BigInt(minor)]))
+}
+
+/** Entries of no order, between other accounts than those of their kind, or in another currency than their order's. */
+const ODD_ENTRIES = sql`
+  select case when o.id is null then 'transfer_without_order' when not right_accounts then 'wrong_accounts' else 'wrong_currency' end,
+    t.kind || ' ' || t.cause, t.order_id, t.currency, null::bigint, t.amount_minor
+  from transfers t left join orders o on o.id = t.order_id
+  cross join lateral (select 'processor:' || split_part(t.cause, ':', 1) as processor, 'seller:' || o.seller_id as seller) as a
+  cross join lateral (select case t.kind
+    when 'sale' then t.debit_account = a.processor and t.credit_account = a.seller
+    when 'refund_failed' then t.debit_account = a.processor and t.credit_account = a.seller
+    when 'refund' then t.debit_account = a.seller and t.credit_account = a.processor
+    when 'fee' then t.debit_account = a.seller and t.credit_account = 'fees'
+    when 'fee_again' then t.debit_account = a.seller and t.credit_account = 'fees'
+    when 'fee_refund' then t.debit_account = 'fees' and t.credit_account = a.seller
+    when 'held' then t.debit_account = a.processor and t.credit_account = 'held'
+    when 'return_failed' then t.debit_account = a.processor and t.credit_account = 'held'
+    when 'returned' then t.debit_account = 'held' and t.credit_account = a.processor
+    when 'dispute_hold' then t.debit_account in (a.seller, 'held') and t.credit_account = 'disputed'
+    when 'dispute_release' then t.debit_account = 'disputed' and t.credit_account in (a.seller, 'held')
+    when 'dispute_loss' then t.debit_account = 'disputed' and t.credit_account = a.processor
+    when 'dispute_return' then t.debit_account = a.processor and t.credit_account in (a.seller, 'held')
+    when 'held_loss' then t.debit_account = a.seller and t.credit_account = 'held'
+    when 'held_loss_back' then t.debit_account = 'held' and t.credit_account = a.seller
+    else false end as right_accounts) as r
+  where o.id is null or not right_accounts
+    or (t.currency <> o.currency and t.kind in ('sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again'))`
+
+/**
+ * What an order's entries sum up to against what the order says. The fee that went back is the share of what went back of the
+ * sale, by refunds and lost disputes, half to even: kit/money.ts says the same.
+ */
+const ODD_ORDERS = sql`
+  with booked as (
+    select order_id,
+      coalesce(sum(amount_minor) filter (where kind = 'sale'), 0) as sale,
+      coalesce(sum(amount_minor) filter (where kind = 'fee'), 0) as fee,
+      coalesce(sum(case kind when 'refund' then amount_minor when 'refund_failed' then -amount_minor end), 0) as refunded,
+      coalesce(sum(case kind when 'fee_refund' then amount_minor when 'fee_again' then -amount_minor end), 0) as fee_back,
+      sum(case when credit_account = 'held' then amount_minor when debit_account = 'held' then -amount_minor else 0 end) as held,
+      sum(case when credit_account = 'disputed' then amount_minor when debit_account = 'disputed' then -amount_minor else 0 end) as disputed
+    from transfers group by order_id),
+  held_disputed as (select order_id, sum(minor) as minor from (${HELD_DISPUTED}) as d group by 1),
+  lost as (
+    select l.order_id, sum(case l.kind when 'dispute_loss' then l.amount_minor else -l.amount_minor end) as minor
+    from transfers l left join transfers h on h.kind = 'dispute_hold' and h.cause = l.cause
+    where (l.kind = 'dispute_loss' and h.debit_account <> 'held') or (l.kind = 'dispute_return' and l.credit_account <> 'held')
+    group by l.order_id),
+  sums as (
+    select o.id, o.state, o.currency, o.amount_minor, o.fee_minor, o.refunded_minor, o.paid_at is not null as paid,
+      coalesce(b.sale, 0) as sale, coalesce(b.fee, 0) as fee, coalesce(b.refunded, 0) as refunded, coalesce(b.fee_back, 0) as fee_back,
+      coalesce(b.held, 0) + coalesce(d.minor, 0) as held, coalesce(b.disputed, 0) as disputed, coalesce(l.minor, 0) as lost,
+      coalesce(b.fee, 0) * least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::numeric as shares
+    from orders o left join booked b on b.order_id = o.id left join lost l on l.order_id = o.id
+      left join held_disputed d on d.order_id = o.id
+    -- an order that nobody paid, or that cost nothing, has no entries, and that is most of them
+    where (o.paid_at is not null and o.amount_minor > 0) or b.order_id is not null)
+  select v.what, s.id, s.id, s.currency, v.expected, v.found from sums s
+  -- entries of an order that cost nothing are as wrong as can be, and no reason to divide by it
+  cross join lateral (select case when s.amount_minor = 0 then 0 else div(s.shares, s.amount_minor) + case
+      when 2 * mod(s.shares, s.amount_minor) > s.amount_minor then 1
+      when 2 * mod(s.shares, s.amount_minor) = s.amount_minor then mod(div(s.shares, s.amount_minor), 2)
+      else 0 end end as fee_back) as due
+  cross join lateral (values
+    ('sale_differs', case when s.paid then s.amount_minor else 0 end, s.sale),
+    ('fee_differs', case when s.paid then s.fee_minor else 0 end, s.fee),
+    ('refunded_differs', s.refunded_minor, s.refunded),
+    ('fee_returned_differs', due.fee_back, s.fee_back),
+    ('fee_below_zero', 0, least(s.fee - s.fee_back, 0)),
+    ('held_below_zero', 0, least(s.held, 0)),
+    ('disputed_below_zero', 0, least(s.disputed, 0)),
+    ('state_differs', case s.state when 'refunded' then s.amount_minor else s.refunded end, s.refunded),
+    ('state_differs', case when s.state = 'paid' then 0 else s.refunded + s.lost end, s.refunded + s.lost),
+    ('state_differs', case when s.state = 'partially_refunded' and s.refunded + s.lost not between 1 and s.amount_minor - 1 then 1 else s.refunded + s.lost end, s.refunded + s.lost),
+    ('state_differs', case when s.state = 'disputed' and s.disputed <= 0 then s.amount_minor else s.disputed end, s.disputed),
+    ('state_differs', case when s.state = 'charged_back' and s.lost <= 0 then s.amount_minor else s.lost end, s.lost),
+    ('state_differs', case when s.state = 'charged_back' then greatest(s.amount_minor, s.refunded + s.lost) else 0 end,
+      case when s.state = 'charged_back' then s.refunded + s.lost else 0 end)
+  ) as v(what, expected, found)
+  where v.expected <> v.found`

@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../kit/database.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { isFileOfOrder } from './bought-files.ts'
+
+/** More at once could take longer than a statement may. */
+const MAILS_AT_ONCE = 2000
+
+/**
+ * Tells the buyers of files that were withdrawn: everybody who has paid, once, also for several orders, and also who was paid back
+ * since, since a copy can be left. What was enqueued is in the transaction that notes it. Receipts go before.
+ */
+export async function tellRecalled(db: Db, jobs: Jobs): Promise<void> {
+  while (await tellOfOne(db, jobs));
+}
+
+async function tellOfOne(db: Db, jobs: Jobs): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const { rows: untold } = await sql<{ sellerId: string; sha256: string }>`
+      update withdrawn_files set buyers_told_at = now() where (seller_id, sha256) = (
+        select seller_id, sha256 from withdrawn_files where buyers_told_at is null
+        order by withdrawn_at limit 1 for update skip locked)
+      returning seller_id as "sellerId", sha256`.execute(tx)
+    if (!untold[0]) return false
+    const { sellerId, sha256 } = untold[0]
+    const { rows } = await sql<{ orderId: string; fileId: string }>`
+      select distinct on (o.email) o.id as "orderId", f.id as "fileId"
+      from products p join files f on f.product_id = p.id join orders o on o.seller_id = p.seller_id and ${isFileOfOrder}
+      where p.seller_id = ${sellerId} and f.sha256 = ${sha256} and o.paid_at is not null
+      order by o.email, o.created_at desc, f.id`.execute(tx)
+    const mails = rows.map((bought) => ({ data: { kind: 'file_withdrawn', ...bought }, deferrable: true }))
+    for (let at = 0; at < mails.length; at += MAILS_AT_ONCE)
+      await jobs.add(tx, 'mail', mails.slice(at, at + MAILS_AT_ONCE))
+    return true
+  })
+}

@@ -1,0 +1,138 @@
+import { sql } from 'kysely'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../../kit/database.ts'
+import { isId } from '../../kit/ids.ts'
+import type { Difference } from '../../ledger/trial-balance.ts'
+import { type PaymentSnapshot, PaymentUnknown, type Processor } from '../../processors/processor.ts'
+import { OURS, type Suspect } from './listed.ts'
+
+const ASKED_AT_ONCE = 4
+
+/** Money that moved, as one of the two knows it. */
+interface Fact {
+  kind: 'capture' | 'refund' | 'dispute'
+  id: string
+  amountMinor: number
+  currency: string
+  /** Milliseconds since 1970, where it is known. */
+  at?: number | undefined
+  /** Of a dispute. */
+  state?: string | null | undefined
+}
+
+export interface Asked {
+  differences: Difference[]
+  /** Those that are described alike, or are not ours. */
+  resolved: Suspect[]
+  /** Those that could not be asked about. */
+  notAsked: Suspect[]
+}
+
+/**
+ * A list and our rows can differ although nothing is wrong: a notification is under way, a refund was made long before it was
+ * booked, a dispute is in another currency. So the payments in question are asked about one by one; what is booked meanwhile
+ * gets `graceMs`; and what is still not the same is a difference.
+ */
+export async function askAbout(
+  db: Db,
+  processors: ReadonlyMap<string, Processor>,
+  list: readonly Suspect[],
+  graceMs: number,
+): Promise<Asked> {
+  const askedAt = Date.now()
+  const told = new Map<Suspect, PaymentSnapshot | 'unknown'>()
+  const notAsked: Suspect[] = []
+  const queue = [...list]
+  const lane = async () => {
+    for (let suspect; (suspect = queue.shift());) {
+      try {
+        told.set(suspect, await processors.get(suspect.processor)!.fetchPayment(suspect.payment))
+      } catch (error) {
+        if (error instanceof PaymentUnknown) told.set(suspect, 'unknown')
+        else notAsked.push(suspect)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, lane))
+  if (told.size > 0) await sleep(graceMs)
+
+  const ours = await oursOf(db, list)
+  const found: Difference[] = []
+  const resolved: Suspect[] = []
+  for (const [suspect, snapshot] of told) {
+    const all = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
+    // what else differs was told in the nights of its own day
+    const differences = suspect.differs ? all : all.filter(({ what }) => what === 'dispute_decided')
+    if (differences.length === 0) resolved.push(suspect)
+    found.push(...differences)
+  }
+  return { differences: found, resolved, notAsked }
+}
+
+function differencesOf(
+  suspect: Suspect,
+  snapshot: PaymentSnapshot | 'unknown',
+  ours: readonly Fact[],
+  askedAt: number,
+): Difference[] {
+  const claimed = snapshot === 'unknown' ? undefined : snapshot.orderId
+  if (!suspect.isKnown && !(claimed && isId('ord', claimed))) return []
+  const theirs = snapshot === 'unknown' ? [] : factsOf(snapshot)
+  const found: Difference[] = []
+  const differ = (what: string, { kind, id, currency }: Fact, expected: Fact | undefined, is: Fact | undefined) =>
+    found.push({
+      what,
+      id: `${suspect.processor}:${kind}:${id}`,
+      orderId: suspect.orderId ?? claimed ?? null,
+      currency,
+      expectedMinor: expected?.amountMinor ?? null,
+      foundMinor: is?.amountMinor ?? null,
+    })
+  for (const their of theirs) {
+    const our = ours.find(({ kind, id }) => kind === their.kind && id === their.id)
+    if (!our) differ('only_at_processor', their, their, undefined)
+    // a decision is for good here, whatever is opened again there; and it can come with another amount
+    else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
+    else if (our.amountMinor !== their.amountMinor || our.currency !== their.currency)
+      differ('amount_differs', their, their, our)
+    else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)
+  }
+  for (const our of ours) {
+    // booked since the processor was asked
+    const isNews = our.at !== undefined && our.at >= askedAt
+    if (!isNews && !theirs.some(({ kind, id }) => kind === our.kind && id === our.id))
+      differ('only_here', our, undefined, our)
+  }
+  return found
+}
+
+function factsOf({ captures, refunds, disputes }: PaymentSnapshot): Fact[] {
+  const currencyOf = (captureId: string) => captures.find(({ id }) => id === captureId)?.currency ?? ''
+  // one that failed is at its processor again
+  const isMade = (refund: object) => !('state' in refund && refund.state === 'failed')
+  return [
+    ...captures.map(({ id, amountMinor, currency, capturedAt }): Fact => {
+      return { kind: 'capture', id, amountMinor, currency, at: Date.parse(capturedAt) }
+    }),
+    ...refunds.filter(isMade).map(({ id, captureId, amountMinor }): Fact => {
+      return { kind: 'refund', id, amountMinor, currency: currencyOf(captureId) }
+    }),
+    ...disputes.map(({ id, captureId, amountMinor, state }): Fact => {
+      return { kind: 'dispute', id, amountMinor, currency: currencyOf(captureId), state }
+    }),
+  ]
+}
+
+async function oursOf(db: Db, list: readonly Suspect[]): Promise<Map<string, Fact[]>> {
+  const { rows } = await sql<Fact & { processor: string; payment: string }>`
+    select o.processor, o.payment, o.kind, o.id, o.amount_minor as "amountMinor", o.currency,
+      (extract(epoch from o.at) * 1000)::bigint as at, o.state
+    from ${OURS} o
+    join unnest(${list.map((one) => one.processor)}::text[], ${list.map((one) => one.payment)}::text[]) as s(processor, payment)
+      on s.processor = o.processor and s.payment = o.payment`.execute(db)
+  return Map.groupBy(rows, keyOf)
+}
+
+const keyOf = ({ processor, payment }: { processor: string; payment: string }): string => `${processor} ${payment}`
+
+const dayOf = ({ at }: Fact): number => Math.floor((at ?? 0) / 86_400_000)

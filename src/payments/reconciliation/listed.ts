@@ -1,0 +1,158 @@
+import { sql } from 'kysely'
+import { isId } from '../../kit/ids.ts'
+import type { Db } from '../../kit/database.ts'
+import type { MoneyMovement } from '../../processors/processor.ts'
+
+// What the processors list, in tables that only this connection sees and that end with it: a database takes a million rows
+// that a process would not, and joins them.
+
+const CHUNK = 1000
+
+/** Before the snapshot, which is read-only: temporary tables may be filled in it, and not made. */
+export async function makeTables(db: Db): Promise<void> {
+  await sql`create temp table listed (
+    processor text collate "C", kind text collate "C", id text collate "C", payment text collate "C", claims text collate "C",
+    is_told boolean, amount_minor bigint, currency text, at timestamptz, primary key (processor, kind, id))`.execute(db)
+  await sql`create temp table compared (
+    processor text collate "C", kind text collate "C", id text collate "C", payment text collate "C", order_id text,
+    listed_minor bigint, listed_currency text, listed_at timestamptz, our_minor bigint, our_currency text, our_at timestamptz,
+    is_known boolean)`.execute(db)
+}
+
+/** Keeps what a processor lists, as it comes. */
+export async function keepListed(db: Db, processor: string, movements: AsyncIterable<MoneyMovement>): Promise<void> {
+  let chunk: MoneyMovement[] = []
+  const keep = async () => {
+    const column = <T>(of: (one: MoneyMovement) => T) => chunk.map(of)
+    await sql`
+      insert into pg_temp.listed
+      select ${processor}, * from unnest(
+        ${column(({ kind }) => kind)}::text[], ${column(({ id }) => id)}::text[], ${column((one) => one.processorPaymentId)}::text[],
+        ${column(({ orderId }) => (orderId && isId('ord', orderId) ? orderId : null))}::text[],
+        ${column(({ orderId }) => orderId !== undefined)}::boolean[], ${column((one) => one.amountMinor)}::bigint[],
+        ${column(({ currency }) => currency)}::text[], ${column(({ at }) => at)}::timestamptz[])
+      on conflict (processor, kind, id) do nothing`.execute(db)
+    chunk = []
+  }
+  for await (const movement of movements) if (chunk.push(movement) === CHUNK) await keep()
+  if (chunk.length > 0) await keep()
+}
+
+/**
+ * What we know of money that moved, and of a dispute how it stands. A capture has the time that its processor told. Of refunds
+ * and disputes only the processor knows when they were made: here they have the time when they were booked.
+ */
+export const OURS = sql`(
+  select c.processor, 'capture' as kind, c.processor_capture_id as id, p.processor_payment_id as payment, c.order_id,
+    c.amount_minor, c.currency, c.captured_at as at, null as state
+  from captures c join payments p on p.id = c.payment_id
+  union all
+  select r.processor, 'refund', r.processor_refund_id, p.processor_payment_id, r.order_id, r.amount_minor, c.currency,
+    coalesce(t.created_at, r.created_at), null
+  from refunds r join captures c using (processor, processor_capture_id) join payments p on p.id = c.payment_id
+  left join transfers t on t.cause = r.processor || ':refund:' || r.processor_refund_id and t.kind in ('refund', 'returned')
+  where r.state = 'succeeded'
+  union all
+  select d.processor, 'dispute', d.processor_dispute_id, p.processor_payment_id, d.order_id, d.amount_minor, c.currency,
+    t.created_at, d.state
+  from disputes d join captures c using (processor, processor_capture_id) join payments p on p.id = c.payment_id
+  left join transfers t on t.cause = d.processor || ':dispute:' || d.processor_dispute_id and t.kind = 'dispute_hold')`
+
+/**
+ * Puts what is listed beside what is ours in [from, to). Payments of nobody here are left out where the list itself says that
+ * they claim no order of ours, be it with another movement of the same payment: an account may serve others too.
+ */
+export async function compare(db: Db, processors: readonly string[], from: Date, to: Date): Promise<void> {
+  await sql`
+    insert into pg_temp.compared
+    select coalesce(l.processor, o.processor), coalesce(l.kind, o.kind), coalesce(l.id, o.id), coalesce(o.payment, l.payment),
+      coalesce(o.order_id, p.order_id, l.claims, t.claims), l.amount_minor, l.currency, l.at, o.amount_minor, o.currency, o.at,
+      o.id is not null or p.id is not null
+    from pg_temp.listed l
+    full join ${OURS} o on o.processor = l.processor and o.kind = l.kind and o.id = l.id
+    left join payments p on o.id is null and p.processor = l.processor and p.processor_payment_id = l.payment
+    left join (select processor, payment, max(claims) as claims from pg_temp.listed where is_told group by 1, 2) t
+      on not l.is_told and t.processor = l.processor and t.payment = l.payment
+    where (l.id is null and o.at >= ${from} and o.at < ${to} and o.processor = any(${processors}::text[]))
+      or (l.id is not null and (o.id is not null or p.id is not null or coalesce(l.claims, t.claims) is not null
+        or (not l.is_told and t.payment is null)))`.execute(db)
+}
+
+const UNEQUAL = sql`(listed_minor, listed_currency) is distinct from (our_minor, our_currency)
+  or (kind = 'capture' and (listed_at at time zone 'UTC')::date <> (our_at at time zone 'UTC')::date)`
+
+export interface Suspect {
+  processor: string
+  payment: string
+  orderId: string | null
+  isKnown: boolean
+  /** The lists say otherwise. If not, it has a dispute that is open here, and that alone is asked about. */
+  differs: boolean
+}
+
+/**
+ * The payments of which the lists and we say different things: ours before those of which nobody knows whose they are, and the
+ * newest first. `more` are ours that are too many. Of the others only as many are compared: what is ours and was forgotten here
+ * is found in the night after it was made.
+ *
+ * Between the two, and as long as there is room, come our open disputes of the `asked` processors, the oldest first: no list says
+ * that a bank has decided. Of those of the last day the notification may still be on its way.
+ */
+export async function suspects(
+  db: Db,
+  asked: readonly string[],
+  most: number,
+): Promise<{ list: Suspect[]; more: number }> {
+  const { rows } = await sql<Suspect & { ours: number }>`
+    with unequal as (
+      select processor, payment, order_id, is_known, coalesce(listed_at, our_at) as at, true as differs
+      from pg_temp.compared where ${UNEQUAL}),
+    open as (
+      select o.processor, o.payment, o.order_id, true, o.at, false from ${OURS} o
+      where o.kind = 'dispute' and o.state = 'open' and o.at < now() - interval '1 day' and o.processor = any(${asked}::text[]))
+    select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", bool_or(differs) as differs,
+      count(max(order_id) filter (where differs)) over () as ours
+    from (select * from unequal union all select * from open) s group by 1, 2
+    order by max(order_id) is null, max(at) filter (where differs) desc nulls last, min(at), 1, 2 limit ${most}`.execute(
+    db,
+  )
+  await sql`
+    delete from pg_temp.compared where order_id is null and (processor, payment) not in (
+      select * from unnest(${rows.map((one) => one.processor)}::text[], ${rows.map((one) => one.payment)}::text[]))`.execute(
+    db,
+  )
+  return { list: rows, more: Math.max(0, (rows[0]?.ours ?? 0) - rows.length) }
+}
+
+/** Of one day and currency: how many and how much, at the processor and here. */
+export interface Day {
+  day: string
+  processor: string
+  currency: string
+  kind: MoneyMovement['kind']
+  listed: number
+  listedMinor: number
+  ours: number
+  ourMinor: number
+}
+
+/** `resolved`: payments that the processor itself, when it was asked, described as we do. */
+export async function days(db: Db, resolved: readonly Suspect[]): Promise<Day[]> {
+  const { rows } = await sql<Day>`
+    with agreed as (
+      select * from unnest(${resolved.map((one) => one.processor)}::text[], ${resolved.map((one) => one.payment)}::text[]) as a(processor, payment)),
+    final as (
+      select c.*, a.payment is not null as is_agreed from pg_temp.compared c left join agreed a using (processor, payment)
+      where a.payment is null or (c.listed_minor is not null and c.our_minor is not null)),
+    sides as (
+      select listed_at as at, processor, kind, case when is_agreed then our_currency else listed_currency end as currency,
+        1 as listed, case when is_agreed then our_minor else listed_minor end as listed_minor, 0 as ours, 0::bigint as our_minor
+      from final where listed_minor is not null
+      union all
+      select case when kind = 'capture' and not is_agreed then our_at else coalesce(listed_at, our_at) end, processor, kind, our_currency, 0, 0, 1, our_minor
+      from final where our_minor is not null)
+    select (at at time zone 'UTC')::date::text as day, processor, currency, kind, sum(listed)::bigint as listed,
+      sum(listed_minor)::bigint as "listedMinor", sum(ours)::bigint as ours, sum(our_minor)::bigint as "ourMinor"
+    from sides group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(db)
+  return rows
+}

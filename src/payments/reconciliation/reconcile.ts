@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { connect } from '../../kit/database.ts'
+import { type Difference, trialBalance } from '../../ledger/trial-balance.ts'
+import type { Processor } from '../../processors/processor.ts'
+import { askAbout } from './ask.ts'
+import { type Day, compare, days, keepListed, makeTables, suspects } from './listed.ts'
+import { proveRows } from './rows.ts'
+
+/** Payments asked about one by one: with more than these in question, something else is wrong. */
+const MOST_SUSPECTS = 1000
+/** How long what is under way may take to be booked, before it is called missing. */
+const GRACE_MS = 10_000
+/** Sorting and joining in memory: the default would go through files. */
+const WORK_MEMORY = '64MB'
+
+export interface Reconciliation {
+  from: Date
+  to: Date
+  days: Day[]
+  differences: Difference[]
+  /** What could not be proved, and why. */
+  notAsked: string[]
+}
+
+/**
+ * Proves that the books agree with themselves, with what we know of the orders, and with the money that moved at the
+ * processors in [from, to), and of disputes that are open here, whatever their day, that they still are. Writes nothing. The
+ * books are read in one snapshot and all of them; the processors are asked for lists, and about single payments where those
+ * differ.
+ */
+export async function reconcileBooks({
+  database,
+  processors,
+  from,
+  to,
+  graceMs = GRACE_MS,
+  mostSuspects = MOST_SUSPECTS,
+}: {
+  database: pg.PoolConfig
+  processors: ReadonlyMap<string, Processor>
+  from: Date
+  to: Date
+  graceMs?: number
+  mostSuspects?: number
+}): Promise<Reconciliation> {
+  const { db: pool, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  try {
+    return await pool.connection().execute(async (db) => {
+      await sql`select set_config('work_mem', ${WORK_MEMORY}, false)`.execute(db)
+      await makeTables(db)
+      const notAsked: string[] = []
+      const asked: string[] = []
+      const found = await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute(async (tx) => {
+          const differences = [...(await trialBalance(tx)), ...(await proveRows(tx))]
+          for (const { name, movements } of processors.values()) {
+            if (!movements) continue
+            try {
+              await keepListed(tx, name, movements(from, to))
+              asked.push(name)
+            } catch (error) {
+              notAsked.push(`${name}: its list could not be read (${(error as Error).message})`)
+            }
+          }
+          for (const name of await processorsWith(tx, from, to))
+            if (!processors.get(name)?.movements)
+              notAsked.push(`${name}: is not configured, and has orders of these days`)
+          await sql`delete from pg_temp.listed where processor <> all(${asked}::text[])`.execute(tx)
+          await compare(tx, asked, from, to)
+          return differences
+        })
+      const { list, more } = await suspects(db, asked, mostSuspects)
+      const answers = await askAbout(db, processors, list, graceMs)
+      for (const { processor, payment } of answers.notAsked) notAsked.push(`${processor}: payment ${payment}`)
+      const unasked: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments` }] : []
+      return {
+        from,
+        to,
+        days: await days(db, answers.resolved),
+        differences: [...found, ...answers.differences, ...unasked],
+        notAsked,
+      }
+    })
+  } finally {
+    await close()
+  }
+}
+
+async function processorsWith(db: Parameters<typeof trialBalance>[0], from: Date, to: Date): Promise<string[]> {
+  const { rows } = await sql<{ processor: string }>`
+    select distinct processor from captures where captured_at >= ${from} and captured_at < ${to}`.execute(db)
+  return rows.map(({ processor }) => processor)
+}

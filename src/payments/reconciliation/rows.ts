@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../kit/database.ts'
+import { type Difference, differences } from '../../ledger/trial-balance.ts'
+
+/** What this slice knows of money that moved, against the books: each capture, refund and dispute with its entry, and the other way. */
+export async function proveRows(tx: Tx): Promise<Difference[]> {
+  return [
+    ...(await differences(tx, ODD_ROWS)),
+    ...(await differences(tx, ODD_SALES)),
+    ...(await differences(tx, ODD_DISCOUNTS)),
+  ]
+}
+
+const ODD_ROWS = sql`
+  -- what came back of lost disputes: each part has its dispute's cause and what was lost since then
+  with returned as (
+    select substring(cause from '^(.*):') as cause, sum(amount_minor) as minor from transfers where kind = 'dispute_return' group by 1),
+  known as (
+    select case purpose when 'sale' then 'sale' else 'held' end as kind, processor || ':capture:' || processor_capture_id as cause,
+      order_id, amount_minor, currency
+    from captures
+    union all
+    select case c.purpose when 'sale' then 'refund' else 'returned' end, r.processor || ':refund:' || r.processor_refund_id,
+      r.order_id, r.amount_minor, c.currency
+    from refunds r join captures c using (processor, processor_capture_id) where r.state = 'succeeded'
+    union all
+    select s.kind, coalesce(r.cause, d.processor || ':dispute:' || d.processor_dispute_id), d.order_id, s.minor, c.currency
+    from disputes d join captures c using (processor, processor_capture_id)
+    full join returned r on r.cause = d.processor || ':dispute:' || d.processor_dispute_id
+    cross join lateral (select coalesce(r.minor, 0) + case when d.state = 'lost' then coalesce(d.lost_minor, d.amount_minor)
+      when d.state is distinct from 'open' then 0 end as lost) as l
+    cross join lateral (values
+      ('dispute_hold', d.amount_minor), ('dispute_loss', l.lost), ('dispute_release', d.amount_minor - l.lost)) as s(kind, minor)
+    where s.minor > 0),
+  -- a refund that failed after it was booked was taken back by an entry of its own
+  undone as (select cause from transfers where kind in ('refund_failed', 'return_failed')),
+  booked as (
+    select kind, cause, order_id, amount_minor, currency from transfers
+    where kind in ('sale', 'held', 'dispute_hold', 'dispute_release', 'dispute_loss')
+      or (kind in ('refund', 'returned') and cause not in (select cause from undone)))
+  select case when b.cause is null then 'not_booked' when k.cause is null then 'booked_only'
+      when k.order_id <> b.order_id then 'booked_for_another_order' else 'booked_differently' end,
+    kind || ' ' || cause, coalesce(k.order_id, b.order_id), coalesce(k.currency, b.currency), k.amount_minor, b.amount_minor
+  from known k full join booked b using (kind, cause)
+  where b.cause is null or k.cause is null
+    or (k.order_id, k.amount_minor, k.currency) is distinct from (b.order_id, b.amount_minor, b.currency)`
+
+/** Paid orders are those with a captured payment of their own, and no others; but what cost nothing has none. */
+const ODD_SALES = sql`
+  select case when c.order_id is null then 'paid_without_capture' when o.paid_at is null then 'captured_and_not_paid'
+      else 'captured_by_another_payment' end,
+    o.id, o.id, o.currency, case when o.paid_at is not null then o.amount_minor end, c.amount_minor
+  from orders o
+  left join captures c on c.order_id = o.id and c.purpose = 'sale'
+  left join payments p on p.id = c.payment_id
+  where (o.paid_at is not null and o.amount_minor > 0) <> (c.order_id is not null)
+    or p.state <> 'captured' or p.order_id <> o.id or p.processor <> c.processor`
+
+/** A code was used as often as there are orders that hold a use: all but those that have expired. */
+const ODD_DISCOUNTS = sql`
+  with held as (
+    select discount_id, count(*) filter (where holds_discount) as uses,
+      bool_or(holds_discount <> (state <> 'expired')) as odd
+    from orders where discount_id is not null group by discount_id)
+  select 'discount_uses_differ', d.id, null, d.currency, coalesce(h.uses, 0), d.uses
+  from discounts d left join held h on h.discount_id = d.id
+  where d.uses <> coalesce(h.uses, 0) or h.odd`

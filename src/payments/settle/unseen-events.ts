@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { Db } from '../../kit/database.ts'
+import type { ProcessorEvent } from '../../processors/processor.ts'
+
+export type RecordedAs = 'ignored' | 'unknown_payment' | 'repeat'
+
+/** Keeps notifications that change nothing: those that come again are known by it. */
+export async function recordWithoutEffect(
+  db: Db,
+  processor: string,
+  events: readonly Pick<ProcessorEvent, 'id' | 'type'>[],
+  outcome: RecordedAs,
+): Promise<void> {
+  if (events.length === 0) return
+  // sorted, so that two who note the same never wait for each other
+  const sorted = events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  await sql`
+    insert into processor_events (processor, event_id, type, outcome)
+    select ${processor}, e.id, e.type, ${outcome}
+    from unnest(${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ type }) => type)}::text[]) as e(id, type)
+    on conflict (processor, event_id) do nothing`.execute(db)
+}
+
+/** Those of the notifications that nobody has settled or noted yet, in their order. */
+export async function unseenEvents(
+  db: Db,
+  processor: string,
+  events: readonly ProcessorEvent[],
+): Promise<readonly ProcessorEvent[]> {
+  const { rows } = await sql<{ id: string }>`
+    select event_id as id from processor_events
+    where processor = ${processor} and event_id = any(${events.map(({ id }) => id)}::text[])`.execute(db)
+  const known = new Set(rows.map(({ id }) => id))
+  return events.filter(({ id }) => !known.has(id))
+}

@@ -1,0 +1,47 @@
+import type { Db } from '../kit/database.ts'
+import type { Log } from '../kit/log.ts'
+import { withBreaker } from './breaker.ts'
+import type { Processor } from './processor.ts'
+import type { RazorpayOptions } from './razorpay/razorpay.ts'
+import type { StripeOptions } from './stripe/stripe.ts'
+import { accountMethods } from './account-methods.ts'
+
+export interface ProcessorsWanted {
+  /** In order of preference. */
+  processors: readonly string[]
+  stripe: Omit<StripeOptions, 'statementPrefix'> | undefined
+  razorpay: RazorpayOptions | undefined
+  sandbox: () => Processor
+  /** What every line on a bank statement begins with. */
+  statementPrefix: string
+  /** How long one call of ours may take. */
+  callMs?: number | undefined
+  /** Where it is kept which ways of paying the accounts offer: nobody asks where it is absent. */
+  db?: Db | undefined
+}
+
+/** The processors that serve, in order of preference. Each is loaded only where it is wanted: their libraries take a while. */
+export async function openProcessors(wanted: ProcessorsWanted, log: Log): Promise<Map<string, Processor>> {
+  const kept = wanted.db && accountMethods(wanted.db, log)
+  const open: Record<string, () => Promise<Processor>> = {
+    async stripe() {
+      const { stripeProcessor } = await import('./stripe/stripe.ts')
+      const { statementPrefix, callMs } = wanted
+      return withBreaker(
+        stripeProcessor({ ...wanted.stripe!, statementPrefix, callMs, ways: () => kept?.of('stripe') }),
+        log,
+      )
+    },
+    async razorpay() {
+      const { razorpayProcessor } = await import('./razorpay/razorpay.ts')
+      return withBreaker(
+        razorpayProcessor({ ...wanted.razorpay!, callMs: wanted.callMs, ways: () => kept?.of('razorpay') }),
+        log,
+      )
+    },
+    sandbox: async () => wanted.sandbox(),
+  }
+  const opened = new Map(await Promise.all(wanted.processors.map(async (name) => [name, await open[name]!()] as const)))
+  await kept?.begin(opened)
+  return opened
+}

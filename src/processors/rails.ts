@@ -1,0 +1,6 @@
+/** The rails a buyer can pay by, by these names everywhere. An order's rail is the one that the processor says was used. */
+export const RAILS = ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'] as const
+export type Rail = (typeof RAILS)[number]
+
+/** Rails where days can pass between the buyer's "yes" and the money. */
+export const SLOW_RAILS: ReadonlySet<Rail> = new Set(['bank_transfer', 'upi'])

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type PaymentRecord, decide } from '../../payments/settle/decide.ts'
+import type { Dispute, Order, Payment, Refund } from './entities.ts'
+import { type Found, railOf, snapshotOf } from './snapshot.ts'
+
+const order: Order = {
+  id: 'order_1',
+  amountMinor: 49_900,
+  paidMinor: 0,
+  currency: 'INR',
+  receipt: 'pay_1',
+  orderId: 'ord_1',
+  createdAt: 1_700_000_000,
+}
+
+const payments: fc.Arbitrary<Payment[]> = fc
+  .array(
+    fc.record({
+      status: fc.constantFrom('created', 'authorized', 'captured', 'refunded', 'failed', 'pending', 'of_next_year'),
+      captured: fc.boolean(),
+      method: fc.constantFrom('card', 'upi', 'netbanking', 'wallet', 'emi', 'paylater'),
+      amountMinor: fc.constantFrom(49_900, 49_899),
+      createdAt: fc.integer({ min: 1_700_000_000, max: 1_700_000_009 }),
+    }),
+    { maxLength: 4 },
+  )
+  .map((all) =>
+    all.map((one, i) => ({
+      ...one,
+      id: `pay_${i}`,
+      orderId: order.id,
+      refundedMinor: 0,
+      currency: 'INR',
+      provider: undefined,
+      cardType: undefined,
+    })),
+  )
+const of = <T>(fields: fc.Arbitrary<T>, prefix: string) =>
+  fc.array(fc.tuple(fields, fc.nat(4)), { maxLength: 4 }).map((all) =>
+    all.map(([one, payment], i) => ({
+      ...one,
+      id: `${prefix}_${i}`,
+      paymentId: `pay_${payment}`,
+      currency: 'INR',
+      createdAt: 1_700_000_010,
+    })),
+  )
+const refunds: fc.Arbitrary<Refund[]> = of(
+  fc.record({
+    amountMinor: fc.integer({ min: 100, max: 900 }),
+    status: fc.constantFrom('pending', 'processed', 'failed'),
+    key: fc.constantFrom(undefined, 'ref_1', 'ref_2'),
+  }),
+  'rfnd',
+)
+const disputes: fc.Arbitrary<Dispute[]> = of(
+  fc.record({
+    amountMinor: fc.integer({ min: 100, max: 900 }),
+    deductedMinor: fc.constantFrom(0, 500),
+    status: fc.constantFrom('open', 'under_review', 'action_required', 'won', 'lost', 'closed'),
+    phase: fc.constantFrom('fraud', 'retrieval', 'chargeback', 'pre_arbitration', 'arbitration'),
+  }),
+  'disp',
+)
+const found: fc.Arbitrary<Found> = fc.record({ order: fc.constant(order), payments, refunds, disputes })
+
+const newRecord = (): PaymentRecord => ({
+  orderId: 'ord_1',
+  sellerId: 'sel_1',
+  state: 'pending',
+  amountMinor: 49_900,
+  currency: 'INR',
+  feeMinor: 998,
+  refundedMinor: 0,
+  paymentId: 'pay_row',
+  processor: 'razorpay',
+  processorPaymentId: 'order_1',
+  paymentState: 'open',
+  declines: 0,
+  captures: [],
+  refunds: [],
+  disputes: [],
+})
+
+test('whatever is found can be decided on: a refund or a dispute is always of a capture, and a capture makes it captured', () => {
+  fc.assert(
+    fc.property(found, (one) => {
+      const snapshot = snapshotOf(one)
+      const captures = new Set(snapshot.captures.map(({ id }) => id))
+      for (const { captureId } of [...snapshot.refunds, ...snapshot.disputes]) assert(captures.has(captureId))
+      assert.equal(snapshot.state === 'captured', captures.size > 0)
+      decide(newRecord(), snapshot)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a lost dispute that took nothing is believed where all was refunded, and else it is not told yet', () => {
+  const common = { paymentId: 'pay_0', currency: 'INR', createdAt: 1_700_000_010 }
+  const payment = {
+    id: 'pay_0',
+    orderId: order.id,
+    amountMinor: 49_900,
+    refundedMinor: 0,
+    currency: 'INR',
+    status: 'captured',
+    captured: true,
+    method: 'upi',
+    provider: undefined,
+    cardType: undefined,
+    createdAt: 1_700_000_000,
+  }
+  const lost = (amountMinor: number, deductedMinor: number) =>
+    snapshotOf({
+      order,
+      payments: [payment],
+      refunds: [{ ...common, id: 'rfnd_0', amountMinor, status: 'processed', key: undefined }],
+      disputes: [{ ...common, id: 'disp_0', amountMinor: 49_900, deductedMinor, status: 'lost', phase: 'chargeback' }],
+    }).disputes[0]!.lostMinor
+  assert.deepEqual(
+    [lost(49_900, 0), lost(49_900, 49_900), lost(900, 0), lost(900, 49_000)],
+    [0, 49_900, undefined, 49_000],
+  )
+})
+
+test('the order in which a list comes says nothing', () => {
+  fc.assert(
+    fc.property(found, fc.infiniteStream(fc.nat()), (one, numbers) => {
+      const shuffled = <T>(items: readonly T[]) =>
+        items
+          .map((item) => ({ item, at: numbers.next().value ?? 0 }))
+          .sort((a, b) => a.at - b.at)
+          .map(({ item }) => item)
+      const other = snapshotOf({ ...one, payments: shuffled(one.payments) })
+      const times = one.payments.map(({ createdAt }) => createdAt)
+      // of two in the same second either may be the first
+      if (new Set(times).size === times.length) assert.deepEqual(other, snapshotOf(one))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('each way of paying has its rail', () => {
+  const rails = {
+    card: 'card',
+    emi: 'card',
+    upi: 'upi',
+    netbanking: 'bank_transfer',
+    bank_transfer: 'bank_transfer',
+    emandate: 'debit',
+    nach: 'debit',
+    wallet: 'wallet',
+    paylater: 'wallet',
+    cardless_emi: 'wallet',
+    app: 'wallet',
+    something_of_next_year: 'wallet',
+  }
+  const one: Payment = {
+    id: 'pay_1',
+    orderId: 'order_1',
+    amountMinor: 100,
+    refundedMinor: 0,
+    currency: 'INR',
+    status: 'captured',
+    captured: true,
+    method: 'card',
+    provider: undefined,
+    cardType: undefined,
+    createdAt: 0,
+  }
+  for (const [method, rail] of Object.entries(rails)) assert.equal(railOf({ ...one, method }), rail)
+  for (const cardType of ['credit', 'prepaid', 'unknown', undefined]) assert.equal(railOf({ ...one, cardType }), 'card')
+  for (const method of ['card', 'emi']) assert.equal(railOf({ ...one, method, cardType: 'debit' }), 'debit')
+  assert.equal(railOf({ ...one, provider: 'google_pay' }), 'google_pay')
+  // Google Pay in India is UPI, whatever the app is called
+  assert.equal(railOf({ ...one, method: 'upi', provider: 'google_pay' }), 'upi')
+})

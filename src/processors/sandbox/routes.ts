@@ -1,0 +1,133 @@
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import { refuseFromAfar } from '../../kit/hosts.ts'
+import { type Server, neverCached } from '../../kit/http.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { type Limit, limited } from '../../kit/limits.ts'
+import { Amount, refusing } from '../../kit/schema.ts'
+import { RAILS } from '../rails.ts'
+import * as bank from './bank.ts'
+import { refund, refundedOf } from './refunds.ts'
+import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
+
+const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
+
+/** What a payment form, and the processor's own dashboard, would do: there only while the sandbox serves. */
+export function sandboxRoutes(
+  server: Server,
+  {
+    db,
+    jobs,
+    secrets,
+    limit,
+    onlyFromHere,
+  }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined; onlyFromHere: boolean },
+): void {
+  const signer = clientSecretSigner(secrets)
+  const paymentOf = (clientSecret: string): string => {
+    const id = paymentOfSecret(signer, clientSecret)
+    if (!id) throw new Refusal('payment_not_found', 'There is no such payment.')
+    return id
+  }
+  const ways = {
+    config: limited(limit),
+    onRequest: onlyFromHere ? [async (request: FastifyRequest) => refuseFromAfar(request)] : [],
+  }
+
+  server.post(
+    '/api/sandbox/confirm',
+    {
+      ...ways,
+      schema: {
+        operationId: 'sandboxConfirm',
+        summary: 'Pay, in the sandbox',
+        description: 'The scenario says how the bank behaves. A decline is 402 `payment_declined`.',
+        tags: ['Sandbox'],
+        body: Type.Object({
+          clientSecret: ClientSecret,
+          rail: Type.Enum([...RAILS]),
+          scenario: Type.Optional(Type.Enum([...bank.SCENARIOS])),
+        }),
+        response: {
+          200: Type.Object({ status: Type.Enum(['captured', 'processing']) }),
+          ...refusing(
+            'local_only',
+            'rail_not_offered',
+            'payment_declined',
+            'payment_not_found',
+            'payment_already_captured',
+            'payment_in_progress',
+            'payment_closed',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { clientSecret, rail, scenario = 'success' } = request.body
+      const id = paymentOf(clientSecret)
+      if (rail === 'upi' && (await currencyOf(db, id)) !== 'INR')
+        throw new Refusal('rail_not_offered', 'UPI is for rupees only.')
+      const status = await bank.confirm(db, jobs, id, rail, scenario)
+      if (status === 'declined')
+        throw new Refusal('payment_declined', 'The bank has declined this payment. Nothing was charged.')
+      return { status }
+    },
+  )
+
+  server.post(
+    '/api/sandbox/refund',
+    {
+      ...ways,
+      schema: {
+        operationId: 'sandboxRefund',
+        summary: 'Send money back, as in the processor’s dashboard',
+        tags: ['Sandbox'],
+        body: Type.Object({ clientSecret: ClientSecret, amount: Type.Optional(Amount) }),
+        response: {
+          200: Type.Object({ refundedAmount: Amount }),
+          ...refusing('local_only', 'payment_not_found', 'payment_not_captured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const id = paymentOf(request.body.clientSecret)
+      const payment = await refund(db, jobs, id, { amountMinor: request.body.amount })
+      return { refundedAmount: refundedOf(payment.refunds) }
+    },
+  )
+
+  server.post(
+    '/api/sandbox/dispute',
+    {
+      ...ways,
+      schema: {
+        operationId: 'sandboxDispute',
+        summary: 'Dispute a payment, and let the bank decide',
+        tags: ['Sandbox'],
+        body: Type.Object({ clientSecret: ClientSecret, outcome: Type.Enum(['open', 'won', 'lost']) }),
+        response: {
+          200: Type.Object({ outcome: Type.String() }),
+          ...refusing('local_only', 'payment_not_found', 'payment_not_captured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      neverCached(reply)
+      const { clientSecret, outcome } = request.body
+      await bank.dispute(db, jobs, paymentOf(clientSecret), outcome)
+      return { outcome }
+    },
+  )
+}
+
+async function currencyOf(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{
+    currency: string
+  }>`select payment->>'currency' as currency from sandbox_payments where id = ${id}`.execute(db)
+  return rows[0]?.currency
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { Db } from '../../kit/database.ts'
+import { Refusal } from '../../kit/errors.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
+import { RAILS } from '../rails.ts'
+import { PaymentUnknown, type Processor, ProcessorRefused, type StartedPayment } from '../processor.ts'
+import { type Kept, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { movements } from './movements.ts'
+import { deliverNotifications, verifyNotification } from './notify.ts'
+import { endRefundsLater, refund } from './refunds.ts'
+
+/**
+ * A payment processor that is part of the service, for trying it and for its tests: no account, no network, no money. It has a
+ * state of its own, sends signed notifications over HTTP to the service's webhook address, and answers when asked.
+ */
+export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[]): Processor {
+  const signer = clientSecretSigner(secrets)
+  const keys = secrets.map((secret) => derivedKey(secret, 'sandbox webhook'))
+  const read = async (id: string): Promise<Kept> => {
+    const { rows } = await sql<{ payment: Kept }>`select payment from sandbox_payments where id = ${id}`.execute(db)
+    if (!rows[0]) throw new PaymentUnknown('the sandbox does not know this payment')
+    return rows[0].payment
+  }
+
+  return {
+    name: 'sandbox',
+    rails: (currency) => RAILS.filter((rail) => rail !== 'upi' || currency === 'INR'),
+    async startPayment({ key, orderId, amountMinor, currency }): Promise<StartedPayment> {
+      const id = sandboxId('pi')
+      const payment: Kept = {
+        processorPaymentId: id,
+        orderId,
+        amountMinor,
+        currency,
+        state: 'open',
+        declines: 0,
+        captures: [],
+        refunds: [],
+        disputes: [],
+      }
+      const { rows } = await sql<{ id: string }>`
+        insert into sandbox_payments (id, start_key, payment) values (${id}, ${key}, ${JSON.stringify(payment)})
+        on conflict (start_key) do update set start_key = excluded.start_key
+        returning id`.execute(db)
+      return {
+        processorPaymentId: rows[0]!.id,
+        clientSecret: clientSecretOf(signer, rows[0]!.id),
+        publishableKey: 'pk_sandbox',
+      }
+    },
+    fetchPayment: async (id) => snapshotOf(await read(id)),
+    cancelPayment: async (id) =>
+      changePayment(db, id, async (payment) => {
+        if (payment.state === 'open') payment.state = 'canceled'
+        return snapshotOf(payment)
+      }),
+    refund: async ({ processorPaymentId, ...wanted }) =>
+      refund(db, jobs, processorPaymentId, wanted).catch((error: unknown) => {
+        throw error instanceof Refusal ? new ProcessorRefused(error.message) : error
+      }),
+    signature: { header: 'webhook-signature', form: /^v1,[A-Za-z0-9+/]{43}=(?: |$)/ },
+    verifyEvent: (body, headers) => verifyNotification(keys, body, headers),
+    movements: (from, to) => movements(db, from, to),
+  }
+}
+
+/** The sandbox at work: what it does by itself, some time later. `webhookAddress` is asked at each delivery. */
+export async function runSandbox(
+  db: Db,
+  jobs: Jobs,
+  secrets: readonly string[],
+  webhookAddress: () => string,
+): Promise<void> {
+  await captureLater(db, jobs)
+  await endRefundsLater(db, jobs)
+  await deliverNotifications(jobs, derivedKey(secrets[0]!, 'sandbox webhook'), webhookAddress)
+}
+
+export const clientSecretSigner = (secrets: readonly string[]): Signer => newSigner(secrets, 'sandbox client secret')
+
+const clientSecretOf = (signer: Signer, id: string): string => `${id}_secret_${signer.sign(id)}`
+
+/** The payment a client secret is for, or undefined when we did not give it. */
+export function paymentOfSecret(signer: Signer, clientSecret: string): string | undefined {
+  const [id = '', signature = ''] = clientSecret.split('_secret_')
+  return signer.verify(id, signature) ? id : undefined
+}

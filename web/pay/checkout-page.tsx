@@ -1,0 +1,111 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ProductView } from '../ui/api.ts'
+import { Notice } from '../ui/notice.tsx'
+import { useStore } from '../ui/store.ts'
+import { sentence } from '../ui/words.ts'
+import { openCheckout, type Checkout } from './checkout.ts'
+import { ContactStep } from './contact-step.tsx'
+import { Delivered } from './delivered.tsx'
+import { Ended } from './ended.tsx'
+import { PaymentStep } from './payment-step.tsx'
+import { viewOf, type State, type View } from './state.ts'
+import { Summary } from './summary.tsx'
+import { Waiting } from './waiting.tsx'
+
+export interface StepProps {
+  product: ProductView
+  checkout: Checkout
+  state: State
+}
+
+/** Two columns: what is bought, and the step the buyer is at. */
+export function CheckoutPage({ product, returned }: { product: ProductView; returned?: string | undefined }) {
+  // The page shows one product all its life.
+  const [checkout] = useState(() => openCheckout(product, returned))
+  const state = useStore(checkout)
+  const view = viewOf(state)
+  // A form that takes the payment stays where it is, and nothing on the screen moves.
+  const step = view === 'in_form' ? 'payment' : view
+  const panel = useMovingFocus(step)
+  const Step = STEPS[view]
+  useEffect(() => {
+    document.title = [
+      view === 'delivered' && (state.order!.amount > 0 ? 'Paid' : 'Yours'),
+      product.name,
+      product.seller.name,
+    ]
+      .filter(Boolean)
+      .join(' · ')
+  }, [view, product, state.order])
+  return (
+    <div class="counter" data-view={step}>
+      <Summary product={product} order={state.order} offer={state.offer} />
+      <main class="step" ref={panel}>
+        <Step product={product} checkout={checkout} state={state} key={step} />
+      </main>
+      <footer class="imprint small">
+        <p>
+          Checkout by <a href="/">Till</a>
+        </p>
+        <a href="/order/">Find an order</a>
+      </footer>
+      <output class="unseen">{SAID[view]}</output>
+    </div>
+  )
+}
+
+const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
+  contact: ContactStep,
+  checking: Checking,
+  payment: PaymentStep,
+  in_form: PaymentStep,
+  waiting: Waiting,
+  delivered: Delivered,
+  ended: Ended,
+}
+
+/** For who does not see the page change. */
+const SAID: Record<View, string> = {
+  contact: '',
+  checking: 'Looking up your order',
+  payment: 'Your order is created. Choose how to pay.',
+  in_form: 'Your payment is being confirmed',
+  waiting: 'Your payment is being confirmed',
+  delivered: 'Your files are ready.',
+  ended: 'The state of your order has changed',
+}
+
+function Checking({ checkout, state }: StepProps) {
+  return (
+    <div class="stack">
+      <h2 tabIndex={-1}>Looking up your order</h2>
+      {state.trouble ? (
+        <Notice tone="alarm" title={sentence(state.trouble)} role="alert">
+          <button type="button" class="link" onClick={() => void checkout.check()}>
+            Try again
+          </button>
+        </Notice>
+      ) : (
+        <p class="busy-line soft">
+          <span class="spinner" aria-hidden="true" /> You have an order for this product. One moment.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** When the step changes, the focus moves to its heading: the button it was on is gone. Not on arrival. */
+function useMovingFocus(view: View) {
+  const panel = useRef<HTMLElement>(null)
+  const shownRef = useRef<View>(view)
+  useEffect(() => {
+    const from = shownRef.current
+    shownRef.current = view
+    if (from === view || (from === 'checking' && document.activeElement === document.body)) return
+    const find = (what: string) => panel.current?.querySelector<HTMLElement>(what)
+    const target = find('[role=alert][tabindex]') ?? find('h2[tabindex]')
+    target?.focus({ preventScroll: true })
+    scrollTo({ top: 0 })
+  }, [view])
+  return panel
+}
