@@ -4,8 +4,8 @@ import path from 'node:path'
 import { format } from 'oxfmt'
 import type { Description, Operation } from '../src/pages/api/description.ts'
 import type { JsonSchema } from '../src/pages/api/examples.ts'
-import { globalSetup, globalTeardown } from '../test/global.ts'
-import { startTestShop } from '../test/shop.ts'
+import { globalSetup, globalTeardown } from '../test/support/global.ts'
+import { startTestShop } from '../test/support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
 export const CLIENT_TYPES = path.join(ROOT, 'client', 'types.ts')

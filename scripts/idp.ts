@@ -1,6 +1,6 @@
 // npm run idp                   an identity provider on this machine, for the service at http://127.0.0.1:4000
 // npm run idp -- ADDRESS        for the service at ADDRESS (or TILL_URL)
-import { ANN, BEN, startIdentityProvider } from '../test/identity-provider.ts'
+import { ANN, BEN, startIdentityProvider } from '../test/stand-ins/identity-provider.ts'
 
 const PORT = 4400
 const CALLBACK = '/api/auth/idp/callback'

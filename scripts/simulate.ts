@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { globalSetup, globalTeardown } from '../test/global.ts'
+import { globalSetup, globalTeardown } from '../test/support/global.ts'
 import { historyOf } from '../test/simulation/history.ts'
 import { inWorld, runHistory, shrink, simulate, toldOf } from '../test/simulation/simulate.ts'
 

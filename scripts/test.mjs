@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { globalSetup, globalTeardown } from '../test/global.ts'
+import { globalSetup, globalTeardown } from '../test/support/global.ts'
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
 
@@ -21,15 +21,15 @@ const CHECKS = {
 const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
 /** Those that take longest come first, so that none is left to run alone at the end. */
 const LONG = [
-  'simulation',
-  'reconciliation',
-  'faults',
-  'doctor',
-  'card-numbers',
-  'simulation-bugs',
-  'refunds',
-  'code',
-  'backfill',
+  'simulation/simulation',
+  'payments/reconciliation',
+  'operation/faults',
+  'operation/doctor',
+  'kit/card-numbers',
+  'simulation/simulation-bugs',
+  'payments/refunds',
+  'sellers/code',
+  'payments/backfill',
 ].map((name) => `test/${name}.test.ts`)
 /** A test that hangs must not hold the others up for ever. The longest takes an eighth of it where two cores do all of this. */
 const TEST_TIMEOUT_MS = 1_800_000

@@ -7,7 +7,19 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** The slices, in the order in which they may know each other; then what puts them together. */
-const SLICES = ['kit', 'ledger', 'processors', 'sellers', 'products', 'orders', 'buyers', 'payments', 'shop', 'checkout', 'pages']
+const SLICES = [
+  'kit',
+  'ledger',
+  'processors',
+  'sellers',
+  'products',
+  'orders',
+  'buyers',
+  'payments',
+  'shop',
+  'checkout',
+  'pages',
+]
 const WIRING: Record<string, string[]> = {
   config: ['kit', 'config', 'config.ts'],
   'config.ts': ['kit', 'config'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { newDatabase } from '../../test/shop.ts'
+import { newDatabase } from '../../test/support/shop.ts'
 import { type Db, connect } from './database.ts'
 import { Refusal } from './errors.ts'
 import {

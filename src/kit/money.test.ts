@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { newDatabase } from '../../test/shop.ts'
+import { newDatabase } from '../../test/support/shop.ts'
 import { connect } from './database.ts'
 import { CURRENCIES, decimalText, decimalsOf, feeOf, formatMoney, share } from './money.ts'
 

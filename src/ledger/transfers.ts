@@ -174,7 +174,13 @@ export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
 export const heldLoss = ({ sellerId, processor: _, ...loss }: Money): Transfer[] =>
   positive([
     { kind: 'held_loss', ...loss, debit: sellerAccount(sellerId), credit: SUSPENSE },
-    { kind: 'held_loss_back', ...loss, amountMinor: -loss.amountMinor, debit: SUSPENSE, credit: sellerAccount(sellerId) },
+    {
+      kind: 'held_loss_back',
+      ...loss,
+      amountMinor: -loss.amountMinor,
+      debit: SUSPENSE,
+      credit: sellerAccount(sellerId),
+    },
   ])
 
 /** Books the transfers; those booked before are left as they are. */

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import type { Wire } from '../stripe-bank.ts'
+import type { Wire } from '../stand-ins/stripe-bank.ts'
 import { newEmail, payButton, shownOrderId } from './buyer.ts'
 import { test as base, expect } from './fixtures.ts'
 import { STRIPE, type StripeStandIn, meetStripe, startStripe } from './stripe-stand-in.ts'

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BrowserContext } from '@playwright/test'
-import { startRazorpayServer } from '../razorpay-server.ts'
-import { ACCOUNT } from '../razorpay-setup.ts'
-import { razorpaySettings } from '../razorpay-shop.ts'
+import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { ACCOUNT } from '../support/razorpay-setup.ts'
+import { razorpaySettings } from '../support/razorpay-shop.ts'
 import { startService } from './service.ts'
 
 const file = (name: string) => readFile(path.join(import.meta.dirname, 'stand-ins', name), 'utf8')

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BrowserContext, Route } from '@playwright/test'
-import type { Wire } from '../stripe-bank.ts'
-import { startStripeServer } from '../stripe-server.ts'
+import type { Wire } from '../stand-ins/stripe-bank.ts'
+import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { type Service, startService } from './service.ts'
 
 const file = (name: string) => readFile(path.join(import.meta.dirname, 'stand-ins', name), 'utf8')

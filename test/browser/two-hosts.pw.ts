@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from '@playwright/test'
-import { ANN, BEN, startIdentityProvider, type TestIdentityProvider } from '../identity-provider.ts'
+import { ANN, BEN, startIdentityProvider, type TestIdentityProvider } from '../stand-ins/identity-provider.ts'
 import { expect, test } from './fixtures.ts'
 import {
   PASSWORD,

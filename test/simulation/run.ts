@@ -1,4 +1,4 @@
-import type { Answer } from '../shop.ts'
+import type { Answer } from '../support/shop.ts'
 import { type Order, readOrders } from './books.ts'
 import type { RefundRequest } from './sellers.ts'
 import { type BankPayment, razorpayPayments, stripePayments } from './truth.ts'

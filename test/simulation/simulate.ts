@@ -1,4 +1,4 @@
-import type { Ends } from '../shop.ts'
+import type { Ends } from '../support/shop.ts'
 import { type Order, readUses } from './books.ts'
 import { type Step, historyOf, play } from './history.ts'
 import { problemsOf } from './invariants.ts'

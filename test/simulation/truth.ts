@@ -1,5 +1,5 @@
-import type { RazorpayServer } from '../razorpay-server.ts'
-import type { StripeServer } from '../stripe-server.ts'
+import type { RazorpayServer } from '../stand-ins/razorpay-server.ts'
+import type { StripeServer } from '../stand-ins/stripe-server.ts'
 
 // What really happened to the money, as the banks know it: read from the memory of the processors' servers, and never by the
 // code that is tested.

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import path from 'node:path'
-import { type Ends, temporaryFolder } from '../shop.ts'
+import { type Ends, temporaryFolder } from '../support/shop.ts'
 
 /**
  * A wire to PostgreSQL that can be cut between any two packets, so that a transaction ends wherever it happens to be, or is

@@ -11,7 +11,8 @@ export function stepsOf({ status, paid, amount, createdAt, paidAt, timeline, can
     ['Payment confirmed', 'open'],
     ['Files ready', 'open'],
   ]
-  if (isFullRefundPending({ status, paid })) return [created, approved, confirmed, ['Files no longer available', 'stopped']]
+  if (isFullRefundPending({ status, paid }))
+    return [created, approved, confirmed, ['Files no longer available', 'stopped']]
   switch (status) {
     case 'paid':
     case 'partially_refunded':

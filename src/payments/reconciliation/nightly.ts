@@ -67,7 +67,9 @@ export async function registerReconciliation(
       on conflict (at) do nothing`.execute(db)
     if (notAsked.length > 0) throw new Error(`not proved: ${notAsked.join('; ')}`)
   })
-  await jobs.every(AT, 'reconciliation_nightly', () => inTransaction(db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }])))
+  await jobs.every(AT, 'reconciliation_nightly', () =>
+    inTransaction(db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }])),
+  )
 }
 
 /** For an alarm: how many differences there were, when all could be asked for the last time, and whose payments are refused. */

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import * as ledger from '../../ledger/transfers.ts'
 import { stateAfter } from '../../orders/states.ts'
 import { SLOW_RAILS } from '../../processors/rails.ts'
-import { type CapturePurpose, type Effects, type PaymentRecord, MOST_DECLINES, type TryMove, moneyOf } from './payment-record.ts'
+import {
+  type CapturePurpose,
+  type Effects,
+  type PaymentRecord,
+  MOST_DECLINES,
+  type TryMove,
+  moneyOf,
+} from './payment-record.ts'
 import { decideDispute, decideRefund } from './refunds-and-disputes.ts'
 import type { Capture, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 

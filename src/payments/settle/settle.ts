@@ -1,6 +1,13 @@
 import { sql } from 'kysely'
 import { type Coming, batched } from '../../kit/batch.ts'
-import { type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage, genericPlanArray } from '../../kit/database.ts'
+import {
+  type Db,
+  type Tx,
+  changeTogether,
+  inTransaction,
+  isDatabaseOutage,
+  genericPlanArray,
+} from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { postings } from '../../ledger/transfers.ts'

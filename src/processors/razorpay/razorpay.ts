@@ -11,17 +11,7 @@ import {
 } from '../processor.ts'
 import { checkAccount } from './check.ts'
 import { type Credentials, RazorpayRefusal, type Visit, razorpayClient, unlessRefused } from './client.ts'
-import {
-  type Order,
-  type Payment,
-  allOf,
-  askPayment,
-  isId,
-  listOf,
-  orderOf,
-  paymentOf,
-  refundOf,
-} from './entities.ts'
+import { type Order, type Payment, allOf, askPayment, isId, listOf, orderOf, paymentOf, refundOf } from './entities.ts'
 import { disputesSince, eventsSince, movements } from './history.ts'
 import { isCaptured, lacksCard, snapshotOf } from './snapshot.ts'
 import { fetchMethods, railsOf } from './methods.ts'

@@ -1,0 +1,705 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { checkoutRoutes } from '../../src/checkout/routes.ts'
+import type { Created } from '../../src/checkout/schema.ts'
+import { newServer } from '../../src/kit/http.ts'
+import type { Jobs } from '../../src/kit/jobs.ts'
+import { newLog } from '../../src/kit/log.ts'
+import { formatMoney } from '../../src/kit/money.ts'
+import { statementLine, suffixOfLine } from '../../src/kit/statement.ts'
+import { forgetIdempotencyKeys, orderMaker } from '../../src/orders/create.ts'
+import { orderFinder } from '../../src/orders/find.ts'
+import { RAILS } from '../../src/processors/rails.ts'
+import { attemptKeeper } from '../../src/payments/attempts/attempts.ts'
+import { type Processor, ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
+import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
+
+const shared = sharedShop()
+
+const buyer = () => `${randomUUID()}@example.com`
+const newKey = () => randomUUID()
+
+async function orderCount({ db }: TestShop): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n from orders`.execute(db)
+  return rows[0]!.n
+}
+
+async function pricedAt(shop: TestShop, productId: string, priceMinor: number): Promise<void> {
+  await sql`update products set price_minor = ${priceMinor} where id = ${productId}`.execute(shop.db)
+}
+
+test('an order says what it costs, what the statement will show, and how to pay', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const answer = await shop.call<Created>('POST', '/api/checkout', { productId, email: 'bob@example.com' })
+  assert.equal(answer.status, 201)
+  const { orderId, clientSecret, statusToken, ...rest } = answer.body
+  assert.match(statusToken, /^[\w-]{43}$/)
+  assert.match(orderId, /^ord_[0-9a-hjkmnp-tv-z]{26}$/)
+  assert.match(clientSecret!, /^sbx_pi_/)
+  assert.deepEqual(rest, {
+    amount: 1900,
+    currency: 'USD',
+    statementDescriptor: 'TILL* A BOOK',
+    status: 'pending',
+    publishableKey: 'pk_sandbox',
+    processor: 'sandbox',
+  })
+  assert.equal(answer.headers.get('location'), `http://shop.test/api/checkout/${orderId}/status`)
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
+})
+
+test('a product for sale shows its price, its seller and the ways to pay, and nothing else', async () => {
+  const shop = shared()
+  const rupees = await shop.product({ currency: 'INR', priceMinor: 49_900, imageUrl: 'https://shop.test/cover.png' })
+  const { body } = await shop.call('GET', `/api/products/${rupees}/public`)
+  assert.deepEqual(body, {
+    id: rupees,
+    name: 'A book',
+    description: 'About books.',
+    amount: 49_900,
+    currency: 'INR',
+    imageUrl: 'https://shop.test/cover.png',
+    free: false,
+    payWhatYouWant: false,
+    seller: { name: 'Ann' },
+    rails: ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'],
+    payments: { live: true, processor: 'sandbox' },
+  })
+  const dollars = await shop.call('GET', `/api/products/${await shop.product()}/public`)
+  assert.deepEqual(dollars.body.rails, ['card', 'debit', 'bank_transfer', 'apple_pay', 'google_pay', 'wallet'])
+  assert(!('imageUrl' in dollars.body))
+})
+
+test('a price, fee, state or id sent by the buyer has no effect', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const forged = {
+    price: 1,
+    amount: 1,
+    amountMinor: 1,
+    amount_minor: 1,
+    currency: 'JPY',
+    fee: 0,
+    feeMinor: 0,
+    status: 'paid',
+    state: 'paid',
+    paid: true,
+    orderId: 'ord_00000000000000000000000000',
+    id: 'ord_00000000000000000000000000',
+    sellerId: 'sel_00000000000000000000000000',
+    statementDescriptor: 'MY OWN WORDS',
+    constructor: { prototype: { amount: 1 } },
+  }
+  const answer = await shop.call<Created>('POST', '/api/checkout', { productId, email, ...forged })
+  assert.equal(answer.status, 201)
+  const { rows } = await sql`
+    select id, seller_id, amount_minor, currency, fee_minor, state, statement_descriptor from orders where email = ${email}`.execute(
+    shop.db,
+  )
+  assert.deepEqual(rows, [
+    {
+      id: answer.body.orderId,
+      seller_id: shop.sellerId,
+      amount_minor: 1900,
+      currency: 'USD',
+      fee_minor: 38,
+      state: 'pending',
+      statement_descriptor: 'TILL* A BOOK',
+    },
+  ])
+  assert.notEqual(answer.body.orderId, forged.orderId)
+  assert.equal(
+    ((await shop.sandboxPayment(answer.body.orderId)) as unknown as { amountMinor: number }).amountMinor,
+    1900,
+  )
+})
+
+test('what is not for sale makes no order', async () => {
+  const shop = shared()
+  const draft = await shop.product({ status: 'draft' })
+  const archived = await shop.product()
+  await sql`update products set status = 'archived' where id = ${archived}`.execute(shop.db)
+  const before = await orderCount(shop)
+  const { orderId } = await shop.checkout()
+  const notForSale = [
+    'prod_00000000000000000000000000',
+    draft,
+    archived,
+    orderId,
+    archived.toUpperCase(),
+    ` ${draft}`,
+    'prod_',
+    'prod_\0',
+    "' or '1'='1",
+    "prod_x'; drop table orders; --",
+    '{prod_00000000000000000000000000}',
+    '../../etc/passwd',
+    '💥',
+    '\ud800',
+  ]
+  for (const productId of notForSale) {
+    assertProblem(await shop.call('POST', '/api/checkout', { productId, email: buyer() }), 404, 'product_not_found')
+    const view = await shop.call('GET', `/api/products/${encodeURIComponent(productId.toWellFormed())}/public`)
+    assertProblem(view, 404, 'product_not_found')
+  }
+  for (const productId of ['', 'p'.repeat(101), 'p'.repeat(10_000), null, 1, true, [draft], { id: draft }]) {
+    const answer = await shop.call('POST', '/api/checkout', { productId, email: buyer() })
+    assertProblem(answer, 400, 'validation_failed')
+    assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['productId'])
+  }
+  assert.equal(await orderCount(shop), before + 1, 'the one that was for sale')
+})
+
+test('an address that mail cannot reach, or that could reach two, is refused before any order', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const before = await orderCount(shop)
+  const addresses = [
+    '', ' ', 'bob', 'bob@', '@example.com', 'bob@example', 'bob@@example.com', 'bob@example..com', 'bob@-example.com',
+    'bob@example.com, eve@example.com', 'bob@example.com;eve@example.com', 'bob@example.com\r\nBcc: eve@example.com',
+    'bob@example.com\n', '\tbob@example.com', 'bob\0@example.com', '"bob eve"@example.com', 'Bob <bob@example.com>', 'bob@[127.0.0.1]',
+    'bob@127.0.0.1', 'bob(eve)@example.com', 'bob@exаmple.com', 'böb@example.com', 'bob@example.com@eve.example',
+    `${'b'.repeat(65)}@example.com`, `bob@${'e'.repeat(64)}.com`, `bob@${'e.'.repeat(130)}com`, `${'b'.repeat(60_000)}@example.com`,
+    null, 1, true, ['bob@example.com'], { address: 'bob@example.com' },
+  ] // oxfmt-ignore
+  for (const email of addresses) {
+    const answer = await shop.call('POST', '/api/checkout', { productId, email })
+    assertProblem(answer, 400, 'validation_failed')
+    assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['email'])
+    if (typeof email === 'string' && email.includes('eve')) assert.doesNotMatch(JSON.stringify(answer.body), /eve/)
+  }
+  assert.equal(await orderCount(shop), before)
+})
+
+test('all that is missing is named at once', async () => {
+  const answer = await shared().call('POST', '/api/checkout', {})
+  assertProblem(answer, 400, 'validation_failed')
+  assert.deepEqual(answer.body.fields.map(({ path }: { path: string }) => path).sort(), ['email', 'productId'])
+})
+
+test('an order keeps the price of its creation', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId })
+  await pricedAt(shop, productId, 990_000)
+  assert.equal((await shop.confirm(order)).status, 200)
+  const status = await shop.until(order.orderId, ({ paid }) => paid)
+  assert.equal(status.amount, 1900)
+  assert.deepEqual(
+    (await shop.sandboxPayment(order.orderId)).captures.map(({ amountMinor }) => amountMinor),
+    [1900],
+  )
+  assert.equal((await shop.checkout({ productId })).amount, 990_000)
+})
+
+test('a price that changes while orders come in is either the old one or the new one, and the payment agrees', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const orders = (
+    await Promise.all([
+      ...Array.from({ length: 20 }, () => shop.checkout({ productId })),
+      pricedAt(shop, productId, 2500),
+      ...Array.from({ length: 20 }, () => shop.checkout({ productId })),
+    ])
+  ).filter((order) => order !== undefined)
+  for (const order of orders) {
+    assert([1900, 2500].includes(order.amount), String(order.amount))
+    const payment = (await shop.sandboxPayment(order.orderId)) as unknown as { amountMinor: number }
+    assert.equal(payment.amountMinor, order.amount)
+  }
+})
+
+for (const { priceMinor, currency, fee, shown } of [
+  { priceMinor: 1, currency: 'USD', fee: 0, shown: '$0.01' },
+  { priceMinor: 25, currency: 'EUR', fee: 0, shown: '€0.25' },
+  { priceMinor: 75, currency: 'EUR', fee: 2, shown: '€0.75' },
+  { priceMinor: 500, currency: 'JPY', fee: 10, shown: '¥500' },
+  { priceMinor: 12_345, currency: 'KWD', fee: 247, shown: 'KWD 12.345' },
+  { priceMinor: 999_999_999_999, currency: 'USD', fee: 20_000_000_000, shown: '$9,999,999,999.99' },
+]) {
+  test(`${shown} is taken, booked and written as ${shown}`, async () => {
+    const shop = shared()
+    const email = buyer()
+    const order = await shop.paid({ productId: await shop.product({ priceMinor, currency }), email })
+    assert.deepEqual([order.amount, order.currency], [priceMinor, currency])
+    const { captures } = await shop.sandboxPayment(order.orderId)
+    assert.deepEqual([captures[0]!.amountMinor, captures[0]!.currency], [priceMinor, currency])
+    const seller = `seller:${shop.sellerId}`
+    assert.deepEqual(await shop.transfers(order.orderId), [
+      { kind: 'sale', debit: 'processor:sandbox', credit: seller, amountMinor: priceMinor },
+      ...(fee > 0 ? [{ kind: 'fee', debit: seller, credit: 'fees', amountMinor: fee }] : []),
+    ])
+    const [mail] = await eventually(
+      () => shop.mails(email),
+      (mails) => mails.length > 0,
+    )
+    const spaced = (text: string) => text.replace(/\s/g, ' ')
+    assert(spaced(mail!.text).includes(shown), mail!.text)
+    assert.equal(spaced(formatMoney(priceMinor, currency)), shown)
+  })
+}
+
+test('the same request with the same key is the same order, however often it is sent', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const headers = { 'idempotency-key': newKey() }
+  const send = (body: object) => shop.call<Created>('POST', '/api/checkout', body, headers)
+  const first = await send({ productId, email })
+  assert.equal(first.status, 201)
+  // what is ignored does not make another request of it, and neither does the way an address is typed
+  for (const body of [
+    { productId, email },
+    { productId, email: ` ${email.toUpperCase()} ` },
+    { email, productId, price: 1 },
+  ]) {
+    const again = await send(body)
+    assert.equal(again.status, 201)
+    assert.deepEqual(again.body, first.body)
+    assert.equal(again.headers.get('location'), first.headers.get('location'))
+  }
+})
+
+test('twenty clicks at the same time make one order and one payment', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const headers = { 'idempotency-key': newKey() }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => shop.call<Created>('POST', '/api/checkout', { productId, email }, headers)),
+  )
+  for (const answer of answers) {
+    assert.equal(answer.status, 201)
+    assert.deepEqual(answer.body, answers[0]!.body)
+  }
+  const { rows } = await sql<{ orders: number; attempts: number; sandbox: number }>`
+    select count(distinct o.id)::int as orders, count(p.id)::int as attempts,
+      (select count(*)::int from sandbox_payments s where s.payment->>'orderId' = min(o.id)) as sandbox
+    from orders o left join payments p on p.order_id = o.id where o.email = ${email}`.execute(shop.db)
+  assert.deepEqual(rows, [{ orders: 1, attempts: 1, sandbox: 1 }])
+})
+
+test('a key belongs to its product and address: whoever guesses it gets nothing of another buyer', async () => {
+  const shop = shared()
+  const [productId, other] = [await shop.product(), await shop.product()]
+  const email = buyer()
+  const headers = { 'idempotency-key': newKey() }
+  const { orderId } = await shop.checkout({ productId, email }, headers)
+  for (const body of [
+    { productId: other, email },
+    { productId, email: buyer() },
+  ]) {
+    const answer = await shop.call<Created>('POST', '/api/checkout', body, headers)
+    assert.equal(answer.status, 201)
+    assert.notEqual(answer.body.orderId, orderId)
+    assert.deepEqual((await shop.call('POST', '/api/checkout', body, headers)).body, answer.body)
+  }
+  assert.equal((await shop.checkout({ productId, email }, headers)).orderId, orderId)
+})
+
+test('a key that was used with another price is refused, and the first order stays', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const headers = { 'idempotency-key': newKey() }
+  const { orderId } = await shop.checkout({ productId, email }, headers)
+  const answer = await shop.call('POST', '/api/checkout', { productId, email, chosenAmount: 5000 }, headers)
+  assertProblem(answer, 409, 'idempotency_key_reused')
+  assert.doesNotMatch(JSON.stringify(answer.body), new RegExp(`${orderId}|${email}`))
+  const { rows } = await sql`select id from orders where email = ${email}`.execute(shop.db)
+  assert.deepEqual(rows, [{ id: orderId }])
+})
+
+test('a key of an order that was made before keys belonged to a product and an address is still good', async () => {
+  const shop = shared()
+  const key = newKey()
+  for (const more of [{}, { chosenAmount: 1900 }]) {
+    const body = { productId: await shop.product(), email: buyer(), ...more }
+    const send = () => shop.call<Created>('POST', '/api/checkout', body, { 'idempotency-key': key })
+    const { orderId } = (await send()).body
+    await sql`update orders set idempotency_key = sha256(convert_to(${key}, 'UTF8')) where id = ${orderId}`.execute(
+      shop.db,
+    )
+    assert.equal((await send()).body.orderId, orderId)
+    const another = await shop.checkout({ ...body, email: buyer() }, { 'idempotency-key': key })
+    assert.notEqual(another.orderId, orderId)
+    await sql`update orders set idempotency_key = null, request_hash = null where id = ${orderId}`.execute(shop.db)
+  }
+})
+
+test('a key that a machine would not make is refused', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const before = await orderCount(shop)
+  for (const key of [
+    '',
+    'short',
+    'f'.repeat(15),
+    'f'.repeat(256),
+    `${'f'.repeat(16)} ${'f'.repeat(16)}`,
+    'ü'.repeat(20),
+  ]) {
+    const answer = await shop.call('POST', '/api/checkout', { productId, email: buyer() }, { 'idempotency-key': key })
+    assertProblem(answer, 400, 'validation_failed')
+    assert.deepEqual([...new Set(answer.body.fields.map(({ path }: { path: string }) => path))], ['idempotency-key'])
+  }
+  assert.equal(await orderCount(shop), before)
+  for (const key of ['f'.repeat(16), 'f'.repeat(255), "';drop-table-orders;--"]) {
+    const answer = await shop.call('POST', '/api/checkout', { productId, email: buyer() }, { 'idempotency-key': key })
+    assert.equal(answer.status, 201)
+  }
+})
+
+test('a key is forgotten after a day, not while the order can be paid, and never the order', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const headers = { 'idempotency-key': newKey() }
+  const first = await shop.checkout({ productId, email }, headers)
+  const isForgotten = async (state: string, age: string) => {
+    await sql`
+      update orders set state = ${state}, created_at = now() - ${age}::interval where id = ${first.orderId}`.execute(
+      shop.db,
+    )
+    await forgetIdempotencyKeys(shop.db)
+    return (await shop.checkout({ productId, email }, headers)).orderId !== first.orderId
+  }
+  assert.equal(await isForgotten('expired', '23 hours 59 minutes'), false)
+  assert.equal(await isForgotten('pending', '24 hours 1 minute'), false)
+  assert.equal(await isForgotten('expired', '24 hours 1 minute'), true)
+  assert.equal((await shop.status(first.orderId)).status, 'expired')
+})
+
+test('a page that reloads after the payment is given its paid order, and no way to pay again', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const headers = { 'idempotency-key': newKey() }
+  const order = await shop.checkout({ productId }, headers)
+  assert.equal((await shop.confirm(order)).status, 200)
+  await shop.until(order.orderId, ({ paid }) => paid)
+  const again = await shop.checkout({ productId }, headers)
+  assert.deepEqual(again, {
+    orderId: order.orderId,
+    amount: 1900,
+    currency: 'USD',
+    statementDescriptor: 'TILL* A BOOK',
+    status: 'paid',
+    statusToken: order.statusToken,
+  })
+})
+
+test('who only knows what a buyer bought, and the address, is given an order of his own', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const email = buyer()
+  const paid = await shop.paid({ productId, email })
+  const stranger = await shop.checkout({ productId, email })
+  assert.notEqual(stranger.orderId, paid.orderId)
+  assert.equal(stranger.status, 'pending')
+  assert.deepEqual((await shop.status(stranger.orderId, email)).downloads, [])
+})
+
+test('an order is paid once, however often and from however many tabs the buyer says pay', async () => {
+  const shop = shared()
+  const order = await shop.checkout()
+  const answers = await Promise.all(Array.from({ length: 10 }, () => shop.confirm(order)))
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+  for (const answer of answers.filter(({ status }) => status !== 200))
+    assertProblem(answer, 409, 'payment_already_captured')
+  await shop.until(order.orderId, ({ paid }) => paid)
+  assertProblem(await shop.confirm(order), 409, 'payment_already_captured')
+  assert.equal((await shop.transfers(order.orderId)).filter(({ kind }) => kind === 'sale').length, 1)
+})
+
+test('every one of the seven rails is paid for the same 2 % and ends in the same state', async () => {
+  const shop = shared()
+  const productId = await shop.product({ currency: 'INR', priceMinor: 49_900 })
+  const seller = `seller:${shop.sellerId}`
+  await Promise.all(
+    RAILS.map(async (rail) => {
+      const order = await shop.checkout({ productId })
+      const answer = await shop.confirm(order, 'success', rail)
+      assert.deepEqual(answer.body, { status: 'captured' }, rail)
+      const status = await shop.until(order.orderId, ({ paid }) => paid)
+      assert.deepEqual([status.status, status.rail, status.downloads.length], ['paid', rail, 1])
+      assert.deepEqual(await shop.transfers(order.orderId), [
+        { kind: 'sale', debit: 'processor:sandbox', credit: seller, amountMinor: 49_900 },
+        { kind: 'fee', debit: seller, credit: 'fees', amountMinor: 998 },
+      ])
+    }),
+  )
+})
+
+test('UPI is not taken for anything but rupees', async () => {
+  const shop = shared()
+  const order = await shop.checkout()
+  assertProblem(await shop.confirm(order, 'success', 'upi'), 400, 'rail_not_offered')
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+})
+
+test('who tries cards until one works is stopped at the tenth', async () => {
+  const shop = shared()
+  const order = await shop.checkout()
+  for (let at = 0; at < 10; at++) assertProblem(await shop.confirm(order, 'decline'), 402, 'payment_declined')
+  assertProblem(await shop.confirm(order), 409, 'payment_closed')
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+})
+
+test('a declined buyer tries again and is charged once', async () => {
+  const shop = shared()
+  const order = await shop.checkout()
+  assertProblem(await shop.confirm(order, 'decline'), 402, 'payment_declined')
+  await shop.until(order.orderId, ({ timeline }) => timeline!.length === 2)
+  assert.equal((await shop.confirm(order)).status, 200)
+  const { timeline } = await shop.until(order.orderId, ({ paid }) => paid)
+  assert.deepEqual(
+    timeline!.map(({ what }) => what),
+    ['created', 'payment_declined', 'paid'],
+  )
+})
+
+test('a client secret that was not given pays nothing', async () => {
+  const shop = shared()
+  const { clientSecret } = await shop.checkout()
+  const { clientSecret: other } = await shop.checkout()
+  const [id, signature] = clientSecret!.split('_secret_') as [string, string]
+  const forged = [
+    id,
+    `${id}_secret_`,
+    `${other!.split('_secret_')[0]}_secret_${signature}`,
+    `${clientSecret}A`,
+    'x',
+    '\0',
+  ]
+  for (const one of forged) {
+    for (const action of ['confirm', 'refund', 'dispute']) {
+      const body = { clientSecret: one, rail: 'card', outcome: 'open' }
+      assertProblem(await shop.call('POST', `/api/sandbox/${action}`, body), 404, 'payment_not_found')
+    }
+  }
+})
+
+test('a line on a statement is what the card networks take, whatever the product is called', async () => {
+  const shop = shared()
+  const names = [
+    'Ünïcode – “Bøøk”',
+    '日本語の本',
+    '...',
+    '-',
+    '7',
+    "O'Reilly's * <Guide>",
+    'A  wide   gap',
+    'W'.repeat(200),
+    '🎁🎁',
+    ' a',
+  ]
+  for (const name of names) {
+    const { statementDescriptor } = await shop.checkout({ productId: await shop.product({ name }) })
+    assert.match(statementDescriptor, /^TILL\* (?=.*[A-Z])[A-Z0-9](?:[A-Z0-9 .-]{0,14}[A-Z0-9])$/, name)
+    assert.doesNotMatch(statementDescriptor, / {2}/)
+  }
+})
+
+test('the shortest prefix and the shortest name still make a line that card networks take', async (t) => {
+  const shop = await startTestShop(t, { env: { STATEMENT_PREFIX: 'ACE', PROCESSORS: 'none' } })
+  const { statementDescriptor } = await shop.checkout({ productId: await shop.product({ name: 'X' }) })
+  assert.equal(statementDescriptor, 'ACE* ITEM X')
+})
+
+test('a line is cut at a word, and at no more than 22 characters', async () => {
+  const { db } = shared()
+  const lineOf = async (prefix: string, suffix: string) => {
+    const { rows } = await sql<{ line: string }>`select statement_line(${prefix}, ${suffix}) as line`.execute(db)
+    return rows[0]!.line
+  }
+  for (const [prefix, suffix, line] of [
+    ['TILL', 'THE QUIET SHOP', 'TILL* THE QUIET SHOP'],
+    ['TILL', 'THE QUIET SHOP IN DOL', 'TILL* THE QUIET SHOP'],
+    ['TILL', '1234567 9012345A', 'TILL* 1234567 9012345A'],
+    ['TILL', 'ABCDEFG HIJKLMNO PQRS', 'TILL* ABCDEFG HIJKLMNO'],
+    ['TILL', 'A HANDBOOKOFEVERYTHIN', 'TILL* A HANDBOOKOFEVER'],
+    ['TILL', 'ABCDEFGHIJKLMNOPQRSTU', 'TILL* ABCDEFGHIJKLMNOP'],
+    ['TILL', '1984', 'TILL* ITEM 1984'],
+    ['TILL', '123456789012345678 AB', 'TILL* ITEM 12345678901'],
+    ['TILL', 'X', 'TILL* ITEM X'],
+    ['TILL', 'A. - . - . - . - . -', 'TILL* ITEM A'],
+    ['ANNS SHOPS', 'THE QUIET SHOP', 'ANNS SHOPS* THE QUIET'],
+    ['ACE', 'A BOOK', 'ACE* A BOOK'],
+  ] as const)
+    // oxfmt-ignore
+    assert.equal(await lineOf(prefix, suffix), line)
+  const prefixes = fc.stringMatching(/^[A-Z0-9][A-Z0-9 .-]{2,9}$/)
+  const suffixes = fc.stringMatching(/^[A-Z0-9][A-Z0-9 .-]{0,20}$/)
+  await fc.assert(
+    fc.asyncProperty(prefixes, suffixes, async (prefix, suffix) => {
+      const line = await lineOf(prefix, suffix)
+      assert(line.startsWith(`${prefix}* `) && line.length <= 22, line)
+      assert.match(line.slice(prefix.length + 2), /^(?=.*[A-Z])[A-Z0-9].*[A-Z0-9]$/, 'no mark at the end, and a letter')
+      // Stripe is sent exactly what the line says
+      assert.equal(statementLine(prefix, suffixOfLine(line, prefix)), line)
+    }),
+  )
+})
+
+test('where card payments are not live an order says so by leaving out what would start one', async (t) => {
+  const shop = await startTestShop(t, { env: { PROCESSORS: 'none' } })
+  const productId = await shop.product()
+  const { orderId, statusToken: _token, ...order } = await shop.checkout({ productId })
+  assert.deepEqual(order, { amount: 1900, currency: 'USD', statementDescriptor: 'TILL* A BOOK', status: 'pending' })
+  const { body: product } = await shop.call('GET', `/api/products/${productId}/public`)
+  assert.deepEqual([product.rails, product.payments], [[], { live: false }])
+  const status = await shop.status(orderId, 'bob@example.com', true)
+  assert.deepEqual([status.status, status.synced], ['pending', false])
+  const paying = { clientSecret: 'sbx_pi_1_secret_1', rail: 'card' }
+  assertProblem(await shop.call('POST', '/api/sandbox/confirm', paying), 404, 'not_found')
+  assertProblem(await shop.call('POST', '/api/webhooks/sandbox', {}), 404, 'not_found')
+})
+
+test('while the processor is away nobody is charged or stranded: 503, and the same click works later', async (t) => {
+  const shop = shared()
+  const asked: StartPayment[] = []
+  let isAway = true
+  const processor: Processor = {
+    name: 'sometimes',
+    rails: () => ['card'],
+    async startPayment(payment) {
+      asked.push(payment)
+      if (isAway) throw new ProcessorUnavailable('no answer in time')
+      return { processorPaymentId: `p_${payment.key}`, clientSecret: `secret_${payment.key}`, publishableKey: 'pk' }
+    },
+    fetchPayment: () => Promise.reject(new ProcessorUnavailable('away')),
+    cancelPayment: () => Promise.reject(new ProcessorUnavailable('away')),
+    refund: () => Promise.reject(new ProcessorUnavailable('away')),
+    signature: { header: 'x', form: /^x$/ },
+    verifyEvent: () => undefined,
+  }
+  const server = await newServer({
+    log: newLog('silent'),
+    trustProxy: false,
+    hosts: { addresses: [], anyAddress: false },
+    appUrl: 'http://shop.test',
+    openPaths: /./,
+    sessionCookie: 'till_session',
+  })
+  t.after(() => server.close())
+  checkoutRoutes(server, {
+    db: shop.db,
+    attempts: attemptKeeper(shop.db),
+    processors: new Map([[processor.name, processor]]),
+    settle: () => assert.fail('nothing to settle'),
+    log: newLog('silent'),
+    createOrder: orderMaker(shop.db, {} as Jobs, {
+      statementPrefix: 'TILL',
+      ttlHours: 24,
+      paymentsLive: true,
+      freeMail: {},
+    }),
+    findOrder: orderFinder(shop.db),
+    jobs: {} as Jobs,
+    links: { statusUrl: (id) => id, downloadUrl: (id) => id },
+    statusTokens: { tokenFor: () => '', isGood: () => false },
+    baseUrl: 'http://shop.test',
+    limits: {},
+  })
+  const email = buyer()
+  const payload = { productId: await shop.product(), email }
+  const click = () =>
+    server.inject({
+      method: 'POST',
+      url: '/api/checkout',
+      payload,
+      headers: { 'idempotency-key': 'one-click-of-a-buyer' },
+    })
+
+  for (let at = 0; at < 3; at++) {
+    const refused = await click()
+    assert.equal(refused.statusCode, 503)
+    assert.equal(refused.json().code, 'processor_unavailable')
+    assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
+    assert(!('orderId' in refused.json()), 'no half order is shown')
+  }
+  const view = await server.inject(`/api/products/${payload.productId}/public`)
+  assert.equal(view.statusCode, 200, 'what does not need the processor goes on')
+
+  isAway = false
+  const made = await click()
+  assert.equal(made.statusCode, 201)
+  const { rows } = await sql<{ id: string; payments: number }>`
+    select o.id, count(p.id)::int as payments from orders o join payments p on p.order_id = o.id
+    where o.email = ${email} group by o.id`.execute(shop.db)
+  assert.deepEqual(rows, [{ id: made.json().orderId, payments: 1 }])
+  assert.deepEqual(
+    new Set(asked.map(({ key }) => key)).size,
+    1,
+    'the processor saw one idempotency key, so one payment',
+  )
+  assert.deepEqual(
+    new Set(asked.map(({ amountMinor, currency }) => `${amountMinor} ${currency}`)),
+    new Set(['1900 USD']),
+  )
+})
+
+test('so many orders a minute and address, and a clear word when to come back', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'checkout=3/60', PROCESSORS: 'none' } })
+  const body = { productId: await shop.product(), email: 'bob@example.com' }
+  for (let left = 2; left >= 0; left--) {
+    const answer = await shop.call('POST', '/api/checkout', body)
+    assert.equal(answer.status, 201)
+    assert.equal(answer.headers.get('ratelimit-limit'), '3')
+    assert.equal(answer.headers.get('ratelimit-remaining'), String(left))
+  }
+  // another address can be claimed by anybody: without a proxy that we trust it counts for nothing
+  for (const headers of [
+    {},
+    { 'x-forwarded-for': '203.0.113.7' },
+    { forwarded: 'for=203.0.113.8' },
+    { 'x-real-ip': '203.0.113.9' },
+  ]) {
+    const answer = await shop.call('POST', '/api/checkout', body, headers as Record<string, string>)
+    assertProblem(answer, 429, 'rate_limited')
+    const wait = Number(answer.headers.get('retry-after'))
+    assert(wait >= 1 && wait <= 60, String(wait))
+    assert.equal(answer.headers.get('ratelimit-remaining'), '0')
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*', 'a page elsewhere can read it too')
+  }
+  assert.equal(await orderCount(shop), 3)
+
+  const proxied = await startTestShop(t, {
+    env: { LIMITS: 'checkout=1/60', PROCESSORS: 'none', TRUST_PROXY: '1' },
+    databaseUrl: shop.databaseUrl,
+  })
+  const from = (address: string) => proxied.call('POST', '/api/checkout', body, { 'x-forwarded-for': address })
+  assert.equal((await from('203.0.113.1')).status, 201)
+  assert.equal((await from('203.0.113.1')).status, 429)
+  assert.equal(
+    (await from('198.51.100.99, 203.0.113.1')).status,
+    429,
+    'what the client put in front counts for nothing',
+  )
+  assert.equal((await from('203.0.113.2')).status, 201)
+  assert.equal((await from('2001:db8:1:2::1')).status, 201)
+  assert.equal((await from('2001:db8:1:2:ffff::9')).status, 429, 'one IPv6 network is one subscriber')
+})
+
+test('so many orders a minute and product, from however many addresses (C22), and the other products stay for sale', async (t) => {
+  const env = { LIMITS: 'checkout_product=2/60', PROCESSORS: 'none', TRUST_PROXY: '1' }
+  const shop = await startTestShop(t, { env })
+  const [tried, other] = [await shop.product(), await shop.product()]
+  const from = (n: number, productId: string) =>
+    shop.call(
+      'POST',
+      '/api/checkout',
+      { productId, email: `card${n}@example.com` },
+      { 'x-forwarded-for': `203.0.113.${n}` },
+    )
+  assert.deepEqual([(await from(1, tried)).status, (await from(2, tried)).status], [201, 201])
+  assertProblem(await from(3, tried), 429, 'rate_limited')
+  assert.equal((await from(3, other)).status, 201)
+  assert.equal(await orderCount(shop), 3)
+})

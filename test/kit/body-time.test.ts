@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import net from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { bodyOf } from '../../src/kit/bodies.ts'
+import { newServer } from '../../src/kit/http.ts'
+import { newLog } from '../../src/kit/log.ts'
+
+// No whole service runs in this process: what it waits for would be lost while the clock is the test's.
+
+const MINUTE_MS = 60_000
+const FLOOR_BYTES = 1000
+
+async function listening(t: TestContext, floorMs = MINUTE_MS) {
+  const server = await newServer({
+    log: newLog('silent'),
+    trustProxy: false,
+    hosts: { addresses: ['http://x'], anyAddress: false },
+    appUrl: 'http://shop.test',
+    openPaths: /./,
+    sessionCookie: 'till_session',
+    uploadFloor: { bytes: FLOOR_BYTES, ms: floorMs },
+  })
+  t.after(() => {
+    server.server.closeAllConnections()
+    return server.close()
+  })
+  const read = new EventEmitter()
+  server.addContentTypeParser('*', (_request: unknown, _body: unknown, done: (error: null) => void) => done(null))
+  server.post('/plain', async () => 'read')
+  server.post('/streamed', { config: { streamed: true } }, ({ raw }) => {
+    raw.on('data', () => read.emit('bytes'))
+    return new Promise(() => {})
+  })
+  server.post('/kept', { config: { streamed: true } }, async (request) => {
+    let kept = ''
+    try {
+      for await (const chunk of bodyOf(request)) kept += String(chunk)
+    } catch {
+      read.emit('broken off', kept)
+    }
+    return 'read'
+  })
+  const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
+  const begin = async (path: string, type = 'application/octet-stream') => {
+    const socket = net.connect(Number(port), '127.0.0.1').setEncoding('utf8')
+    let heard = ''
+    socket.on('data', (text) => (heard += text)).on('error', () => {})
+    t.after(() => socket.destroy())
+    const closed = once(socket, 'close')
+    const arrived = once(server.server, 'request')
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 9999\r\n\r\n`)
+    const [{ socket: far }] = (await arrived) as [IncomingMessage]
+    return { socket, far, closed, heard: () => heard }
+  }
+  return { begin, read }
+}
+
+const REFUSED = /^HTTP\/1\.1 408 [^]*application\/problem\+json/
+
+test('who begins a body has a minute for it, unless it is a file that keeps coming', async (t) => {
+  const { begin, read } = await listening(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const plain = await begin('/plain', 'application/json')
+  const streamed = await begin('/streamed')
+  const send = async (bytes: number) => {
+    const came = once(read, 'bytes')
+    streamed.socket.write('x'.repeat(bytes))
+    await came
+  }
+  await send(FLOOR_BYTES)
+  t.mock.timers.tick(MINUTE_MS)
+  await plain.closed
+  assert.match(plain.heard(), REFUSED)
+  assert.equal(streamed.heard(), '')
+  // a byte now and then holds no connection
+  for (let times = 0; times < 4; times++) {
+    await send(1)
+    t.mock.timers.tick(MINUTE_MS / 4)
+  }
+  await streamed.closed
+  assert.match(streamed.heard(), REFUSED)
+  // who is refused cannot keep the connection half open
+  for (const path of ['/plain', '/streamed']) {
+    const { socket, far } = await begin(path, 'application/json')
+    socket.allowHalfOpen = true
+    const refused = once(socket, 'end')
+    const gone = new Promise((resolve) => far.once('close', resolve))
+    t.mock.timers.tick(MINUTE_MS)
+    await refused
+    t.mock.timers.tick(5_000)
+    await gone
+  }
+})
+
+test('what came of a file before it became too slow is its handler’s', async (t) => {
+  const { begin, read } = await listening(t, 100)
+  const brokenOff = once(read, 'broken off')
+  const { socket, closed, heard } = await begin('/kept')
+  socket.write('the first bytes')
+  await closed
+  assert.match(heard(), REFUSED)
+  assert.deepEqual(await brokenOff, ['the first bytes'])
+})

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
+import { type Connection, connect, inTransaction } from '../../src/kit/database.ts'
+import { type Jobs, startJobs } from '../../src/kit/jobs.ts'
+import { newLog } from '../../src/kit/log.ts'
+import { eventually, newDatabase } from '../support/shop.ts'
+
+const PROCESS = path.join(import.meta.dirname, '../support/jobs-process.ts')
+const OPTIONS = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 60, expireSeconds: 600, atOnce: 5 }
+/** A process that is known to be slow to come back is none of these tests'. */
+const QUICK = { beatMs: 50, endedAfterMs: 500 }
+
+interface World {
+  url: string
+  db: Connection['db']
+  /** Jobs of this process. */
+  start(takeOver?: typeof QUICK): Promise<Jobs>
+}
+
+async function newWorld(t: TestContext): Promise<World> {
+  const url = await newDatabase(t)
+  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  const ends: (() => Promise<void>)[] = []
+  t.after(async () => {
+    for (const end of ends) await end()
+    await close()
+  })
+  return {
+    url,
+    db,
+    async start(takeOver = QUICK) {
+      const jobs = await startJobs({ connectionString: url }, newLog('silent'), takeOver)
+      ends.push(() => jobs.stop())
+      return jobs
+    },
+  }
+}
+
+/** Another process, which has begun `queue`'s only job. */
+async function startOther(t: TestContext, { url }: World, queue: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [PROCESS, url, queue], { stdio: ['pipe', 'pipe', 'inherit'] })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stdout!.on('data', (text) => (said += String(text)))
+  await eventually(
+    async () => said,
+    (text) => text.includes('begun'),
+    60,
+  )
+  return child
+}
+
+const states = async ({ db }: World, queue: string): Promise<string[]> => {
+  const { rows } = await sql<{ state: string }>`select state::text from pgboss.job where name = ${queue}`.execute(db)
+  return rows.map(({ state }) => state)
+}
+const add = (world: World, jobs: Jobs, queue: string, count = 1) =>
+  inTransaction(world.db, (tx) =>
+    jobs.add(
+      tx,
+      queue,
+      Array.from({ length: count }, (_, n) => ({ data: { n } })),
+    ),
+  )
+
+test('jobs of a killed process are taken over; those of one that stands still are not, and end once', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  const ran: string[] = []
+  for (const queue of ['of_killed', 'of_stopped'])
+    await jobs.on<object>(queue, OPTIONS, async () => void ran.push(queue))
+  await jobs.rest()
+  const killed = await addThenStart('of_killed')
+  const stopped = await addThenStart('of_stopped')
+  assert.equal(ran.length, 0)
+  const taking = await world.start()
+  for (const queue of ['of_killed', 'of_stopped'])
+    await taking.on<object>(queue, OPTIONS, async () => void ran.push(queue))
+  stopped.kill('SIGSTOP')
+  killed.kill('SIGKILL')
+  await eventually(
+    () => states(world, 'of_killed'),
+    ([state]) => state === 'completed',
+  )
+  assert.deepEqual([ran, await states(world, 'of_stopped')], [['of_killed'], ['active']])
+  stopped.kill('SIGCONT')
+  stopped.stdin!.write('go on\n')
+  await eventually(
+    () => states(world, 'of_stopped'),
+    ([state]) => state === 'completed',
+  )
+  assert.deepEqual(ran, ['of_killed'], 'a process that is merely slow keeps its job')
+
+  async function addThenStart(queue: string): Promise<ChildProcess> {
+    await add(world, jobs, queue)
+    return startOther(t, world, queue)
+  }
+})
+
+test('a process whose connection is lost for a moment keeps its jobs', async (t) => {
+  const world = await newWorld(t)
+  // each of them would take the other's jobs if its lock were free in two looks half a minute apart
+  const [one, other] = [await world.start({ beatMs: 50, endedAfterMs: 30_000 }), await world.start({ beatMs: 50, endedAfterMs: 30_000 })] // oxfmt-ignore
+  let begun = 0
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  for (const jobs of [one, other])
+    await jobs.on('slow', OPTIONS, async () => {
+      begun++
+      await ended
+    })
+  await add(world, one, 'slow')
+  await eventually(
+    async () => begun,
+    (count) => count === 1,
+  )
+  const locks = () =>
+    sql<{
+      pid: number
+    }>`select pid from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+      where l.locktype = 'advisory' and l.objsubid = 2`.execute(world.db)
+  const before = (await locks()).rows.map(({ pid }) => pid)
+  assert.equal(before.length, 2)
+  await sql`select pg_terminate_backend(pid) from unnest(${before}::int[]) pid`.execute(world.db)
+  await eventually(
+    async () => (await locks()).rows.filter(({ pid }) => !before.includes(pid)).length,
+    (count) => count === 2,
+  )
+  // and jobs go on: also those that came in while nobody heard
+  await add(world, other, 'slow', 3)
+  await eventually(
+    async () => begun,
+    (count) => count === 4,
+  )
+  end()
+  await eventually(
+    () => states(world, 'slow'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.equal(begun, 4)
+})
+
+test('a job whose answer was lost on its way is begun again by whoever is free', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  const ran: unknown[] = []
+  let end = () => {}
+  const held = new Promise<void>((resolve) => (end = resolve))
+  await jobs.on<{ n: number }>('heard', { ...OPTIONS, atOnce: 1 }, async ({ n }) => {
+    ran.push(n)
+    await held
+  })
+  await add(world, jobs, 'heard', 2)
+  await eventually(
+    async () => ran.length,
+    (count) => count === 1,
+  )
+  // the second is taken too, by a statement of this process that it has heard nothing of
+  await sql`
+    with taken as (
+      update pgboss.job set state = 'active', started_on = now() where name = 'heard' and state = 'created' returning id, retry_count)
+    insert into job_claims (job_id, queue, attempt, owner, claimed_at)
+    select t.id, 'heard', t.retry_count, (select owner from job_claims limit 1), now() - interval '1 minute' from taken t`.execute(
+    world.db,
+  )
+  end()
+  await eventually(
+    () => states(world, 'heard'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.deepEqual(ran.sort(), [0, 1])
+})
+
+test('a job that waits for nothing holds up no other of its queue', async (t) => {
+  const world = await newWorld(t)
+  const jobs = await world.start()
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  t.after(() => end())
+  const ran: number[] = []
+  await jobs.on<{ n: number }>('mixed', { ...OPTIONS, atOnce: 2 }, async ({ n }) => {
+    if (n === 0) await ended
+    ran.push(n)
+  })
+  await add(world, jobs, 'mixed', 40)
+  await eventually(
+    async () => ran.length,
+    (count) => count === 39,
+  )
+  end()
+  await eventually(
+    () => states(world, 'mixed'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.equal(new Set(ran).size, 40)
+})

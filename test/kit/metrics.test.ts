@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startMailServer } from '../stand-ins/mail-server.ts'
+import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
+
+/** What /metrics says, by name with labels. */
+async function scraped(shop: TestShop): Promise<Map<string, number>> {
+  const { body } = await shop.call<string>('GET', '/metrics')
+  const lines = body.split('\n').filter((line) => line.startsWith('till_'))
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+}
+const until = (shop: TestShop, name: string, wanted: (value: number) => boolean) =>
+  eventually(
+    () => scraped(shop),
+    (found) => wanted(found.get(name) ?? Number.NaN),
+  )
+
+test('with the mail server down, the numbers say how many mails wait, since when, and how often they failed', async (t) => {
+  const probe = net.createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as net.AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  const shop = await startTestShop(t, { env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
+  const productId = await shop.product({ priceMinor: 0 })
+  for (let n = 0; n < 3; n++) await shop.checkout({ productId, email: `bob${n}@example.com` })
+  await until(shop, 'till_mails_total{kind="mail",outcome="failed"}', (count) => count >= 3)
+  await sql`update pgboss.job set created_on = now() - interval '1 hour' where name = 'mail'`.execute(shop.db)
+  const numbers = await until(shop, 'till_job_runs_total{queue="mail",outcome="failed"}', (count) => count >= 3)
+  assert.equal(numbers.get('till_jobs_waiting{queue="mail"}')! + numbers.get('till_jobs_running{queue="mail"}')!, 3)
+  assert(numbers.get('till_jobs_oldest_seconds{queue="mail"}')! >= 3600)
+  assert.deepEqual([numbers.get('till_jobs_waiting{queue="refund"}'), numbers.get('till_jobs_oldest_seconds{queue="refund"}')], [0, 0]) // oxfmt-ignore
+})
+
+test('mails that were sent and refused are counted, and how far behind the asking is, and what pools and disks have left', async (t) => {
+  const server = await startMailServer(t, {
+    onRcptTo: ({ address }, _session, done) =>
+      address === 'gone@example.com'
+        ? done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
+        : done(),
+  })
+  const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
+  const productId = await shop.product({ priceMinor: 0 })
+  for (const email of ['bob@example.com', 'gone@example.com']) await shop.checkout({ productId, email })
+  await until(shop, 'till_mails_total{kind="mail",outcome="sent"}', (count) => count === 1)
+  const numbers = await until(shop, 'till_mails_total{kind="mail",outcome="refused"}', (count) => count === 1)
+  const pool = (state: string) => numbers.get(`till_database_connections{pool="main",state="${state}"}`)!
+  assert(pool('used') + pool('idle') > 0 && pool('waiting') >= 0)
+  for (const folder of ['data', 'files']) {
+    const [free, size] = ['free', 'size'].map((what) => numbers.get(`till_disk_${what}_bytes{folder="${folder}"}`)!)
+    assert(free! > 0 && size! >= free!, folder)
+  }
+
+  const { orderId } = await shop.checkout()
+  assert.equal((await scraped(shop)).get('till_reconcile_lag_seconds'), 0)
+  await sql`update orders set due_at = now() - interval '10 minutes' where id = ${orderId}`.execute(shop.db)
+  assert((await scraped(shop)).get('till_reconcile_lag_seconds')! >= 600)
+  await sql`
+    insert into processor_cursors (processor, seen_until, due_at) values ('bank', now() - interval '2 hours', now() + interval '1 hour')`.execute(
+    shop.db,
+  )
+  assert((await scraped(shop)).get('till_catch_up_lag_seconds{processor="bank"}')! >= 7200)
+})

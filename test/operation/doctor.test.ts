@@ -1,0 +1,506 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs/promises'
+import http from 'node:http'
+import net from 'node:net'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { examine as examineFor, examineConfig as examineConfigFor } from '../../scripts/doctor/examine.ts'
+import type { Finding } from '../../scripts/doctor/finding.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { startIdentityProvider } from '../stand-ins/identity-provider.ts'
+import { startRazorpayServer } from '../stand-ins/razorpay-server.ts'
+import { ACCOUNT } from '../support/razorpay-setup.ts'
+import { razorpaySettings } from '../support/razorpay-shop.ts'
+import { startS3Server } from '../stand-ins/s3-server.ts'
+import { bareEnvironment, embeddedOf, serviceFolder, startService } from '../support/service.ts'
+import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporaryFolder } from '../support/shop.ts'
+import { startStripeServer } from '../stand-ins/stripe-server.ts'
+
+const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
+/** Nobody listens here. */
+const DEAD = 'http://127.0.0.1:4'
+type Env = Record<string, string>
+/** What answers is waited for, however busy the machine is. */
+const PATIENT = { checkMs: 60_000, requestMs: 50_000 }
+const examine = (env: Env, patience = PATIENT) => examineFor(env, patience)
+const examineConfig = (config: Config) => examineConfigFor(config, PATIENT)
+
+/** The one finding about something. */
+function about(findings: Finding[], name: string): Finding {
+  const found = findings.filter((one) => one.about === name)
+  assert.equal(found.length, 1, `${name}: ${JSON.stringify(findings, null, 1)}`)
+  return found[0]!
+}
+
+function assertSays(findings: Finding[], name: string, mark: Finding['mark'], says: RegExp): void {
+  const found = about(findings, name)
+  assert.equal(found.mark, mark, JSON.stringify(found))
+  assert.match(found.says, says)
+  assert.equal(Boolean(found.advice), mark !== 'fine', 'what is not fine comes with what to do')
+}
+
+const settingsOf = async (t: Ends, more: Env = {}): Promise<Env> => ({
+  DATA_DIR: await temporaryFolder(t),
+  SECRET,
+  BASE_URL: DEAD,
+  ...more,
+})
+
+async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Promise<string> {
+  const server = new SMTPServer({
+    allowInsecureAuth: true,
+    disabledCommands: ['STARTTLS'],
+    onAuth: ({ username, password }, _session, done) =>
+      username === 'shop' && password === 'its pass%word'
+        ? done(null, { user: 'shop' })
+        : done(Object.assign(new Error('no'), { responseCode: 535 })),
+    ...behaviour,
+  })
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  t.after(() => new Promise<void>((resolve) => server.close(resolve)))
+  return `127.0.0.1:${(server.server.address() as net.AddressInfo).port}`
+}
+
+/** Somebody who answers everything like this. */
+async function startStranger(t: Ends, answer: http.RequestListener): Promise<string> {
+  const server = http.createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
+}
+
+/** Takes every connection and says nothing. */
+async function startSilence(t: Ends): Promise<{ port: number; mostAtOnce: () => number }> {
+  const sockets = new Set<net.Socket>()
+  let mostAtOnce = 0
+  const server = net
+    .createServer((socket) => {
+      sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)))
+      mostAtOnce = Math.max(mostAtOnce, sockets.size)
+    })
+    .listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { port: (server.address() as net.AddressInfo).port, mostAtOnce: () => mostAtOnce }
+}
+
+/** A shop with both processors, and its settings as its operator has them. */
+async function startWholeShop(t: Ends, more: Env = {}) {
+  const stripe = await startStripeServer()
+  t.after(stripe.close)
+  const razorpay = await startRazorpayServer(ACCOUNT)
+  t.after(() => razorpay.close())
+  const keys = { ...stripeSettings(stripe), ...razorpaySettings(razorpay), ...more }
+  const shop = await startTestShop(t, { env: keys })
+  stripe.bank.addWebhookEndpoint(`${shop.url}/api/webhooks/stripe`)
+  return { stripe, razorpay, shop, env: await settingsOf(t, { ...keys, ...addressesOf(shop) }) }
+}
+
+const addressesOf = ({ url, databaseUrl, config }: TestShop): Env => ({
+  BASE_URL: url,
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: config.dataDir,
+})
+
+const stripeSettings = ({ url, secretKey = 'sk_test_till', webhookSecret = 'whsec_till' }: Partial<{ url: string; secretKey: string; webhookSecret: string }>): Env => ({
+  STRIPE_SECRET_KEY: secretKey,
+  STRIPE_PUBLISHABLE_KEY: secretKey.replace(/^[sr]k/, 'pk'),
+  STRIPE_WEBHOOK_SECRET: webhookSecret,
+  STRIPE_API_URL: url ?? DEAD,
+}) // oxfmt-ignore
+
+test('a shop with everything is well, and nothing is left behind by looking', async (t) => {
+  const { shop, env } = await startWholeShop(t)
+  const provider = await startIdentityProvider({ redirectUris: [`${shop.url}/api/auth/idp/callback`] })
+  t.after(provider.close)
+  const findings = await examine({
+    ...env,
+    SMTP_URL: `smtp://shop:${encodeURIComponent('its pass%word')}@${await startMailServer(t)}`,
+    MAIL_FROM: 'Shop <shop@shop.example>',
+    IDP_ISSUER: provider.issuer,
+    IDP_CLIENT_ID: provider.clientId,
+    IDP_CLIENT_SECRET: provider.clientSecret,
+  })
+  const notFine = findings.filter(({ mark }) => mark !== 'fine')
+  assert.deepEqual(
+    notFine.map((one) => one.about),
+    ['razorpay notifies'],
+    'it cannot reach a machine such as this one by itself',
+  )
+  for (const [name, says] of [
+    ['settings', /private service .* stripe, razorpay/],
+    ['stripe keys', /test keys/],
+    ['database', /PostgreSQL \d+; its schema is up to date/],
+    ['storage', /GB free/],
+    ['mail', /answers, signed in; mails come from Shop/],
+    ['sign-in', /api\/auth\/idp\/callback/],
+    ['stripe', /takes the key, in test mode/],
+    ['stripe statement', /lines begin with TILL, as STATEMENT_PREFIX says/],
+    ['stripe notifies', /of all that is needed/],
+    ['razorpay', /takes the key, in test mode/],
+    ['service', /is ready/],
+    ['pages', /\/pay\/ answers/],
+    ['stripe webhook', /takes what is signed/],
+    ['razorpay webhook', /takes what is signed/],
+    ['clock', /within \d+ s of/],
+  ] as const)
+    assertSays(findings, name, 'fine', says)
+  const { rows } = await sql`select event_id from processor_events`.execute(shop.db)
+  assert.deepEqual(rows, [])
+})
+
+test('the sandbox’s own webhook address is knocked at too', async (t) => {
+  const shop = await startTestShop(t)
+  const findings = await examine(await settingsOf(t, addressesOf(shop)))
+  assertSays(findings, 'sandbox webhook', 'fine', /takes what is signed/)
+  assertSays(findings, 'mail', 'fine', /\/outbox\//)
+})
+
+test('where nothing listens, each says so, and what to do', async (t) => {
+  const findings = await examine({
+    ...(await settingsOf(t, stripeSettings({}))),
+    ...razorpaySettings({ url: DEAD }),
+    DATABASE_URL: 'postgres://till:a-password-of-ours@127.0.0.1:4/till',
+    SMTP_URL: 'smtp://127.0.0.1:4',
+    IDP_ISSUER: DEAD,
+    IDP_CLIENT_ID: 'till',
+    IDP_CLIENT_SECRET: 'a secret',
+  })
+  for (const name of ['database', 'sign-in', 'stripe', 'razorpay'])
+    assertSays(findings, name, 'failure', /nothing listens there/)
+  assert.match(findings.find(({ says }) => says.startsWith('127.0.0.1:4:'))!.says, /nothing listens there/)
+  assertSays(findings, 'service', 'warning', /nothing listens there/)
+  assert.doesNotMatch(JSON.stringify(findings), /a-password-of-ours/)
+})
+
+test('a check that hangs is given up, and all checks are made side by side', async (t) => {
+  const { port, mostAtOnce } = await startSilence(t)
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    ...(await settingsOf(t, stripeSettings({ url }))),
+    ...razorpaySettings({ url }),
+    BASE_URL: url,
+    DATABASE_URL: `postgres://till:a-password@127.0.0.1:${port}/till`,
+    SMTP_URL: `smtp://127.0.0.1:${port}`,
+    MAIL_FROM: 'shop@shop.example',
+    IDP_ISSUER: url,
+    IDP_CLIENT_ID: 'till',
+    IDP_CLIENT_SECRET: 'a secret',
+  }
+  const findings = await examine(env, { checkMs: 1_000, requestMs: 250 })
+  for (const name of ['database', 'mail', 'sign-in', 'stripe', 'razorpay'])
+    assertSays(findings, name, 'failure', /no answer in time/)
+  assertSays(findings, 'service', 'warning', /no answer in time/)
+  // database, mail, sign-in, Stripe, Razorpay and the service: one after the other there would be one connection at a time
+  assert(mostAtOnce() >= 6, `${mostAtOnce()} at once`)
+})
+
+test('a mail server whose certificate is not right is one that no mail would go to', async (t) => {
+  const server = await startMailServer(t, { disabledCommands: [] })
+  const findings = await examine(
+    await settingsOf(t, { SMTP_URL: `smtp://${server}`, MAIL_FROM: 'Till <till@localhost>' }),
+  )
+  const [tls, sender] = findings.filter((one) => one.about === 'mail')
+  assert.deepEqual([tls!.mark, sender!.mark], ['failure', 'warning'])
+  assert.match(tls!.says, /its certificate (has expired|is of no known)/)
+  assert.match(sender!.advice!, /MAIL_FROM/)
+})
+
+test('a mail server without TLS is one that no mail goes to, unless the setting says so', async (t) => {
+  const SMTP_URL = `smtp://${(await startMailServer(t, { authOptional: true })).replace('127.0.0.1', '0.0.0.0')}`
+  const says = async (url: string) => examine(await settingsOf(t, { SMTP_URL: url, MAIL_FROM: 'shop@shop.example' }))
+  const refused = await says(SMTP_URL)
+  assertSays(refused, 'mail', 'failure', /offers no TLS .*no mail is sent/)
+  assert.match(about(refused, 'mail').advice!, /\?tls=none/)
+  assertSays(await says(`${SMTP_URL}?tls=none`), 'mail', 'warning', /without TLS .* reads every code$/)
+})
+
+test('keys and passwords that are not taken are said to be just that', async (t) => {
+  const { env, shop } = await startWholeShop(t)
+  const findings = await examine({
+    ...env,
+    STRIPE_SECRET_KEY: 'sk_test_another',
+    RAZORPAY_KEY_SECRET: 'another secret',
+    SMTP_URL: `smtp://shop:another-password@${await startMailServer(t)}`,
+    MAIL_FROM: 'shop@shop.example',
+    DATABASE_URL: shop.databaseUrl.replace(/:[^:@/]+@/, ':another-password@'),
+  })
+  for (const name of ['stripe', 'razorpay']) assertSays(findings, name, 'failure', /does not know the key/)
+  assertSays(findings, 'mail', 'failure', /user or password is refused/)
+  assertSays(findings, 'database', 'failure', /user or password is refused/)
+  assert.doesNotMatch(JSON.stringify(findings), /sk_test_another|another secret|another-password|whsec_/)
+})
+
+test('a password that is an ordinary word takes no word from what the doctor says, and is shown in no address', async (t) => {
+  const env = await settingsOf(t, { DATABASE_URL: 'postgres://user:password@127.0.0.1:1/database', SMTP_URL: 'smtp://a:connection@127.0.0.1:1', MAIL_FROM: 'a@b.example' }) // oxfmt-ignore
+  const findings = await examine(env)
+  assertSays(findings, 'database', 'failure', /nothing listens there \(connection refused\)/)
+  assert.doesNotMatch(JSON.stringify(findings), /:(?:password|connection)@/)
+})
+
+test('a restricted key is told what it lacks; that it may not read the webhook addresses is no failure', async (t) => {
+  const { env, stripe } = await startWholeShop(t)
+  stripe.knobs.forbidden = ['/v1/disputes', '/v1/payment_method_configurations', '/v1/webhook_endpoints']
+  const findings = await examine(env)
+  assertSays(findings, 'stripe', 'failure', /may not read disputes, payment method configurations$/)
+  stripe.knobs.forbidden = ['/v1/webhook_endpoints']
+  const rest = await examine({ ...env, PROCESSORS: 'stripe' })
+  assertSays(rest, 'stripe', 'fine', /takes the key/)
+  assert.notEqual(about(rest, 'stripe notifies').mark, 'failure')
+})
+
+test('an account that prints another prefix than STATEMENT_PREFIX is named, with both ways to mend it', async (t) => {
+  const { env, stripe } = await startWholeShop(t)
+  stripe.bank.statementPrefix = 'ANNS'
+  const findings = await examine({ ...env, PROCESSORS: 'stripe' })
+  assertSays(findings, 'stripe statement', 'warning', /begin with ANNS, and STATEMENT_PREFIX is TILL/)
+  assert.match(
+    about(findings, 'stripe statement').advice!,
+    /STATEMENT_PREFIX=ANNS, or the shortened descriptor .* to TILL/,
+  )
+  stripe.knobs.forbidden = ['/v1/account']
+  const untold = await examine({ ...env, PROCESSORS: 'stripe' })
+  assertSays(untold, 'stripe', 'fine', /takes the key/)
+  assert.deepEqual(
+    untold.filter((one) => one.about === 'stripe statement'),
+    [],
+  )
+})
+
+test('each way of paying that the settings list is tried, and nothing stays open', async (t) => {
+  const { env, stripe } = await startWholeShop(t)
+  const listed = { ...env, PROCESSORS: 'stripe', STRIPE_PAYMENT_METHOD_TYPES: 'card,sepa_debit,us_bank_account' }
+  const name = 'stripe ways to pay'
+  assertSays(await examine(listed), name, 'fine', /by card, sepa_debit, us_bank_account can be started/)
+  stripe.bank.notActivated.add('sepa_debit')
+  assertSays(
+    await examine(listed),
+    name,
+    'failure',
+    /by sepa_debit \(payment_intent_invalid_parameter, req_\w+\) are refused/,
+  )
+  assert.deepEqual([...new Set(stripe.bank.paymentIntents.map((one) => one['status']))], ['canceled'])
+  // the least that is taken in forints is more than what is tried
+  stripe.bank.defaultCurrency = 'huf'
+  const forints = { ...listed, STRIPE_PAYMENT_METHOD_TYPES: 'card' }
+  assertSays(await examine(forints), name, 'fine', /by card can be started/)
+})
+
+test('a page in HTML is no answer, whoever gives it', async (t) => {
+  const url = await startStranger(t, (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>'),
+  )
+  const env = await settingsOf(t, { ...stripeSettings({ url }), ...razorpaySettings({ url }), BASE_URL: url })
+  const findings = await examine({ ...env, IDP_ISSUER: url, IDP_CLIENT_ID: 'till', IDP_CLIENT_SECRET: 'a secret' })
+  for (const name of ['stripe', 'razorpay']) assertSays(findings, name, 'failure', /not as it should/)
+  assertSays(findings, 'sign-in', 'failure', /no provider’s description.*200 text\/html/)
+  assertSays(findings, 'service', 'failure', /not answered by Till, but with 200 text\/html/)
+  assertSays(findings, 'pages', 'failure', /not the payment page/)
+  for (const name of ['stripe webhook', 'razorpay webhook'])
+    assertSays(findings, name, 'failure', /not answered by Till, but with 200 text\/html/)
+})
+
+test('a webhook address that leads elsewhere is found: a redirect, another secret, another database, another Till', async (t) => {
+  const { shop, env } = await startWholeShop(t)
+  const old = await startStranger(t, ({ url, method }, response) => {
+    if (method === 'POST') return response.writeHead(301, { location: 'https://old.shop.example/x?token=1' }).end()
+    void fetch(shop.url + url).then(async (answer) =>
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
+    )
+  })
+  const redirected = await examine({ ...env, BASE_URL: old })
+  assertSays(redirected, 'service', 'fine', /is ready/)
+  assertSays(redirected, 'stripe webhook', 'failure', /a redirect to https:\/\/old\.shop\.example \(301\)$/)
+
+  const otherSecret = await examine({ ...env, STRIPE_WEBHOOK_SECRET: 'whsec_new' })
+  assertSays(otherSecret, 'stripe webhook', 'failure', /another secret for stripe/)
+  assertSays(otherSecret, 'razorpay webhook', 'fine', /takes/)
+
+  const staging = await startTestShop(t, { env: { ...env, DATA_DIR: await temporaryFolder(t) } as Env, databaseUrl: await newDatabase(t) }) // oxfmt-ignore
+  const otherDatabase = await examine({ ...env, BASE_URL: staging.url })
+  for (const name of ['stripe webhook', 'razorpay webhook'])
+    assertSays(otherDatabase, name, 'failure', /the same secret and another database/)
+
+  const sandbox = await startTestShop(t)
+  assertSays(await examine({ ...env, BASE_URL: sandbox.url }), 'stripe webhook', 'failure', /does not know stripe/)
+})
+
+test('what the processor has registered is compared with what is needed', async (t) => {
+  const { shop, env, stripe } = await startWholeShop(t)
+  const { webhookEndpoints } = stripe.bank
+  const endpoint = webhookEndpoints[0]!
+  const notifies = async () => (await examineConfig({ ...readConfig(env), ...publicAddress })).filter((one) => one.about === 'stripe notifies')
+  // as it would be for a shop that everybody can reach
+  const publicAddress = { baseUrl: 'http://shop.invalid' }
+  const marks = (findings: Finding[]) => findings.map(({ mark }) => mark)
+  const url = 'http://shop.invalid/api/webhooks/stripe'
+
+  webhookEndpoints.length = 0
+  assert.match((await notifies())[0]!.says, /nobody at our address/)
+  stripe.bank.addWebhookEndpoint('https://old.shop.example/api/webhooks/stripe')
+  assert.match((await notifies())[0]!.says, /^https:\/\/old\.shop\.example and not us/)
+  endpoint['url'] = url
+  webhookEndpoints.push(endpoint)
+  const both = await notifies()
+  assert.deepEqual(marks(both), ['warning'])
+  assert.match(both[0]!.says, /old\.shop\.example too/)
+  webhookEndpoints.shift()
+  assert.deepEqual(marks(await notifies()), ['fine'])
+  endpoint['status'] = 'disabled'
+  const disabled = await notifies()
+  assert.deepEqual([marks(disabled), /is disabled/.test(disabled[0]!.says)], [['failure'], true])
+  endpoint['status'] = 'enabled'
+  endpoint['enabled_events'] = ['payment_intent.succeeded', 'charge.refunded']
+  const few = await notifies()
+  assert.deepEqual(marks(few), ['failure'])
+  assert.match(few[0]!.says, /not of payment_intent\.processing, .*charge\.dispute\.created/)
+  endpoint['enabled_events'] = ['*']
+  stripe.bank.addWebhookEndpoint(url)
+  assert.match((await notifies())[0]!.says, /registered 2 times/)
+  webhookEndpoints.length = 0
+  assert.match((await examine({ ...env, BASE_URL: shop.url })).find((one) => one.about === 'stripe notifies')!.advice!, /stripe listen --forward-to/)
+}) // oxfmt-ignore
+
+test('a clock that is off by a minute is a warning, and by ten no notification would be believed', async (t) => {
+  const { env, stripe, razorpay } = await startWholeShop(t)
+  stripe.knobs.clockAheadSeconds = 60
+  assertSays(await examine(env), 'clock', 'warning', /(5\d|60) s behind that of stripe; it agrees with .*razorpay/)
+  stripe.knobs.clockAheadSeconds = razorpay.clockAheadSeconds = -600
+  assertSays(await examine(env), 'clock', 'failure', /6[0-2]\d s ahead of that of (stripe|razorpay).*no notification/)
+})
+
+test('the identity provider calls itself what IDP_ISSUER says', async (t) => {
+  const provider = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/x'] })
+  t.after(provider.close)
+  const issuer = provider.issuer.replace('127.0.0.1', 'localhost')
+  const env = await settingsOf(t, { IDP_ISSUER: issuer, IDP_CLIENT_ID: 'till', IDP_CLIENT_SECRET: 'a secret' })
+  const findings = await examine(env)
+  assertSays(findings, 'sign-in', 'failure', /calls itself http:\/\/127\.0\.0\.1/)
+  assert.equal(about(findings, 'sign-in').advice, `set IDP_ISSUER=${provider.issuer}`)
+})
+
+test('a folder that cannot be written to is found, and one that is not there is not made', async (t) => {
+  const folder = await temporaryFolder(t)
+  const file = path.join(folder, 'file')
+  await fs.writeFile(file, '')
+  const env = await settingsOf(t)
+  assertSays(await examine({ ...env, STORAGE_URL: `file:${file}` }), 'storage', 'failure', /cannot be written to/)
+  assertSays(await examine({ ...env, STORAGE_URL: `file:${file}/below` }), 'storage', 'failure', /cannot be written to/)
+  const missing = path.join(folder, 'a', 'b')
+  assertSays(await examine({ ...env, STORAGE_URL: `file:${missing}` }), 'storage', 'fine', /the first start makes/)
+  assert.deepEqual(await fs.readdir(folder), ['file'])
+})
+
+test('a bucket is written to, read and left as it was, or it is said what it refuses', async (t) => {
+  const s3 = await startS3Server(t)
+  const env = await settingsOf(t, s3.env)
+  assertSays(await examine(env), 'storage', 'fine', /till-files at .*fetched by a signed address and removed/)
+  assert.deepEqual([...s3.objects.keys()], [])
+  const wrong = await examine({ ...env, S3_SECRET_ACCESS_KEY: 'another secret of somebody' })
+  assertSays(wrong, 'storage', 'failure', /cannot be written to: SignatureDoesNotMatch \(403\)/)
+  assertSays(await examine({ ...env, STORAGE_URL: env.STORAGE_URL!.replace('till-files', 'other') }), 'storage', 'failure', /NoSuchBucket/) // oxfmt-ignore
+  s3.weather.full = true
+  assertSays(await examine(env), 'storage', 'failure', /cannot be written to: XMinioStorageFull \(507\)/)
+})
+
+test('a database that lacks migrations, or has those of a newer version, is told from one that is right', async (t) => {
+  const shop = await startTestShop(t)
+  const env = await settingsOf(t, addressesOf(shop))
+  await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(shop.db)
+  assertSays(await examine(env), 'database', 'warning', /1 migrations? (is|are) not done/)
+  await sql`insert into kysely_migration (name, timestamp) values ('999_tomorrow', '')`.execute(shop.db)
+  assertSays(await examine(env), 'database', 'failure', /of a newer Till \(999_tomorrow\)/)
+  const [, server, name] = /^(.*\/)([^/?]+)$/.exec(shop.databaseUrl)!
+  const missing = await examine({ ...env, DATABASE_URL: `${server}${name}_missing` })
+  assertSays(missing, 'database', 'failure', /there is no such database/)
+})
+
+test('pages on a static host must ask this API, and lie within its site', async (t) => {
+  const shop = await startTestShop(t)
+  const page = (api: string) => `<!doctype html><meta name="till-api" content="${api}" />`
+  let api = 'https://old.shop.example'
+  const host = await startStranger(t, (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end(page(api)),
+  )
+  const env = await settingsOf(t, { ...addressesOf(shop), APP_URL: host })
+  assertSays(await examine(env), 'pages', 'failure', /asks another API/)
+  api = shop.url
+  assertSays(await examine(env), 'pages', 'fine', /answers/)
+  const otherSite = await examineConfig({ ...readConfig(env), appUrl: 'https://pay.elsewhere.example' })
+  assertSays(otherSite, 'sessions', 'failure', /two sites/)
+})
+
+test('keys of the wrong mode are said loudly', async (t) => {
+  const live = await settingsOf(t, stripeSettings({ secretKey: 'sk_live_till' }))
+  assertSays(await examine(live), 'settings', 'failure', /^STRIPE_SECRET_KEY: a live key needs PUBLIC=1/)
+  const config = { ...readConfig(await settingsOf(t, stripeSettings({}))), isPublic: true }
+  const findings = await examineConfig(config)
+  assertSays(findings, 'stripe keys', 'warning', /TEST KEYS ON A PUBLIC SERVICE.*NOBODY PAYS/)
+  assertSays(findings, 'STRIPE_API_URL', 'warning', /not at the processor/)
+  assertSays(findings, 'service', 'failure', /nothing listens there/)
+  assertSays(findings, 'mail', 'failure', /no mail server/)
+})
+
+test('the command says what is wrong by a cross, a word and its exit status, and no secret', async (t) => {
+  const run = async (env: Env, ...args: string[]) => {
+    const child = spawn(process.execPath, [DOCTOR, ...args], { env: { ...bareEnvironment(), ...env } })
+    const [output, errors, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close') as Promise<[number]>,
+    ])
+    return { output, errors, status }
+  }
+  const { env } = await startWholeShop(t)
+  const well = await run(env)
+  assert.deepEqual([well.status, well.errors], [0, ''], well.output)
+  assert.match(well.output, /^✓ stripe +answers and takes the key/m)
+  assert.match(well.output, /^! razorpay notifies .*\n +→ /m)
+  assert.match(well.output, /\n\n\d+ fine, 1 to look at, 0 wrong\n$/)
+  for (const secret of ['sk_test', 'whsec', SECRET, ACCOUNT.keySecret, ACCOUNT.webhookSecret])
+    assert(!well.output.includes(secret), secret)
+
+  const broken = await run({ ...env, PUBLIC: '1', COOKIE_DOMAIN: 'x', STRIPE_SECRET_KEY: 'sk_live_other' })
+  assert.equal(broken.status, 1)
+  for (const name of ['SMTP_URL', 'BASE_URL', 'COOKIE_DOMAIN', 'STRIPE_PUBLISHABLE_KEY'])
+    assert.match(broken.output, new RegExp(`^✗ settings  ${name}: .*\\n +→ `, 'm'))
+  assert.doesNotMatch(broken.output, /sk_live_other/)
+
+  const json = await run({ ...env, STRIPE_WEBHOOK_SECRET: 'whsec_other' }, '--json')
+  assert.equal(json.status, 1)
+  assert.equal(about(JSON.parse(json.output), 'stripe webhook').mark, 'failure')
+})
+
+test('the embedded database is not made, not taken from a running service, and left at rest as it was', async (t) => {
+  const folder = serviceFolder(t)
+  const settings = { DATA_DIR: folder, SECRET, BASE_URL: DEAD }
+  assertSays(await examine(settings), 'database', 'fine', /the first start makes it/)
+  assert.deepEqual(await fs.readdir(folder), [])
+
+  const service = await startService(t, folder)
+  const { pid } = embeddedOf(folder)
+  const beside = await examine({ ...settings, BASE_URL: service.url })
+  assertSays(beside, 'database', 'fine', /embedded, PostgreSQL \d+; its schema is up to date/)
+  assertSays(beside, 'sandbox webhook', 'fine', /takes/)
+  assert.equal(embeddedOf(folder).pid, pid)
+  assert.equal((await service.checkout()).status, 201)
+
+  service.child.kill('SIGTERM')
+  await once(service.child, 'exit')
+  assertSays(await examine(settings), 'database', 'fine', /its schema is up to date/)
+  assert.throws(() => embeddedOf(folder), /does not run/)
+})

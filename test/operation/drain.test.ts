@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import type net from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Service, request, serviceFolder, startService } from '../support/service.ts'
+import { type Ends, newDatabase } from '../support/shop.ts'
+
+const REPLACEMENTS = 5
+const CLIENTS = 6
+const DRAIN_SECONDS = '2'
+const LOOK_EVERY_MS = 700
+
+/**
+ * A proxy as it stands in front of a service: it keeps connections to those that say they are ready, asks each of them all the
+ * time, and passes what goes wrong to the client. It tries nothing twice.
+ */
+async function startProxy(t: Ends) {
+  const backends = new Map<string, { ready: boolean; agent: http.Agent }>()
+  const proxy = http.createServer((incoming, outgoing) => {
+    const ready = [...backends].filter(([, one]) => one.ready)
+    const [url, { agent } = {}] = ready[Math.floor(Math.random() * ready.length)] ?? []
+    if (!url) return void outgoing.writeHead(502).end()
+    const { method, headers } = incoming
+    const passed = http.request(url + incoming.url, { method, headers, agent }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, { 'content-type': answer.headers['content-type'] ?? '' })
+      answer.pipe(outgoing)
+    })
+    passed.on('error', () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()))
+    incoming.pipe(passed)
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const over = new AbortController()
+  const looking = (async () => {
+    for (; !over.signal.aborted; await sleep(LOOK_EVERY_MS)) {
+      for (const [url, one] of backends)
+        one.ready = await request('GET', `${url}/readyz`).then(({ status }) => status === 200, () => false) // oxfmt-ignore
+    }
+  })()
+  t.after(async () => {
+    over.abort()
+    await looking
+    proxy.close()
+    proxy.closeAllConnections()
+    for (const { agent } of backends.values()) agent.destroy()
+  })
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as net.AddressInfo).port}`,
+    async add({ url }: Service) {
+      backends.set(url, { ready: false, agent: new http.Agent({ keepAlive: true }) })
+      while (!backends.get(url)!.ready) await sleep(LOOK_EVERY_MS)
+    },
+    remove: ({ url }: Service) => backends.delete(url),
+  }
+}
+
+test('a service that is replaced behind a proxy, again and again under load, breaks no request', async (t) => {
+  const [dataDir, env] = [serviceFolder(t), { DATABASE_URL: await newDatabase(t), DRAIN_SECONDS }]
+  const proxy = await startProxy(t)
+  let service = await startService(t, dataDir, env)
+  await proxy.add(service)
+  const { productId } = service
+
+  const statuses = new Map<string, number>()
+  const over = new AbortController()
+  const clients = Array.from({ length: CLIENTS }, async (_, at) => {
+    while (!over.signal.aborted) {
+      const [method, path, body] =
+        at % 2 === 0
+          ? (['POST', '/api/checkout', { productId, email: 'bob@example.com' }] as const)
+          : (['GET', `/api/products/${productId}/public`, undefined] as const)
+      const said = await request(method, proxy.url + path, body).then(
+        ({ status }) => `${method} ${status}`,
+        (error) => `${method} ${(error as Error).message}`,
+      )
+      statuses.set(said, (statuses.get(said) ?? 0) + 1)
+      await sleep(5)
+    }
+  })
+  try {
+    for (let replaced = 0; replaced < REPLACEMENTS; replaced++) {
+      const next = await startService(t, dataDir, env)
+      await proxy.add(next)
+      const ended = once(service.child, 'exit')
+      service.child.kill('SIGTERM')
+      assert.deepEqual(await ended, [0, null])
+      proxy.remove(service)
+      service = next
+    }
+  } finally {
+    over.abort()
+    await Promise.all(clients)
+  }
+  assert.deepEqual([...statuses.keys()].sort(), ['GET 200', 'POST 201'], JSON.stringify([...statuses]))
+})
+
+test('while it drains the service says so and serves; a second signal ends it, and Ctrl-C does not wait', async (t) => {
+  const [dataDir, env] = [serviceFolder(t), { DATABASE_URL: await newDatabase(t), DRAIN_SECONDS: '600' }]
+  const { call, child, productId } = await startService(t, dataDir, env)
+  const agent = new http.Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  const kept = await call('GET', '/readyz', undefined, { agent })
+  assert.deepEqual([kept.status, kept.headers.connection], [200, 'keep-alive'])
+  child.kill('SIGTERM')
+  let ready = kept
+  while (ready.status === 200) ready = await call('GET', '/readyz', undefined, { agent })
+  assert.deepEqual([ready.status, ready.body.code, ready.headers.connection], [503, 'shutting_down', 'close'])
+  const product = await call('GET', `/api/products/${productId}/public`)
+  assert.deepEqual([product.status, product.headers.connection], [200, 'close'])
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null])
+
+  const other = await startService(t, dataDir, env)
+  const otherEnded = once(other.child, 'exit')
+  other.child.kill('SIGINT')
+  assert.deepEqual(await otherEnded, [0, null])
+})

@@ -1,0 +1,512 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import type { Created } from '../../src/checkout/schema.ts'
+import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { newBrowser, type Browser } from '../support/seller.ts'
+import { assertProblem, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
+
+const shared = sharedShop()
+let signedIn: Promise<Browser> | undefined
+/** The seller's browser, signed in when it is first needed. */
+const ann: Pick<Browser, 'call'> = {
+  async call(...request) {
+    signedIn ??= (async () => {
+      const browser = newBrowser(shared())
+      await browser.signInByCode('ann@shop.test')
+      return browser
+    })()
+    return (await signedIn).call(...request)
+  },
+}
+
+const buyer = () => `${randomUUID()}@example.com`
+const newCode = () => `C-${randomUUID().slice(0, 12)}`
+
+async function discount(fields: object = {}) {
+  const answer = await ann.call('POST', '/api/discounts', { code: newCode(), percentOff: 20, ...fields })
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body as { id: string; code: string; uses: number }
+}
+
+const order = (body: object, headers?: Record<string, string>) =>
+  shared().call<Created>('POST', '/api/checkout', { email: buyer(), ...body }, headers)
+
+async function usesOf(id: string): Promise<{ uses: number; held: number }> {
+  const { rows } = await sql<{ uses: number; held: number }>`
+    select uses, (select count(*)::int from orders where discount_id = d.id and holds_discount) as held
+    from discounts d where id = ${id}`.execute(shared().db)
+  return rows[0]!
+}
+
+const expire = async (shop: TestShop, orderId: string) => {
+  await sql`update orders set expires_at = now(), due_at = now() where id = ${orderId}`.execute(shop.db)
+  await shop.reconcile()
+}
+
+test('codes and what they take off have to be such', async () => {
+  const productId = await shared().product()
+  const bad: [object, string][] = [
+    [{ code: 'AB' }, 'code'],
+    [{ code: 'A'.repeat(41) }, 'code'],
+    [{ code: 'SOMMER 27' }, 'code'],
+    [{ code: "x'; drop table orders" }, 'code'],
+    [{ code: 'SÜMMER' }, 'code'],
+    [{ percentOff: 0 }, 'percentOff'],
+    [{ percentOff: 101 }, 'percentOff'],
+    [{ percentOff: 12.5 }, 'percentOff'],
+    [{ percentOff: undefined }, 'percentOff'],
+    [{ amountOff: 100, currency: 'USD' }, 'percentOff'],
+    [{ percentOff: undefined, amountOff: 100 }, 'currency'],
+    [{ percentOff: undefined, amountOff: 100, currency: 'XXX' }, 'currency'],
+    [{ percentOff: undefined, amountOff: 100, currency: 'EUR', productId }, 'currency'],
+    [{ percentOff: undefined, amountOff: 0, currency: 'USD' }, 'amountOff'],
+    [{ percentOff: undefined, amountOff: -100, currency: 'USD' }, 'amountOff'],
+    [{ currency: 'USD' }, 'currency'],
+    [{ limit: 0 }, 'limit'],
+    [{ expiresAt: 'tomorrow' }, 'expiresAt'],
+    [{ expiresAt: '2026-02-30T00:00:00Z' }, 'expiresAt'],
+    [{ expiresAt: '2026-13-01T00:00:00Z' }, 'expiresAt'],
+    [{ startsAt: '2026-12-02T00:00:00Z', expiresAt: '2026-12-01T00:00:00Z' }, 'expiresAt'],
+    [{ productId: 'prod_1' }, 'productId'],
+  ]
+  for (const [fields, path] of bad) {
+    const answer = await ann.call('POST', '/api/discounts', { code: newCode(), percentOff: 20, ...fields })
+    assertProblem(answer, 400, 'validation_failed')
+    assert.deepEqual(
+      [...new Set(answer.body.fields.map((one: { path: string }) => one.path))],
+      [path],
+      JSON.stringify(fields),
+    )
+  }
+  for (const limit of ['0', '101', '-1', 'x', ''])
+    assertProblem(await ann.call('GET', `/api/discounts?limit=${limit}`), 400, 'validation_failed')
+  for (const cursor of ['x', 'dsc_', '../../', "'"])
+    assertProblem(
+      await ann.call('GET', `/api/discounts?cursor=${encodeURIComponent(cursor)}`),
+      400,
+      'validation_failed',
+    )
+})
+
+test('a code is its seller’s alone', async () => {
+  const shop = shared()
+  const { id, code } = await discount()
+  const eve = newBrowser(shop)
+  assertProblem(await eve.call('GET', '/api/discounts'), 401, 'not_signed_in')
+  await eve.signInByCode()
+  assertProblem(await eve.call('PATCH', `/api/discounts/${id}`, { active: false }), 404, 'discount_not_found')
+  assertProblem(await eve.call('DELETE', `/api/discounts/${id}`), 404, 'discount_not_found')
+  assert.deepEqual((await eve.call('GET', '/api/discounts')).body, { items: [], nextCursor: null })
+  const productId = await shop.product()
+  assertProblem(await eve.call('POST', '/api/discounts', { code, percentOff: 50, productId }), 404, 'product_not_found')
+  // the same code, of another seller, is another, and takes nothing off here
+  const other = newCode()
+  assert.equal((await eve.call('POST', '/api/discounts', { code: other, percentOff: 50 })).status, 201)
+  assertProblem(await order({ productId, discountCode: other }), 422, 'discount_not_valid')
+})
+
+test('a code is made once, whatever its case, changed, listed and taken away', async () => {
+  const productId = await shared().product()
+  const made = await ann.call('POST', '/api/discounts', { code: ' Sommer-27 ', percentOff: 20, limit: 5, productId })
+  const { id, createdAt, ...rest } = made.body
+  assert.match(id, /^dsc_/)
+  assert.equal(made.headers.get('location'), `/api/discounts/${id}`)
+  assert(Date.parse(createdAt) > Date.now() - 60_000)
+  assert.deepEqual(rest, { code: 'Sommer-27', productId, percentOff: 20, limit: 5, uses: 0, active: true })
+  assertProblem(
+    await ann.call('POST', '/api/discounts', { code: 'SOMMER-27', percentOff: 5 }),
+    409,
+    'discount_code_taken',
+  )
+
+  const change = await ann.call('PATCH', `/api/discounts/${id}`, {
+    active: false,
+    limit: null,
+    expiresAt: '2999-01-01T00:00:00+02:00',
+  })
+  assert.deepEqual(change.body, { id, createdAt, code: 'Sommer-27', productId, percentOff: 20, uses: 0, active: false, expiresAt: '2998-12-31T22:00:00.000Z' }) // oxfmt-ignore
+  assert.equal((await ann.call('PATCH', `/api/discounts/${id}`, { percentOff: 90 })).body.percentOff, 20)
+  assert.equal((await ann.call('PATCH', `/api/discounts/${id}`, { expiresAt: null })).body.expiresAt, undefined)
+
+  const more = [await discount({ productId }), await discount({ productId })]
+  const seen: string[] = []
+  for (let cursor = ''; ;) {
+    const { body } = await ann.call('GET', `/api/discounts?productId=${productId}&limit=1${cursor}`)
+    seen.push(...body.items.map((one: { id: string }) => one.id))
+    if (!body.nextCursor) break
+    cursor = `&cursor=${body.nextCursor}`
+  }
+  assert.deepEqual(seen.slice(0, 3), [more[1]!.id, more[0]!.id, id])
+
+  for (let at = 0; at < 2; at++) assert.equal((await ann.call('DELETE', `/api/discounts/${id}`)).status, 204)
+  assertProblem(await ann.call('PATCH', `/api/discounts/${id}`, { active: true }), 404, 'discount_not_found')
+  assert.equal((await ann.call('POST', '/api/discounts', { code: 'SOMMER-27', percentOff: 5 })).status, 201)
+})
+
+test('a code that is unknown, ended, early, off, used up, taken away, or for something else is refused in one way', async () => {
+  const shop = shared()
+  const [productId, another] = [await shop.product(), await shop.product()]
+  const usedUp = await discount({ limit: 1 })
+  assert.equal((await order({ productId, discountCode: usedUp.code })).status, 201)
+  const off = await discount()
+  await ann.call('PATCH', `/api/discounts/${off.id}`, { active: false })
+  const gone = await discount()
+  await ann.call('DELETE', `/api/discounts/${gone.id}`)
+  const codes = [
+    usedUp.code,
+    off.code,
+    gone.code,
+    newCode(),
+    (await discount({ expiresAt: '2026-01-01T00:00:00Z' })).code,
+    (await discount({ startsAt: '2999-01-01T00:00:00Z' })).code,
+    (await discount({ productId: another })).code,
+    (await discount({ percentOff: undefined, amountOff: 100, currency: 'EUR' })).code,
+    '%',
+    'a\0b',
+    '💥',
+  ]
+  const said = new Set<string>()
+  for (const discountCode of codes) {
+    const made = await order({ productId, discountCode })
+    const view = await shop.call('GET', `/api/products/${productId}/public?${new URLSearchParams({ discountCode })}`)
+    for (const answer of [made, view]) {
+      assertProblem(answer, 422, 'discount_not_valid')
+      said.add((answer.body as unknown as { detail: string }).detail)
+    }
+  }
+  assert.equal(said.size, 1)
+  const { rows } = await sql`select 1 from orders where product_id = ${productId}`.execute(shop.db)
+  assert.equal(rows.length, 1)
+})
+
+test('a code takes off what it says, in the view, the order, the payment, the books and the receipt', async () => {
+  const shop = shared()
+  for (const { fields, currency, price, off } of [
+    { fields: { percentOff: 20 }, currency: 'USD', price: 1900, off: 380 },
+    { fields: { percentOff: 33 }, currency: 'JPY', price: 500, off: 165 },
+    { fields: { percentOff: 15 }, currency: 'KWD', price: 12_345, off: 1851 },
+    { fields: { percentOff: undefined, amountOff: 400, currency: 'EUR' }, currency: 'EUR', price: 1900, off: 400 },
+  ]) {
+    const productId = await shop.product({ priceMinor: price, currency })
+    const { code, id } = await discount(fields)
+    const typed = ` ${code.toLowerCase()} `
+    const view = await shop.call(
+      'GET',
+      `/api/products/${productId}/public?${new URLSearchParams({ discountCode: typed })}`,
+    )
+    const percentOff = fields.percentOff && { percentOff: fields.percentOff }
+    assert.deepEqual(view.body.discount, { code, ...percentOff, amountOff: off, amount: price - off })
+    assert.equal(view.body.amount, price)
+
+    const { body } = await order({ productId, discountCode: typed, email: 'bob@example.com' })
+    assert.deepEqual([body.amount, body.discountAmount], [price - off, off])
+    assert.equal((await shop.confirm(body)).status, 200)
+    const status = await shop.until(body.orderId, ({ paid }) => paid)
+    assert.deepEqual([status.amount, status.discountAmount], [price - off, off])
+    assert.equal((await shop.transfers(body.orderId))[0]!.amountMinor, price - off)
+    assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+  }
+})
+
+test('what a code takes off is never less than nothing, never more than the price, and all of it only where it says so', async () => {
+  const { db } = shared()
+  const price = fc.integer({ min: 0, max: 999_999_999_999 })
+  const codes = fc.oneof(
+    fc.record({ percent: fc.integer({ min: 1, max: 100 }), amount: fc.constant(null) }),
+    fc.record({ percent: fc.constant(null), amount: fc.integer({ min: 1, max: 999_999_999_999 }) }),
+  )
+  const cases = fc.sample(fc.tuple(fc.oneof(price, fc.integer({ min: 0, max: 200 })), codes), 3000)
+  const { rows } = await sql<{ off: number }>`
+    select discount_of(price, percent, amount) as off
+    from unnest(${cases.map(([p]) => p)}::bigint[], ${cases.map(([, c]) => c.percent)}::int[], ${cases.map(([, c]) => c.amount)}::bigint[])
+      with ordinality as c(price, percent, amount, at) order by at`.execute(db)
+  for (const [at, [list, { percent, amount }]] of cases.entries()) {
+    const { off } = rows[at]!
+    const what = JSON.stringify([list, percent, amount, off])
+    assert(Number.isInteger(off) && off >= 0 && off <= list, what)
+    const exact = amount === null ? (BigInt(list) * BigInt(percent!)) / 100n : BigInt(Math.min(list, amount))
+    assert.equal(BigInt(off), exact, what)
+    if (off === list && list > 0) assert(percent === 100 || amount! >= list, what)
+  }
+})
+
+test('what a code brings to nothing is free, and paid at once', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  for (const fields of [{ percentOff: 100 }, { percentOff: undefined, amountOff: 5000, currency: 'USD' }]) {
+    const { id, code } = await discount(fields)
+    const email = buyer()
+    const { body } = await order({ productId, email, discountCode: code })
+    assert.deepEqual([body.amount, body.discountAmount, body.status, body.clientSecret], [0, 1900, 'paid', undefined])
+    assert.equal((await shop.status(body.orderId, email)).downloads.length, 1)
+    assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+  }
+})
+
+test('a code counts from what the buyer chose; the least holds before it', async () => {
+  const shop = shared()
+  const productId = await shop.product({ priceMinor: 1000 })
+  await sql`update products set pay_what_you_want = true where id = ${productId}`.execute(shop.db)
+  const { code } = await discount({ percentOff: 50 })
+  assert.equal((await order({ productId, chosenAmount: 3001, discountCode: code })).body.amount, 1501)
+  assertProblem(await order({ productId, chosenAmount: 999, discountCode: code }), 422, 'amount_too_small')
+})
+
+test('what is free anyway uses no code up', async () => {
+  const { id, code } = await discount({ limit: 1 })
+  const productId = await shared().product({ priceMinor: 0 })
+  for (const discountCode of [code, code, 'NOT-A-CODE']) {
+    const { body } = await order({ productId, discountCode })
+    assert.deepEqual([body.status, body.discountAmount], ['paid', undefined])
+  }
+  assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
+})
+
+test('however many come at once, with however many codes, none is used more often than it may be', async (t) => {
+  const shop = shared()
+  const twin = await startTestShop(t, { databaseUrl: shop.databaseUrl })
+  const products = [await shop.product(), await shop.product({ priceMinor: 700 })]
+  const codes = await Promise.all(Array.from({ length: 3 }, () => discount({ limit: 7 })))
+  const answers = await Promise.all(
+    Array.from({ length: 90 }, async (_, at) => {
+      const { code } = codes[at % 3]!
+      const body = { productId: products[at % 2]!, email: buyer(), discountCode: code }
+      return { at, answer: await (at % 4 < 2 ? shop : twin).call('POST', '/api/checkout', body) }
+    }),
+  )
+  for (const [which, { id }] of codes.entries()) {
+    const mine = answers.filter(({ at }) => at % 3 === which).map(({ answer }) => answer)
+    assert.equal(mine.filter(({ status }) => status === 201).length, 7)
+    for (const answer of mine.filter(({ status }) => status !== 201)) assertProblem(answer, 422, 'discount_not_valid')
+    assert.deepEqual(await usesOf(id), { uses: 7, held: 7 })
+  }
+})
+
+test('the same request is one use, however often and however many at once', async () => {
+  const productId = await shared().product()
+  const { id, code } = await discount({ limit: 1 })
+  const headers = { 'idempotency-key': randomUUID() }
+  const body = { productId, email: buyer(), discountCode: code }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => order(body, headers)))
+  for (const answer of answers) assert.deepEqual([answer.status, answer.body], [201, answers[0]!.body])
+  assert.deepEqual((await order(body, headers)).body, answers[0]!.body)
+  assertProblem(await order({ ...body, discountCode: undefined }, headers), 409, 'idempotency_key_reused')
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+})
+
+test('an order that expires gives its use back, once; paid all the same it takes it again, beyond the limit too', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const first = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
+  const payment = await shop.sandboxPayment(first.orderId)
+  await expire(shop, first.orderId)
+  await expire(shop, first.orderId)
+  assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
+  assert.equal((await order({ productId, discountCode: code })).status, 201)
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+
+  const capturedAt = new Date().toISOString()
+  const captures = [{ id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'card', capturedAt }]
+  const late = { ...payment, state: 'captured', captures }
+  assert.equal((await shop.notify({ payment: late })).status, 200)
+  assert.equal((await shop.notify({ payment: late })).status, 200)
+  assert.equal((await shop.status(first.orderId)).status, 'paid')
+  assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
+})
+
+test('the proof notices a code that was used otherwise than the orders say', async () => {
+  const shop = shared()
+  const { id, code } = await discount()
+  await order({ productId: await shop.product(), discountCode: code })
+  const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
+  const proof = () =>
+    reconcileBooks({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
+  const add = (n: number) => sql`update discounts set uses = uses + ${n} where id = ${id}`.execute(shop.db)
+  assert.deepEqual((await proof()).differences, [])
+  await add(1)
+  assert.deepEqual(
+    (await proof()).differences.map(({ what, id: of }) => [what, of]),
+    [['discount_uses_differ', id]],
+  )
+  await add(-1)
+})
+
+test('who guesses codes is stopped, and who has right ones is not', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'discount=5/3600' } })
+  const seller = newBrowser(shop)
+  await seller.signInByCode('ann@shop.test')
+  assert.equal((await seller.call('POST', '/api/discounts', { code: 'SUMMER', percentOff: 20 })).status, 201)
+  const productId = await shop.product()
+  const view = (code: string) => shop.call('GET', `/api/products/${productId}/public?discountCode=${code}`)
+  for (let at = 0; at < 8; at++) assert.equal((await view('summer')).status, 200)
+  for (let at = 0; at < 4; at++) assertProblem(await view(`GUESS-${at}`), 422, 'discount_not_valid')
+  const wrong = { productId, email: buyer(), discountCode: 'GUESS-9' }
+  assertProblem(await shop.call('POST', '/api/checkout', wrong), 422, 'discount_not_valid')
+  for (const answer of [await view('GUESS-10'), await view('summer'), await shop.call('POST', '/api/checkout', wrong)])
+    assertProblem(answer, 429, 'rate_limited')
+  assert.equal((await shop.call('POST', '/api/checkout', { productId, email: buyer() })).status, 201)
+})
+
+/** Puts an order's end into the past, as if its time had gone by. */
+const endTime = (orderId: string) =>
+  sql`update orders set expires_at = now(), due_at = now() where id = ${orderId}`.execute(shared().db)
+
+async function lifeOf(orderId: string): Promise<{ minutes: number; state: string; dueInTime: boolean }> {
+  const { rows } = await sql<{ minutes: number; state: string; dueInTime: boolean }>`
+    select round(extract(epoch from expires_at - now()) / 60)::int as minutes, state, due_at <= expires_at as "dueInTime"
+    from orders where id = ${orderId}`.execute(shared().db)
+  return rows[0]!
+}
+
+test('unpaid orders hold a limited code for minutes; then others can buy, and their payments take no money', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 3 })
+  const hoarded = await Promise.all([1, 2, 3].map(async () => (await order({ productId, discountCode: code })).body))
+  assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
+  for (const { orderId } of hoarded) {
+    assert.deepEqual(await lifeOf(orderId), { minutes: 15, state: 'pending', dueInTime: true })
+    await endTime(orderId)
+  }
+  await shop.reconcile()
+  assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
+
+  const { body } = await order({ productId, discountCode: code, email: 'bob@example.com' })
+  for (const one of hoarded) {
+    assertProblem(await shop.confirm(one), 409, 'payment_closed')
+    assert.equal((await shop.status(one.orderId)).status, 'expired')
+  }
+  assert.equal((await shop.confirm(body)).status, 200)
+  await shop.until(body.orderId, ({ paid }) => paid)
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+})
+
+test('an order with a code that has no limit lives as long as any other', async () => {
+  const productId = await shared().product()
+  const { code } = await discount()
+  assert.equal((await lifeOf((await order({ productId, discountCode: code })).body.orderId)).minutes, 24 * 60)
+})
+
+test('a buyer who comes back, a try and a bank at work renew the hold, up to a day after the order was made', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { code } = await discount({ limit: 9 })
+  const make = async () => {
+    const asked = [
+      { productId, discountCode: code, email: 'bob@example.com' },
+      { 'idempotency-key': randomUUID() },
+    ] as const
+    const { body } = await order(...asked)
+    await sql`update orders set expires_at = now() + interval '1 minute' where id = ${body.orderId}`.execute(shop.db)
+    return { ...body, again: () => order(...asked) }
+  }
+  const renewed = (orderId: string) => shop.until(orderId, () => true).then(() => lifeOf(orderId))
+
+  const back = await make()
+  assert.equal((await back.again()).body.orderId, back.orderId)
+  assert.equal((await lifeOf(back.orderId)).minutes, 15)
+
+  const declined = await make()
+  assertProblem(await shop.confirm(declined, 'decline'), 402, 'payment_declined')
+  await shop.until(declined.orderId, ({ timeline }) => timeline!.some(({ what }) => what === 'payment_declined'))
+  assert.equal((await renewed(declined.orderId)).minutes, 15)
+
+  const slow = await make()
+  await shop.confirm(slow, 'delayed')
+  await shop.until(slow.orderId, ({ timeline }) => timeline!.some(({ what }) => what === 'payment_processing'))
+  assert.notEqual((await renewed(slow.orderId)).minutes, 1)
+
+  const old = await make()
+  await sql`update orders set created_at = now() - interval '23 hours 55 minutes' where id = ${old.orderId}`.execute(
+    shop.db,
+  )
+  await old.again()
+  assert.equal((await lifeOf(old.orderId)).minutes, 5)
+})
+
+test('a buyer who comes back while the order ends has either more time or a clear no, and the use is counted once', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 20 })
+  const asked = Array.from({ length: 12 }, () => [
+    { productId, discountCode: code, email: buyer() },
+    { 'idempotency-key': randomUUID() },
+  ])
+  const orders = await Promise.all(asked.map(async ([body, headers]) => (await order(body!, headers as never)).body))
+  await Promise.all(orders.map(({ orderId }) => endTime(orderId)))
+  const [, ...again] = await Promise.all([
+    shop.reconcile(),
+    ...asked.map(([body, headers]) => order(body!, headers as never)),
+  ])
+  let held = 0
+  for (const [at, answer] of again.entries()) {
+    const { state, minutes } = await lifeOf(orders[at]!.orderId)
+    if (state === 'pending') {
+      assert.equal(answer.status, 201)
+      assert.equal(minutes, 15)
+      // the payment that was closed for the end that did not come is replaced by another
+      const last = (await order(asked[at]![0]!, asked[at]![1] as never)).body
+      assert.equal((await shop.confirm(last)).status, 200)
+      held++
+    } else assert.equal(state, 'expired')
+  }
+  assert.deepEqual(await usesOf(id), { uses: held, held })
+})
+
+test('money that comes for an order whose use another buyer has is honoured at the promised price', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const first = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  const payment = await shop.sandboxPayment(first.orderId)
+  await endTime(first.orderId)
+  // the bank's yes and the end of the order at the same moment
+  const capture = { id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'card' }
+  const captured = { ...payment, state: 'captured', captures: [{ ...capture, capturedAt: new Date().toISOString() }] }
+  const second = (async () => {
+    await shop.reconcile()
+    return order({ productId, discountCode: code })
+  })()
+  const [told] = await Promise.all([shop.notify({ payment: captured }), second])
+  assert.equal(told.status, 200)
+  const { status, amount } = await shop.status(first.orderId)
+  assert.deepEqual({ status, amount }, { status: 'paid', amount: first.amount })
+  const { uses, held } = await usesOf(id)
+  assert.equal(uses, (await second).status === 201 ? 2 : 1)
+  assert.equal(held, uses)
+})
+
+test('a buyer who was given days to pay keeps the price and its use, so that the limit holds', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  const { id, code } = await discount({ limit: 1 })
+  const first = (await order({ productId, discountCode: code, email: 'bob@example.com' })).body
+  const payment = await shop.sandboxPayment(first.orderId)
+  for (let at = 0; at < 2; at++)
+    assert.equal((await shop.notify({ type: 'payment.waits', payment: { ...payment, takesDays: true } })).status, 200)
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+  assert.equal((await lifeOf(first.orderId)).minutes, 7 * 24 * 60)
+  assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
+
+  const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
+  const proof = await reconcileBooks({
+    database: { connectionString: shop.databaseUrl },
+    processors: new Map(),
+    ...window,
+  })
+  assert.deepEqual(
+    proof.differences.filter(({ what }) => what === 'discount_uses_differ'),
+    [],
+  )
+  const capture = { id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'bank_transfer' }
+  const captures = [{ ...capture, capturedAt: new Date().toISOString() }]
+  assert.equal((await shop.notify({ payment: { ...payment, state: 'captured', captures } })).status, 200)
+  const { status, amount } = await shop.status(first.orderId)
+  assert.deepEqual({ status, amount }, { status: 'paid', amount: first.amount })
+  assert.deepEqual(await usesOf(id), { uses: 1, held: 1 })
+})

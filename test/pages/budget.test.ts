@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+
+const DIST = path.resolve(import.meta.dirname, '../../dist')
+const KB = 1000
+/** What the payment page may cost a buyer on a phone, compressed. */
+const BUDGET = { script: 20 * KB, style: 6 * KB }
+/** The account is a page of the shop, with its frame, and no buyer loads it. */
+const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 24 * KB }
+
+const page = (file: string) => readFile(path.join(DIST, file), 'utf8')
+const insides = (html: string, tag: RegExp) => [...html.matchAll(tag)].map(([, inside]) => inside!)
+const SCRIPTS = /<script type="module">([\s\S]*?)<\/script>/g
+const STYLES = /<style>([\s\S]*?)<\/style>/g
+
+test('the payment page is one file, within its budget', async () => {
+  const html = await page('pay/index.html')
+  const [scripts, styles] = [insides(html, SCRIPTS), insides(html, STYLES)]
+  assert.equal(scripts.length, 1)
+  assert.equal(styles.length, 1)
+  const cost = { script: gzipSync(scripts[0]!).length, style: gzipSync(styles[0]!).length }
+  assert.ok(cost.script <= BUDGET.script, `script: ${cost.script} of ${BUDGET.script} bytes`)
+  assert.ok(cost.style <= BUDGET.style, `style: ${cost.style} of ${BUDGET.style} bytes`)
+  assert.doesNotMatch(
+    html.replace(SCRIPTS, ''),
+    /<script[^>]*\ssrc=|<link[^>]*rel="(?:stylesheet|modulepreload|preload)"/,
+  )
+})
+
+test('the pages for sellers are within their budgets, with all that they load', async () => {
+  for (const [file, most] of Object.entries(SELLERS_BUDGET)) {
+    const [entry] = insides(await page(file), /<script type="module"[^>]* src="\/assets\/([^"]+)"/g)
+    const seen = new Map<string, number>()
+    for (const queue = [entry!]; queue.length > 0;) {
+      const asset = queue.pop()!
+      if (seen.has(asset)) continue
+      const script = await page(path.join('assets', asset))
+      seen.set(asset, gzipSync(script).length)
+      queue.push(...insides(script, /["'`]\.\/([\w.-]+\.js)["'`]/g))
+    }
+    assert.ok(seen.size > 2, 'what it imports was looked at too')
+    const script = [...seen.values()].reduce((sum, size) => sum + size, 0)
+    assert.ok(script <= most, `${file}: ${script} of ${most} bytes`)
+  }
+})
+
+test('what the page loads later is there, and needs nothing else', async () => {
+  const [script] = insides(await page('pay/index.html'), SCRIPTS)
+  const later = [...script!.matchAll(/import\([`'"]([^`'"]+)[`'"]\)/g)].map(([, file]) => file!)
+  const names = later.map((file) => /([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1]).sort()
+  // `dist` draws the UPI code
+  assert.deepEqual(names, [
+    'dist',
+    'email-suggestion',
+    'form-tools',
+    'offer-part',
+    'razorpay-form',
+    'sandbox-words',
+    'stripe-form',
+  ])
+  for (const file of later) assert.doesNotMatch(await page(path.join('pay', file)), /\bimport\b/)
+  const [words] = /\/assets\/ended-words-[\w-]+\.json/.exec(script!)!
+  assert.equal(typeof JSON.parse(await page(words)).expired, 'string')
+})
+
+test('every page has the place for the data of the server, and nothing that its policy forbids', async () => {
+  const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith('.html'))
+  assert.deepEqual(files.sort(), [
+    '404.html',
+    'account/index.html',
+    'charge/index.html',
+    'index.html',
+    'library/index.html',
+    'order/index.html',
+    'outbox/index.html',
+    'pay/index.html',
+    'pricing/index.html',
+    'shop/index.html',
+    'sign-in/index.html',
+  ])
+  for (const file of files) {
+    const html = await page(file)
+    assert.equal(
+      html.split('<script type="application/json" id="till-data"></script>').length,
+      2,
+      `${file}: the data element`,
+    )
+    const markup = html.replace(SCRIPTS, '').replace(STYLES, '')
+    assert.doesNotMatch(markup, /\son\w+=|\sstyle=|javascript:/i, `${file}: inline handlers and styles`)
+    assert.doesNotMatch(markup, /(?:src|href)="(?:https?:)?\/\//, `${file}: files of other hosts`)
+  }
+})

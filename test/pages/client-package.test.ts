@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { build } from 'vite'
+import { TillError } from '../../client/request.ts'
+import { createSeller } from '../../client/seller.ts'
+import { CLIENT_TYPES, clientTypes, nameOf as methodName, namedRoutes } from '../../scripts/client-types.ts'
+import type { Description } from '../../src/pages/api/description.ts'
+import { newBrowser } from '../support/seller.ts'
+import { sharedShop, temporaryFolder } from '../support/shop.ts'
+
+// The client as an integrator has it: packed, installed from the tarball without a network, imported by its name.
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const TSC = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+const MOST_GZIPPED_BYTES = 3 * 1024
+const run = promisify(execFile)
+const shared = sharedShop()
+const ends: (() => unknown)[] = []
+let folder = ''
+
+const inFolder = (program: string, args: string[]) => run(program, args, { cwd: folder })
+/** The npm that runs the tests, else whichever is found. */
+const npm = (args: string[], cwd: string) => {
+  const { npm_execpath: cli, npm_node_execpath: node } = process.env
+  if (cli?.endsWith('npm-cli.js') && node) return run(node, [cli, ...args], { cwd })
+  return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, { cwd, shell: process.platform === 'win32' })
+}
+
+before(async () => {
+  folder = await temporaryFolder({ after: (end) => ends.push(end) })
+  const packed = await npm(['pack', '--json', '--loglevel=error', `--pack-destination=${folder}`], path.join(ROOT, 'client')) // oxfmt-ignore
+  const { filename, files } = nameOf(packed.stdout)
+  assert.deepEqual(
+    files.map((file) => file.path).sort(),
+    ['README.md', 'package.json', ...['checkout', 'request', 'seller', 'types'].flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])].sort(), // oxfmt-ignore
+  )
+  await fs.writeFile(path.join(folder, 'package.json'), '{"type":"module"}')
+  await npm(['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`], folder)
+})
+
+after(async () => {
+  for (const end of ends) await end()
+})
+
+/** What `npm pack --json` says, below what the scripts before it print; npm 11 and 12 do not put it alike. */
+function nameOf(output: string): { filename: string; files: { path: string }[] } {
+  const said = JSON.parse(output.slice(output.search(/^[[{]$/m))) as any
+  return Array.isArray(said) ? said[0] : (Object.values(said)[0] as any)
+}
+
+const BUYER = `
+  import { createTill, TillError } from 'till-client'
+  import { createSeller } from 'till-client/seller'
+
+  const [baseUrl, productId] = process.argv.slice(2)
+  const till = createTill({ baseUrl })
+  const product = await till.product(productId)
+  const order = await till.createOrder({ productId, email: 'bob@example.com' })
+  const unknown = await till.status('ord_' + '0'.repeat(26)).catch((error) => error)
+  await fetch(baseUrl + '/api/sandbox/confirm', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ clientSecret: order.clientSecret, rail: 'card' }),
+  })
+  const paid = await till.waitUntilPaid(order.orderId, 'bob@example.com', { signal: AbortSignal.timeout(20_000) })
+  const files = await Promise.all(paid.downloads.map(async ({ url }) => (await fetch(baseUrl + new URL(url).pathname)).text()))
+  await till.sendReceipt(order.orderId, 'bob@example.com')
+  const links = await till.downloads(order.orderId, 'eve@example.com')
+  console.log(JSON.stringify({
+    amount: [product.amount, order.amount], status: paid.status, files, links, seller: typeof createSeller,
+    code: unknown instanceof TillError && unknown.code,
+  }))
+`
+
+test('a script buys, waits and downloads with the installed client', async () => {
+  const shop = shared()
+  const productId = await shop.product()
+  await fs.writeFile(path.join(folder, 'buyer.js'), BUYER)
+  const { stdout } = await inFolder(process.execPath, ['buyer.js', shop.url, productId])
+  assert.deepEqual(JSON.parse(stdout), {
+    amount: [1900, 1900],
+    status: 'paid',
+    files: ['a book'],
+    links: [],
+    seller: 'function',
+    code: 'order_not_found',
+  })
+})
+
+test('a script that misuses the client does not compile, and one that uses it does', async () => {
+  const head = `import { createTill, TillError } from 'till-client'\nconst till = createTill({ baseUrl: 'https://a.example' })\n` // oxfmt-ignore
+  const right = `
+    import type { OrderStatus } from 'till-client'
+    const order = await till.createOrder({ productId: 'prod_1', email: 'bob@example.com' })
+    const status: OrderStatus = await till.waitUntilPaid(order.orderId, 'bob@example.com')
+    export const urls: string[] = status.downloads.map(({ url }) => url)
+    export const again = (error: unknown): boolean => error instanceof TillError && error.code === 'rate_limited'
+  `
+  const wrong = [
+    `await till.createOrder({ productId: 'prod_1', email: 'bob@example.com', price: 1 })`,
+    `await till.createOrder({ productId: 'prod_1' })`,
+    `export const cents: string = (await till.product('prod_1')).amount`,
+    `export const gone = (await till.status('ord_1')).status === 'gone'`,
+    `createTill({})`,
+  ]
+  await fs.writeFile(path.join(folder, 'right.ts'), head + right)
+  await fs.writeFile(path.join(folder, 'wrong.ts'), `${head}${wrong.join('\n')}\nexport { TillError }\n`)
+  const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', '', '--lib', 'es2022,dom'] // oxfmt-ignore
+  const { stdout } = await inFolder(process.execPath, [TSC, ...options, 'right.ts', 'wrong.ts']).catch((error) => error)
+  const errors = [...String(stdout).matchAll(/^([^\s(]+)\((\d+),/gm)].map(([, file, line]) => `${file} ${line}`)
+  assert.deepEqual([...new Set(errors)], wrong.map((_line, at) => `wrong.ts ${at + 3}`), stdout) // oxfmt-ignore
+})
+
+test('the checkout adds three kilobytes to a page at the most', async (t) => {
+  await fs.writeFile(path.join(folder, 'page.js'), `export { createTill } from 'till-client'`)
+  const entry = path.join(folder, 'page.js')
+  const built = await build({ root: folder, configFile: false, logLevel: 'silent', build: { write: false, lib: { entry, formats: ['es'] } } }) // oxfmt-ignore
+  const [{ output }] = built as unknown as [{ output: [{ code: string }] }]
+  const bytes = gzipSync(output[0].code).length
+  t.diagnostic(`till-client in a page: ${bytes} bytes gzipped`)
+  assert(bytes <= MOST_GZIPPED_BYTES, `${bytes} bytes`)
+})
+
+test('the client’s types are what the routes say now', async () => {
+  const { body } = await shared().call<Description>('GET', '/api/openapi.json')
+  const written = await fs.readFile(CLIENT_TYPES, 'utf8')
+  assert(written === (await clientTypes(body)), 'client/types.ts is old: npm run client-types')
+  const routes = new Set(Object.entries(body.paths).flatMap(([address, methods]) => Object.keys(methods).map((method) => methodName(method, address)))) // oxfmt-ignore
+  assert.deepEqual((await namedRoutes()).filter((name) => !routes.has(name)), []) // oxfmt-ignore
+})
+
+test('a seller’s script refunds an order at the service itself, once', async () => {
+  const shop = shared()
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const cookie = `till_session=${ann.jar.value('till_session')}`
+  const seller = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie })
+  const { orderId } = await shop.paid()
+  const idempotencyKey = 'once-and-no-more-than-once'
+  const [one, again] = await Promise.all([1, 2].map(() => seller.orders.refund(orderId, { amount: 500 }, { idempotencyKey }))) // oxfmt-ignore
+  assert.equal(one!.id, again!.id)
+  assert.deepEqual((await seller.orders.refunds(orderId)).map(({ amount }) => amount), [500]) // oxfmt-ignore
+  assert.equal(await codeOf(seller.orders.refund(orderId, { amount: 5000 })), 'refund_too_large')
+  const stranger = createSeller({ baseUrl: shop.url, appUrl: 'http://shop.test', cookie: 'till_session=x' })
+  assert.equal(await codeOf(stranger.orders.refunds(orderId)), 'not_signed_in')
+})
+
+const codeOf = (asked: Promise<unknown>) =>
+  asked.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => {
+      assert(error instanceof TillError, String(error))
+      return error.code
+    },
+  )

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTill } from '../../client/checkout.ts'
+import { TillError } from '../../client/request.ts'
+import { createSeller } from '../../client/seller.ts'
+
+// No service runs in this process: the clock is a script's, and what a service waits for would be lost with it.
+
+const ORDER = { productId: 'prod_1', email: 'bob@example.com' }
+const MADE = { orderId: 'ord_1', status: 'pending' }
+const WAITING = { ...MADE, createdAt: '2026-11-21T08:00:00.000Z', paid: false, downloads: [], nextPollMs: 2000 }
+const PAID = { ...WAITING, status: 'paid', paid: true, nextPollMs: null, downloads: [{ fileId: 'file_1' }] }
+
+interface Asked {
+  method: string
+  url: URL
+  headers: Headers
+  body: string
+  atMs: number
+}
+type Says = Response | 'nothing' | 'hangs'
+
+const json = (body: unknown, init?: ResponseInit) => Response.json(body, init)
+const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
+  json({ code, detail: `It is ${code}.`, status, requestId: 'req1' }, { status, headers })
+
+/** A service that answers one thing after the other, on a clock of its own, which runs as fast as anybody waits. */
+function scripted(t: { mock: { timers: any } }, ...answers: Says[]) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 })
+  const asked: Asked[] = []
+  const fetch = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const body = init.body instanceof ReadableStream ? await new Response(init.body).text() : String(init.body ?? '')
+    asked.push({ method: init.method!, url: new URL(String(url)), headers: new Headers(init.headers), body, atMs: Date.now() }) // oxfmt-ignore
+    const says = answers.shift()
+    assert(says, 'nobody expected to be asked again')
+    if (says === 'nothing') throw new TypeError('fetch failed')
+    if (says !== 'hangs') return says
+    return new Promise((_resolve, reject) => init.signal!.addEventListener('abort', () => reject(init.signal!.reason)))
+  }
+  const settled = async <T>(promise: Promise<T>): Promise<T | TillError> => {
+    const state = { ended: false }
+    const end = promise.catch((error: unknown) => error as TillError).finally(() => (state.ended = true))
+    while (!state.ended) {
+      await new Promise(setImmediate)
+      t.mock.timers.tick(100)
+    }
+    return end
+  }
+  return { asked, settled, till: createTill({ baseUrl: 'http://shop.test/', fetch }), fetch }
+}
+
+const isError = (error: unknown, code: string): TillError => {
+  assert(error instanceof TillError, JSON.stringify(error))
+  assert.equal(error.code, code)
+  return error
+}
+
+test('a refusal is an error with its code, status, fields, request id, and when to come again', async (t) => {
+  const { till, settled } = scripted(
+    t,
+    json({ code: 'validation_failed', detail: 'Not valid.', fields: [{ path: 'email', message: 'x' }] }, { status: 400, headers: { 'x-request-id': 'r1' } }), // oxfmt-ignore
+    refusal(429, 'rate_limited', { 'retry-after': '900' }),
+    new Response('<h1>Bad gateway</h1>', { status: 403 }),
+    new Response('<h1>Welcome</h1>'),
+  )
+  const invalid = isError(await settled(till.createOrder(ORDER)), 'validation_failed')
+  assert.deepEqual([invalid.status, invalid.fields, invalid.requestId, invalid.retryAfterSeconds, invalid.isPassing], [400, [{ path: 'email', message: 'x' }], 'r1', undefined, false]) // oxfmt-ignore
+  // a quarter of an hour is not waited for in silence
+  const limited = isError(await settled(till.status('ord_1')), 'rate_limited')
+  assert.deepEqual([limited.status, limited.retryAfterSeconds, limited.message, limited.requestId], [429, 900, 'It is rate_limited.', 'req1']) // oxfmt-ignore
+  assert.equal(isError(await settled(till.status('ord_1')), 'unexpected_answer').status, 403)
+  isError(await settled(till.status('ord_1')), 'unexpected_answer')
+})
+
+test('an order is asked for again with the same key when no answer came, and is made once', async (t) => {
+  const { till, settled, asked } = scripted(t, 'nothing', 'hangs', refusal(503, 'database_unavailable', { 'retry-after': '2' }), json(MADE, { status: 201 })) // oxfmt-ignore
+  assert.deepEqual(await settled(till.createOrder(ORDER)), MADE)
+  assert.equal(asked.length, 4)
+  assert.equal(new Set(asked.map(({ headers }) => headers.get('idempotency-key'))).size, 1)
+  assert.match(asked[0]!.headers.get('idempotency-key')!, /^[\x21-\x7e]{16,255}$/)
+  const pauses = asked.slice(1).map(({ atMs }, at) => atMs - asked[at]!.atMs)
+  assert(pauses[0]! >= 300 && pauses[0]! <= 700, String(pauses))
+  assert(pauses[1]! >= 15_000 + 600, String(pauses))
+  assert(pauses[2]! >= 2000 && pauses[2]! <= 3300, `Retry-After is kept: ${pauses}`)
+})
+
+test('who orders again after a failure gets the same key, and after a success or a refusal another', async (t) => {
+  const away = () => refusal(503, 'processor_unavailable', { 'retry-after': '60' })
+  const { till, settled, asked } = scripted(t, away(), json(MADE), json(MADE), refusal(404, 'product_not_found'), json(MADE), json(MADE)) // oxfmt-ignore
+  isError(await settled(till.createOrder(ORDER)), 'processor_unavailable')
+  await settled(till.createOrder(ORDER))
+  await settled(till.createOrder(ORDER))
+  isError(await settled(till.createOrder(ORDER)), 'product_not_found')
+  await settled(till.createOrder(ORDER))
+  await settled(till.createOrder(ORDER, { idempotencyKey: 'a key that I keep' }))
+  const keys = asked.map(({ headers }) => headers.get('idempotency-key'))
+  assert.equal(keys[0], keys[1])
+  assert.equal(new Set(keys.slice(1)).size, 5)
+  assert.equal(keys[5], 'a key that I keep')
+})
+
+test('what may not be repeated is not, and what may is repeated three times', async (t) => {
+  const away = () => refusal(503, 'database_unavailable')
+  const { till, settled, asked } = scripted(t, away(), away(), away(), away(), away())
+  isError(await settled(till.sendReceipt('ord_1', ORDER.email)), 'database_unavailable')
+  assert.equal(asked.length, 1)
+  isError(await settled(till.product('prod/1')), 'database_unavailable')
+  assert.equal(asked.length, 5)
+  assert.equal(asked[4]!.url.href, 'http://shop.test/api/products/prod%2F1/public')
+})
+
+test('a payment is waited for as the service says, through an outage, and asked for at the bank now and then', async (t) => {
+  const gone = Array.from({ length: 4 }, (): Says => 'nothing')
+  const { till, settled, asked } = scripted(t, json(WAITING), json(WAITING), ...gone, json({ ...WAITING, nextPollMs: 5000 }), json(PAID)) // oxfmt-ignore
+  const seen: string[] = []
+  const paid = await settled(till.waitUntilPaid('ord_1', 'a+b@example.com', { onStatus: ({ status }) => void seen.push(status) })) // oxfmt-ignore
+  assert.deepEqual(paid, PAID)
+  assert.deepEqual(seen, ['pending', 'pending', 'pending', 'paid'])
+  assert.equal(asked[0]!.url.searchParams.get('email'), 'a+b@example.com')
+  const synced = asked.filter(({ url }) => url.searchParams.get('sync') === '1').map(({ atMs }) => atMs)
+  assert.equal(synced[0], 0)
+  assert(synced.every((at, before) => before === 0 || at - synced[before - 1]! >= 10_000 || at === synced[before - 1]), String(synced)) // oxfmt-ignore
+  assert(asked[1]!.atMs >= 2000 && asked.at(-1)!.atMs - asked.at(-2)!.atMs >= 5000)
+})
+
+test('waiting ends with a reason: another address, an order that will not be paid, a signal', async (t) => {
+  const { createdAt: _for, ...others } = WAITING
+  const { till, settled } = scripted(t, json(others), json({ ...WAITING, status: 'expired', nextPollMs: null }), json(WAITING), 'hangs') // oxfmt-ignore
+  isError(await settled(till.waitUntilPaid('ord_1', 'eve@example.com')), 'email_mismatch')
+  isError(await settled(till.waitUntilPaid('ord_1', ORDER.email)), 'not_paid')
+  for (const seconds of [1, 1]) {
+    const ended = new AbortController()
+    setTimeout(() => ended.abort(new Error('the buyer has left')), seconds * 1000)
+    const error = await settled(till.waitUntilPaid('ord_1', ORDER.email, { signal: ended.signal }))
+    assert.equal((error as unknown as Error).message, 'the buyer has left')
+  }
+  const before = AbortSignal.abort(new Error('never begun'))
+  assert.equal(((await settled(till.status('ord_1', { signal: before }))) as Error).message, 'never begun')
+})
+
+test('a seller’s script walks through all pages, changes what it has read, and sends a file as it reads it', async (t) => {
+  const page = (items: number[], nextCursor: string | null) => json({ items: items.map((id) => ({ id })), nextCursor })
+  const { asked, settled, fetch } = scripted(t, page([1, 2], 'b'), page([3], null), json({ id: 'p' }, { headers: { etag: '"3"' } }), json({ id: 'p' }), refusal(412, 'changed_meanwhile'), json({ id: 'f' }, { status: 201 }), new Response(null, { status: 204 })) // oxfmt-ignore
+  const seller = createSeller({ baseUrl: 'http://api.test', appUrl: 'http://app.test/x', cookie: 'till_session=s', fetch }) as any // oxfmt-ignore
+  const ids: number[] = []
+  const walk = async () => {
+    for await (const { id } of seller.orders.list({ status: 'paid' })) ids.push(id)
+  }
+  await settled(walk())
+  assert.deepEqual(ids, [1, 2, 3])
+  assert.deepEqual(asked.map(({ url }) => url.search), ['?limit=100&status=paid', '?limit=100&status=paid&cursor=b']) // oxfmt-ignore
+  const { etag } = (await settled(seller.products.get('p'))) as { etag: string }
+  await settled(seller.products.update('p', { amount: 5 }, { etag }))
+  isError(await settled(seller.products.update('p', { amount: 6 }, { etag })), 'changed_meanwhile')
+  assert.deepEqual(
+    [asked[3]!.method, asked[3]!.headers.get('if-match'), asked[3]!.body],
+    ['PATCH', '"3"', '{"amount":5}'],
+  )
+  async function* chunks() {
+    yield Buffer.from('a ')
+    yield Buffer.from('book')
+  }
+  await settled(seller.products.addFile('p', { name: 'a&b.pdf', data: chunks(), size: 6 }))
+  assert.deepEqual([asked[5]!.url.search, asked[5]!.body, asked[5]!.headers.get('content-length')], ['?name=a%26b.pdf', 'a book', '6']) // oxfmt-ignore
+  assert.equal(await settled(seller.products.archive('p')), undefined)
+  for (const { headers } of asked) assert.deepEqual([headers.get('cookie'), headers.get('origin')], ['till_session=s', 'http://app.test']) // oxfmt-ignore
+})
+
+test('a proxy’s answer is one, whatever it says, and a file of orders ends with its signal', async () => {
+  const nothing = createTill({
+    baseUrl: 'http://shop.test',
+    fetch: async () => json(null, { status: 404 }),
+    retries: 0,
+  })
+  const error = isError(await nothing.product('p').catch((problem: unknown) => problem), 'unexpected_answer')
+  assert.equal(error.status, 404)
+
+  const ended = Promise.withResolvers<unknown>()
+  const endless = () =>
+    new ReadableStream({ pull: (stream) => stream.enqueue(Buffer.from('a,b\r\n')), cancel: ended.resolve })
+  const seller = createSeller({ baseUrl: 'http://shop.test', cookie: 'x', fetch: async () => new Response(endless()) })
+  const leaving = new AbortController()
+  const reader = (await seller.orders.csv({}, { signal: leaving.signal })).getReader()
+  assert.equal((await reader.read()).done, false)
+  leaving.abort(new Error('seen enough'))
+  await assert.rejects(async () => {
+    for (let read = 0; read < 10; read++) await reader.read()
+  }, /seen enough/)
+  assert.match(String(await ended.promise), /seen enough/)
+})

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Schema from 'typebox/schema'
+import type { Description, Media, Operation } from '../../src/pages/api/description.ts'
+import { type JsonSchema, exampleOf } from '../../src/pages/api/examples.ts'
+import { NAMES } from '../../src/pages/api/named-schemas.ts'
+import { wholeSchema } from '../support/operations.ts'
+import { newBrowser } from '../support/seller.ts'
+import { sharedShop } from '../support/shop.ts'
+
+const shared = sharedShop()
+
+interface Route {
+  method: string
+  path: string
+  operation: Operation
+}
+
+async function described(): Promise<{ api: Description; routes: Route[] }> {
+  const { body: api } = await shared().call<Description>('GET', '/api/openapi.json')
+  const routes = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  )
+  return { api, routes }
+}
+
+/** Every schema, example and reference in a document, wherever it stands. */
+function* everything(value: unknown, path = '#'): Generator<{ path: string; name: string; value: unknown }> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, member] of Object.entries(value)) {
+    yield { path: `${path}/${name}`, name, value: member }
+    yield* everything(member, `${path}/${name}`)
+  }
+}
+
+const codesOf = ({ responses }: Operation): [string, string][] =>
+  Object.entries(responses).flatMap(([status, { content = {} }]) =>
+    Object.keys(content['application/problem+json']?.examples ?? {}).map((code): [string, string] => [status, code]),
+  )
+
+test('every schema can be compiled, also those that wait for their first request', () => {
+  assert(shared().compileSchemas() > 100)
+})
+
+test('the description is OpenAPI 3.1: its references lead somewhere, and what must be unique is', async () => {
+  const { api, routes } = await described()
+  for (const { path, name, value } of everything(api)) {
+    if (name !== '$ref') continue
+    assert(typeof value === 'string' && value.startsWith('#/'), path)
+    const found = value.slice(2).split('/').reduce((at: any, part) => at?.[part], api) // oxfmt-ignore
+    assert(found !== undefined, `${path} leads to ${value}`)
+  }
+  const ids = routes.map(({ operation }) => operation.operationId)
+  assert.deepEqual(ids.filter((id, at) => ids.indexOf(id) !== at), []) // oxfmt-ignore
+  // two addresses that differ in the name of a parameter alone are one
+  const addresses = Object.keys(api.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'))
+  assert.equal(new Set(addresses).size, addresses.length)
+  const tags = new Set(api.tags?.map(({ name }) => name))
+  for (const { method, path, operation } of routes) {
+    const at = `${method} ${path}`
+    assert(operation.summary && operation.tags?.every((tag) => tags.has(tag)), at)
+    const parameters = operation.parameters ?? []
+    const names = parameters.map((one) => `${one.in} ${one.name}`)
+    assert.equal(new Set(names).size, names.length, at)
+    for (const one of parameters) {
+      assert(['path', 'query', 'header', 'cookie'].includes(one.in) && one.schema, `${at} ${one.name}`)
+      if (one.in === 'path') assert(one.required && path.includes(`{${one.name}}`), `${at} ${one.name}`)
+    }
+    for (const [, name] of path.matchAll(/\{(\w+)\}/g)) assert(names.includes(`path ${name}`), `${at} ${name}`)
+    assert(method !== 'get' || !operation.requestBody, at)
+    for (const [status, { description, content = {} }] of Object.entries(operation.responses)) {
+      assert.match(status, /^(?:[1-5]\d\d|[1-5]XX)$/, at)
+      assert(description, `${at} ${status}`)
+      for (const type of Object.keys(content)) assert.match(type, /^(?:[\w+.-]+|\*)\/(?:[\w+.-]+|\*)$/, at)
+    }
+    const known = new Set(['operationId', 'summary', 'description', 'tags', 'parameters', 'requestBody', 'responses', 'security', 'deprecated', 'servers', 'externalDocs', 'callbacks']) // oxfmt-ignore
+    assert.deepEqual(Object.keys(operation).filter((name) => !known.has(name)), [], at) // oxfmt-ignore
+  }
+})
+
+test('what several routes answer has a name, and every name is used', async () => {
+  const { api } = await described()
+  assert.deepEqual(Object.keys(api.components.schemas!).sort(), Object.keys(NAMES).sort())
+  const places = new Map<string, string[]>()
+  for (const { path, value } of everything(api.paths))
+    if (typeof value === 'object' && value !== null && Object.keys((value as JsonSchema).properties ?? {}).length > 4) {
+      const text = JSON.stringify(value)
+      places.set(text, [...(places.get(text) ?? []), path])
+    }
+  assert.deepEqual([...places.values()].filter((paths) => paths.length > 1), []) // oxfmt-ignore
+})
+
+test('every body and every answer has an example, and each is what its schema says', async () => {
+  const { api, routes } = await described()
+  for (const { method, path, operation } of routes) {
+    const medias: [string, Media][] = [
+      ...Object.entries(operation.requestBody?.content ?? {}),
+      ...Object.entries(operation.responses).filter(([status]) => status.startsWith('2')).flatMap(([, { content = {} }]) => Object.entries(content)), // oxfmt-ignore
+    ]
+    for (const [type, { schema, example: one, examples = {} }] of medias.filter(
+      ([type]) => type === 'application/json',
+    )) {
+      const all = [one, ...Object.values(examples).map((each) => ('value' in each ? each.value : undefined))]
+      const example = all.find((each) => each !== undefined)
+      const at = `${method} ${path} ${type}: ${JSON.stringify(example)}`
+      assert(example !== undefined && (one === undefined || Object.keys(examples).length === 0), at)
+      const whole = wholeSchema(api, schema) as never
+      assert(Schema.Check(whole, example), `${at} ${JSON.stringify(Schema.Errors(whole, example))}`)
+    }
+    for (const one of operation.parameters ?? [])
+      if (one.example !== undefined) assert(Schema.Check(one.schema as never, one.example), `${method} ${path} ${one.name}`) // oxfmt-ignore
+  }
+  for (const [code, one] of Object.entries(api.components.examples!)) {
+    const { value } = one as { value: { code: string; status: number } }
+    assert.equal(value.code, code)
+    assert(Schema.Check(api.components.schemas!.Problem as never, value), code)
+  }
+})
+
+test('a route lists the refusals it gives, under the status they have', async () => {
+  const shop = shared()
+  const { api, routes } = await described()
+  for (const { operation } of routes)
+    for (const [status, code] of codesOf(operation))
+      assert.equal(String((api.components.examples as any)[code].value.status), status, code)
+
+  const listed = (method: string, path: string) =>
+    codesOf(api.paths[path]![method]!).map(([status, code]) => `${status} ${code}`)
+  const order = await shop.checkout()
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const at = (address: string) => `/api/${address}`
+  const unknown = `ord_${'0'.repeat(26)}`
+  const { clientSecret } = order
+  const asked: [string, string, string, unknown][] = [
+    ['get', at('products/{productId}/public'), at('products/x/public'), undefined],
+    ['post', at('checkout'), at('checkout'), {}],
+    ['post', at('checkout'), at('checkout'), '{'],
+    ['post', at('checkout'), at('checkout'), { productId: 'x', email: 'bob@example.com' }],
+    ['get', at('checkout/{orderId}/status'), at('checkout/x/status'), undefined],
+    ['get', at('checkout/{orderId}/status'), at(`checkout/${unknown}/status`), undefined],
+    ['post', at('checkout/{orderId}/receipt'), at(`checkout/${unknown}/receipt`), { email: 'bob@example.com' }],
+    ['get', at('downloads/{token}'), at('downloads/x'), undefined],
+    ['post', at('sandbox/confirm'), at('sandbox/confirm'), { clientSecret: 'x', rail: 'card' }],
+    ['post', at('sandbox/confirm'), at('sandbox/confirm'), { clientSecret, rail: 'upi' }],
+    ['post', at('sandbox/confirm'), at('sandbox/confirm'), { clientSecret, rail: 'card', scenario: 'decline' }],
+    ['post', at('sandbox/refund'), at('sandbox/refund'), { clientSecret }],
+    ['post', at('sandbox/dispute'), at('sandbox/dispute'), { clientSecret, outcome: 'open' }],
+    ['post', at('orders/{orderId}/refunds'), at(`orders/${unknown}/refunds`), {}],
+    ['post', at('orders/{orderId}/refunds'), at(`orders/${order.orderId}/refunds`), {}],
+    ['post', at('webhooks/{processor}'), at('webhooks/sandbox'), {}],
+    ['post', at('webhooks/{processor}'), at('webhooks/nobody'), {}],
+    ['post', at('auth/otp/verify'), at('auth/otp/verify'), { email: 'ann@shop.test', code: '000000' }],
+    ['post', at('auth/password'), at('auth/password'), { email: 'ann@shop.test', password: 'wrong' }],
+    ['put', at('auth/password'), at('auth/password'), { newPassword: 'password1234' }],
+    ['post', at('auth/identities'), at('auth/identities'), {}],
+  ]
+  for (const [method, path, address, body] of asked) {
+    const answer = await ann.call(method.toUpperCase(), address, body)
+    const said = `${answer.status} ${answer.body.code}`
+    assert(listed(method, path).includes(said), `${method} ${address} answered ${said}, not one of ${listed(method, path).join()}`) // oxfmt-ignore
+  }
+  assert(listed('get', at('auth/session')).includes('401 not_signed_in'))
+  assert(!listed('get', at('checkout/{orderId}/status')).includes('401 not_signed_in'))
+  assert(listed('delete', at('auth/session')).includes('403 origin_not_allowed'))
+  assert(!listed('post', at('checkout')).includes('403 origin_not_allowed'))
+})
+
+test('an example is made where a schema gives none, and never one that the schema refuses', () => {
+  const text = { type: 'string' }
+  assert.deepEqual(exampleOf({ ...text, examples: ['mine'] }, '', true, 'email'), 'mine')
+  assert.equal(exampleOf({ ...text, pattern: '^dsc_[0-9a-z]{26}$' }, 'x', true, 'id'), 'dsc_01m7ykh6z4jeg0288a8xtt7qep')
+  assert.match(String(exampleOf(text, 'products', true, 'id')), /^prod_/)
+  // a name that means something else here
+  assert.equal(exampleOf({ type: 'integer', minimum: 3 }, '', true, 'email'), 3)
+  assert.equal(exampleOf({ ...text, maxLength: 2 }, '', true, 'currency'), 'te')
+  assert.equal(exampleOf({ anyOf: [text, { type: 'null' }] }, '', true, 'paidAt'), '2026-11-21T08:28:29.147Z')
+  const properties = { email: text, code: text }
+  const both = { type: 'object', properties }
+  assert.deepEqual(exampleOf({ ...both, required: ['email'] }, '', false), { email: 'bob@example.com' })
+  assert.deepEqual(exampleOf(both, '', false), { email: 'bob@example.com' })
+  assert.deepEqual(Object.keys(exampleOf(both, '', true) as object), ['email', 'code'])
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import type { Order } from '../../src/shop/schema.ts'
+import { newBrowser } from '../support/seller.ts'
+import { type TestShop, eventually } from '../support/shop.ts'
+import { type StripeShop, intentOf, startStripeShop } from '../support/stripe-shop.ts'
+
+// A bank that takes days has said yes to the buyer, who has left the page. When it says no after all, nobody else would tell.
+
+const BOB = 'bob@example.com'
+const FAILED = /did not go through/
+
+/** Mails that were promised to the buyer, sent or not: two jobs are two mails. */
+async function promised({ db }: TestShop): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from pgboss.job where name = 'mail' and data->>'kind' = 'payment_failed'`.execute(db)
+  return rows[0]!.n
+}
+
+const mailsOf = async (shop: TestShop) => (await shop.mails(BOB)).filter(({ subject }) => FAILED.test(subject))
+
+/** An order whose bank has begun to work on its payment. */
+async function atWork({ shop, bank, server }: StripeShop) {
+  const order = await shop.checkout()
+  bank.confirm(intentOf(order), { method: 'us_bank_account', outcome: 'processing' })
+  await server.delivered()
+  assert.deepEqual(await stateOf(shop, order), ['processing', false])
+  return order
+}
+
+async function stateOf(shop: TestShop, { orderId }: { orderId: string }) {
+  const { status, canPay } = await shop.status(orderId, BOB)
+  return [status, canPay]
+}
+
+test('a payment that fails after days is told by one mail, with a link to pay again, however often it is heard', async (t) => {
+  const stripe = await startStripeShop(t)
+  const { shop, bank, server } = stripe
+  const order = await atWork(stripe)
+  bank.finish(intentOf(order), 'fail')
+  await server.delivered()
+  assert.deepEqual(await stateOf(shop, order), ['processing', true])
+  const [mail] = await eventually(
+    () => mailsOf(shop),
+    (mails) => mails.length > 0,
+  )
+  const { product } = await shop.status(order.orderId, BOB)
+  assert(mail!.text.includes(`http://shop.test/pay/?product=${product!.id}`), mail!.text)
+  assert.match(mail!.text, /Nothing was taken/)
+  for (const event of bank.events) await server.send(event)
+  await shop.status(order.orderId, BOB, true)
+  await sql`update orders set due_at = now() - interval '1 second'`.execute(shop.db)
+  await shop.reconcile()
+  assert.equal(await promised(shop), 1)
+  const timeline = (await shop.status(order.orderId, BOB)).timeline!.map(({ what }) => what)
+  assert.deepEqual(timeline, ['created', 'payment_processing', 'payment_declined'])
+
+  // the same payment is tried again, and fails again: that is another one to tell
+  bank.confirm(intentOf(order), { method: 'us_bank_account', outcome: 'processing' })
+  await server.delivered()
+  assert.deepEqual(await stateOf(shop, order), ['processing', false])
+  bank.finish(intentOf(order), 'fail')
+  await server.delivered()
+  assert.equal(await promised(shop), 2)
+  bank.confirm(intentOf(order))
+  await server.delivered()
+  assert.equal((await shop.status(order.orderId, BOB)).status, 'paid')
+  assert.equal(await promised(shop), 2)
+})
+
+test('its seller sees that it failed, and not a bank that is at work for ever', async (t) => {
+  const stripe = await startStripeShop(t)
+  const { shop, bank, server } = stripe
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const seen = async () => {
+    const { items } = (await ann.call('GET', '/api/orders')).body as { items: Order[] }
+    const { body } = await ann.call('GET', `/api/orders/${items[0]!.orderId}`)
+    assert.equal(body.paymentFailed, items[0]!.paymentFailed)
+    return [items[0]!.status, items[0]!.paymentFailed]
+  }
+  const order = await atWork(stripe)
+  assert.deepEqual(await seen(), ['processing', undefined])
+  bank.finish(intentOf(order), 'fail')
+  await server.delivered()
+  assert.deepEqual(await seen(), ['processing', true])
+  bank.confirm(intentOf(order))
+  await server.delivered()
+  assert.deepEqual(await seen(), ['paid', undefined])
+})
+
+test('nobody is told of a decline while they look at the form, nor of an order that is over or paid', async (t) => {
+  const stripe = await startStripeShop(t)
+  const { shop, bank, server } = stripe
+  const declined = await shop.checkout()
+  bank.confirm(intentOf(declined), { outcome: 'decline' })
+  await server.delivered()
+  const expired = await atWork(stripe)
+  await sql`update orders set state = 'expired' where id = ${expired.orderId}`.execute(shop.db)
+  bank.finish(intentOf(expired), 'fail')
+  await server.delivered()
+  assert.equal((await shop.status(expired.orderId, BOB)).status, 'expired')
+  // the news that it began and that it failed come after it was paid
+  server.knobs.notify = 'held'
+  const paid = await shop.checkout()
+  bank.confirm(intentOf(paid), { method: 'us_bank_account', outcome: 'processing' })
+  bank.finish(intentOf(paid), 'fail')
+  bank.confirm(intentOf(paid))
+  await server.release({ reversed: true })
+  assert.equal((await shop.status(paid.orderId, BOB)).status, 'paid')
+  assert.equal(await promised(shop), 0)
+})
+
+test('the sandbox has a bank that takes its time and then says no', async (t) => {
+  const { shop } = await startStripeShop(t, { env: { PROCESSORS: 'sandbox' } })
+  const order = await shop.checkout()
+  assert.deepEqual((await shop.confirm(order, 'delayed_decline', 'bank_transfer')).body, { status: 'processing' })
+  await shop.until(order.orderId, ({ status, canPay }) => status === 'processing' && canPay === false)
+  await shop.until(order.orderId, ({ status, canPay }) => status === 'processing' && canPay === true)
+  assert.equal(await promised(shop), 1)
+  assert.equal((await shop.confirm(order)).status, 200)
+  await shop.until(order.orderId, ({ paid }) => paid)
+})

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { inTransaction } from '../../src/kit/database.ts'
+import { trialBalance } from '../../src/ledger/trial-balance.ts'
+import { forgetIdempotencyKeys } from '../../src/orders/create.ts'
+import { proveRows } from '../../src/payments/reconciliation/rows.ts'
+import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from '../support/corners.ts'
+import { changeSandbox, query } from '../stand-ins/processor.ts'
+import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
+import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
+import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
+
+// Where money could be lost, sent twice, or an order stay for ever: what two instances, a change of settings, a slow bank
+// and a processor that is away make of each other.
+
+test('a double click starts one payment, also where the processor makes two of it: the one we know is the one that is paid', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: razorpaySettings(bank) })
+  bank.receipts = 'ignored'
+  bank.delayMs = 300
+  const productId = await rupees()
+  const started = await Promise.all([shop, shop, other].map((one) => one.checkout({ productId }, KEY)))
+  bank.delayMs = 0
+  assert.equal(new Set(started.map(({ orderId }) => orderId)).size, 1)
+  assert.equal(new Set(started.map(({ clientSecret }) => clientSecret)).size, 1)
+  bank.pay(started.at(-1)!.clientSecret!)
+  await bank.told()
+  assert.equal((await shop.status(started[0]!.orderId, BOB)).status, 'paid')
+})
+
+test('a second payment that the buyer disputes before it went back is left to the bank, which would return it once more', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  bank.pay(order.clientSecret!)
+  await bank.told()
+  bank.break(/POST .*refund/, 'server_error')
+  const second = bank.pay(order.clientSecret!, { evenIfPaid: true })
+  await bank.told()
+  await eventually(
+    () => jobs(shop, 'retry'),
+    (waiting) => waiting.length > 0,
+  )
+  bank.openDispute(second.id)
+  await bank.told()
+  await tryAgainNow(shop)
+  await eventually(
+    () => query<{ state: string }>(shop.db, sql`select state from refunds`),
+    ([refund]) => refund?.state !== 'requested',
+  )
+  assert.equal(bank.refunds.size, 0)
+  assert.deepEqual(await query(shop.db, sql`select state from refunds`), [{ state: 'failed' }])
+})
+
+test('of two payments of an order both are asked about, also when a bank is at work on the first', async (t) => {
+  const shop = await startTestShop(t)
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  await sql`update payments set state = 'canceled' where order_id = ${order.orderId}`.execute(shop.db)
+  await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'card' })
+  const again = await shop.checkout({ productId }, KEY)
+  assert.notEqual(again.clientSecret, order.clientSecret)
+  await shop.confirm(again, 'lost_webhook')
+  await due(shop, order)
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
+test('an order at a price that cannot be charged ends at its time, like any that nobody paid', async (t) => {
+  const { shop } = await startStripeShop(t)
+  const productId = await shop.product({ priceMinor: 10 })
+  assert.equal((await shop.call('POST', '/api/checkout', { productId, email: BOB })).status, 422)
+  const [order] = await query<{ orderId: string }>(shop.db, sql`select id as "orderId" from orders`)
+  await due(shop, order!, { over: true })
+  await look(shop, order!)
+  assert.equal((await shop.status(order!.orderId)).status, 'expired')
+})
+
+test('the last look at a paid order is made again when the processor is away', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const order = await shop.checkout()
+  bank.confirm(intentOf(order))
+  await server.delivered()
+  server.knobs.notify = 'never'
+  bank.refundInDashboard(intentOf(order))
+  await due(shop, order, { ageHours: 31 * 24 })
+  server.fail('500', { times: 3 })
+  await look(shop, order)
+  server.works()
+  assert.notEqual(await dueOf(shop, order), null)
+  await due(shop, order)
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'refunded')
+  assert.equal(await dueOf(shop, order), null)
+})
+
+test('a processor that is put first later leaves an order with the payment it has', async (t) => {
+  const { shop, server } = await startStripeShop(t)
+  const productId = await shop.product()
+  const stripe = await shop.checkout({ productId }, KEY)
+  const env = {
+    PROCESSORS: 'sandbox,stripe',
+    STRIPE_SECRET_KEY: server.secretKey,
+    STRIPE_PUBLISHABLE_KEY: server.secretKey.replace('sk_', 'pk_'),
+    STRIPE_WEBHOOK_SECRET: server.webhookSecret,
+    STRIPE_API_URL: server.url,
+  }
+  const later = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
+  const again = await later.checkout({ productId }, KEY)
+  assert.deepEqual(
+    [again.orderId, again.clientSecret, again.processor],
+    [stripe.orderId, stripe.clientSecret, 'stripe'],
+  )
+  assert.equal((await later.checkout({ productId })).processor, 'sandbox')
+})
+
+test('a payment that was declined too often is closed also when a bank was at work on one more try just then', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const order = await shop.checkout()
+  server.knobs.notify = 'held'
+  for (let i = 0; i < 10; i++) bank.confirm(intentOf(order), { outcome: 'decline' })
+  bank.confirm(intentOf(order), { outcome: 'processing' })
+  await server.release()
+  assert.equal((await shop.status(order.orderId)).status, 'processing')
+  bank.finish(intentOf(order), 'fail')
+  await server.release()
+  await eventually(
+    async () => bank.paymentIntents[0]!['status'],
+    (status) => status === 'canceled',
+  )
+})
+
+test('while a bank is at work on an order its key is good, however long that takes: a reload pays no second one', async (t) => {
+  const shop = await startTestShop(t)
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'debit' })
+  await shop.notify({ type: 'payment.processing', payment: await shop.sandboxPayment(order.orderId) })
+  await due(shop, order, { ageHours: 60 })
+  await forgetIdempotencyKeys(shop.db)
+  assert.equal((await shop.checkout({ productId }, KEY)).orderId, order.orderId)
+})
+
+test('what was reserved and went back by itself is no bank at work: the buyer can pay again', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  const reserved = bank.pay(order.clientSecret!, { outcome: 'authorized', amount: 100 })
+  await bank.told()
+  assert.equal((await shop.status(order.orderId)).canPay, false)
+  bank.autoRefund(reserved.id)
+  await bank.told()
+  assert.equal((await shop.status(order.orderId)).canPay, true)
+})
+
+test('a voucher that the buyer carries to a shop is not cancelled after a day', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  bank.confirm(intentOf(order), { method: 'oxxo', outcome: 'requires_action' })
+  await server.delivered()
+  await due(shop, order)
+  await look(shop, order)
+  await due(shop, order, { ageHours: 30 })
+  await sql`update orders set expires_at = expires_at - interval '30 hours' where id = ${order.orderId}`.execute(
+    shop.db,
+  )
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'pending')
+  await forgetIdempotencyKeys(shop.db)
+  assert.equal((await shop.checkout({ productId }, KEY)).orderId, order.orderId, 'a reload makes no second order')
+  bank.confirm(intentOf(order), { method: 'oxxo' })
+  await server.delivered()
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
+test('who asks again how to pay what was paid meanwhile, and nobody told, hears that it is paid', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  server.knobs.notify = 'never'
+  const productId = await shop.product()
+  const order = await shop.checkout({ productId }, KEY)
+  bank.confirm(intentOf(order))
+  const { status, clientSecret } = await shop.checkout({ productId }, KEY)
+  assert.deepEqual([status, clientSecret], ['paid', undefined])
+})
+
+test('what was refunded and is disputed all the same: the books have what the account has, whether it comes back at once, later or never', async (t) => {
+  const { shop, bank, server } = await startStripeShop(t)
+  const productId = await shop.product()
+  const wholly = { refunded: undefined, end: 'refunded' }
+  const partly = { refunded: 700, end: 'charged_back' }
+  const ways = (['before closed', 'after closed', 'never'] as const).flatMap((when) =>
+    [wholly, partly].map((part) => ({ when, ...part })),
+  )
+  await Promise.all(
+    ways.map(async ({ when, refunded, end }) => {
+      const what = `${refunded ?? 'all'}, ${when}`
+      const order = await shop.checkout({ productId })
+      const id = intentOf(order)
+      const booked = async () => {
+        await server.delivered()
+        const seller = await query<{ minor: number }>(
+          shop.db,
+          sql`select coalesce(sum(case when debit_account like 'processor:%' then amount_minor when credit_account like 'processor:%' then -amount_minor end), 0)::bigint as minor
+            from transfers where order_id = ${order.orderId}`,
+        )
+        return seller[0]!.minor
+      }
+      /** The seller's account at Stripe: by its own balance transactions. */
+      const account = () => {
+        const of = (one: Record<string, any>) => one['payment_intent'] === id
+        const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
+        return (
+          sum(bank.charges.filter(of).map((one) => one['amount_captured'])) -
+          sum(bank.refunds.filter(of).map((one) => (one['status'] === 'failed' ? 0 : one['amount']))) +
+          sum(bank.disputes.filter(of).flatMap((one) => one['balance_transactions'].map((moved: any) => moved.amount)))
+        )
+      }
+      bank.confirm(id)
+      await server.delivered()
+      const refund = bank.refundInDashboard(id, refunded)
+      await server.delivered()
+      const { id: dispute } = bank.openDispute(id)
+      await server.delivered()
+      bank.returnsRefunded = when
+      bank.closeDispute(dispute, 'lost')
+      assert.equal(await booked(), account(), `${what}: when it is closed`)
+      bank.returnLate(dispute)
+      assert.equal(await booked(), account(), `${what}: in the end`)
+      assert.equal(account(), when === 'never' ? -(refunded ?? 1900) : 0, what)
+      assert.equal((await shop.status(order.orderId)).status, end, what)
+      bank.failRefund(refund['id'])
+      assert.equal(await booked(), account(), `${what}: when the refund has failed`)
+      // the bank still has all of the price, a part of it, or nothing
+      const now = when === 'never' ? 'charged_back' : refunded === undefined ? 'paid' : 'partially_refunded'
+      assert.equal((await shop.status(order.orderId)).status, now, what)
+    }),
+  )
+  assert.deepEqual(await inTransaction(shop.db, (tx) => trialBalance(tx)), [])
+  assert.deepEqual(await inTransaction(shop.db, (tx) => proveRows(tx)), [])
+})
+
+test('a dispute in another currency than was paid holds what was paid, and never more', async (t) => {
+  const { shop, bank, rupees } = await startRazorpayShop(t)
+  const order = await shop.checkout({ productId: await rupees() })
+  const paid = bank.pay(order.clientSecret!)
+  await bank.told()
+  const held = async () =>
+    (await shop.transfers(order.orderId)).filter(({ kind }) => kind === 'dispute_hold').map((one) => one.amountMinor)
+  bank.telling.when = 'held'
+  Object.assign(bank.openDispute(paid.id, { amount: 590 }), { currency: 'USD' })
+  await bank.tellHeld()
+  assert.deepEqual(await held(), [49_900])
+})
+
+test('an order whose processor was removed from the settings ends some day', async (t) => {
+  const before = await startTestShop(t)
+  const order = await before.checkout()
+  await before.close()
+  const shop = await startTestShop(t, { databaseUrl: before.databaseUrl, env: { PROCESSORS: 'none' } })
+  await due(shop, order, { ageHours: 40 * 24, over: true })
+  await look(shop, order)
+  assert.equal(
+    (await shop.status(order.orderId)).status,
+    'pending',
+    'it may be back tomorrow, and the buyer may have paid',
+  )
+  await sql`update orders set expires_at = now() - interval '15 days', due_at = now()`.execute(shop.db)
+  await look(shop, order)
+  assert.equal((await shop.status(order.orderId)).status, 'expired')
+})
+
+test('an order that was begun with another account’s keys is no outage for its buyer', async (t) => {
+  const { shop } = await startStripeShop(t)
+  const productId = await shop.product()
+  await shop.checkout({ productId }, KEY)
+  const { server: another } = await startStripeShop(t)
+  const env = {
+    STRIPE_SECRET_KEY: another.secretKey,
+    STRIPE_PUBLISHABLE_KEY: another.secretKey.replace('sk_', 'pk_'),
+    STRIPE_WEBHOOK_SECRET: another.webhookSecret,
+    STRIPE_API_URL: another.url,
+  }
+  const later = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
+  const answer = await later.call('POST', '/api/checkout', { productId, email: BOB }, KEY)
+  assertProblem(answer, 409, 'payment_closed')
+})

@@ -1,0 +1,630 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { type TestContext, after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { connect, inTransaction } from '../../src/kit/database.ts'
+import { type Jobs, startJobs } from '../../src/kit/jobs.ts'
+import { newLog } from '../../src/kit/log.ts'
+import type { Processor } from '../../src/processors/processor.ts'
+import { type Reconciliation, reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
+import { daysBefore, nightlySpan } from '../../src/payments/reconciliation/nightly.ts'
+import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
+import { sandboxProcessor } from '../../src/processors/sandbox/sandbox.ts'
+import { copyOf } from '../support/copied.ts'
+import { query, times } from '../stand-ins/processor.ts'
+import { ACCOUNT } from '../support/razorpay-setup.ts'
+import { startRazorpayShop } from '../support/razorpay-shop.ts'
+import { bareEnvironment } from '../support/service.ts'
+import { type Ends, SECRET, type TestShop, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
+import { adapter } from '../support/stripe-setup.ts'
+import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
+
+// That nothing differs is worth something only where each difference that can be made is found.
+
+const PROVE = path.join(import.meta.dirname, '../../scripts/reconcile.ts')
+const HOUR_MS = 3_600_000
+const nothing = async () => {}
+const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
+
+const proofOf = (url: string, processor: Processor, days = 3, mostSuspects?: number): Promise<Reconciliation> => {
+  const to = new Date()
+  return reconcileBooks({
+    database: { connectionString: url },
+    processors: new Map([[processor.name, processor]]),
+    from: daysBefore(to, days),
+    to,
+    graceMs: 0,
+    ...(mostSuspects && { mostSuspects }),
+  })
+}
+const kindsOf = ({ differences }: Reconciliation): string[] => [...new Set(differences.map(({ what }) => what))].sort()
+
+async function proofOfSandbox(url: string): Promise<Reconciliation> {
+  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  try {
+    return await proofOf(url, sandboxProcessor(db, NO_JOBS, [SECRET]))
+  } finally {
+    await close()
+  }
+}
+
+/** Until nothing is on its way between the sandbox and the shop. */
+const quiet = (shop: TestShop) =>
+  eventually(
+    () =>
+      query<{ name: string }>(
+        shop.db,
+        sql`select name from pgboss.job where name in ('sandbox_notify', 'sandbox_later', 'refund') and state not in ('completed')`,
+      ),
+    (waiting) => waiting.length === 0,
+    40,
+  )
+
+/** Everything that can happen to an order, in currencies with 0, 2 and 3 decimals. */
+async function busyHistory(shop: TestShop): Promise<void> {
+  for (const [currency, priceMinor, end] of [
+    ['USD', 1925, 'open'],
+    ['JPY', 3000, 'lost'],
+    ['KWD', 12_345, 'won'],
+  ] as const) {
+    const productId = await shop.product({ currency, priceMinor })
+    const [plain, part, parts, whole, twice, wrong, declined, , won, lost, lostAfterPart] = (await times(12, () =>
+      shop.checkout({ productId }),
+    )) as any[]
+    for (const order of [plain, part, parts, whole, won, lost, lostAfterPart]) await shop.confirm(order)
+    await shop.confirm(twice, 'double_capture')
+    await shop.confirm(wrong, 'wrong_amount')
+    await shop.confirm(declined, 'decline')
+    const refund = (order: any, amount?: number) =>
+      shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, ...(amount && { amount }) })
+    const dispute = (order: any, outcome: string) =>
+      shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome })
+    await quiet(shop)
+    await refund(part, 700)
+    for (const amount of [333, 333, 7]) await refund(parts, amount)
+    await refund(whole)
+    await refund(lostAfterPart, 400)
+    await quiet(shop)
+    for (const order of [won, lost, lostAfterPart]) await dispute(order, 'open')
+    await quiet(shop)
+    await dispute(won, 'won')
+    for (const order of [lost, lostAfterPart]) await dispute(order, 'lost')
+    for (const state of end === 'open' ? ['open'] : ['open', end]) await disputeSecond(shop, twice, state)
+  }
+  await quiet(shop)
+}
+
+/** The buyer disputes what was taken twice and has gone back, which the sandbox's own page does not. */
+async function disputeSecond(shop: TestShop, { orderId }: { orderId: string }, state: string): Promise<void> {
+  const payment = await shop.sandboxPayment(orderId)
+  const { id: captureId, amountMinor } = payment.captures[1]!
+  const told = { ...payment, disputes: [{ id: `sbx_dp_${orderId}`, captureId, amountMinor, state }] }
+  await sql`update sandbox_payments set payment = payment || ${JSON.stringify(told)} where id = ${payment.processorPaymentId}`.execute(
+    shop.db,
+  )
+  assert.equal((await shop.notify({ payment: told })).status, 200)
+}
+
+describe('a shop of the sandbox', () => {
+  const ends: (() => unknown)[] = []
+  const forAll: Ends = { after: (end) => void ends.push(end) }
+  let history = ''
+  before(async () => {
+    const shop = await startTestShop(forAll)
+    await busyHistory(shop)
+    await shop.close()
+    history = shop.databaseUrl
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  test('what a bank takes back of a refunded sale is the rest of it, and held money that had gone back is nobody’s loss', async (t) => {
+    const { db, close } = connect({ connectionString: await copyOf(t, history) }, { connections: 1, onError: () => {} })
+    const sides = sql`(select order_id, currency, credit_account as account, amount_minor as minor from transfers
+      union all select order_id, currency, debit_account, -amount_minor from transfers)`
+    const lost = await query<{ said: string }>(
+      db,
+      sql`select currency || ' ' || max(abs(minor)) as said from (
+          select currency, sum(minor) as minor from ${sides} s where order_id in
+            (select id from orders where state = 'charged_back' and refunded_minor > 0) group by currency, account) n
+        group by currency order by 1`,
+    )
+    const held = await query<{ said: string }>(
+      db,
+      sql`select currency || ' ' || sum(minor) as said from ${sides} s where account = 'held' group by currency order by 1`,
+    )
+    await close()
+    assert.deepEqual(
+      lost.map(({ said }) => said),
+      ['JPY 0', 'KWD 0', 'USD 0'],
+    )
+    // another amount than the price is held in each; of dollars a bank has just now taken what had gone back
+    assert.deepEqual(
+      held.map(({ said }) => said),
+      ['JPY 2999', 'KWD 12344', 'USD -1'],
+    )
+  })
+
+  test('after a busy history nothing differs, and each day’s money is told', async () => {
+    const proof = await proofOfSandbox(history)
+    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    const money = proof.days.map(({ currency, kind, listed, ours, listedMinor, ourMinor }) => {
+      assert.deepEqual([listed, listedMinor], [ours, ourMinor])
+      return `${currency} ${kind} ${ours}`
+    })
+    // ten captures each: seven plain ones, two of a double capture, and a wrong amount
+    for (const currency of ['USD', 'JPY', 'KWD'])
+      for (const said of [`${currency} capture 10`, `${currency} refund 7`, `${currency} dispute 4`])
+        assert(money.includes(said), `${said} is not in ${money.join(', ')}`)
+  })
+
+  const SALE = `(select order_id from captures where purpose = 'sale' and currency = 'USD'
+    and order_id in (select id from orders where state = 'paid') order by order_id limit 1)`
+  const SECOND_DISPUTED = `(select c.order_id from captures c join disputes d using (processor, processor_capture_id)
+    where c.purpose = 'duplicate' and d.state = 'open')`
+  const LOST_IN_PART = `(select id from orders where state = 'charged_back' and refunded_minor > 0 and currency = 'USD')`
+  const entry = (kind: string, debit: string, credit: string, minor: string, cause = `'sandbox:x:1'`, order = SALE) =>
+    `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
+      select '${kind}', ${cause}, o.id, ${debit}, ${credit}, ${minor}, o.currency from orders o where o.id = ${order}`
+  const seller = `'seller:' || o.seller_id`
+  const ofPayment = (change: string) =>
+    `update sandbox_payments set payment = ${change} where payment->>'orderId' = ${SALE}`
+
+  const PLANTED: Record<string, { by: string; found: string[] }> = {
+    'a sale that was never booked': {
+      by: `delete from transfers where kind = 'sale' and order_id = ${SALE}`,
+      found: ['not_booked', 'sale_differs'],
+    },
+    'a fee that was never taken': {
+      by: `delete from transfers where kind = 'fee' and order_id = ${SALE}`,
+      found: ['fee_differs'],
+    },
+    'a fee of one cent more': {
+      by: `update transfers set amount_minor = amount_minor + 1 where kind = 'fee' and order_id = ${SALE}`,
+      found: ['fee_differs'],
+    },
+    'a sale booked twice': {
+      by: entry('sale', `'processor:sandbox'`, seller, '1925', `'sandbox:capture:again'`),
+      found: ['booked_only', 'sale_differs'],
+    },
+    'a sale of another amount': {
+      by: `update transfers set amount_minor = amount_minor - 1 where kind = 'sale' and order_id = ${SALE}`,
+      found: ['booked_differently', 'sale_differs'],
+    },
+    'a sale in another currency': {
+      by: `update transfers set currency = 'EUR' where kind = 'sale' and order_id = ${SALE}`,
+      found: ['booked_differently', 'wrong_currency'],
+    },
+    'a sale of another seller': {
+      by: `update transfers set credit_account = 'seller:sel_nobody' where kind = 'sale' and order_id = ${SALE}`,
+      found: ['wrong_accounts'],
+    },
+    'an entry of no order': {
+      by: `insert into transfers values ('held', 'sandbox:capture:x', 'ord_none', 'processor:sandbox', 'held', 5, 'USD')`,
+      found: ['booked_only', 'transfer_without_order'],
+    },
+    'a fee that went back and more': {
+      by: entry('fee_refund', `'fees'`, seller, 'o.fee_minor + 1'),
+      found: ['fee_below_zero', 'fee_returned_differs'],
+    },
+    'a fee that went back with no refund': {
+      by: entry('fee_refund', `'fees'`, seller, '1'),
+      found: ['fee_returned_differs'],
+    },
+    'money that was returned and never held': {
+      by: entry('returned', `'held'`, `'processor:sandbox'`, '100', `'sandbox:refund:x'`),
+      found: ['booked_only', 'held_below_zero'],
+    },
+    'held money that a bank disputes, and that went back once more': {
+      by: entry('returned', `'held'`, `'processor:sandbox'`, '2000', `'sandbox:refund:x'`, SECOND_DISPUTED),
+      found: ['balance_below_zero', 'booked_only', 'held_below_zero'],
+    },
+    'a cent too much that a lost dispute took': {
+      by: `update transfers set amount_minor = amount_minor + case kind when 'dispute_loss' then 1 else -1 end
+        where kind in ('dispute_loss', 'dispute_release') and order_id = ${LOST_IN_PART}`,
+      found: ['booked_differently'],
+    },
+    'what a lost dispute let go of, and nobody has': {
+      by: `delete from transfers where kind = 'dispute_release' and order_id = ${LOST_IN_PART}`,
+      found: ['not_booked'],
+    },
+    'money back from a dispute that was never lost': {
+      by: entry('dispute_return', `'processor:sandbox'`, seller, '5', `'sandbox:dispute:x:0'`),
+      found: ['not_booked', 'state_differs'],
+    },
+    'more back from a lost dispute than is known': {
+      by: entry(
+        'dispute_return',
+        `'processor:sandbox'`,
+        seller,
+        '5',
+        `(select processor || ':dispute:' || processor_dispute_id
+        || ':1' from disputes where state = 'lost' and order_id = ${LOST_IN_PART})`,
+        LOST_IN_PART,
+      ),
+      found: ['booked_differently', 'state_differs'],
+    },
+    'a loss of held money that nobody had': {
+      by: entry('held_loss', `'held'`, seller, '5', `'sandbox:dispute:x'`),
+      found: ['held_below_zero', 'wrong_accounts'],
+    },
+    'a dispute that ended and never began': {
+      by: entry('dispute_release', `'disputed'`, seller, '2000', `'sandbox:dispute:x'`),
+      found: ['balance_below_zero', 'booked_only', 'disputed_below_zero'],
+    },
+    'a refund that only the order knows': {
+      by: `update orders set refunded_minor = 5 where id = ${SALE}`,
+      found: ['refunded_differs'],
+    },
+    'a state that the money does not have': {
+      by: `update orders set state = 'charged_back' where id = ${SALE}`,
+      found: ['state_differs'],
+    },
+    'a part refunded that is called all of it taken by a bank': {
+      by: `update orders set state = 'charged_back' where id = (select id from orders where state = 'partially_refunded' limit 1)`,
+      found: ['state_differs'],
+    },
+    'an order called paid without money': {
+      by: `update orders set state = 'paid', paid_at = now() where id = (select id from orders where state = 'pending' limit 1)`,
+      found: ['fee_differs', 'paid_without_capture', 'sale_differs'],
+    },
+    'money of an order that is called expired': {
+      by: `update orders set state = 'expired', paid_at = null where id = ${SALE}`,
+      found: ['captured_and_not_paid', 'fee_differs', 'sale_differs'],
+    },
+    'a capture that was forgotten': {
+      by: `delete from captures where order_id = ${SALE}`,
+      found: ['booked_only', 'only_at_processor', 'paid_without_capture'],
+    },
+    'a charge that only the processor knows': {
+      by: ofPayment(
+        `jsonb_insert(payment, '{captures,0}', (payment->'captures'->0) || '{"id": "sbx_ch_planted", "amountMinor": 7}')`,
+      ),
+      found: ['only_at_processor'],
+    },
+    'a charge that only we know': { by: ofPayment(`payment || '{"captures": []}'`), found: ['only_here'] },
+    'a charge of another amount there': {
+      by: ofPayment(`jsonb_set(payment, '{captures,0,amountMinor}', '1924')`),
+      found: ['amount_differs'],
+    },
+    'a charge of another currency there': {
+      by: ofPayment(`jsonb_set(payment, '{captures,0,currency}', '"EUR"')`),
+      found: ['amount_differs'],
+    },
+    'a charge of another day here': {
+      by: `update captures set captured_at = captured_at - interval '1 day' where order_id = ${SALE}`,
+      found: ['day_differs'],
+    },
+    'a refund that only we know': {
+      by: `update sandbox_payments set payment = payment || '{"refunds": []}'
+        where payment->>'orderId' = (select id from orders where state = 'partially_refunded' limit 1)`,
+      found: ['only_here'],
+    },
+    'a dispute that only the processor knows': {
+      by: ofPayment(`payment || jsonb_build_object('disputes', jsonb_build_array(jsonb_build_object('id', 'sbx_dp_x', 'state', 'open',
+        'captureId', payment->'captures'->0->>'id', 'amountMinor', 5)))`),
+      found: ['only_at_processor'],
+    },
+    'a dispute that the bank has decided since': {
+      by: `with held as (update transfers set created_at = created_at - interval '20 days' where kind = 'dispute_hold')
+        update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"')
+        where payment->>'orderId' = ${SECOND_DISPUTED}`,
+      found: ['dispute_decided'],
+    },
+    'nothing in a decision that came just after its dispute': {
+      by: `update sandbox_payments set payment = jsonb_set(payment, '{disputes,0,state}', '"won"')
+        where payment->>'orderId' = ${SECOND_DISPUTED}`,
+      found: [],
+    },
+    'nothing in an open dispute of last year, whose payment was another account’s': {
+      by: `with c as (update captures set captured_at = captured_at - interval '1 year' where order_id = ${SECOND_DISPUTED}),
+        t as (update transfers set created_at = created_at - interval '1 year' where order_id = ${SECOND_DISPUTED})
+        delete from sandbox_payments where payment->>'orderId' = ${SECOND_DISPUTED}`,
+      found: [],
+    },
+    'a payment that its processor does not know': {
+      by: `delete from sandbox_payments where payment->>'orderId' = ${SALE}`,
+      found: ['only_here'],
+    },
+    'money for an order of ours that is not there any more': {
+      by: `insert into sandbox_payments (id, start_key, payment) select 'sbx_pi_lost', 'lost', payment
+        || '{"processorPaymentId": "sbx_pi_lost", "orderId": "ord_00000000000000000000000000"}' || '{"refunds": [], "disputes": []}'
+        || jsonb_build_object('captures', jsonb_build_array((payment->'captures'->0) || '{"id": "sbx_ch_lost"}'))
+        from sandbox_payments where payment->>'orderId' = ${SALE}`,
+      found: ['only_at_processor'],
+    },
+    'nothing but somebody else’s money': {
+      by: `insert into sandbox_payments (id, start_key, payment) select 'sbx_pi_other', 'other', (payment - 'orderId')
+        || '{"processorPaymentId": "sbx_pi_other"}' || '{"refunds": [], "disputes": []}'
+        || jsonb_build_object('captures', jsonb_build_array((payment->'captures'->0) || '{"id": "sbx_ch_other"}'))
+        from sandbox_payments where payment->>'orderId' = ${SALE}`,
+      found: [],
+    },
+  }
+
+  for (const [name, { by, found }] of Object.entries(PLANTED))
+    test(`it finds ${name}`, async (t) => {
+      const url = await copyOf(t, history)
+      assert(await planted(url, by), 'nothing was planted')
+      const proof = await proofOfSandbox(url)
+      assert.deepEqual(kindsOf(proof), found, JSON.stringify(proof.differences, undefined, 1))
+      const { days } = proof
+      if (found.some((what) => ['only_at_processor', 'only_here', 'amount_differs', 'day_differs'].includes(what)))
+        assert(
+          days.some((one) => one.listedMinor !== one.ourMinor),
+          'and the days show it',
+        )
+      for (const { id, orderId } of proof.differences) assert(id && !/@/.test(`${id} ${orderId}`))
+    })
+
+  test('the command tells all of it, and its exit status is the verdict', async (t) => {
+    const url = await copyOf(t, history)
+    const fine = await command(t, url)
+    assert.equal(fine.status, 0, fine.output)
+    assert.match(fine.output, /USD +sandbox +captured +10 .*\n(.*\n)*.*Proved: /)
+    assert.doesNotMatch(fine.output, /≠|@/)
+    await planted(url, PLANTED['a fee of one cent more']!.by)
+    await planted(url, PLANTED['a charge of another day here']!.by)
+    const odd = await command(t, url)
+    assert.equal(odd.status, 1, odd.output)
+    assert.match(odd.output, /fee_differs {2}ord_\w{26} {2}should be 0\.38 USD, is 0\.39 USD/)
+    assert.match(odd.output, /day_differs {2}sandbox:capture:sbx_ch_\w+ {2}ord_\w{26}/)
+    assert.match(odd.output, /≠[^]*NOT EQUAL: 2 differences\./)
+    assert.doesNotMatch(odd.output, /@/)
+    for (const args of [
+      ['--days', 'many'],
+      ['--from', '2026-13-01'],
+      ['--from', '2026-02-01', '--to', '2026-01-01'],
+      ['--x'],
+    ])
+      assert.equal((await command(t, url, args)).status, 2, args.join(' '))
+    const past = await command(t, url, ['--from', '2020-01-01', '--to', '2020-01-31'])
+    assert.equal(past.status, 1, 'the books are proved as a whole, whatever the days')
+    assert.doesNotMatch(past.output, /day_differs/)
+    const away = {
+      STRIPE_SECRET_KEY: 'sk_test_x',
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_x',
+      STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    }
+    const unproved = await command(t, await copyOf(t, history), ['--days', '1'], {
+      ...away,
+      STRIPE_API_URL: 'http://127.0.0.1:9',
+    })
+    assert.equal(unproved.status, 2, unproved.output)
+    assert.match(unproved.output, /stripe: its list[^]*sandbox: is not configured[^]*Not proved/)
+    assert.equal((await command(t, url.replace(/[^/]+$/, 'no_such_database'))).status, 2)
+  })
+
+  test('it writes nothing', async (t) => {
+    const url = await copyOf(t, history)
+    const sums = async () => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const tables = [
+        'orders',
+        'payments',
+        'captures',
+        'refunds',
+        'disputes',
+        'transfers',
+        'order_events',
+        'sandbox_payments',
+      ]
+      const found: string[] = []
+      for (const table of tables) {
+        const { rows } = await client.query(
+          `select md5(string_agg(t::text, ',' order by t::text)) as sum from ${table} t`,
+        )
+        found.push(rows[0].sum)
+      }
+      await client.end()
+      return found
+    }
+    const before = await sums()
+    await proofOfSandbox(url)
+    assert.deepEqual(await sums(), before)
+  })
+})
+
+describe('real processors', () => {
+  test('stripe: days of sales, refunds that waited, disputes in other currencies and strangers differ in nothing', async (t) => {
+    const { shop, server, bank } = await startStripeShop(t)
+    const productId = await shop.product()
+    const buy = async () => intentOf(await shop.checkout({ productId }))
+    const stripe = adapter(server)
+    // somebody else's, from before the days looked at: their refunds do not tell whose they are
+    bank.now = () => Date.now() - 200 * HOUR_MS
+    const strangers = Array.from({ length: 4 }, () => bank.createIntent({ amount: '900', currency: 'usd' })['id'])
+    for (const id of strangers) bank.confirm(id)
+    // before those days too: a dispute that goes on for weeks
+    bank.now = () => Date.now() - 20 * 24 * HOUR_MS
+    const longAgo = await buy()
+    bank.confirm(longAgo)
+    const open = bank.openDispute(longAgo)['id']
+    await server.delivered()
+    await planted(shop.databaseUrl, `update transfers set created_at = created_at - interval '20 days'`)
+    for (const hours of [70, 47, 23, 0]) {
+      bank.now = () => Date.now() - hours * HOUR_MS
+      const [plain, refunded, disputed, ,] = (await times(4, buy)) as [string, string, string, string]
+      for (const id of [plain, refunded, disputed]) bank.confirm(id)
+      bank.refundInDashboard(refunded, 500)
+      bank.refundsBegin = 'pending'
+      const waiting = bank.refundInDashboard(refunded, 300)
+      bank.refundsBegin = 'succeeded'
+      bank.openDispute(disputed, { amount: 2500, currency: 'cad' })
+      const stranger = bank.createIntent({ amount: '900', currency: 'usd' })['id']
+      bank.confirm(stranger)
+      bank.refundInDashboard(stranger, 100)
+      bank.openDispute(stranger)
+      await server.delivered()
+      bank.settleRefund(waiting['id'])
+      await server.delivered()
+    }
+    const asked = () => server.calls.filter(({ path }) => /^\/v1\/payment_intents\/pi_\w+$/.test(path)).length
+    const before = asked()
+    const proof = await proofOf(shop.databaseUrl, stripe)
+    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    assert.equal(asked() - before, 5, 'the disputes of another currency, that of long ago, and no stranger')
+    assert.equal(
+      proof.days.reduce((sum, one) => sum + (one.kind === 'capture' ? one.ours : 0), 0),
+      12,
+    )
+    assert(proof.days.every((one) => one.listedMinor === one.ourMinor && one.listed === one.ours))
+    assert((await proofOf(shop.databaseUrl, stripe, 1)).days.length < proof.days.length)
+
+    bank.now = Date.now
+    server.knobs.notify = 'never'
+    const unheard = await buy()
+    bank.confirm(unheard)
+    const later = await proofOf(shop.databaseUrl, stripe)
+    assert.deepEqual(
+      later.differences.map(({ what, id, foundMinor }) => [what, id, foundMinor]),
+      [['only_at_processor', `stripe:capture:${bank.charges.at(-1)!['id']}`, null]],
+    )
+
+    for (const id of strangers) bank.refundInDashboard(id, 100)
+    // the four disputes are in question too
+    const shared = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    assert.deepEqual(shared.differences, later.differences, 'strangers are no difference, and come after what is ours')
+    assert.deepEqual(
+      shared.days.flatMap(({ kind, listed, ours }) => (listed === ours ? [] : [[kind, listed - ours]])),
+      [['capture', 1]],
+    )
+    bank.confirm(await buy())
+    // of the last sale, whose stranger was disputed after it
+    const decided = bank.disputes.at(-2)!['id']
+    bank.closeDispute(decided, 'won')
+    const { differences } = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    assert.equal(differences.find(({ what }) => what === 'dispute_decided')?.id, `stripe:dispute:${decided}`)
+    assert.equal(differences.find(({ what }) => what === 'many_more')?.id, '1 payments')
+    bank.closeDispute(open, 'won')
+    assert.deepEqual(
+      (await proofOf(shop.databaseUrl, stripe)).differences.flatMap(({ what, id }) =>
+        what === 'dispute_decided' ? [id] : [],
+      ),
+      [decided, open].map((id) => `stripe:dispute:${id}`),
+    )
+    server.fail('503 html', { times: 20 })
+    const away = await proofOf(shop.databaseUrl, stripe)
+    assert.deepEqual([away.differences, away.notAsked.length], [[], 1])
+    assert.deepEqual(away.days, [], 'what was listed in part is not compared')
+  })
+
+  test('razorpay: sales, refunds, disputes and late captures differ in nothing, and what nobody told is found', async (t) => {
+    const { shop, bank, rupees } = await startRazorpayShop(t)
+    const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [ACCOUNT.webhookSecret], apiUrl: bank.url })
+    const productId = await rupees()
+    const orders = await times(5, () => shop.checkout({ productId }))
+    const [plain, refunded, disputed, late] = orders.map(({ clientSecret }) => clientSecret!)
+    bank.pay(plain!, { method: 'upi' })
+    bank.refundInDashboard(bank.pay(refunded!).id, { amount: 10_000 })
+    bank.openDispute(bank.pay(disputed!).id)
+    const { id } = bank.pay(late!, { method: 'upi', outcome: 'failed' })
+    bank.authorize(id)
+    await bank.told()
+    const proof = await proofOf(shop.databaseUrl, razorpay)
+    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    assert(proof.days.every((one) => one.listedMinor === one.ourMinor))
+    assert.equal(proof.days.find(({ kind }) => kind === 'capture')!.ours, 4)
+    bank.telling.when = 'never'
+    const unheard = bank.refundInDashboard(bank.payments.get(id)!.id, { amount: 500 })
+    const later = await proofOf(shop.databaseUrl, razorpay)
+    assert.deepEqual(
+      later.differences.map(({ what, id: one, expectedMinor }) => [what, one, expectedMinor]),
+      [['only_at_processor', `razorpay:refund:${unheard.id}`, 500]],
+    )
+  })
+})
+
+test('a night’s days end with the last midnight, are 15, and more after nights without a proof', () => {
+  const now = new Date('2026-11-21T03:17:05Z')
+  const spanAfter = (latestProof?: string) => {
+    const { from, to, days } = nightlySpan(now, latestProof ? new Date(latestProof) : undefined)
+    return [from.toISOString().slice(0, 10), to.toISOString(), days]
+  }
+  const midnight = '2026-11-21T00:00:00.000Z'
+  for (const latest of [undefined, '2026-11-20T03:17:09Z', '2026-11-20T09:00:00Z', '2026-11-21T03:17:01Z'])
+    assert.deepEqual(spanAfter(latest), ['2026-11-06', midnight, 15])
+  assert.deepEqual(spanAfter('2026-11-19T23:59:00Z'), ['2026-11-05', midnight, 16])
+  assert.deepEqual(spanAfter('2026-10-01T03:17:00Z'), ['2026-09-17', midnight, 65])
+  assert.deepEqual(spanAfter('2020-01-01T03:17:00Z'), ['2026-08-23', midnight, 90])
+})
+
+test('each night’s proof is told to an alarm, whoever of the instances made it', async (t) => {
+  const shop = await startTestShop(t)
+  const measured = async () => {
+    const { body } = await shop.call<string>('GET', '/metrics')
+    return /^till_reconciliation_differences (\S+)$/m.exec(body)?.[1]
+  }
+  const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
+  t.after(() => jobs.stop())
+  const proofs = () => query(shop.db, sql`select at from proofs`)
+  const night = async () => {
+    const before = (await proofs()).length
+    await inTransaction(shop.db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }]))
+    await eventually(proofs, (all) => all.length > before, 60)
+  }
+  assert.equal(await measured(), 'Nan')
+  const order = await shop.paid()
+  await quiet(shop)
+  await night()
+  assert.equal(await measured(), '0')
+  assert.match((await shop.call<string>('GET', '/metrics')).body, /^till_reconciliation_timestamp_seconds \d{10}$/m)
+
+  // of what has happened since midnight the notification may be under way, and of another processor's nobody asks
+  const capturedBy = (processor: string, daysAgo: number) =>
+    planted(
+      shop.databaseUrl,
+      `update captures set processor = '${processor}', captured_at = now() - interval '${daysAgo} days'`,
+    )
+  const notAsked = () => query(shop.db, sql`select not_asked as count from proofs order by at desc limit 1`)
+  await capturedBy('stripe', 0)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 0 }])
+  await capturedBy('stripe', 30)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 0 }])
+  await sql`update proofs set at = at - interval '20 days'`.execute(shop.db)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'nights without a proof are made up for')
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'and so are nights in which not all could be asked')
+  await sql`update proofs set not_asked = 1`.execute(shop.db)
+  await night()
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'from the first one on, if that was never so')
+  await capturedBy('sandbox', 0)
+
+  await planted(shop.databaseUrl, `update orders set refunded_minor = 5 where id = '${order.orderId}'`)
+  await night()
+  assert.equal(await measured(), '1')
+})
+
+/** Changes what nobody may change, as who owns the tables can. */
+async function planted(url: string, statement: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('alter table transfers disable trigger user')
+    return (await client.query(statement)).rowCount! > 0
+  } finally {
+    await client.end()
+  }
+}
+
+async function command(
+  t: TestContext,
+  url: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<{ status: number; output: string }> {
+  const child = spawn(process.execPath, [PROVE, ...args], {
+    env: { ...bareEnvironment(), DATABASE_URL: url, SECRET, DATA_DIR: await temporaryFolder(t), ...env },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
+  const status = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
+  return { status, output }
+}

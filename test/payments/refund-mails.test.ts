@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import type { Created } from '../../src/checkout/schema.ts'
+import type { PaymentSnapshot } from '../../src/processors/processor.ts'
+import { RECEIPT, captureOf, mailsAbout, query, sharedPair, snapshotOf, times } from '../stand-ins/processor.ts'
+import { newBrowser } from '../support/seller.ts'
+import { type TestShop, eventually } from '../support/shop.ts'
+
+const shared = sharedPair()
+const id = (kind: string) => `${kind}_${randomBytes(8).toString('hex')}`
+
+interface Letter {
+  subject: string
+  text: string
+  html: string
+}
+
+/** The mails about an order to one of the two, oldest first, once all that were promised are sent. */
+async function letters(shop: TestShop, order: Created, to: 'buyer' | 'seller'): Promise<Letter[]> {
+  await mailsAbout(shop, order)
+  const email = to === 'buyer' ? 'bob@example.com' : 'ann@shop.test'
+  const found = await query<Letter>(
+    shop.db,
+    sql`select subject, text, html from outbox where recipient = ${email} and text like ${`%${order.orderId}%`} order by sent_at`,
+  )
+  // formatMoney parts a code from its amount by a space that does not break
+  return found.map((one) => ({ ...one, text: one.text.replaceAll('\u00a0', ' ') }))
+}
+
+const told = async (shop: TestShop, order: Created) => ({
+  buyer: (await mailsAbout(shop, order, 'buyer')).sort(),
+  seller: (await mailsAbout(shop, order, 'seller')).sort(),
+})
+
+/** What the processor says of an order, told step by step, each step five times at two services. */
+async function tell(order: Created, ...steps: Partial<PaymentSnapshot>[]): Promise<void> {
+  const [shop, other] = shared()
+  const payment = await snapshotOf(shop, order)
+  for (const step of steps) {
+    Object.assign(payment, step)
+    const answers = await times(5, (i) => (i % 2 ? other : shop).notify({ payment }))
+    for (const { status } of answers) assert.equal(status, 200)
+    await mailsAbout(shop, order)
+  }
+}
+
+test('a sale is told to its buyer, and to its seller by no mail', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await tell(order, { state: 'captured', captures: [captureOf(order)] })
+  assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: [] })
+})
+
+test('money that comes after the order’s time: the receipt says that it counts, and the seller hears of it', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  await sql`update orders set state = 'expired' where id = ${order.orderId}`.execute(shop.db)
+  await tell(order, { state: 'captured', captures: [captureOf(order)] })
+  assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['Paid after its time: A book'] })
+  const [receipt] = await letters(shop, order, 'buyer')
+  assert.match(receipt!.text, /arrived after the order’s time was over, and it counts/)
+  assert.match((await letters(shop, order, 'seller'))[0]!.text, /nothing to do/)
+})
+
+test('each part that goes back is told with its own amount, however soon the next one follows', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const capture = captureOf(order)
+  const part = (amountMinor: number) => ({ id: id('re'), captureId: capture.id, amountMinor })
+  const refunds = [part(700), part(500), part(700)]
+  // three at once: by the time a mail is written, all have gone
+  await tell(order, { state: 'captured', captures: [capture] }, { refunds })
+  assert.deepEqual(await told(shop, order), {
+    buyer: [RECEIPT, ...Array.from({ length: 3 }, () => 'Your refund for A book')],
+    seller: Array.from({ length: 3 }, () => 'Refunded: A book'),
+  })
+  for (const to of ['buyer', 'seller'] as const) {
+    const facts = (await letters(shop, order, to))
+      .filter(({ subject }) => /refund/i.test(subject))
+      .map(({ text }) => /Refunded now +(\S+)\nRefunded in all +(.+)/.exec(text)!.slice(1).join(' → '))
+    assert.deepEqual(facts.sort(), ['$5.00 → $12.00 of $19.00', '$7.00 → $19.00 of $19.00', '$7.00 → $7.00 of $19.00'])
+  }
+  const mails = await letters(shop, order, 'buyer')
+  assert.equal(mails.filter(({ text }) => text.includes('You keep the files')).length, 0, 'it would not be true')
+  assert.equal(mails.filter(({ text }) => text.includes('no longer available')).length, 1)
+  for (const { text } of await letters(shop, order, 'seller')) assert.match(text, /payment processor’s dashboard/)
+})
+
+test('a refund by the API, at the same time with ten notifications of it, is told once to each', async () => {
+  const [shop, other] = shared()
+  const order = await shop.paid()
+  const ann = newBrowser(shop)
+  await ann.signInByCode('ann@shop.test')
+  const { body } = await ann.call('POST', `/api/orders/${order.orderId}/refunds`, { amount: 500, reason: 'a secret' })
+  await eventually(
+    () => shop.sandboxPayment(order.orderId),
+    ({ refunds }) => refunds.length > 0,
+  )
+  const payment = await shop.sandboxPayment(order.orderId)
+  await times(10, (i) => (i % 2 ? other : shop).notify({ payment }))
+  await shop.until(order.orderId, ({ refundedAmount }) => refundedAmount === 500)
+  assert.equal(body.amount, 500)
+  assert.deepEqual(await told(shop, order), {
+    buyer: [RECEIPT, 'Your refund for A book'],
+    seller: ['Refunded: A book'],
+  })
+  const [mail] = await letters(shop, order, 'seller')
+  assert.doesNotMatch(mail!.text, /dashboard/)
+  assert.match(mail!.text, /The buyer keeps the files/)
+  assert.match((await letters(shop, order, 'buyer'))[1]!.text, /You keep the files/)
+  for (const { text } of await letters(shop, order, 'buyer')) assert.doesNotMatch(text, /a secret/)
+})
+
+test('a refund that fails is told to the seller; to the buyer only when it had been told as made', async () => {
+  const [shop] = shared()
+  const [unmade, bounced] = [await shop.checkout(), await shop.checkout()]
+  for (const order of [unmade, bounced]) {
+    const capture = captureOf(order)
+    const refund = { id: id('re'), captureId: capture.id, amountMinor: 800 }
+    const failed = { refunds: [{ ...refund, state: 'failed' as const }] }
+    const paid = { state: 'captured' as const, captures: [capture] }
+    if (order === unmade) await tell(order, paid, failed)
+    else await tell(order, paid, { refunds: [refund] }, failed, { refunds: [refund] }, failed)
+  }
+  assert.deepEqual(await told(shop, unmade), { buyer: [RECEIPT], seller: ['A refund failed: A book'] })
+  assert.deepEqual(await told(shop, bounced), {
+    buyer: [RECEIPT, 'Your refund for A book', 'Your refund for A book did not arrive'],
+    seller: ['A refund failed: A book', 'Refunded: A book'],
+  })
+  assert.match((await letters(shop, unmade, 'seller'))[0]!.text, /\$8\.00/)
+})
+
+test('a dispute is told when it opens and when it is decided, with what to do', async () => {
+  const [shop] = shared()
+  for (const [state, buyer, seller] of [
+    ['won', 'Your files of A book are back', 'Dispute won: A book'],
+    ['lost', 'Your payment for A book was taken back', 'Dispute lost: A book'],
+  ] as const) {
+    const order = await shop.checkout()
+    const capture = captureOf(order)
+    const dispute = { id: id('dp'), captureId: capture.id, amountMinor: 1900 }
+    await tell(
+      order,
+      { state: 'captured', captures: [capture] },
+      { disputes: [{ ...dispute, state: 'open' }] },
+      { disputes: [{ ...dispute, state }] },
+    )
+    assert.deepEqual(await told(shop, order), {
+      buyer: ['About your payment for A book', buyer, RECEIPT].sort(),
+      seller: ['A payment is disputed: A book', seller].sort(),
+    })
+    const [opened] = await letters(shop, order, 'seller')
+    assert.match(opened!.text, /\$19\.00[^]*Answer in your payment processor’s dashboard: it says until when/)
+    assert.match(opened!.text, /Buyer +bob@example\.com/)
+  }
+})
+
+test('of a lost dispute each is told what is gone, and its seller what is back: at once, later, or not at all', async () => {
+  const [shop] = shared()
+  for (const [refunded, status, lostMinor, words] of [
+    [700, 'charged_back', [1200], /\$12\.00 stays with the buyer, and \$7\.00 that was on hold is yours again/],
+    [1900, 'refunded', [0], /Nothing more was taken for it: \$19\.00 that was on hold is yours again/],
+    [
+      700,
+      'charged_back',
+      [1900],
+      /\$19\.00 stays with the buyer\. The fee’s share[^]*\$7\.00 had been refunded before/,
+    ],
+    [1900, 'refunded', [1900], /\$19\.00 stays with the buyer\. The files[^]*\$19\.00 had been refunded before/],
+    [1900, 'refunded', [1900, 0, 0], /\$19\.00 of the dispute that was lost is back/],
+  ] as const) {
+    const order = await shop.checkout()
+    const capture = captureOf(order)
+    const dispute = { id: id('dp'), captureId: capture.id, amountMinor: 1900 }
+    await tell(
+      order,
+      {
+        state: 'captured',
+        captures: [capture],
+        refunds: [{ id: id('re'), captureId: capture.id, amountMinor: refunded }],
+      },
+      { disputes: [{ ...dispute, state: 'open' }] },
+      // what was held is what ends, whatever amount comes with the end
+      ...lostMinor.map((minor) => ({
+        disputes: [{ ...dispute, amountMinor: 1500, state: 'lost' as const, lostMinor: minor }],
+      })),
+    )
+    const now = await shop.status(order.orderId, 'bob@example.com')
+    assert.deepEqual([now.status, now.refundedAmount], [status, refunded])
+    const toSeller = await letters(shop, order, 'seller')
+    assert.match(toSeller.at(-1)!.text, words)
+    const subjects = toSeller.map(({ subject }) => subject).filter((one) => /lost/.test(one))
+    assert.equal(subjects.length, new Set(lostMinor).size, 'each once')
+    const lost = (await letters(shop, order, 'buyer')).find(({ subject }) => /was taken back/.test(subject))
+    assert.equal(lost !== undefined, status === 'charged_back')
+    if (lost) assert.match(lost.text, lostMinor[0] === 1200 ? /Amount +\$12\.00/ : /Amount +\$19\.00/)
+  }
+})
+
+test('a second payment that went back and is lost to a bank all the same: its seller is told of that, and not of files', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const [capture, second] = [captureOf(order), { ...captureOf(order), id: id('ch') }]
+  const about = { captureId: second.id, amountMinor: 1900 }
+  await tell(
+    order,
+    { state: 'captured', captures: [capture, second], refunds: [{ ...about, id: id('re') }] },
+    { disputes: [{ ...about, id: id('dp'), state: 'lost', lostMinor: 1900 }] },
+  )
+  const lost = (await letters(shop, order, 'seller')).at(-1)!.text
+  assert.match(
+    lost,
+    /\$19\.00 stays with the buyer\. It had come beside the price[^]*\$19\.00 of it had been sent back before/,
+  )
+  assert.doesNotMatch(lost, /files are no longer|came back to you/)
+  assert.equal((await shop.status(order.orderId)).status, 'paid')
+})
+
+test('a dispute that we hear of when it is over is told by its end alone', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const capture = captureOf(order)
+  const disputes = [{ id: id('dp'), captureId: capture.id, amountMinor: 1900, state: 'lost' as const }]
+  await tell(order, { state: 'captured', captures: [capture], disputes })
+  assert.deepEqual(await told(shop, order), {
+    buyer: ['Your payment for A book was taken back', RECEIPT].sort(),
+    seller: ['Dispute lost: A book'],
+  })
+})
+
+test('another amount than was asked for: both are told what arrived, each once, and the buyer when it goes back', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const capture = captureOf(order, { amountMinor: 12_345, currency: 'KWD' })
+  const refund = { id: id('re'), captureId: capture.id, amountMinor: 12_345 }
+  await tell(order, { state: 'captured', captures: [capture] }, { refunds: [refund] })
+  assert.deepEqual(await told(shop, order), {
+    buyer: ['A person looks at your payment for A book', 'Your payment for A book was sent back'],
+    seller: ['Please look at a payment for A book'],
+  })
+  for (const to of ['buyer', 'seller'] as const)
+    assert.match((await letters(shop, order, to))[0]!.text, /KWD 12\.345 arrived for [^]*\$19\.00/)
+  assert.match((await letters(shop, order, 'seller'))[0]!.text, /Send it back in your payment processor’s dashboard/)
+})
+
+test('a second payment that cannot be sent back is the seller’s to look at', async () => {
+  const [shop] = shared()
+  const order = await shop.checkout()
+  const [first, second] = [captureOf(order), captureOf(order)]
+  await tell(order, { state: 'captured', captures: [first, second] })
+  const [asked] = await query<{ id: string }>(shop.db, sql`select id from refunds where order_id = ${order.orderId}`)
+  const failed = { id: id('re'), captureId: second.id, amountMinor: 1900, key: asked!.id, state: 'failed' as const }
+  await tell(order, { state: 'captured', captures: [first, second], refunds: [failed] })
+  assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['A payment could not be sent back: A book'] })
+})
+
+test('no mail to a buyer names who processes the payment, and none opens anything by itself', async () => {
+  const [shop] = shared()
+  const mails = await query<Letter>(
+    shop.db,
+    sql`select subject, text, html from outbox where recipient = 'bob@example.com'`,
+  )
+  assert(new Set(mails.map(({ subject }) => subject)).size >= 8, 'the tests before this one have caused each of them')
+  for (const { subject, text, html } of mails) {
+    const all = `${subject} ${text} ${html}`
+    assert.doesNotMatch(
+      all,
+      /sandbox|stripe|razorpay|paypal|adyen|braintree|processor|dashboard|seller:|undefined|NaN/i,
+    )
+    assert.doesNotMatch(all, /api\/downloads|_secret_/)
+    assert.match(text, /^Seller +Ann\nQuestions to +ann@shop\.test$/m)
+  }
+  const toSeller = await query<Letter>(
+    shop.db,
+    sql`select subject, text, html from outbox where recipient = 'ann@shop.test' and text like '%ord_%'`,
+  )
+  assert(new Set(toSeller.map(({ subject }) => subject)).size >= 8)
+  for (const { subject, text } of toSeller) {
+    assert.doesNotMatch(`${subject} ${text}`, /undefined|NaN|\/order\/\?/)
+    assert.match(text, /^Order +ord_/m)
+  }
+})

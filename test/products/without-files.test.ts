@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import { newId } from '../../src/kit/ids.ts'
+import { withdrawFile } from '../../src/products/recall.ts'
+import type { Browser } from '../support/seller.ts'
+import { assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
+import { type Uploader, newUploader } from '../support/uploads.ts'
+
+const shop = sharedShop()
+const BUYER = { email: 'bob@example.com' }
+let uploader: Uploader
+let ann: Browser
+let sellerId: string
+let email: string
+
+// hooks of a whole file do not wait for each other
+beforeEach(async () => {
+  if (sellerId) return
+  uploader = await newUploader(shop())
+  ann = uploader.browser
+  email = (await ann.session()).body.seller.email
+  sellerId = uploader.sellerId
+})
+
+const product = (names: string[], fields: object = {}) =>
+  shop().product({ sellerId, files: names.map((name) => ({ name, bytes: Buffer.from(newId('evt')) })), ...fields })
+const read = async (id: string) => (await ann.call('GET', `/api/products/${id}`)).body
+const buy = (productId: string) => shop().call('POST', '/api/checkout', { ...BUYER, productId })
+const told = async (to = email) => (await shop().mails(to)).filter(({ subject }) => /off sale/.test(subject))
+const matters = async () =>
+  (await ann.call('GET', '/api/attention')).body.items.filter(({ what }: { what: string }) => what === 'no_files')
+
+/** What the service does each minute. */
+const minutePasses = () => shop().tellOffSale()
+
+async function assertNotForSale(id: string): Promise<void> {
+  assertProblem(await buy(id), 404, 'product_not_found')
+  assertProblem(await shop().call('GET', `/api/products/${id}/public`), 404, 'product_not_found')
+}
+
+test('a product without files is not published, at its making or later', async () => {
+  const fields = { name: 'Nothing', amount: 1900, currency: 'USD' }
+  assertProblem(await ann.call('POST', '/api/products', { ...fields, status: 'active' }), 409, 'product_has_no_files')
+  const { body: draft } = await ann.call('POST', '/api/products', fields)
+  const publish = () => ann.call('PATCH', `/api/products/${draft.id}`, { status: 'active', name: 'Something' })
+  assertProblem(await publish(), 409, 'product_has_no_files')
+  assert.deepEqual([(await read(draft.id)).status, (await read(draft.id)).name], ['draft', 'Nothing'])
+
+  const added = await uploader.send('POST', `/api/products/${draft.id}/files?name=book.pdf`, Buffer.from('a book'))
+  assert.equal(added.status, 201)
+  assert.equal((await publish()).body.status, 'active')
+  assert.equal((await buy(draft.id)).status, 201)
+})
+
+test('with its last file a product goes off sale, and its seller is told once', async () => {
+  const id = await product(['one', 'two'], { name: 'Two files' })
+  const { orderId } = await shop().paid({ productId: id })
+  const [one, two] = (await read(id)).files
+  const remove = (fileId: string) => ann.call('DELETE', `/api/products/${id}/files/${fileId}`)
+  assert.equal((await remove(one.id)).status, 204)
+  assert.equal((await read(id)).status, 'active')
+  for (let time = 0; time < 2; time++) assert.equal((await remove(two.id)).status, 204)
+  assert.equal((await read(id)).status, 'draft')
+  await assertNotForSale(id)
+  assert.equal((await shop().status(orderId, BUYER.email)).downloads.length, 2, 'who has bought it keeps it')
+  assert(
+    (await matters()).some(({ productId }: { productId: string }) => productId === id),
+    'it is in “needs attention”',
+  )
+
+  await Promise.all([minutePasses(), minutePasses()])
+  await minutePasses()
+  const [mail] = await eventually(told, ({ length }) => length > 0)
+  assert.match(mail!.text, /Two files/)
+  assert.match(mail!.text, new RegExp(`/shop/#/products/${id}`))
+  assert.equal((await told()).length, 1)
+})
+
+test('whoever has a product back on sale before the minute is over is told nothing', async () => {
+  const id = await product(['one'], { name: 'Soon back' })
+  const [one] = (await read(id)).files
+  await ann.call('DELETE', `/api/products/${id}/files/${one.id}`)
+  await uploader.send('POST', `/api/products/${id}/files?name=two.pdf`, Buffer.from('two'))
+  assert.equal((await ann.call('PATCH', `/api/products/${id}`, { status: 'active' })).status, 200)
+  await minutePasses()
+  assert.deepEqual(await matters().then((all) => all.filter(({ name }: { name: string }) => name === 'Soon back')), [])
+  const { rows } = await sql`
+    select from pgboss.job where name = 'product_mail' and data->>'productId' = ${id}`.execute(shop().db)
+  assert.equal(rows.length, 0)
+})
+
+test('a recall of the last file takes every product off sale that had nothing else', async () => {
+  const bytes = Buffer.from(newId('evt'))
+  const bad = { name: 'bad.exe', bytes }
+  const only = await shop().product({ sellerId, name: 'Only bad', files: [bad] })
+  const mixed = await shop().product({ sellerId, files: [bad, { name: 'good.pdf', bytes: Buffer.from('good') }] })
+  const order = (await buy(only)).body
+  const [file] = (await read(only)).files
+  await withdrawFile(shop().db, { fileId: file.id, reason: 'It holds a virus.' })
+  assert.equal((await read(only)).status, 'draft')
+  await assertNotForSale(only)
+  assert.equal((await read(mixed)).status, 'active')
+  assertProblem(await ann.call('PATCH', `/api/products/${only}`, { status: 'active' }), 409, 'product_has_no_files')
+
+  // a buyer who was about to pay is not told that files are ready
+  const { clientSecret, orderId } = order
+  await shop().confirm({ clientSecret })
+  await shop().until(orderId, ({ paid }) => paid)
+  const receipts = async () => (await shop().mails()).filter(({ text }) => text.includes(orderId))
+  const [receipt] = await eventually(receipts, ({ length }) => length > 0)
+  assert.doesNotMatch(receipt!.text, /files are ready|opens your files/)
+})
+
+test('two removals at once leave nothing on sale, and no order is made of nothing', async () => {
+  for (let round = 0; round < 10; round++) {
+    const id = await product(['one', 'two'])
+    const files: { id: string }[] = (await read(id)).files
+    const orders = [
+      buy(id),
+      ...files.map((file) => ann.call('DELETE', `/api/products/${id}/files/${file.id}`)),
+      buy(id),
+    ]
+    const publish = ann.call('PATCH', `/api/products/${id}`, { status: 'active' })
+    const answers = await Promise.all(orders)
+    await publish
+    assert.equal((await read(id)).status, 'draft')
+    for (const { status, body } of answers)
+      if (status === 201) {
+        const { rows } = await sql`
+          select f.id from orders o join files f on f.product_id = o.product_id and f.removed_at > o.created_at
+          where o.id = ${body.orderId}`.execute(shop().db)
+        assert(rows.length > 0, 'the order has a file')
+      }
+  }
+})
+
+test('what an earlier version left on sale without files is not sold', async () => {
+  const id = await product([], { name: 'From before' })
+  await assertNotForSale(id)
+  assert(
+    (await matters()).some(({ productId }: { productId: string }) => productId === id),
+    'its seller sees it',
+  )
+})
+
+test('the upgrade takes what has no files off sale and tells its sellers', async (t) => {
+  const own = await startTestShop(t)
+  const id = await own.product({ files: [], name: 'From before' })
+  const kept = await own.product({})
+  await sql`alter table products drop column off_sale_since, drop column off_sale_told_at`.execute(own.db)
+  const { readFile } = await import('node:fs/promises')
+  const file = new URL('../../schema/035_products_without_files.sql', import.meta.url)
+  await sql.raw(await readFile(file, 'utf8')).execute(own.db)
+  const { rows } = await sql<{ id: string; status: string }>`select id, status from products order by id`.execute(
+    own.db,
+  )
+  assert.deepEqual(Object.fromEntries(rows.map((row) => [row.id, row.status])), { [id]: 'draft', [kept]: 'active' })
+  await own.tellOffSale()
+  await eventually(
+    async () => (await own.mails('ann@shop.test')).filter(({ text }) => text.includes('From before')).length,
+    (count) => count === 1,
+  )
+})

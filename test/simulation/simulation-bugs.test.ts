@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Order } from './books.ts'
+import { historyOf } from './history.ts'
+import { problemsOf } from './invariants.ts'
+import { drainJobs, problemsAtTheEnd } from './quiet.ts'
+import { Run } from './run.ts'
+import { inWorld, runHistory } from './simulate.ts'
+import type { BankPayment } from './truth.ts'
+import type { World } from './world.ts'
+
+// That nothing is found in the simulated histories is worth something only where what is wrong would be found.
+
+describe('whatever is changed in what the service wrote, somebody complains', () => {
+  test('every list, every number, every word of a history that had everything', async () => {
+    const { order, truth } = await inWorld({}, eventfulOrder)
+    const complaints = (changed: Order) => [...problemsOf(changed, order, truth), ...problemsAtTheEnd(changed, truth)]
+    assert.deepEqual(complaints(order), [])
+    for (const [what, changed] of changesOf(order))
+      assert(complaints(changed).length > 0, `nobody minds that ${what}: ${JSON.stringify(changed)}`)
+    for (const payment of truth)
+      for (const kind of ['captures', 'refunds', 'disputes'] as const)
+        for (const one of payment[kind]) {
+          const lost = truth.map((each) => ({ ...each, [kind]: each[kind].filter((other) => other !== one) }))
+          assert(problemsOf(order, undefined, lost).length > 0, `nobody minds that the bank knows no ${kind} ${one.id}`)
+        }
+  })
+})
+
+describe('a service with a bug is found out', () => {
+  let world: World
+  let end: () => void
+  let ended: Promise<unknown>
+  before(async () => {
+    await new Promise<void>((ready, failed) => {
+      ended = inWorld({}, (one) => {
+        world = one
+        ready()
+        return new Promise<void>((resolve) => (end = resolve))
+      }).catch(failed)
+    })
+  })
+  after(async () => {
+    end()
+    await ended
+  })
+
+  /** A trigger stands for the bug: what the service wants to write, it writes otherwise. `seed`: of a history in which it shows. */
+  const bugs: [name: string, event: string, body: string, complaint: RegExp, seed?: number][] = [
+    [
+      'the fee is not given back',
+      'before insert on transfers',
+      `if new.kind = 'fee_refund' then return null; end if;`,
+      /of the fee/,
+    ],
+    [
+      'a refund is booked with one cent too much',
+      'before insert on transfers',
+      `if new.kind = 'refund' then new.amount_minor := new.amount_minor + 1; end if;`,
+      /not booked: refund/,
+    ],
+    ['the sale is not booked', 'before insert on transfers', `if new.kind = 'sale' then return null; end if;`, /sales/],
+    [
+      'who does not pay in time has paid',
+      'before update on orders',
+      `if new.state in ('processing', 'expired') then new.state := 'paid'; new.paid_at := now(); end if;`,
+      /paid with 0 sales/,
+      5,
+    ],
+    [
+      'the captures are written with another amount',
+      'before insert on captures',
+      `new.amount_minor := new.amount_minor + 1;`,
+      /the bank knows no such capture|sold for/,
+    ],
+    [
+      'a second capture is not noted',
+      'before insert on captures',
+      `if new.purpose = 'duplicate' then return null; end if;`,
+      /booked without a reason: held|answered with 500/,
+      9,
+    ],
+    [
+      'a paid order expires',
+      'before update on orders',
+      `if new.state = 'partially_refunded' then new.state := 'expired'; new.paid_at := null; end if;`,
+      /expired with 1 sales/,
+    ],
+    [
+      'a won dispute stays open',
+      'before update on disputes',
+      `if new.state = 'won' then new.state := 'open'; end if;`,
+      /booked without a reason: dispute_release/,
+    ],
+    [
+      'the receipt is sent twice',
+      'after insert on pgboss.job_common',
+      `if new.name = 'mail' and new.data->>'kind' = 'receipt' and new.data->>'again' is null then
+         insert into pgboss.job (name, data) values ('mail', new.data || '{"again": true}'); end if;`,
+      /receipts promised/,
+    ],
+    [
+      'the answer of a processor is forgotten',
+      'before update on payments',
+      `if old.state = 'starting' then return null; end if;`,
+      /which nobody knows|was never started/,
+    ],
+    [
+      'nobody sends a second capture back',
+      'before insert on pgboss.job_common',
+      `if new.name = 'refund' then return null; end if;`,
+      /did not go back|was never made/,
+    ],
+    [
+      'a use of a code is not given back',
+      'before update on discounts',
+      `if new.uses < old.uses then return null; end if;`,
+      /a code for/,
+      14,
+    ],
+    [
+      'a code is used more often than it may be',
+      'before update on discounts',
+      `if new.uses > old.uses then new.most_uses := new.most_uses + 5; end if;`,
+      /a code for/,
+    ],
+    [
+      'the timeline is silent about the payment',
+      'before insert on order_events',
+      `if new.what = 'paid' then return null; end if;`,
+      /0 times paid in its timeline/,
+    ],
+  ]
+  for (const [name, event, body, complaint, seed = 1] of bugs) {
+    test(name, async () => {
+      await world.client.query(`
+        create function bug() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
+        create trigger bug ${event} for each row execute function bug()`)
+      try {
+        const found = await firstFailure(world, seed)
+        assert.match(found, complaint)
+      } finally {
+        await world.client.query(`drop function bug() cascade`)
+      }
+    })
+  }
+})
+
+describe('a service with a bug in its code is found out', () => {
+  /** `seed`: of a history in which the bug shows. The bug replaces `from`, which must stand once in the file. */
+  const bugs: { name: string; file: string; from: string; to: string; complaint: RegExp; seed: number }[] = [
+    {
+      name: 'each start of a payment has a new idempotency key',
+      file: '/src/payments/attempts/start.ts',
+      from: 'key: attempt.id,',
+      to: 'key: attempt.id.slice(0, -2) + Math.floor(10 + Math.random() * 89),',
+      complaint: /2 payments were started side by side/,
+      seed: 3,
+    },
+    {
+      name: 'the reconciler lets an order expire although it could not ask the processor',
+      file: '/src/payments/asking/ask.ts',
+      from: 'if (failure && !(isUnaskable && order.forgotten)) throw failure',
+      to: '',
+      complaint: /it has expired, and its buyer can pay/,
+      seed: 21,
+    },
+  ]
+  for (const { name, complaint, seed, ...bug } of bugs)
+    test(name, async () => assert.match(await simulateWith(bug, seed), complaint))
+})
+
+/** What `npm run simulate` prints of a service with this bug, in a process of its own: a loaded module cannot be changed back. */
+function simulateWith(bug: { file: string; from: string; to: string }, seed: number): Promise<string> {
+  const folder = path.resolve(import.meta.dirname, '../..')
+  const plant = path.join(import.meta.dirname, 'plant.ts')
+  const script = path.join(folder, 'scripts', 'simulate.ts')
+  const args = ['--import', plant, script, '--runs', '40', '--seed', String(seed), '--lanes', '1', '--crashes', '0']
+  return new Promise((resolve) => {
+    const env = { ...process.env, PLANTED_BUG: JSON.stringify(bug) }
+    execFile(process.execPath, args, { cwd: folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr))
+  })
+}
+
+/** What is said of the first history, from that of `first` on, in which something is wrong. */
+async function firstFailure(world: World, first: number): Promise<string> {
+  for (let seed = first; seed < first + 40; seed++) {
+    const failure = await runHistory(world, seed, historyOf(seed, { crashes: 0 }))
+    if (failure) return failure.problems.join('\n')
+  }
+  return assert.fail('nobody has noticed')
+}
+
+/** An order that was paid twice, refunded in part, and disputed, in the end with more than was left. */
+async function eventfulOrder(world: World): Promise<{ order: Order; truth: BankPayment[] }> {
+  const run = new Run(world)
+  await run.checkOut({ good: world.goods.find(({ currency }) => currency === 'INR')!, key: undefined, ageHours: 0 })
+  const [id] = run.orders[0]!.payments
+  const { razorpay } = world
+  razorpay.pay(id!, { outcome: 'failed' })
+  const { id: sale } = razorpay.pay(id!, {})
+  await world.told()
+  razorpay.pay(id!, { evenIfPaid: true })
+  await world.told()
+  razorpay.refundInDashboard(sale, { amount: 9_900 })
+  await world.told()
+  razorpay.moveDispute(razorpay.openDispute(sale, { amount: 20_000 }).id, 'won')
+  razorpay.moveDispute(razorpay.openDispute(sale, { amount: 45_000 }).id, 'lost')
+  await world.told()
+  await drainJobs(run)
+  await world.told()
+  const [order] = await run.read()
+  assert.deepEqual(
+    [order!.state, order!.captures.length, order!.refunds.length, order!.disputes.length],
+    ['charged_back', 2, 2, 2],
+  )
+  return { order: order!, truth: run.truth([order!.id]) }
+}
+
+/** Each with one thing that is not as it was. */
+function* changesOf(order: Order): Generator<[what: string, changed: Order]> {
+  for (const [name, value] of Object.entries(order)) {
+    if (NOT_LOOKED_AT.has(name)) continue
+    for (const changed of otherValues(value)) yield [`${name} is changed`, { ...order, [name]: changed }]
+    if (!Array.isArray(value)) continue
+    for (const [at, item] of value.entries()) {
+      yield [`${name} ${at} is gone`, { ...order, [name]: value.toSpliced(at, 1) }]
+      if (name !== 'timeline') yield [`${name} ${at} is there twice`, { ...order, [name]: [...value, item] }]
+      if (typeof item !== 'object') continue
+      for (const [field, was] of Object.entries(item)) {
+        if (NOT_LOOKED_AT.has(`${name}.${field}`)) continue
+        for (const now of otherValues(was))
+          yield [`${name} ${at}: ${field} is ${now}`, { ...order, [name]: value.with(at, { ...item, [field]: now }) }]
+      }
+    }
+  }
+}
+
+const NOT_LOOKED_AT = new Set(['id', 'payments.processor', 'refunds.key'])
+
+function otherValues(value: unknown): unknown[] {
+  if (typeof value === 'number') return [value + 1, value - 1]
+  if (typeof value === 'boolean') return [!value]
+  return typeof value === 'string' ? [`${value}x`] : []
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findEmbedded } from '../../src/kit/embedded.ts'
+import { findPostmaster } from '../../src/kit/embedded/pid-file.ts'
+import { type Ends, SECRET } from './shop.ts'
+
+// The service as it really runs: a process of its own, which can be killed.
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const START_TIMEOUT_MS = 60_000
+/** Longer than any limit of the service's own: what takes longer hangs. */
+const HANGS_AFTER_MS = 30_000
+
+export interface Reply {
+  status: number
+  headers: http.IncomingHttpHeaders
+  body: any
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+/** What a program finds around it on any machine, and what the last one has compiled: none of our settings. */
+export function bareEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
+}
+
+/** Starts src/main.ts on `dataDir`, and waits until it says that it is ready. Killed with the test. */
+export async function startService(t: Ends, dataDir: string, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      ...bareEnvironment(),
+      DATA_DIR: dataDir,
+      PORT: '0',
+      SECRET,
+      LIMITS: 'off',
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => kill(child))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+  const [url, productId] = await new Promise<[string, string]>((resolve, reject) => {
+    const fail = (why: string) => {
+      clearTimeout(timer)
+      reject(new Error(`the service ${why}:\n${output}`))
+    }
+    const timer = setTimeout(fail, START_TIMEOUT_MS, 'did not start in time')
+    child.once('exit', (code, signal) => fail(`ended with ${code ?? signal}`))
+    child.stdout.on('data', () => {
+      const product = /(http:\/\/\S+)\/pay\/\?product=(prod_\w+)/.exec(output)
+      if (!product || !output.includes('/api/docs')) return
+      clearTimeout(timer)
+      resolve([product[1]!, product[2]!])
+    })
+  })
+
+  const call = (method: string, address: string, body?: unknown, options?: RequestOptions) =>
+    request(method, url + address, body, options)
+  return {
+    url,
+    /** The demo product, in rupees. */
+    productId,
+    child,
+    call,
+    output: () => output,
+    kill: () => kill(child),
+
+    checkout: (idempotencyKey?: string, options: RequestOptions = {}) =>
+      call(
+        'POST',
+        '/api/checkout',
+        { productId, email: 'bob@example.com' },
+        {
+          ...options,
+          headers: { ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
+        },
+      ),
+    confirm: (clientSecret: string, scenario = 'success') =>
+      call('POST', '/api/sandbox/confirm', { clientSecret, rail: 'card', scenario }),
+    status: (orderId: string, sync = false) =>
+      call('GET', `/api/checkout/${orderId}/status?email=bob@example.com${sync ? '&sync=1' : ''}`),
+    /** The subjects of the mails about an order. */
+    async mails(orderId: string): Promise<string[]> {
+      const { body } = await call('GET', '/api/outbox?to=bob@example.com')
+      return body
+        .filter(({ text }: { text: string }) => text.includes(orderId))
+        .map(({ subject }: { subject: string }) => subject)
+    },
+  }
+}
+
+interface RequestOptions {
+  headers?: Record<string, string>
+  agent?: http.Agent
+  /** Called when all of it is with the machine, on its way. */
+  onSent?: () => void
+}
+
+/** One request over a connection of its own, unless an agent keeps some. Rejects when the connection fails. */
+export function request(
+  method: string,
+  url: string,
+  body?: unknown,
+  { headers = {}, agent, onSent = () => {} }: RequestOptions = {},
+): Promise<Reply> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const sent = http.request(
+      url,
+      {
+        method,
+        agent: agent ?? false,
+        headers: { ...(text !== undefined && { 'content-type': 'application/json' }), ...headers },
+        signal: AbortSignal.timeout(HANGS_AFTER_MS),
+      },
+      (response) => {
+        let answer = ''
+        response.setEncoding('utf8').on('data', (chunk) => (answer += chunk))
+        response.once('error', reject)
+        response.once('end', () => {
+          const isJson = /json/.test(response.headers['content-type'] ?? '')
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            body: isJson ? JSON.parse(answer) : answer,
+          })
+        })
+      },
+    )
+    sent.once('error', reject)
+    sent.once('finish', onSent)
+    sent.end(text)
+  })
+}
+
+/** kill -9, and gone. */
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** A folder for a service and its embedded PostgreSQL. */
+export function serviceFolder(t: Ends): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'till-service-'))
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Where the embedded PostgreSQL of a service is, and which process it is. */
+export function embeddedOf(dataDir: string): { pid: number; url: string } {
+  const dir = path.join(dataDir, 'postgres')
+  const [postmaster, url] = [findPostmaster(path.join(dir, 'data')), findEmbedded(dir)]
+  assert(postmaster && url, 'its PostgreSQL does not run')
+  return { pid: postmaster.pid, url }
+}
+
+/** Kills the embedded PostgreSQL of that folder, if it runs just now. */
+export function killEmbedded(dataDir: string): void {
+  const postmaster = findPostmaster(path.join(dataDir, 'postgres', 'data'))
+  if (postmaster) process.kill(postmaster.pid, 'SIGKILL')
+}
+
+/** A process and all its children. */
+export function familyOf(pid: number): number[] {
+  const parents = fs.existsSync('/proc/self/stat') ? parentsInProc() : parentsByPs()
+  return [pid, ...parents.filter(([, parent]) => parent === pid).map(([child]) => child)]
+}
+
+/** Every process with its parent, as Linux says it: a minimal one has no ps. */
+function parentsInProc(): [number, number][] {
+  const pids = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.flatMap((name): [number, number][] => {
+    try {
+      const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8')
+      return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]]
+    } catch {
+      return [] // it has ended meanwhile
+    }
+  })
+}
+
+function parentsByPs(): [number, number][] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
+}
+
+/** A wire to a database that can be cut and mended, or stall. */
+export async function startWire(t: Ends, databaseUrl: string) {
+  const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
+  const url = new URL(socketFolder ? databaseUrl.replace(socketFolder, 'socket.invalid') : databaseUrl)
+  const port = Number(url.port || 5432)
+  const target = socketFolder
+    ? { path: `${decodeURIComponent(socketFolder)}/.s.PGSQL.${port}` }
+    : { host: url.hostname.replace(/^\[|\]$/g, ''), port }
+  const ends = new Set<net.Socket>()
+  let stalled = false
+  const server = net.createServer((near) => {
+    const far = net.connect(target as net.NetConnectOpts)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(from)
+      from.on('data', (bytes) => to.write(bytes))
+      if (stalled) from.pause()
+      from.on('error', () => {})
+      from.once('close', () => {
+        ends.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  const listen = (at: number) => once(server.listen(at, '127.0.0.1'), 'listening')
+  await listen(0)
+  const at = (server.address() as net.AddressInfo).port
+  const cut = async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    for (const end of ends) end.destroy()
+    await closed
+  }
+  t.after(() => (server.listening ? cut() : undefined))
+  url.host = `127.0.0.1:${at}`
+  return {
+    url: url.href,
+    cut,
+    mend: () => listen(at),
+    /** From now on nothing passes, and nobody is told. */
+    stall() {
+      stalled = true
+      for (const end of ends) end.pause()
+    },
+    flow() {
+      stalled = false
+      for (const end of ends) end.resume()
+    },
+  }
+}

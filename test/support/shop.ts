@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { after, before } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { buildApp } from '../../src/app.ts'
+import type { Created, OrderStatus } from '../../src/checkout/schema.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { connect } from '../../src/kit/database.ts'
+import type { Deadlines } from '../../src/kit/deadlines.ts'
+import { type Log, newLog } from '../../src/kit/log.ts'
+import { migrate } from '../../src/kit/migrate.ts'
+import { derivedKey } from '../../src/kit/signing.ts'
+import { openStorage } from '../../src/kit/storage/open.ts'
+import type { PaymentSnapshot } from '../../src/processors/processor.ts'
+import { signature } from '../../src/processors/sandbox/notify.ts'
+import { addFile, createProduct, type NewProduct } from '../../src/products/products.ts'
+import { ensureSeller } from '../../src/sellers/sellers.ts'
+
+export const SECRET = 'a secret of the tests that is long enough'
+const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
+
+/** A service under test shares its machine with three more: how long a database may take is tried where it is the question. */
+const PATIENCE = { connectionTimeoutMillis: 60_000, statement_timeout: 60_000, query_timeout: 61_000 }
+
+export interface Answer<Body = any> {
+  status: number
+  body: Body
+  headers: Headers
+}
+
+/** Where the end of a test is noted: a test's context, or a whole file's. */
+export interface Ends {
+  after(end: () => unknown): void
+}
+
+export type TestShop = Awaited<ReturnType<typeof startTestShop>>
+
+export interface ShopOptions {
+  env?: Record<string, string>
+  databaseUrl?: string
+  log?: Log
+  /** Shorter or longer than the service's own. */
+  deadlines?: Partial<Deadlines>
+}
+
+/** A service of its own on a database of its own, in this process, over real HTTP. Ends with the test. */
+export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadlines = {} }: ShopOptions = {}) {
+  const url = databaseUrl ?? (await newDatabase(t))
+  const dataDir = await temporaryFolder(t)
+  if (databaseUrl) await takeAnySecretAndFiles(databaseUrl)
+  const settings = configOf({
+    DATA_DIR: dataDir,
+    DATABASE_URL: url,
+    SECRET,
+    LOG_LEVEL: 'silent',
+    LIMITS: 'off',
+    DEMO: '0',
+    ...env,
+  })
+  const config = { ...settings, deadlines: { ...settings.deadlines, ...deadlines } }
+  const onError = () => {}
+  const main = connect({ connectionString: url, ...PATIENCE }, { connections: 8, onError })
+  const reserved = connect({ connectionString: url, ...PATIENCE }, { connections: 3, onError })
+  let ownUrl = ''
+  const app = await buildApp({
+    config,
+    log: log ?? newLog(config.logLevel),
+    main,
+    reserved,
+    database: { connectionString: url },
+    ownUrl: () => ownUrl,
+    baseUrl: config.baseUrl ?? 'http://shop.test',
+    appUrl: config.appUrl ?? config.baseUrl ?? 'http://shop.test',
+  })
+  ownUrl = (await app.server.listen({ port: 0, host: '127.0.0.1' })).replace('[::1]', '127.0.0.1')
+  let closed = false
+  const close = async (requestsMs = 10_000) => {
+    if (closed) return
+    closed = true
+    await app.close(requestsMs)
+    await Promise.all([main.close(), reserved.close()])
+  }
+  t.after(() => close())
+
+  const storage = await openStorage(config)
+  const sellerId = await ensureSeller(main.db, { name: 'Ann', email: 'ann@shop.test', trusted: true })
+
+  async function call<Body = any>(
+    method: string,
+    address: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<Body>> {
+    const response = await fetch(ownUrl + address, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      redirect: 'manual',
+    })
+    const text = await response.text()
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      body: isJson && text ? JSON.parse(text) : (text as Body),
+      headers: response.headers,
+    }
+  }
+
+  const shop = {
+    url: ownUrl,
+    databaseUrl: url,
+    db: main.db,
+    config,
+    close,
+    sellerId,
+    call,
+    reconcile: app.reconcile,
+    backfill: app.backfill,
+    tellRecalled: app.tellRecalled,
+    tellSales: app.tellSales,
+    tellOffSale: app.tellOffSale,
+    compileSchemas: () => app.server.compileSchemas(),
+    schemaPatterns: app.server.schemaPatterns,
+
+    /** A product for sale, with one file of `bytes` unless told otherwise. */
+    async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {
+      const { files = [{ name: 'book.pdf', bytes: Buffer.from('a book') }], ...fields } = product
+      const id = await createProduct(main.db, {
+        sellerId,
+        name: 'A book',
+        description: 'About books.',
+        priceMinor: 1900,
+        currency: 'USD',
+        status: 'active',
+        ...fields,
+      })
+      for (const file of files) await shop.file(id, file)
+      return id
+    },
+
+    /** One more file of a product. Without any it is not for sale. */
+    file: (
+      productId: string,
+      { name, bytes }: { name: string; bytes: Buffer } = { name: 'book.pdf', bytes: Buffer.from('a book') },
+    ): Promise<string> =>
+      addFile(main.db, storage, productId, { name, contentType: 'application/pdf', bytes: Readable.from([bytes]) }),
+
+    /** A new order, of a new product unless one is named. */
+    async checkout(
+      fields: { productId?: string; email?: string } = {},
+      headers: Record<string, string> = {},
+    ): Promise<Created> {
+      const productId = fields.productId ?? (await shop.product())
+      const answer = await call<Created>(
+        'POST',
+        '/api/checkout',
+        { email: 'bob@example.com', ...fields, productId },
+        headers,
+      )
+      assert.equal(answer.status, 201, JSON.stringify(answer.body))
+      return answer.body
+    },
+
+    async status(orderId: string, email?: string, sync = false): Promise<OrderStatus> {
+      const query = new URLSearchParams({ ...(email !== undefined && { email }), ...(sync && { sync: '1' }) })
+      const answer = await call<OrderStatus>('GET', `/api/checkout/${orderId}/status?${query}`)
+      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      return answer.body
+    },
+
+    /** What the payment form does in the sandbox. */
+    confirm: (order: { clientSecret?: string | undefined }, scenario = 'success', rail = 'card') =>
+      call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail, scenario }),
+
+    /** Waits until the order's status is `wanted`, as a buyer who only looks would see it. */
+    async until(orderId: string, wanted: (status: OrderStatus) => boolean, seconds = 15): Promise<OrderStatus> {
+      for (const end = Date.now() + seconds * 1000; ;) {
+        const status = await shop.status(orderId, 'bob@example.com')
+        if (wanted(status)) return status
+        assert(Date.now() < end, `the order stayed ${JSON.stringify(status)}`)
+        await sleep(50)
+      }
+    },
+
+    /** An order that is paid. */
+    async paid(fields: { productId?: string; email?: string } = {}): Promise<Created & { status: string }> {
+      const order = await shop.checkout(fields)
+      assert.equal((await shop.confirm(order)).status, 200)
+      await shop.until(order.orderId, (status) => status.paid)
+      return order
+    },
+
+    /** What the sandbox itself holds of an order's payment. */
+    async sandboxPayment(orderId: string): Promise<PaymentSnapshot> {
+      const { rows } = await sql<{
+        payment: PaymentSnapshot
+      }>`select payment from sandbox_payments where payment->>'orderId' = ${orderId}`.execute(main.db)
+      return rows[0]!.payment
+    },
+
+    /** Sends a notification as the processor would: signed now, unless told otherwise. */
+    notify(
+      event: { id?: string; type?: string; payment?: unknown },
+      {
+        secret = SECRET,
+        seconds = Math.floor(Date.now() / 1000),
+        headers = {},
+      }: { secret?: string; seconds?: number; headers?: Record<string, string> } = {},
+    ) {
+      const id = event.id ?? `evt_${randomBytes(8).toString('hex')}`
+      const body = JSON.stringify({ type: 'payment.captured', ...event, id })
+      return call('POST', '/api/webhooks/sandbox', body, {
+        ...signature(derivedKey(secret, 'sandbox webhook'), id, seconds, body),
+        ...headers,
+      })
+    },
+
+    async transfers(orderId: string): Promise<{ kind: string; debit: string; credit: string; amountMinor: number }[]> {
+      const { rows } = await sql<{ kind: string; debit: string; credit: string; amountMinor: number }>`
+        select kind, debit_account as debit, credit_account as credit, amount_minor as "amountMinor"
+        from transfers where order_id = ${orderId} order by created_at, kind desc`.execute(main.db)
+      return rows
+    },
+
+    async mails(to = 'bob@example.com'): Promise<{ subject: string; text: string; html: string }[]> {
+      return (await call('GET', `/api/outbox?to=${encodeURIComponent(to)}`)).body
+    },
+  }
+  return shop
+}
+
+/**
+ * The settings as the service reads them, but for one thing that no service may have: https addresses beside an outbox. A test
+ * needs the first to see what a browser is told, and the second to read the codes. So they are put into what was read.
+ */
+function configOf(env: Record<string, string>): Config {
+  if (env.PUBLIC) return readConfig(env)
+  const { BASE_URL, APP_URL, COOKIE_DOMAIN, ...rest } = env
+  return { ...readConfig(rest), baseUrl: BASE_URL, appUrl: APP_URL, cookieDomain: COOKIE_DOMAIN }
+}
+
+/** Asks again until the answer is as wanted, and fails with the last one when it never is, by a clock that no test sets. */
+export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, seconds = 15): Promise<T> {
+  for (const end = performance.now() + seconds * 1000; ;) {
+    const answer = await ask()
+    if (wanted(answer)) return answer
+    assert(performance.now() < end, `it stayed ${JSON.stringify(answer)}`)
+    await sleep(50)
+  }
+}
+
+/** The answer is a problem (RFC 9457) of that status and code, with nothing in it that is not for the caller. */
+export function assertProblem(answer: Answer, status: number, code: string): void {
+  const { body, headers } = answer
+  assert.deepEqual({ status: answer.status, code: body?.code }, { status, code }, JSON.stringify(body))
+  assert.equal(headers.get('content-type'), 'application/problem+json')
+  assert.equal(headers.get('cache-control'), 'no-store')
+  const { fields, ...rest } = body
+  assert.deepEqual(Object.keys(rest).sort(), ['code', 'detail', 'requestId', 'status', 'title', 'type'])
+  assert.equal(body.status, status)
+  assert.equal(body.requestId, headers.get('x-request-id'))
+  // a card's number can also stand in the address, which has no fields
+  if (code !== 'card_number_refused')
+    assert.equal(
+      fields !== undefined,
+      code === 'validation_failed',
+      'fields are there for a failed validation or a card’s number, and only then',
+    )
+  for (const field of fields ?? []) {
+    assert.deepEqual(Object.keys(field).sort(), ['message', 'path'])
+    assert(field.path !== '' && field.message !== '')
+  }
+  assert.doesNotMatch(JSON.stringify(body), /node_modules|node:internal|select |insert |\.ts:\d/)
+}
+
+/** One service for all the tests of a file, which then share nothing but that it runs: each has its own products and orders. */
+export function sharedShop(options?: Parameters<typeof startTestShop>[1]): () => TestShop {
+  const ends: (() => unknown)[] = []
+  let shop: TestShop | undefined
+  before(async () => {
+    shop = await startTestShop({ after: (end) => ends.push(end) }, options)
+  })
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return () => {
+    assert(shop, 'the service did not start')
+    return shop
+  }
+}
+
+/** An empty folder that goes with the test. */
+export async function temporaryFolder(t: Ends): Promise<string> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'till-test-'))
+  t.after(() => fs.rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A database with the schema and nothing in it, a copy of one that is made once a run. Goes with the test. */
+export async function newDatabase(t: Ends): Promise<string> {
+  const server = process.env.TEST_DATABASE_URL
+  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
+  const name = `t_${randomBytes(8).toString('hex')}`
+  await asAdmin(server, async (client) => {
+    await client.query(`select pg_advisory_lock(hashtext('till test template'))`)
+    const { rows } = await client.query(`select 1 from pg_database where datname = 'till_template'`)
+    if (rows.length === 0) await makeTemplate(client, server)
+    await client.query(`create database ${name} template till_template strategy file_copy`)
+  })
+  t.after(() => asAdmin(server, (client) => client.query(`drop database if exists ${name} with (force)`)))
+  return databaseOf(server, name)
+}
+
+async function makeTemplate(client: pg.Client, server: string): Promise<void> {
+  // a run that was killed in the middle has left one
+  await client.query('drop database if exists till_making')
+  await client.query('create database till_making')
+  const url = databaseOf(server, 'till_making')
+  const connection = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  await migrate(connection.db, SCHEMA)
+  await connection.close()
+  // what every service makes at its first start: its queues
+  const ends: (() => unknown)[] = []
+  await startTestShop({ after: (end) => ends.push(end) }, { databaseUrl: url })
+  for (const end of ends.reverse()) await end()
+  await asAdmin(url, (client) => client.query('delete from sellers; delete from installation; delete from pgboss.job'))
+  // a test says itself when the clock strikes: by the real one, some test or other would meet a full minute
+  await asAdmin(url, (client) => client.query(`update pgboss.version set cron_on = now() + interval '1 year'`))
+  // renamed when whole: a test that finds the template finds all of it
+  await client.query('alter database till_making rename to till_template')
+}
+
+/** Another service on a database that one has used before has other files and perhaps another secret; start.test.ts tries what then holds. */
+const takeAnySecretAndFiles = (url: string) =>
+  asAdmin(url, (client) =>
+    client.query('update installation set secret_fingerprint = null, storage_confirmed_at = null'),
+  )
+
+function databaseOf(server: string, name: string): string {
+  const at = /^(.*\/)[^/?]+(\?.*)?$/.exec(server)
+  assert(at, 'TEST_DATABASE_URL names a database')
+  return `${at[1]}${name}${at[2] ?? ''}`
+}
+
+async function asAdmin(server: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
