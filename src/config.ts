@@ -1,16 +1,16 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type IdpConfig, readIdentityProvider } from './config/identity-provider.ts'
-import { LIMITS, type Limits } from './config/limits.ts'
-import { type ProcessorsConfig, readProcessors } from './config/processors.ts'
+import { readIdentityProvider } from './config/identity-provider.ts'
+import { LIMITS } from './config/limits.ts'
+import { readProcessors } from './config/processors.ts'
 import { problemsOfKeys, problemsOfPrivate, problemsOfPublic } from './config/public.ts'
 import { type Environment, newReader } from './config/reader.ts'
-import { type StorageConfig, readStorage } from './config/storage.ts'
+import { readStorage } from './config/storage.ts'
+import type { Config } from './config/shape.ts'
 import { CannotStart } from './kit/cannot-start.ts'
-import { DEADLINES, type Deadlines } from './kit/deadlines.ts'
+import { DEADLINES } from './kit/deadlines.ts'
 import { storedSecret } from './kit/stored-secret.ts'
 import {
-  type TrustedProxy,
   cookieDomain,
   limitList,
   oneOf,
@@ -23,48 +23,7 @@ import {
   yesOrNo,
 } from './kit/settings.ts'
 
-export interface Config extends ProcessorsConfig, StorageConfig {
-  readonly port: number
-  readonly host: string
-  /** Where the API and the pages are reached. Absent: at the address the service comes to listen on. */
-  readonly baseUrl: string | undefined
-  readonly appUrl: string | undefined
-  /** What the session cookie is scoped to. Absent: the API's own host. */
-  readonly cookieDomain: string | undefined
-  readonly isPublic: boolean
-  /** A demo that a container or a local network reaches: the outbox asks for its token there. */
-  readonly demoOnNetwork: boolean
-  readonly dataDir: string
-  /** Absent: the embedded PostgreSQL in `dataDir`. */
-  readonly databaseUrl: string | undefined
-  /** The largest file, and how much a seller may keep here in all, trusted by the operator and not: 0 is no limit. */
-  readonly uploads: { readonly maxBytes: number; readonly quotaBytes: number; readonly untrustedQuotaBytes: number }
-  /** The first signs, all verify. */
-  readonly secrets: readonly string[]
-  /** Closed: only who is a seller already can sign in. */
-  readonly signup: 'open' | 'closed'
-  /** Absent: nobody signs in through an identity provider. */
-  readonly idp: IdpConfig | undefined
-  /** Absent: mails are kept for the outbox page. */
-  readonly smtpUrl: string | undefined
-  readonly mailFrom: string
-  /** To the mail server, at most: so many for codes, and as many for all else. */
-  readonly mailConnections: number
-  readonly statementPrefix: string
-  readonly orderTtlHours: { readonly instant: number; readonly bank: number }
-  readonly limits: Limits
-  readonly trustProxy: TrustedProxy
-  /** What a scraper of /metrics proves that it may. Absent: only this machine reads them, and no machine where `isPublic`. */
-  readonly metricsToken: string | undefined
-  /** How long the service serves on after SIGTERM, so that a proxy in front notices first. */
-  readonly drainSeconds: number
-  /** Not read from the environment. */
-  readonly deadlines: Deadlines
-  readonly logLevel: string
-  readonly demo: boolean
-  /** Started by `npm start`, which passes no signals on. */
-  readonly startedByNpm: boolean
-}
+export type { Config }
 
 /** As much as a store takes in the parts we make. */
 const LARGEST_FILE = 64 * 1024 ** 3

@@ -83,6 +83,36 @@ test('a room knows the rooms before it, and none after', () => {
   }
 })
 
+test('no file imports itself through others, not even for a type', () => {
+  const imports = new Map(
+    [...all, ...sources('web').map((one) => ({ ...one, file: `../web/${one.file}` }))].map(({ file, code }) => [
+      file,
+      // what is loaded later, when it is needed, may look back
+      [...code.matchAll(/^(?:import|export)\b[^'"=:;(]*['"](\.[^'"]+)['"]/gm)]
+        .map(([, name]) => name!)
+        .map((name) => path.posix.normalize(path.posix.join(path.posix.dirname(file), name))),
+    ]),
+  )
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, above: readonly string[]): void => {
+    if (above.includes(file)) return void circles.push([...above.slice(above.indexOf(file)), file].join(' → '))
+    if (done.has(file)) return
+    for (const next of imports.get(file) ?? []) visit(next, [...above, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) visit(file, [])
+  assert.deepEqual(circles, [])
+})
+
+test('the processors have never heard of an order’s row, a seller or a product', () => {
+  const tables = where(
+    src.filter(({ file }) => file.startsWith('processors/')),
+    /\b(?:from|into|update|join)\s+(?:orders|products|payments|sellers|files|transfers|captures|refunds|disputes)\b/,
+  )
+  assert.deepEqual(tables, [])
+})
+
 test('the kit has never heard of what is sold', () => {
   const words = /\b(order|orders|seller|buyer|product|refund|dispute|checkout)s?\b/i
   const tables = where(

@@ -2,17 +2,23 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { inTransaction } from '../kit/database.ts'
 import { type Server, neverCached } from '../kit/http.ts'
-import { countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
-import type { OrderView } from '../orders/find.ts'
-import { refuseFreeMails } from '../orders/free-mails.ts'
+import type { FindOrder } from '../orders/find.ts'
+import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { isDelivered } from '../orders/states.ts'
-import type { AskedBy, CheckoutParts } from './routes.ts'
+import type { Db } from '../kit/database.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import type { MatchingAddress } from './matching-address.ts'
 import { ReceiptRequest, StatusParams } from './schema.ts'
 
-interface Asked {
+interface ReceiptRouteParts {
+  db: Db
+  jobs: Jobs
+  findOrder: FindOrder
+  limits: { receipt?: Limit } & Partial<Record<keyof FreeMailLimits, Limit>>
   refuseUnknown: (request: FastifyRequest) => Promise<never>
-  matchingAddress: (order: OrderView, asked: AskedBy) => Promise<string | undefined>
+  matchingAddress: MatchingAddress
 }
 
 const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
@@ -20,8 +26,7 @@ const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again lat
 /** A buyer has the receipt sent again. */
 export function receiptRoute(
   server: Server,
-  { db, jobs, findOrder, limits }: CheckoutParts,
-  { refuseUnknown, matchingAddress }: Asked,
+  { db, jobs, findOrder, limits, refuseUnknown, matchingAddress }: ReceiptRouteParts,
 ): void {
   server.post(
     '/api/checkout/:orderId/receipt',

@@ -2,10 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type Limit, countUses, limited, networkOf, refuseBeyond } from '../kit/limits.ts'
+import { type Limit, limited, networkOf } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
-import { isMovingTo } from '../buyers/order-moves.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
@@ -15,6 +14,7 @@ import { processorFor } from '../processors/routing.ts'
 import { startPayment } from '../payments/attempts/start.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { limitCodeGuesses } from './guesses.ts'
+import { addressMatcher } from './matching-address.ts'
 import { productView } from './products.ts'
 import { receiptRoute } from './receipt-route.ts'
 import {
@@ -54,6 +54,7 @@ type CheckoutLimit =
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
 export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
   const { db, processors, createOrder, findOrder, limits } = parts
+  const matchingAddress = addressMatcher(parts)
   // who tries ids that are none has a limit over all of them
   const most = limits.status
   const misses = most && server.createRateLimit({ max: most.count, timeWindow: most.seconds * 1000 })
@@ -193,58 +194,11 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       const synced = wantsSync && (await syncOrder(parts, orderId))
       const order = await findOrder(orderId)
       if (!order) return refuseUnknown(request)
-      const address = await matchingAddress(parts, order, request.query)
+      const address = await matchingAddress(order, request.query)
       const statusToken = address === undefined ? undefined : parts.statusTokens.tokenFor(orderId, address)
       return statusOf(order, { links: parts.links, synced: wantsSync ? synced : undefined, statusToken })
     },
   )
 
-  receiptRoute(server, parts, {
-    refuseUnknown,
-    matchingAddress: (order, asked) => matchingAddress(parts, order, asked),
-  })
-}
-
-const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
-/** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
-const underWay = new Map<string, number>()
-
-/** What a request shows of itself: an address, and the order's token where it has one. */
-export interface AskedBy {
-  email?: string | undefined
-  token?: string | undefined
-}
-
-/**
- * The address that is asked with, if it is the order's or becomes it: undefined for a wrong one. Wrong ones are counted, over all instances, and too many end the guessing, for right ones too.
- * A buyer who shows the token of a right address with it is not counted with those who guess.
- */
-async function matchingAddress(
-  { db, limits, statusTokens }: CheckoutParts,
-  { id, email, wrongEmails }: { id: string; email: string; wrongEmails: number },
-  { email: given, token }: AskedBy,
-): Promise<string | undefined> {
-  if (given === undefined || given === '') return undefined
-  // a "+" that a client forgot to encode arrives as a space, which no address has
-  const address = canonicalEmail(given).replaceAll(' ', '+')
-  // an order that is on its way to another mailbox opens with both addresses
-  const matches = address === email || (await isMovingTo(db, id, address))
-  const limit = limits.wrong_email
-  if (!limit) return matches ? address : undefined
-  if (matches && token && statusTokens.isGood(token, id, address)) return address
-  const guesses = underWay.get(id) ?? 0
-  if (wrongEmails + guesses >= limit.count) {
-    const more = { retryAfterSeconds: limit.seconds, limitCount: limit.count }
-    throw new Refusal('rate_limited', TOO_MANY_GUESSES, more)
-  }
-  if (matches) return address
-  underWay.set(id, guesses + 1)
-  try {
-    refuseBeyond(await countUses(db, [{ key: `wrong_email:${id}`, limit }]), TOO_MANY_GUESSES)
-  } finally {
-    const left = underWay.get(id)! - 1
-    if (left > 0) underWay.set(id, left)
-    else underWay.delete(id)
-  }
-  return undefined
+  receiptRoute(server, { ...parts, refuseUnknown, matchingAddress })
 }

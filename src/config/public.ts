@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from './shape.ts'
 import { isLocalName, isLoopback } from '../kit/settings.ts'
 import { modeOf } from './processors.ts'
 import type { Reader } from './reader.ts'

@@ -1,5 +1,16 @@
 import { STATUS_CODES } from 'node:http'
-import type { Problem } from './schema.ts'
+
+/** What every answer that is not a success carries (RFC 9457). */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: string
+  /** Only of `validation_failed`. */
+  fields?: FieldProblem[]
+  requestId: string
+}
 
 /** Every code an answer can carry, and the one place that gives it a status and a title (RFC 9457). */
 const PROBLEMS = {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { ProblemCode } from './errors.ts'
+import type { Problem as ProblemBody, ProblemCode } from './errors.ts'
 
 const WHY = 'Why the request was refused (RFC 9457).'
 
@@ -16,7 +16,7 @@ export const Problem = Type.Object(
   },
   { description: WHY },
 )
-export type Problem = Type.Static<typeof Problem>
+export type Problem = ProblemBody
 
 /**
  * The refusals among a route's answers, for the API's description: these codes are the route's own. Those that every route of

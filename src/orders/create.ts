@@ -8,34 +8,8 @@ import type { Jobs } from '../kit/jobs.ts'
 import { isForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
+import type { CreatedOrder, NewOrder, OrderRow } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
-import type { State } from './states.ts'
-
-export interface NewOrder {
-  productId: string
-  /** The buyer's address, already trimmed and lower-cased. */
-  email: string
-  /** What the buyer gives, in minor units: read only where the buyer may say. */
-  chosenMinor?: number | undefined
-  /** As it was typed. */
-  discountCode?: string | undefined
-  /** The client's own name for this request: the same one never makes two orders. */
-  idempotencyKey?: string | undefined
-  /** From where it is ordered, as networks are counted. */
-  network?: string | undefined
-}
-
-export interface CreatedOrder {
-  id: string
-  amountMinor: number
-  /** What a code took off; the price without it was both together. */
-  discountMinor: number
-  currency: string
-  statementDescriptor: string
-  state: State
-  /** It holds one of the few uses of a code. */
-  hasLimitedCode: boolean
-}
 
 export interface OrderSettings {
   /** What every line on a bank statement begins with. */
@@ -55,14 +29,6 @@ const MOST_AT_ONCE = 64
 const FIRST_LOOK_SECONDS = 60
 /** Few enough that one statement ends well within its time. */
 const FORGET_AT_ONCE = 2000
-
-export interface OrderRow extends NewOrder {
-  id: string
-  keyHash: Buffer | null
-  /** As it was kept before keys belonged to a product and an address. */
-  plainKeyHash: Buffer | null
-  requestHash: Buffer | null
-}
 
 const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   discount_not_valid: DISCOUNT_NOT_VALID,

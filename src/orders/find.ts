@@ -7,6 +7,9 @@ import { chargedBackMinor, isFullRefundPending } from './going-back.ts'
 import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
 
+/** The limit's key for wrong addresses that were tried with an order. */
+export const wrongEmailKey = (orderId: string): string => `wrong_email:${orderId}`
+
 export interface OrderFile {
   id: string
   name: string
@@ -69,7 +72,7 @@ export function orderFinder(db: Db): FindOrder {
         case when o.state = 'processing' then
           exists (select from payments p where p.order_id = o.id and p.state = 'processing')
           else false end as "bankAtWork",
-        coalesce((select l.count from limits l where l.key = 'wrong_email:' || o.id and l.until > now()), 0) as "wrongEmails",
+        coalesce((select l.count from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(e), '[]') from (
           select id, at, what from order_events where order_id = o.id) e) as events,
         o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.going_back as "goingBack",

@@ -1,3 +1,4 @@
+import { wrongEmailKey } from './find.ts'
 import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 
@@ -37,6 +38,6 @@ export async function moveToMailbox(tx: Tx, orderId: string, email: string): Pro
     from (select id, email from orders where id = ${orderId} for update) before
     where o.id = before.id and before.email <> ${email}
     returning before.email as "oldEmail"`.execute(tx)
-  await sql`delete from limits where key = 'wrong_email:' || ${orderId}`.execute(tx)
+  await sql`delete from limits where key = ${wrongEmailKey(orderId)}`.execute(tx)
   return rows[0]?.oldEmail
 }

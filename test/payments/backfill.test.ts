@@ -15,7 +15,7 @@ import {
   ProcessorUnavailable,
 } from '../../src/processors/processor.ts'
 import { recordWithoutEffect } from '../../src/payments/settle/unseen-events.ts'
-import type { Fact, Outcome } from '../../src/payments/settle/settle.ts'
+import type { Fact, Outcome } from '../../src/payments/settle/fact.ts'
 import { copyOf } from '../support/copied.ts'
 import { RECEIPT, mailsAbout, query, times } from '../stand-ins/processor.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'

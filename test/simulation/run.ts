@@ -1,6 +1,5 @@
 import type { Answer } from '../support/shop.ts'
 import { type Order, readOrders } from './books.ts'
-import type { RefundRequest } from './sellers.ts'
 import { type BankPayment, razorpayPayments, stripePayments } from './truth.ts'
 import type { Good, World } from './world.ts'
 
@@ -29,6 +28,14 @@ export interface Checkout {
 
 /** For so long a key is sure to be known; at some moment after a day it is forgotten. */
 const KEY_HOURS = 23
+
+/** What a seller has asked for, and can ask for again. */
+export interface RefundRequest {
+  orderId: string
+  key: string
+  amount: number | undefined
+  refundId?: string
+}
 
 let runs = 0
 

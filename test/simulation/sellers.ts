@@ -1,13 +1,5 @@
 import type { Random } from './random.ts'
-import type { Run } from './run.ts'
-
-/** What a seller has asked for, and can ask for again. */
-export interface RefundRequest {
-  orderId: string
-  key: string
-  amount: number | undefined
-  refundId?: string
-}
+import type { RefundRequest, Run } from './run.ts'
 
 /** The seller refunds all or a part of an order, with a key, now and then two times at once. */
 export async function refund(run: Run, random: Random): Promise<string | undefined> {

@@ -3,20 +3,15 @@ import type { ProductView } from '../ui/api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
-import { openCheckout, type Checkout } from './checkout.ts'
+import { openCheckout } from './checkout.ts'
 import { ContactStep } from './contact-step.tsx'
 import { Delivered } from './delivered.tsx'
 import { Ended } from './ended.tsx'
 import { PaymentStep } from './payment-step.tsx'
-import { viewOf, type State, type View } from './state.ts'
+import { viewOf, type View } from './state.ts'
+import type { StepProps } from './step-props.ts'
 import { Summary } from './summary.tsx'
 import { Waiting } from './waiting.tsx'
-
-export interface StepProps {
-  product: ProductView
-  checkout: Checkout
-  state: State
-}
 
 /** Two columns: what is bought, and the step the buyer is at. */
 export function CheckoutPage({ product, returned }: { product: ProductView; returned?: string | undefined }) {

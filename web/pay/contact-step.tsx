@@ -5,7 +5,7 @@ import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
 import { ApiError } from '../ui/api.ts'
-import type { StepProps } from './checkout-page.tsx'
+import type { StepProps } from './step-props.ts'
 import type { OfferProps } from './offer-part.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 

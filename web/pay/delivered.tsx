@@ -2,7 +2,7 @@ import { Files } from '../ui/files.tsx'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
-import type { StepProps } from './checkout-page.tsx'
+import type { StepProps } from './step-props.ts'
 import { OrderLink } from './order-link.tsx'
 
 /** Paid: the files, and nothing that asks for money. */

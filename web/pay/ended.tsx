@@ -1,7 +1,7 @@
 import type { Status } from '../ui/api.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import type { StepProps } from './checkout-page.tsx'
+import type { StepProps } from './step-props.ts'
 import { OrderLink } from './order-link.tsx'
 import wordsUrl from './ended-words.json?url&no-inline'
 import { useWords } from './use-words.ts'

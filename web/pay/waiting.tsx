@@ -1,7 +1,7 @@
 import { Notice } from '../ui/notice.tsx'
 import { Progress, type Step } from '../ui/progress.tsx'
 import { sentence } from '../ui/words.ts'
-import type { StepProps } from './checkout-page.tsx'
+import type { StepProps } from './step-props.ts'
 import { useElapsed } from './elapsed.ts'
 import { OrderLink } from './order-link.tsx'
 

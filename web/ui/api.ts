@@ -1,8 +1,8 @@
 import type { Created, OrderStatus, ProductView } from '../../src/checkout/schema.ts'
 import { tokenOf } from './my-orders.ts'
-import { apiBase } from './page-data.ts'
+import { apiBase, type Problem } from './page-data.ts'
 
-export type { Created, OrderStatus, ProductView }
+export type { Created, OrderStatus, Problem, ProductView }
 export type Rail = ProductView['rails'][number]
 export type Status = OrderStatus['status']
 export type Download = OrderStatus['downloads'][number]
@@ -21,13 +21,6 @@ export interface Mail {
   text: string
   html: string
   sentAt: string
-}
-
-export interface Problem {
-  status: number
-  code: string
-  detail: string
-  fields?: { path: string; message: string }[]
 }
 
 /** A "no" of the service, or no answer at all: then the code is `unreachable` and the outcome is unknown. */

@@ -1,4 +1,11 @@
-import type { Problem, ProductView } from './api.ts'
+import type { ProductView } from '../../src/checkout/schema.ts'
+
+export interface Problem {
+  status: number
+  code: string
+  detail: string
+  fields?: { path: string; message: string }[]
+}
 
 /** What the server writes into `<script id="till-data">` of every page it serves. On a static host the element is empty. */
 export interface PageData {

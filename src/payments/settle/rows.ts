@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Change, type Tx, genericPlanArray } from '../../kit/database.ts'
 import type { CapturePurpose, Effects } from './payment-record.ts'
 import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/processor.ts'
-import type { Fact, Outcome } from './settle.ts'
+import type { Fact, Outcome } from './fact.ts'
 
 // The tables of this slice, written a list at a time. What is there already stays as it is: a repeat writes nothing.
 

@@ -22,22 +22,9 @@ import {
 import { renewHolds } from '../../orders/discounts/uses.ts'
 import { newSales } from '../../orders/sale-mails.ts'
 import { decide } from './decide.ts'
+import type { Fact, Outcome } from './fact.ts'
 import type { Effects, PaymentRecord } from './payment-record.ts'
-import type { PaymentSnapshot, ProcessorEvent } from '../../processors/processor.ts'
 import * as rows from './rows.ts'
-
-/** What a processor said, and how we heard it: in a notification, or because we asked. */
-export interface Fact {
-  processor: string
-  payment: PaymentSnapshot
-  event?: ProcessorEvent | undefined
-}
-
-/**
- * `applied`: what was new in it is booked. `repeat`: nothing was new. `unknown_payment`: not a payment of ours: no effect.
- * `too_early`: it names an order of ours whose payment we have not stored yet: it must come again.
- */
-export type Outcome = 'applied' | 'repeat' | 'unknown_payment' | 'too_early'
 
 export type Settle = (fact: Fact, how?: Coming) => Promise<Outcome>
 

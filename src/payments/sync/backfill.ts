@@ -6,7 +6,7 @@ import type { Syncing } from './sync.ts'
 import { syncLater } from './later.ts'
 import { type RecordedAs, unseenEvents, recordWithoutEffect } from '../settle/unseen-events.ts'
 import { PaymentUnknown, type Processor, type ProcessorEvent } from '../../processors/processor.ts'
-import type { Outcome } from '../settle/settle.ts'
+import type { Outcome } from '../settle/fact.ts'
 
 /** How often a list is walked. What a notification tells in time is only skipped there. */
 const PAUSE_SECONDS = 3600

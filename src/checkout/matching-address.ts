@@ -1,0 +1,61 @@
+import { isMovingTo } from '../buyers/order-moves.ts'
+import type { Db } from '../kit/database.ts'
+import { canonicalEmail } from '../kit/email.ts'
+import { Refusal } from '../kit/errors.ts'
+import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
+import { wrongEmailKey } from '../orders/find.ts'
+import type { StatusTokens } from '../orders/status-tokens.ts'
+
+interface MatcherParts {
+  db: Db
+  limits: { wrong_email?: Limit }
+  statusTokens: StatusTokens
+}
+
+/** What a request shows of itself: an address, and the order's token where it has one. */
+export interface AskedBy {
+  email?: string | undefined
+  token?: string | undefined
+}
+
+export type MatchingAddress = (
+  order: { id: string; email: string; wrongEmails: number },
+  asked: AskedBy,
+) => Promise<string | undefined>
+
+const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
+
+/**
+ * Returns the address of a request when it is the order's, or the one that the order moves to, and undefined when it is another.
+ * The database counts wrong addresses for each order, over all instances. Beyond the limit every address is refused with
+ * `rate_limited`, the right one too, unless the request shows the order's token: a stranger's guesses do not lock out the buyer.
+ */
+export function addressMatcher({ db, limits, statusTokens }: MatcherParts): MatchingAddress {
+  /** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
+  const underWay = new Map<string, number>()
+
+  return async ({ id, email, wrongEmails }, { email: given, token }) => {
+    if (given === undefined || given === '') return undefined
+    // a "+" that a client forgot to encode arrives as a space, which no address has
+    const address = canonicalEmail(given).replaceAll(' ', '+')
+    const matches = address === email || (await isMovingTo(db, id, address))
+    const limit = limits.wrong_email
+    if (!limit) return matches ? address : undefined
+    if (matches && token && statusTokens.isGood(token, id, address)) return address
+    const guesses = underWay.get(id) ?? 0
+    if (wrongEmails + guesses >= limit.count) {
+      const more = { retryAfterSeconds: limit.seconds, limitCount: limit.count }
+      throw new Refusal('rate_limited', TOO_MANY_GUESSES, more)
+    }
+    if (matches) return address
+    underWay.set(id, guesses + 1)
+    try {
+      refuseBeyond(await countUses(db, [{ key: wrongEmailKey(id), limit }]), TOO_MANY_GUESSES)
+    } finally {
+      const left = underWay.get(id)! - 1
+      if (left > 0) underWay.set(id, left)
+      else underWay.delete(id)
+    }
+    return undefined
+  }
+}
