@@ -3,10 +3,10 @@
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
 import { Refusal } from '../src/kit/errors.ts'
-import { withdrawFile } from '../src/products/recall.ts'
+import { recallFile } from '../src/products/recall.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
-const [WITHDRAWN, NO_SUCH_FILE, NOT_DONE] = [0, 1, 2]
+const [RECALLED, NO_SUCH_FILE, NOT_DONE] = [0, 1, 2]
 const USAGE = 'npm run recall -- file_… "what buyers are told"'
 /** PostgreSQL’s, for a column or a table that is not there. */
 const MISSING = new Set(['42703', '42P01'])
@@ -17,8 +17,8 @@ let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
 let status = NOT_DONE
 try {
   database = await ownDatabase(config)
-  await withdraw(database.url)
-  status = WITHDRAWN
+  await recall(database.url)
+  status = RECALLED
 } catch (error) {
   if (error instanceof Refusal && error.code === 'file_not_found') status = NO_SUCH_FILE
   console.error(saidOf(error))
@@ -26,15 +26,15 @@ try {
 await database?.stop()
 process.exit(status)
 
-async function withdraw(url: string): Promise<void> {
+async function recall(url: string): Promise<void> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
   try {
-    const { name, productName, withdrawnAt, reason, already, elsewhere } = await withdrawFile(db, wanted)
+    const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallFile(db, wanted)
     const file = `${plain(name)} of ${plain(productName)}`
     if (already) {
       console.log(`Already withdrawn at ${withdrawnAt.toISOString()}: ${file}. What buyers are told: ${plain(reason)}`)
     } else {
-      console.log(`Withdrawn: ${file}, with every copy its seller has. Nobody can download it any more.`)
+      console.log(`Recalled: ${file}, with every copy its seller has. Nobody can download it any more.`)
       console.log(
         'Everybody who has paid for it is told by mail, by the service, within a minute or two while it runs.',
       )
@@ -50,8 +50,8 @@ async function withdraw(url: string): Promise<void> {
 function saidOf(error: unknown): string {
   if (error instanceof Refusal) return error.message
   if (MISSING.has((error as { code?: string }).code ?? ''))
-    return 'It could not be withdrawn: the database is older than this program. Start the service once.'
-  return `It could not be withdrawn: ${(error as Error).message}`
+    return 'It could not be recalled: the database is older than this program. Start the service once.'
+  return `It could not be recalled: ${(error as Error).message}`
 }
 
 function readArguments(): { fileId: string; reason: string } {

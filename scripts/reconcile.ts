@@ -1,7 +1,7 @@
 // npm run reconcile                                      the books, and the money of the last 15 days and today
 // npm run reconcile -- --days 90                         of more days
 // npm run reconcile -- --from 2026-01-01 --to 2026-01-31 of these days
-// Ends with 0: nothing differs; 1: something does; 2: it could not be proved.
+// Ends with 0: nothing differs; 1: something does; 2: it could not be reconciled.
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
 import type { Jobs } from '../src/kit/jobs.ts'
@@ -15,25 +15,25 @@ import { sandboxProcessor } from '../src/processors/sandbox/sandbox.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const DAY_MS = 86_400_000
-const [PROVED, DIFFERS, NOT_PROVED] = [0, 1, 2]
+const [RECONCILED, DIFFERS, NOT_RECONCILED] = [0, 1, 2]
 const SAID = { capture: 'captured', refund: 'refunded', dispute: 'disputed' }
 
-/** Nothing is done later by a proof. */
+/** Nothing is done later by a reconciliation. */
 const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
 
 const span = readSpan()
-const config = settingsOrExit(NOT_PROVED)
+const config = settingsOrExit(NOT_RECONCILED)
 let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
-let status = NOT_PROVED
+let status = NOT_RECONCILED
 try {
   const began = performance.now()
   database = await ownDatabase(config)
-  const proof = await reconcileWith(database.url)
-  print(proof, (performance.now() - began) / 1000)
-  status = proof.differences.length > 0 ? DIFFERS : proof.notAsked.length > 0 ? NOT_PROVED : PROVED
+  const result = await reconcileWith(database.url)
+  print(result, (performance.now() - began) / 1000)
+  status = result.differences.length > 0 ? DIFFERS : result.notAsked.length > 0 ? NOT_RECONCILED : RECONCILED
 } catch (error) {
-  console.error(`It could not be proved: ${(error as Error).message}`)
+  console.error(`It could not be reconciled: ${(error as Error).message}`)
 }
 await database?.stop()
 process.exit(status)
@@ -82,8 +82,8 @@ function print({ days, differences, notAsked, from, to }: Reconciliation, second
     differences.length > 0
       ? `NOT EQUAL: ${differences.length} difference${differences.length === 1 ? '' : 's'}.`
       : notAsked.length > 0
-        ? 'Not proved: not all could be asked. Nothing differs in the rest.'
-        : 'Proved: the books, the orders and the processors say the same.'
+        ? 'Not reconciled: not all could be asked. Nothing differs in the rest.'
+        : 'Reconciled: the books, the orders and the processors say the same.'
   console.log(`${verdict} (${seconds.toFixed(1)} s)`)
 }
 
@@ -119,7 +119,7 @@ function readSpan(): { from: Date; to: Date } {
 
 function fail(message: string): never {
   console.error(message)
-  process.exit(NOT_PROVED)
+  process.exit(NOT_RECONCILED)
 }
 
 function dayOf(moment: Date): string {

@@ -30,7 +30,7 @@ const PROBLEMS = {
   download_link_invalid: [403, 'The link is not valid'],
   download_link_expired: [403, 'The link has expired'],
   download_not_available: [403, 'The files of this order are not available'],
-  file_withdrawn: [403, 'The file was withdrawn'],
+  file_withdrawn: [403, 'The file was recalled'],
   origin_not_allowed: [403, 'This origin is not allowed'],
   local_only: [403, 'This answers only on the machine itself'],
   recent_sign_in_required: [403, 'Please sign in again first'],

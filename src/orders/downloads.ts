@@ -50,7 +50,7 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
   if (file.withdrawnReason !== null)
     throw new Refusal(
       'file_withdrawn',
-      `This file was withdrawn, and nobody can download it any more: “${file.withdrawnReason}”`,
+      `This file was recalled, and nobody can download it any more: “${file.withdrawnReason}”`,
     )
   return { fileId, ...file }
 }

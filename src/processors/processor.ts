@@ -91,7 +91,7 @@ export interface ProcessorEvent {
   at?: string | undefined
 }
 
-/** Money that moved at the processor, for the proof that our books say the same. */
+/** Money that moved at the processor, for the check that our books say the same. */
 export interface MoneyMovement {
   kind: 'capture' | 'refund' | 'dispute'
   id: string
@@ -157,7 +157,7 @@ export interface Processor {
   eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
   /** How many days of them it keeps: of what happened before, it tells nothing. */
   readonly eventsDays?: number
-  /** All money that moved in [from, to), for the nightly proof. */
+  /** All money that moved in [from, to), for the nightly reconciliation. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
   /** The ways of paying that the account offers now, by the processor's names. Undefined: it says nothing that could be believed. */
   fetchMethods?(): Promise<readonly string[] | undefined>

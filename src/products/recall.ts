@@ -7,13 +7,13 @@ import { takeOffSale } from './off-sale.ts'
 const LONGEST_REASON = 500
 const COPIES_SHOWN = 100
 
-export interface Withdrawn {
+export interface Recalled {
   name: string
   productName: string
   withdrawnAt: Date
   /** What buyers are told, or were: the first reason stays. */
   reason: string
-  /** It had been withdrawn before. */
+  /** It had been recalled before. */
   already: boolean
   /** The same bytes of other sellers, which are theirs still: some of them, when there are very many. */
   elsewhere: { fileId: string; productName: string; sellerName: string }[]
@@ -24,7 +24,7 @@ export interface Withdrawn {
  * bytes. They cannot be sent again. A product whose last file it was goes off sale. The buyers' mails follow by the clock. Again changes nothing. For operators: a seller who could
  * do it could take back what was sold. Refuses `validation_failed`, `file_not_found`.
  */
-export async function withdrawFile(db: Db, { fileId, reason }: { fileId: string; reason: string }): Promise<Withdrawn> {
+export async function recallFile(db: Db, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
   const line = checkedReason(reason)
   const already = await inTransaction(db, async (tx) => {
     const { rows: products } = await sql<{ id: string }>`
@@ -46,7 +46,7 @@ export async function withdrawFile(db: Db, { fileId, reason }: { fileId: string;
     await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
     return made.length === 0
   })
-  const { rows } = await sql<Omit<Withdrawn, 'already'>>`
+  const { rows } = await sql<Omit<Recalled, 'already'>>`
     select f.name, p.name as "productName", w.withdrawn_at as "withdrawnAt", w.reason,
       (select coalesce(json_agg(json_build_object('fileId', c.id, 'productName', c.product, 'sellerName', c.seller)), '[]') from (
         select other.id, q.name as product, s.name as seller

@@ -192,7 +192,7 @@ test('what is printed is the receipt', async ({ page }) => {
   await expect(page.getByRole('button', { name: 'Print' })).toBeHidden()
 })
 
-test('a file that was withdrawn is named with its reason, and the others can be downloaded', async ({ page }) => {
+test('a file that was recalled is named with its reason, and the others can be downloaded', async ({ page }) => {
   const { orderId } = await open(page)
   let left = 2
   await page.route(/\/status\?/, async (route) => {
@@ -208,8 +208,8 @@ test('a file that was withdrawn is named with its reason, and the others can be 
   await expect(page.getByText('The Quiet Shop.pdf was withdrawn.')).toBeVisible()
   await expect(page.getByText('“It holds <b>a virus</b>.”')).toBeVisible()
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(2)
-  await expectAccessible(page, 'an order with a file that was withdrawn')
-  await expectFits(page, 'an order with a file that was withdrawn')
+  await expectAccessible(page, 'an order with a file that was recalled')
+  await expectFits(page, 'an order with a file that was recalled')
   left = 0
   await page.reload()
   await expect(page.getByRole('heading', { name: 'There is nothing left to download' })).toBeVisible()

@@ -319,18 +319,18 @@ test('an order that expires gives its use back, once; paid all the same it takes
   assert.deepEqual(await usesOf(id), { uses: 2, held: 2 })
 })
 
-test('the proof notices a code that was used otherwise than the orders say', async () => {
+test('the reconciliation notices a code that was used otherwise than the orders say', async () => {
   const shop = shared()
   const { id, code } = await discount()
   await order({ productId: await shop.product(), discountCode: code })
   const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
-  const proof = () =>
+  const result = () =>
     reconcileBooks({ database: { connectionString: shop.databaseUrl }, processors: new Map(), ...window })
   const add = (n: number) => sql`update discounts set uses = uses + ${n} where id = ${id}`.execute(shop.db)
-  assert.deepEqual((await proof()).differences, [])
+  assert.deepEqual((await result()).differences, [])
   await add(1)
   assert.deepEqual(
-    (await proof()).differences.map(({ what, id: of }) => [what, of]),
+    (await result()).differences.map(({ what, id: of }) => [what, of]),
     [['discount_uses_differ', id]],
   )
   await add(-1)
@@ -494,13 +494,13 @@ test('a buyer who was given days to pay keeps the price and its use, so that the
   assertProblem(await order({ productId, discountCode: code }), 422, 'discount_not_valid')
 
   const window = { from: new Date(Date.now() - 86_400_000), to: new Date() }
-  const proof = await reconcileBooks({
+  const result = await reconcileBooks({
     database: { connectionString: shop.databaseUrl },
     processors: new Map(),
     ...window,
   })
   assert.deepEqual(
-    proof.differences.filter(({ what }) => what === 'discount_uses_differ'),
+    result.differences.filter(({ what }) => what === 'discount_uses_differ'),
     [],
   )
   const capture = { id: `cap_${randomUUID()}`, amountMinor: first.amount, currency: 'USD', rail: 'bank_transfer' }

@@ -210,10 +210,10 @@ test('a mailbox gets ten mails about free orders an hour, and every order all th
   assert.equal(other.status, 202, 'who does not know the address learns nothing')
 })
 
-test('the proof holds with free orders, and notices one that is none', async () => {
+test('the reconciliation holds with free orders, and notices one that is none', async () => {
   const shop = shared()
   const { body } = await order(shop, { productId: await shop.product({ priceMinor: 0 }) })
-  const proof = () =>
+  const result = () =>
     reconcileBooks({
       database: { connectionString: shop.databaseUrl },
       processors: new Map(),
@@ -221,13 +221,13 @@ test('the proof holds with free orders, and notices one that is none', async () 
       to: new Date(),
       graceMs: 0,
     })
-  assert.deepEqual((await proof()).differences, [])
+  assert.deepEqual((await result()).differences, [])
   const price = (minor: number) =>
     sql`update orders set amount_minor = ${minor}, fee_minor = fee_of(${minor}) where id = ${body.orderId}`.execute(
       shop.db,
     )
   await price(1900)
-  const found = (await proof()).differences.map(({ what }) => what)
+  const found = (await result()).differences.map(({ what }) => what)
   assert.deepEqual(found.sort(), ['fee_differs', 'paid_without_capture', 'sale_differs'])
   await price(0)
 })

@@ -178,7 +178,7 @@ test('an order that lost its files to a part, before the rule was this one, has 
   // what the version before leaves, also one that still runs beside the new schema, which the sweep repairs
   for (const repair of [() => upgrade.execute(shop.db), () => repairParts(shop.db)]) {
     await sql`update orders set state = 'charged_back', due_at = null where id = any(${ids})`.execute(shop.db)
-    assert.equal((await differences(shop)).length, 2, 'the proof finds a state that takes too much')
+    assert.equal((await differences(shop)).length, 2, 'the reconciliation finds a state that takes too much')
     await repair()
     const { rows } = await sql<{ state: string; isDue: boolean }>`
       select state, due_at is not null as "isDue" from orders where id = any(${ids}) order by id`.execute(shop.db)

@@ -28,7 +28,12 @@ const HOUR_MS = 3_600_000
 const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
 
-const proofOf = (url: string, processor: Processor, days = 3, mostSuspects?: number): Promise<Reconciliation> => {
+const reconciliationOf = (
+  url: string,
+  processor: Processor,
+  days = 3,
+  mostSuspects?: number,
+): Promise<Reconciliation> => {
   const to = new Date()
   return reconcileBooks({
     database: { connectionString: url },
@@ -41,10 +46,10 @@ const proofOf = (url: string, processor: Processor, days = 3, mostSuspects?: num
 }
 const kindsOf = ({ differences }: Reconciliation): string[] => [...new Set(differences.map(({ what }) => what))].sort()
 
-async function proofOfSandbox(url: string): Promise<Reconciliation> {
+async function reconciliationOfSandbox(url: string): Promise<Reconciliation> {
   const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
   try {
-    return await proofOf(url, sandboxProcessor(db, NO_JOBS, [SECRET]))
+    return await reconciliationOf(url, sandboxProcessor(db, NO_JOBS, [SECRET]))
   } finally {
     await close()
   }
@@ -149,9 +154,9 @@ describe('a shop of the sandbox', () => {
   })
 
   test('after a busy history nothing differs, and each day’s money is told', async () => {
-    const proof = await proofOfSandbox(history)
-    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
-    const money = proof.days.map(({ currency, kind, listed, ours, listedMinor, ourMinor }) => {
+    const result = await reconciliationOfSandbox(history)
+    assert.deepEqual([result.differences, result.notAsked], [[], []])
+    const money = result.days.map(({ currency, kind, listed, ours, listedMinor, ourMinor }) => {
       assert.deepEqual([listed, listedMinor], [ours, ourMinor])
       return `${currency} ${kind} ${ours}`
     })
@@ -349,22 +354,22 @@ describe('a shop of the sandbox', () => {
     test(`it finds ${name}`, async (t) => {
       const url = await copyOf(t, history)
       assert(await planted(url, by), 'nothing was planted')
-      const proof = await proofOfSandbox(url)
-      assert.deepEqual(kindsOf(proof), found, JSON.stringify(proof.differences, undefined, 1))
-      const { days } = proof
+      const result = await reconciliationOfSandbox(url)
+      assert.deepEqual(kindsOf(result), found, JSON.stringify(result.differences, undefined, 1))
+      const { days } = result
       if (found.some((what) => ['only_at_processor', 'only_here', 'amount_differs', 'day_differs'].includes(what)))
         assert(
           days.some((one) => one.listedMinor !== one.ourMinor),
           'and the days show it',
         )
-      for (const { id, orderId } of proof.differences) assert(id && !/@/.test(`${id} ${orderId}`))
+      for (const { id, orderId } of result.differences) assert(id && !/@/.test(`${id} ${orderId}`))
     })
 
   test('the command tells all of it, and its exit status is the verdict', async (t) => {
     const url = await copyOf(t, history)
     const fine = await command(t, url)
     assert.equal(fine.status, 0, fine.output)
-    assert.match(fine.output, /USD +sandbox +captured +10 .*\n(.*\n)*.*Proved: /)
+    assert.match(fine.output, /USD +sandbox +captured +10 .*\n(.*\n)*.*Reconciled: /)
     assert.doesNotMatch(fine.output, /≠|@/)
     await planted(url, PLANTED['a fee of one cent more']!.by)
     await planted(url, PLANTED['a charge of another day here']!.by)
@@ -382,19 +387,19 @@ describe('a shop of the sandbox', () => {
     ])
       assert.equal((await command(t, url, args)).status, 2, args.join(' '))
     const past = await command(t, url, ['--from', '2020-01-01', '--to', '2020-01-31'])
-    assert.equal(past.status, 1, 'the books are proved as a whole, whatever the days')
+    assert.equal(past.status, 1, 'the books reconcile as a whole, whatever the days')
     assert.doesNotMatch(past.output, /day_differs/)
     const away = {
       STRIPE_SECRET_KEY: 'sk_test_x',
       STRIPE_PUBLISHABLE_KEY: 'pk_test_x',
       STRIPE_WEBHOOK_SECRET: 'whsec_x',
     }
-    const unproved = await command(t, await copyOf(t, history), ['--days', '1'], {
+    const unreconciled = await command(t, await copyOf(t, history), ['--days', '1'], {
       ...away,
       STRIPE_API_URL: 'http://127.0.0.1:9',
     })
-    assert.equal(unproved.status, 2, unproved.output)
-    assert.match(unproved.output, /stripe: its list[^]*sandbox: is not configured[^]*Not proved/)
+    assert.equal(unreconciled.status, 2, unreconciled.output)
+    assert.match(unreconciled.output, /stripe: its list[^]*sandbox: is not configured[^]*Not reconciled/)
     assert.equal((await command(t, url.replace(/[^/]+$/, 'no_such_database'))).status, 2)
   })
 
@@ -424,7 +429,7 @@ describe('a shop of the sandbox', () => {
       return found
     }
     const before = await sums()
-    await proofOfSandbox(url)
+    await reconciliationOfSandbox(url)
     assert.deepEqual(await sums(), before)
   })
 })
@@ -465,21 +470,21 @@ describe('real processors', () => {
     }
     const asked = () => server.calls.filter(({ path }) => /^\/v1\/payment_intents\/pi_\w+$/.test(path)).length
     const before = asked()
-    const proof = await proofOf(shop.databaseUrl, stripe)
-    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
+    const result = await reconciliationOf(shop.databaseUrl, stripe)
+    assert.deepEqual([result.differences, result.notAsked], [[], []])
     assert.equal(asked() - before, 5, 'the disputes of another currency, that of long ago, and no stranger')
     assert.equal(
-      proof.days.reduce((sum, one) => sum + (one.kind === 'capture' ? one.ours : 0), 0),
+      result.days.reduce((sum, one) => sum + (one.kind === 'capture' ? one.ours : 0), 0),
       12,
     )
-    assert(proof.days.every((one) => one.listedMinor === one.ourMinor && one.listed === one.ours))
-    assert((await proofOf(shop.databaseUrl, stripe, 1)).days.length < proof.days.length)
+    assert(result.days.every((one) => one.listedMinor === one.ourMinor && one.listed === one.ours))
+    assert((await reconciliationOf(shop.databaseUrl, stripe, 1)).days.length < result.days.length)
 
     bank.now = Date.now
     server.knobs.notify = 'never'
     const unheard = await buy()
     bank.confirm(unheard)
-    const later = await proofOf(shop.databaseUrl, stripe)
+    const later = await reconciliationOf(shop.databaseUrl, stripe)
     assert.deepEqual(
       later.differences.map(({ what, id, foundMinor }) => [what, id, foundMinor]),
       [['only_at_processor', `stripe:capture:${bank.charges.at(-1)!['id']}`, null]],
@@ -487,7 +492,7 @@ describe('real processors', () => {
 
     for (const id of strangers) bank.refundInDashboard(id, 100)
     // the four disputes are in question too
-    const shared = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    const shared = await reconciliationOf(shop.databaseUrl, stripe, 3, 5)
     assert.deepEqual(shared.differences, later.differences, 'strangers are no difference, and come after what is ours')
     assert.deepEqual(
       shared.days.flatMap(({ kind, listed, ours }) => (listed === ours ? [] : [[kind, listed - ours]])),
@@ -497,18 +502,18 @@ describe('real processors', () => {
     // of the last sale, whose stranger was disputed after it
     const decided = bank.disputes.at(-2)!['id']
     bank.closeDispute(decided, 'won')
-    const { differences } = await proofOf(shop.databaseUrl, stripe, 3, 5)
+    const { differences } = await reconciliationOf(shop.databaseUrl, stripe, 3, 5)
     assert.equal(differences.find(({ what }) => what === 'dispute_decided')?.id, `stripe:dispute:${decided}`)
     assert.equal(differences.find(({ what }) => what === 'many_more')?.id, '1 payments')
     bank.closeDispute(open, 'won')
     assert.deepEqual(
-      (await proofOf(shop.databaseUrl, stripe)).differences.flatMap(({ what, id }) =>
+      (await reconciliationOf(shop.databaseUrl, stripe)).differences.flatMap(({ what, id }) =>
         what === 'dispute_decided' ? [id] : [],
       ),
       [decided, open].map((id) => `stripe:dispute:${id}`),
     )
     server.fail('503 html', { times: 20 })
-    const away = await proofOf(shop.databaseUrl, stripe)
+    const away = await reconciliationOf(shop.databaseUrl, stripe)
     assert.deepEqual([away.differences, away.notAsked.length], [[], 1])
     assert.deepEqual(away.days, [], 'what was listed in part is not compared')
   })
@@ -525,13 +530,13 @@ describe('real processors', () => {
     const { id } = bank.pay(late!, { method: 'upi', outcome: 'failed' })
     bank.authorize(id)
     await bank.told()
-    const proof = await proofOf(shop.databaseUrl, razorpay)
-    assert.deepEqual([proof.differences, proof.notAsked], [[], []])
-    assert(proof.days.every((one) => one.listedMinor === one.ourMinor))
-    assert.equal(proof.days.find(({ kind }) => kind === 'capture')!.ours, 4)
+    const result = await reconciliationOf(shop.databaseUrl, razorpay)
+    assert.deepEqual([result.differences, result.notAsked], [[], []])
+    assert(result.days.every((one) => one.listedMinor === one.ourMinor))
+    assert.equal(result.days.find(({ kind }) => kind === 'capture')!.ours, 4)
     bank.telling.when = 'never'
     const unheard = bank.refundInDashboard(bank.payments.get(id)!.id, { amount: 500 })
-    const later = await proofOf(shop.databaseUrl, razorpay)
+    const later = await reconciliationOf(shop.databaseUrl, razorpay)
     assert.deepEqual(
       later.differences.map(({ what, id: one, expectedMinor }) => [what, one, expectedMinor]),
       [['only_at_processor', `razorpay:refund:${unheard.id}`, 500]],
@@ -539,7 +544,7 @@ describe('real processors', () => {
   })
 })
 
-test('a night’s days end with the last midnight, are 15, and more after nights without a proof', () => {
+test('a night’s days end with the last midnight, are 15, and more after nights without a reconciliation', () => {
   const now = new Date('2026-11-21T03:17:05Z')
   const spanAfter = (latestProof?: string) => {
     const { from, to, days } = nightlySpan(now, latestProof ? new Date(latestProof) : undefined)
@@ -553,7 +558,7 @@ test('a night’s days end with the last midnight, are 15, and more after nights
   assert.deepEqual(spanAfter('2020-01-01T03:17:00Z'), ['2026-08-23', midnight, 90])
 })
 
-test('each night’s proof is told to an alarm, whoever of the instances made it', async (t) => {
+test('each night’s reconciliation is told to an alarm, whoever of the instances made it', async (t) => {
   const shop = await startTestShop(t)
   const measured = async () => {
     const { body } = await shop.call<string>('GET', '/metrics')
@@ -589,7 +594,7 @@ test('each night’s proof is told to an alarm, whoever of the instances made it
   assert.deepEqual(await notAsked(), [{ count: 0 }])
   await sql`update proofs set at = at - interval '20 days'`.execute(shop.db)
   await night()
-  assert.deepEqual(await notAsked(), [{ count: 1 }], 'nights without a proof are made up for')
+  assert.deepEqual(await notAsked(), [{ count: 1 }], 'nights without a reconciliation are made up for')
   await night()
   assert.deepEqual(await notAsked(), [{ count: 1 }], 'and so are nights in which not all could be asked')
   await sql`update proofs set not_asked = 1`.execute(shop.db)

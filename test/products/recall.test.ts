@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { newSigner } from '../../src/kit/signing.ts'
 import { downloadToken } from '../../src/orders/downloads.ts'
 import { tellRecalled } from '../../src/orders/recalled-files.ts'
-import { withdrawFile } from '../../src/products/recall.ts'
+import { recallFile } from '../../src/products/recall.ts'
 import { liveCode } from '../support/buyer.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
 import { bareEnvironment } from '../support/service.ts'
@@ -35,7 +35,7 @@ async function sold(names = ['bad.exe', 'good.pdf'], priceMinor = 0) {
   return { productId, fileIds: body.files.map(({ id }: { id: string }) => id) as string[] }
 }
 
-const withdraw = (fileId: string, reason = 'It holds a virus.') => withdrawFile(shop().db, { fileId, reason })
+const withdraw = (fileId: string, reason = 'It holds a virus.') => recallFile(shop().db, { fileId, reason })
 
 const named = (files: { name: string }[]) => files.map(({ name }) => name)
 
@@ -55,7 +55,7 @@ const allSent = () =>
     ({ length }) => length === 0,
   )
 
-test('a file that is withdrawn is gone at once for whoever has it, and the rest of the order is not', async () => {
+test('a file that is recalled is gone at once for whoever has it, and the rest of the order is not', async () => {
   const { productId, fileIds } = await sold()
   const email = newMailbox()
   const { orderId } = await shop().checkout({ productId, email })
@@ -151,8 +151,8 @@ test('everybody who has paid for it is told once, and nobody else', async () => 
   for (const email of [twice, repaid!]) {
     const [mail] = await wasTold(email)
     // the seller of this test has only just signed up
-    assert.equal(mail!.subject, 'A file was withdrawn')
-    assert.match(mail!.text, /^bad\.\u200aexe of Tools, which you (bought|got) from .+ was withdrawn/m)
+    assert.equal(mail!.subject, 'A file was recalled')
+    assert.match(mail!.text, /^bad\.\u200aexe of Tools, which you (bought|got) from .+ was recalled/m)
     assert.equal(reasons.filter((reason) => mail!.text.includes(`“${reason}”`)).length, 1)
     assert.match(mail!.text, /do not open it/)
   }
@@ -170,7 +170,7 @@ test('everybody who has paid for it is told once, and nobody else', async () => 
     assert.equal((await told(email)).length, mails)
 })
 
-test('every copy that its seller has is withdrawn, and no other seller’s', async () => {
+test('every copy that its seller has is recalled, and no other seller’s', async () => {
   const bytes = Buffer.from(randomUUID())
   const files = [{ name: 'bad.exe', bytes }]
   const [first, second, others] = (await Promise.all(
@@ -201,7 +201,7 @@ test('every copy that its seller has is withdrawn, and no other seller’s', asy
   assert.deepEqual(await filesOf(other.orderId, stranger), [])
 })
 
-test('what was withdrawn is not taken again, and what comes in its place is its buyers’ too', async () => {
+test('what was recalled is not taken again, and what comes in its place is its buyers’ too', async () => {
   const seller = await newUploader(shop())
   const email = newMailbox()
   await sql`update products set price_minor = 0 where id = ${seller.productId}`.execute(shop().db)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
-import { withdrawFile } from '../../src/products/recall.ts'
+import { recallFile } from '../../src/products/recall.ts'
 import type { Browser } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
 import { type Uploader, newUploader } from '../support/uploads.ts'
@@ -97,7 +97,7 @@ test('a recall of the last file takes every product off sale that had nothing el
   const mixed = await shop().product({ sellerId, files: [bad, { name: 'good.pdf', bytes: Buffer.from('good') }] })
   const order = (await buy(only)).body
   const [file] = (await read(only)).files
-  await withdrawFile(shop().db, { fileId: file.id, reason: 'It holds a virus.' })
+  await recallFile(shop().db, { fileId: file.id, reason: 'It holds a virus.' })
   assert.equal((await read(only)).status, 'draft')
   await assertNotForSale(only)
   assert.equal((await read(mixed)).status, 'active')

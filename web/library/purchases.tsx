@@ -4,7 +4,7 @@ import { Files } from '../ui/files.tsx'
 import { day, fileSize, money } from '../ui/format.ts'
 import { rememberOrder } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
-import { Withdrawn } from '../ui/recalled.tsx'
+import { RecalledFiles } from '../ui/recalled.tsx'
 import { fromApi } from '../ui/page-data.ts'
 import type { Purchase } from './library-api.ts'
 import type { Library, LibraryState } from './library.ts'
@@ -119,7 +119,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
         </a>
       </div>
       <div class="its-files">
-        <Withdrawn files={purchase.withdrawnFiles} />
+        <RecalledFiles files={purchase.withdrawnFiles} />
         {downloads.length === 0 ? (
           <p class="soft">{WITHOUT[status] ?? NONE_NOW}</p>
         ) : downloads.length <= FILES_SHOWN ? (

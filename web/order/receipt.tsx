@@ -8,7 +8,7 @@ import { placeOf } from '../ui/my-orders.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { read } from '../ui/storage.ts'
-import { Withdrawn } from '../ui/recalled.tsx'
+import { RecalledFiles } from '../ui/recalled.tsx'
 import { RAIL_NAMES } from '../ui/words.ts'
 import { SendAgain } from './send-again.tsx'
 import { stepsOf } from './steps.ts'
@@ -52,7 +52,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
             </p>
           </Notice>
         )}
-        <Withdrawn files={order.withdrawnFiles} />
+        <RecalledFiles files={order.withdrawnFiles} />
         {files && <Files downloads={order.downloads} renew={renew} />}
         <PayLink order={order} />
         <Progress steps={stepsOf(order)} />

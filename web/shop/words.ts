@@ -21,7 +21,7 @@ const REFUSALS: Record<string, Said> = {
     text: 'Nothing of it was kept. Continue to send it again.',
   },
   file_withdrawn: {
-    title: 'This file was withdrawn by the operator of this service.',
+    title: 'This file was recalled by the operator of this service.',
     text: 'It is not taken again, under another name neither. Nothing of it was kept.',
   },
   image_not_readable: {

@@ -2,7 +2,7 @@ import type { OrderStatus } from './api.ts'
 import { Notice } from './notice.tsx'
 
 /** What a buyer had and nobody can have any more, and why: a copy of it may still lie on a disk. */
-export const Withdrawn = ({ files }: { files: OrderStatus['withdrawnFiles'] }) =>
+export const RecalledFiles = ({ files }: { files: OrderStatus['withdrawnFiles'] }) =>
   files?.map(({ id, name, reason }) => (
     <Notice key={id} tone="alarm" title={`${name} was withdrawn.`}>
       <p>

@@ -119,9 +119,9 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
   }),
   // whoever was paid back since can have it on a disk all the same
   file_withdrawn: (order) => ({
-    subject: `A file${named(order, 'of')} was withdrawn`,
+    subject: `A file${named(order, 'of')} was recalled`,
     title: 'Please read this before you open a file again.',
-    text: `${order.fileName ?? 'A file'} of ${order.productName}, which you ${isFree(order) ? 'got' : 'bought'} from ${order.seller}, was withdrawn and cannot be downloaded any more. This is why: “${order.withdrawnReason ?? ''}” If you have a copy, do not open it unless that says you may.`,
+    text: `${order.fileName ?? 'A file'} of ${order.productName}, which you ${isFree(order) ? 'got' : 'bought'} from ${order.seller}, was recalled and cannot be downloaded any more. This is why: “${order.withdrawnReason ?? ''}” If you have a copy, do not open it unless that says you may.`,
     button: 'See my order',
     facts: [
       ['File', order.fileName ?? ''],

@@ -10,13 +10,13 @@ import { reconcileBooks } from './reconcile.ts'
 
 /**
  * So many days are looked at each night, and not the last one alone: money has the day on which its payment was begun, and a
- * bank may take two weeks to say yes. It then appears in a day that was proved before.
+ * bank may take two weeks to say yes. It then appears in a day that was reconciled before.
  */
 export const NIGHTLY_DAYS = 15
 /** When little is paid, and no other job of the clock runs. */
 const AT = '17 3 * * *'
 const DAY_MS = 86_400_000
-/** After so long a time without a proof as a list of its days can still be read in a night. */
+/** After so long a time without a reconciliation as a list of its days can still be read in a night. */
 const MOST_DAYS = 90
 /** Of many differences these many are logged each. */
 const MOST_LOGGED = 100
@@ -26,8 +26,8 @@ export const daysBefore = (moment: Date, days: number): Date =>
   new Date((Math.floor(moment.getTime() / DAY_MS) - days) * DAY_MS)
 
 /**
- * The days of a night's proof. They end with the last midnight: of what happened in the hours since, the notification may still
- * be on its way, or come again. Nights without a proof, in which nothing ran or not all could be asked, are made up for.
+ * The days of a night's reconciliation. They end with the last midnight: of what happened in the hours since, the notification may still
+ * be on its way, or come again. Nights without a reconciliation, in which nothing ran or not all could be asked, are made up for.
  */
 export function nightlySpan(now: Date, latestProof: Date | undefined): { from: Date; to: Date; days: number } {
   const to = daysBefore(now, 0)
@@ -36,7 +36,7 @@ export function nightlySpan(now: Date, latestProof: Date | undefined): { from: D
   return { from: daysBefore(to, days), to, days }
 }
 
-/** Each night the proof, once over all instances. Tried again where a processor could not be asked. */
+/** Each night the reconciliation, once over all instances. Tried again where a processor could not be asked. */
 export async function registerReconciliation(
   jobs: Jobs,
   {
@@ -59,13 +59,14 @@ export async function registerReconciliation(
       select coalesce(max(at) filter (where not_asked = 0), min(at)) as at from proofs`.execute(db)
     const { days, ...span } = nightlySpan(new Date(), rows[0]?.at ?? undefined)
     const { differences, notAsked } = await reconcileBooks({ database, processors, ...span })
-    for (const difference of differences.slice(0, MOST_LOGGED)) log.error(difference, 'the proof found a difference')
-    if (differences.length > 0) log.error({ differences: differences.length }, 'the books are not proved')
-    else if (notAsked.length === 0) log.info({ days }, 'the books are proved')
+    for (const difference of differences.slice(0, MOST_LOGGED))
+      log.error(difference, 'the reconciliation found a difference')
+    if (differences.length > 0) log.error({ differences: differences.length }, 'the books do not reconcile')
+    else if (notAsked.length === 0) log.info({ days }, 'the books reconcile')
     await sql`
       insert into proofs (differences, not_asked) values (${differences.length}, ${notAsked.length})
       on conflict (at) do nothing`.execute(db)
-    if (notAsked.length > 0) throw new Error(`not proved: ${notAsked.join('; ')}`)
+    if (notAsked.length > 0) throw new Error(`not reconciled: ${notAsked.join('; ')}`)
   })
   await jobs.every(AT, 'reconciliation_nightly', () =>
     inTransaction(db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }])),
@@ -77,7 +78,7 @@ export function reconciliationMeasures(db: Db): Measure[] {
   return [
     {
       name: 'till_reconciliation_differences',
-      help: 'Differences that the latest proof of the books has found',
+      help: 'Differences that the latest reconciliation has found',
       async read() {
         const { rows } = await sql<{ differences: number }>`
           select differences from proofs order by at desc limit 1`.execute(db)

@@ -19,7 +19,7 @@ export interface Reconciliation {
   to: Date
   days: Day[]
   differences: Difference[]
-  /** What could not be proved, and why. */
+  /** What could not be reconciled, and why. */
   notAsked: string[]
 }
 

@@ -135,7 +135,7 @@ export async function publish(db: Db, storage: Storage, upload: Upload, stored: 
     await giveUp(db, storage, id)
     throw new Refusal('checksum_mismatch', `What arrived hashes to ${stored.sha256}. Nothing of it was kept.`)
   }
-  if (await isWithdrawn(db, upload.sellerId, stored.sha256)) {
+  if (await isRecalled(db, upload.sellerId, stored.sha256)) {
     await giveUp(db, storage, id)
     throw new Refusal('file_withdrawn', 'A file of exactly these bytes was withdrawn. Nothing of it was kept.')
   }
@@ -156,8 +156,8 @@ export async function publish(db: Db, storage: Storage, upload: Upload, stored: 
   return rows[0] ?? (await finishedFile(db, id))
 }
 
-/** Asked before: what is withdrawn between this and the publishing opens nothing all the same. */
-async function isWithdrawn(db: Db, sellerId: string, sha256: string): Promise<boolean> {
+/** Asked before: what is recalled between this and the publishing opens nothing all the same. */
+async function isRecalled(db: Db, sellerId: string, sha256: string): Promise<boolean> {
   const { rows } = await sql`
     select from withdrawn_files where seller_id = ${sellerId} and sha256 = ${sha256}`.execute(db)
   return rows.length > 0

@@ -9,7 +9,7 @@ import { useLoad } from '../load.ts'
 import { Head, Refused, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
-import { WithdrawnFromSale } from '../recalled.tsx'
+import { RecalledFromSale } from '../recalled.tsx'
 import { adviceOf, stateOf, whenItMoves } from './order-words.ts'
 import { EmailDialog, hasTyped } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
@@ -174,7 +174,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
           <h2 id="happened">What happened</h2>
           <Timeline timeline={order.timeline} />
         </section>
-        <WithdrawnFromSale files={order.withdrawnFiles} />
+        <RecalledFromSale files={order.withdrawnFiles} />
         {order.files.length > 0 && <BoughtFiles order={order} />}
       </div>
       <OrderSlip order={order} />

@@ -7,7 +7,7 @@ import { Ask } from '../dialog.tsx'
 import { Failed } from '../parts.tsx'
 import { freeName, isNameOf } from '../uploads/names.ts'
 import { addFile, forgetDone, giveUp, uploads } from '../uploads/uploads.ts'
-import { WithdrawnFromSale } from '../recalled.tsx'
+import { RecalledFromSale } from '../recalled.tsx'
 import { unfinishedOf } from '../uploads/unfinished.ts'
 import { FileRow } from './file-row.tsx'
 import { Part } from './part.tsx'
@@ -78,7 +78,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   const decided = () => setDoubtful((waiting) => waiting.slice(1))
   return (
     <Part id="files" title={title}>
-      <WithdrawnFromSale files={product.withdrawnFiles} />
+      <RecalledFromSale files={product.withdrawnFiles} />
       {product.files.length > 0 && (
         <ul class="rows files" aria-label="Files">
           {product.files.map((file, at) => (
