@@ -220,9 +220,9 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   await registerRefundJobs(jobs, syncing)
   await jobs.every('47 3 * * *', 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, syncing)
-  await jobs.every('* * * * *', 'sync_due', async () => void (await syncDue({ ...syncing, attempts })))
+  await jobs.every('* * * * *', 'sync_due', async () => void (await syncDue({ ...syncing, attempts })), 'reconcile')
   await registerSyncLater(jobs, syncing)
-  await jobs.every('* * * * *', 'backfill', () => backfill({ ...syncing, jobs }))
+  await jobs.every('* * * * *', 'backfill', () => backfill({ ...syncing, jobs }), 'catch_up')
   await registerReconciliation(jobs, { db, database, processors, log })
   await registerSweeps(jobs, db, storage)
 

@@ -41,7 +41,7 @@ export async function registerMails(
   await sendSellerMails(jobs, { db, mailer, codeMailer, secrets, signup, appUrl })
   await sendProductMails(jobs, { db, mailer, appUrl })
   await sendMailboxMails(jobs, { db, mailer: codeMailer, secrets, appUrl })
-  await jobs.every('* * * * *', 'tell_recalled', () => tellRecalled(db, jobs))
+  await jobs.every('* * * * *', 'tell_recalled', () => tellRecalled(db, jobs), 'tell_withdrawn')
   await jobs.every('* * * * *', 'tell_off_sale', () => tellOffSale(db, jobs))
   await sendEmailChangeMails(jobs, { db, mailer, secrets, orderUrl })
 }

@@ -25,8 +25,11 @@ export interface Jobs {
     options: QueueOptions,
     handler: (data: Data, id: string) => Promise<void>,
   ): Promise<void>
-  /** Runs `handler` by the clock (cron, UTC), once over all instances. */
-  every(cron: string, queue: string, handler: () => Promise<void>): Promise<void>
+  /**
+   * Runs `handler` by the clock (cron, UTC), once over all instances. `formerName` is what an earlier release called the queue: its
+   * schedule ends, since it would go on making jobs that no process takes.
+   */
+  every(cron: string, queue: string, handler: () => Promise<void>, formerName?: string): Promise<void>
   /** Takes no further job: those under way go on. Jobs can still be added. */
   rest(): Promise<void>
   stop(): Promise<void>
@@ -189,7 +192,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
       )
     },
     on: (queue, options, handler) => work(queue, options, ({ data, id }) => handler(data as never, id)),
-    async every(cron, queue, handler) {
+    async every(cron, queue, handler, formerName) {
       const options = {
         retries: 0,
         retryDelaySeconds: 1,
@@ -200,6 +203,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
       }
       await work(queue, options, handler)
       if (schedules.get(queue) !== cron) await boss.schedule(queue, cron)
+      if (formerName && schedules.has(formerName)) await boss.unschedule(formerName)
     },
     async rest() {
       for (const slots of queues.values()) slots.rest()

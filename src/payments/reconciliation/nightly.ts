@@ -68,8 +68,11 @@ export async function registerReconciliation(
       on conflict (at) do nothing`.execute(db)
     if (notAsked.length > 0) throw new Error(`not reconciled: ${notAsked.join('; ')}`)
   })
-  await jobs.every(AT, 'reconciliation_nightly', () =>
-    inTransaction(db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }])),
+  await jobs.every(
+    AT,
+    'reconciliation_nightly',
+    () => inTransaction(db, (tx) => jobs.add(tx, 'reconciliation', [{ data: {} }])),
+    'prove_nightly',
   )
 }
 
