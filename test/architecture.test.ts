@@ -28,7 +28,7 @@ const WIRING: Record<string, string[]> = {
   'main.ts': ['kit', 'app.ts', 'config.ts'],
 }
 /** What the pages may take from the server beside types: it imports nothing itself. */
-const SHARED = ['kit/money.ts', 'kit/return-path.ts', 'kit/statement.ts']
+const SHARED = ['kit/currencies.ts', 'kit/money.ts', 'kit/return-path.ts', 'kit/statement.ts']
 const LONGEST_FILE = 250
 
 interface Source {

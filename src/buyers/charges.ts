@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
-import { CURRENCIES, decimalsOf } from '../kit/money.ts'
+import { CURRENCIES } from '../kit/currencies.ts'
+import { decimalsOf } from '../kit/money.ts'
 import type { State } from '../orders/states.ts'
 import { type Decimal, type StatementLine, minorUnits } from './statement-line.ts'
 

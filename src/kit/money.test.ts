@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { newDatabase } from '../../test/support/shop.ts'
 import { connect } from './database.ts'
-import { CURRENCIES, decimalText, decimalsOf, feeOf, formatMoney, share } from './money.ts'
+import { CURRENCIES } from './currencies.ts'
+import { decimalText, decimalsOf, feeOf, formatMoney, share } from './money.ts'
 
 const LARGEST = 999_999_999_999
 const amount = fc.oneof(

@@ -1,5 +1,5 @@
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
-import { CURRENCIES } from '../kit/money.ts'
+import { CURRENCIES } from '../kit/currencies.ts'
 import { suffixRoom } from '../kit/statement.ts'
 import type { ProductChange } from './schema.ts'
 

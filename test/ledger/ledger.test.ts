@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
-import { CURRENCIES, feeOf } from '../../src/kit/money.ts'
+import { CURRENCIES } from '../../src/kit/currencies.ts'
+import { feeOf } from '../../src/kit/money.ts'
 import {
   DISPUTED,
   FEES,

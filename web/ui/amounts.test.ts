@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { CURRENCIES, decimalsOf, decimalText, formatMoney } from '../../src/kit/money.ts'
+import { CURRENCIES } from '../../src/kit/currencies.ts'
+import { decimalsOf, decimalText, formatMoney } from '../../src/kit/money.ts'
 import { readAmount } from './amounts.ts'
 
 const read = (typed: string, currency: string) => readAmount(typed, currency, decimalsOf(currency))

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../kit/database.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
-import { CURRENCIES } from '../../kit/money.ts'
+import { CURRENCIES } from '../../kit/currencies.ts'
 import { Amount, Time, refusing } from '../../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
 import {

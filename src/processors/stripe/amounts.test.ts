@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { CURRENCIES } from '../../kit/money.ts'
+import { CURRENCIES } from '../../kit/currencies.ts'
 import { AmountNotTaken, ProcessorUnavailable } from '../processor.ts'
 import { fromStripe, priceToStripe, takesCurrency, toStripe } from './amounts.ts'
 

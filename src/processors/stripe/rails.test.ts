@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CURRENCIES } from '../../kit/money.ts'
+import { CURRENCIES } from '../../kit/currencies.ts'
 import { RAILS, type Rail } from '../rails.ts'
 import { checkedMethods, methodsFor, railUsed, railsFor } from './rails.ts'
 

@@ -1,4 +1,5 @@
-import { CURRENCIES, feeOf } from '../../../src/kit/money.ts'
+import { CURRENCIES } from '../../../src/kit/currencies.ts'
+import { feeOf } from '../../../src/kit/money.ts'
 import { money } from '../../ui/format.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { amountOf, type Draft, type Faults, type Pricing, suggestedOf } from './draft.ts'
