@@ -1,8 +1,9 @@
 import type { FormParts, Look, MountForm, Outcome } from './payment-form.ts'
 
 /**
- * Always from there, and of the release whose API the server speaks (https://docs.stripe.com/sdks/stripejs-versioning): with
- * `apiVersion` of src/processors/stripe/client.ts this changes too.
+ * Stripe wants the script loaded from its own host, and from the release whose API the server speaks
+ * (https://docs.stripe.com/sdks/stripejs-versioning). The server speaks the API version that the `stripe` package pins:
+ * when an update of the package moves to a release with another name, change the name here too.
  */
 const SCRIPT = 'https://js.stripe.com/endive/stripe.js'
 

@@ -103,6 +103,6 @@ export const getStats = (query: { from: string; to: string; interval: Stats['int
   get<Stats>('stats', query)
 export const getAttention = () => get<{ items: Attention[] }>('attention')
 
-/** Whether it was refused with this code. The codes of routes that are still being made are plain texts. */
-export const isRefusal = (trouble: unknown, code: ProblemCode | (string & {})): trouble is ApiError =>
+/** Whether the call failed with this code. `unreachable`: no answer came. */
+export const isRefusal = (trouble: unknown, code: ProblemCode | 'unreachable'): trouble is ApiError =>
   trouble instanceof ApiError && trouble.code === code
