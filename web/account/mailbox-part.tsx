@@ -4,12 +4,12 @@ import { CodeForm, sentTo } from '../ui/code-form.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
 import { useAction } from './deed.ts'
-import { keep, recall, type Moving } from './moving.ts'
+import { keep, readKept, type Moving } from './moving.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** The mailbox is where the account is proven from, so a new one has to answer before it takes the place of the old. */
 export function MailboxPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [moving, setMoving] = useState<Moving | undefined>(() => recall(seller.id))
+  const [moving, setMoving] = useState<Moving | undefined>(() => readKept(seller.id))
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const [sent, setSent] = useState(0)

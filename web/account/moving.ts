@@ -15,7 +15,7 @@ export interface Moving {
 const PLACE = 'till:new-mailbox'
 const CODE_MS = 10 * 60_000
 
-export function recall(sellerId: string): Moving | undefined {
+export function readKept(sellerId: string): Moving | undefined {
   try {
     const moving = JSON.parse(sessionStorage.getItem(PLACE) ?? 'null') as Moving | null
     if (!moving?.email || moving.sellerId !== sellerId) return undefined

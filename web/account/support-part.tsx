@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { DRAFTS, keep, recall } from '../shop/drafts.ts'
+import { DRAFTS, keep, readKept } from '../shop/drafts.ts'
 import { ApiError } from '../ui/api.ts'
 import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { emailFault, TextField } from '../ui/text-field.tsx'
@@ -12,7 +12,7 @@ const typedBy = (sellerId: string) => `${DRAFTS}support-address:${sellerId}`
 
 /** Where buyers write to. Left empty, they read the address that the seller signs in with. */
 export function SupportPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [email, setEmail] = useState(() => recall(typedBy(seller.id)) ?? seller.supportEmail ?? '')
+  const [email, setEmail] = useState(() => readKept(typedBy(seller.id)) ?? seller.supportEmail ?? '')
   // once: who comes another time finds what is saved
   useEffect(() => keep(typedBy(seller.id), undefined), [seller.id])
   const [fault, setFault] = useState<string>()

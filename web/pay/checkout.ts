@@ -12,7 +12,7 @@ import { rememberOrder } from '../ui/my-orders.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { follow } from './follow.ts'
 import { prepareForm } from './forms.ts'
-import { keep, newKey, onOtherTab, recall, type Attempt, type Kept } from './saved-checkout.ts'
+import { keep, newKey, onOtherTab, readKept, type Attempt, type Kept } from './saved-checkout.ts'
 import { payInForms } from './paying.ts'
 import type { PaymentForm } from './payment-form.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Notice, type Offer, type State } from './state.ts'
@@ -42,7 +42,7 @@ export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
  * asks, and offers to pay when the answer was that nothing is paid or under way.
  */
 export function openCheckout({ id: productId, payments }: ProductView, returned?: string): Checkout {
-  const before = recall(productId)
+  const before = readKept(productId)
   const store = newStore<State>({ kept: before, ...(before?.left && { notice: 'left' }) })
   const { get, set } = store
   const following = follow(store, { answered: accept, unknown: startOver, asked: resume })
@@ -50,7 +50,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
 
   async function create(email: string, wish = get().kept?.wish, secondTry = false): Promise<void> {
     if (get().busy) return
-    const before = recall(productId)
+    const before = readKept(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && !get().kept?.attempt) return adopt()
     const known = before && alike(before.email, email) && same(before.wish, wish)
@@ -61,12 +61,12 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     try {
       const created = await createOrder({ productId, email: kept.email, ...wish }, kept.key)
       set({ busy: undefined, editing: false })
-      if (recall(productId)?.key !== kept.key) return adopt()
+      if (readKept(productId)?.key !== kept.key) return adopt()
       open(kept, created, !known)
     } catch (trouble) {
       set({ busy: undefined, trouble, failedAt: 'create' })
       // The buyer has typed something else meanwhile, or another tab has: this failure is about neither.
-      if (recall(productId)?.key !== kept.key) return adopt()
+      if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
       // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
@@ -101,7 +101,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       ...(left && !isSettled(get().order?.status) && { left: attempt ? {} : left }),
     }
     // Another tab may have begun a new order meanwhile, which must not be overwritten by what became of this one.
-    if (recall(productId)?.orderId === kept.orderId) keep(productId, kept)
+    if (readKept(productId)?.orderId === kept.orderId) keep(productId, kept)
     set({ ...change, kept })
   }
 
@@ -135,7 +135,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   /** Another tab has changed the order: this one follows, unless it shows a finished one. */
   function adopt(): void {
     if (isSettled(get().order?.status)) return
-    const kept = recall(productId)
+    const kept = readKept(productId)
     const same = kept?.orderId !== undefined && kept.orderId === get().kept?.orderId
     if (!same) paying.end()
     set({ kept, ...(!same && { ...NO_ORDER, trouble: undefined, editing: false }) })
@@ -154,7 +154,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     const { kept } = get()
     set({ trouble: undefined })
     if (!kept || kept.orderId) return
-    const stored = recall(productId)
+    const stored = readKept(productId)
     // another tab may have made the order under the same key, or begun one of its own
     if (stored?.key === kept.key && !stored.orderId) keep(productId, undefined)
     set({ kept: undefined })
@@ -163,7 +163,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   /** A page that comes back (from the back button, another app, no network) trusts nothing that it shows. */
   function again(): void {
     if (get().busy && get().busy !== 'in_form') return
-    if (JSON.stringify(recall(productId)) !== JSON.stringify(get().kept)) adopt()
+    if (JSON.stringify(readKept(productId)) !== JSON.stringify(get().kept)) adopt()
     // Even a finished order is asked for again: it may have been refunded since, and its links last for an hour.
     void following.check()
     const { kept, trouble, failedAt } = get()

@@ -2,7 +2,7 @@ import '../ui/base.css'
 import '../ui/parts.css'
 import './pay.css'
 import { render } from 'preact'
-import { recall } from './saved-checkout.ts'
+import { readKept } from './saved-checkout.ts'
 import { PayPage } from './pay-page.tsx'
 import { takeReturn } from './returned.ts'
 
@@ -11,5 +11,5 @@ place.replaceChildren()
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
 // A bank's app sends buyers back to the browser it likes best. One that does not know this order must not offer to buy again.
-if (returned && recall(productId)?.orderId !== returned) location.replace(`/order/?order=${returned}`)
+if (returned && readKept(productId)?.orderId !== returned) location.replace(`/order/?order=${returned}`)
 else render(<PayPage productId={productId} returned={returned} />, place)

@@ -4,7 +4,7 @@ import { Notice } from '../ui/notice.tsx'
 import { pageData } from '../ui/page-data.ts'
 import { sentence } from '../ui/words.ts'
 import { CheckoutPage } from './checkout-page.tsx'
-import { recall } from './saved-checkout.ts'
+import { readKept } from './saved-checkout.ts'
 import { SummarySkeleton } from './summary.tsx'
 
 /** Finds the product: in the page when our server made it, else by one request (the page lies on a static host). */
@@ -28,7 +28,7 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   if (product) return <CheckoutPage product={product} returned={returned} />
   if (isGone() || (trouble instanceof ApiError && trouble.status === 404)) {
     // who has an order for it, paid maybe a moment ago, is not told that there is no such thing
-    const orderId = recall(productId)?.orderId
+    const orderId = readKept(productId)?.orderId
     if (orderId) {
       location.replace(`/order/?order=${orderId}`)
       return <SummarySkeleton />

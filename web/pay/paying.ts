@@ -1,7 +1,7 @@
 import type { Rail } from '../ui/api.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
-import { recall, type Attempt } from './saved-checkout.ts'
+import { readKept, type Attempt } from './saved-checkout.ts'
 import { hold } from './form-lock.ts'
 import type { Outcome, PaymentForm } from './payment-form.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
@@ -38,7 +38,7 @@ export function payInForms(
   async function pay(form: PaymentForm, rail?: Rail): Promise<void> {
     const { kept, created, busy } = get()
     if (busy || viewOf(get()) !== 'payment' || !kept?.orderId || !created?.clientSecret) return
-    const before = recall(productId)
+    const before = readKept(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && before.orderId === kept.orderId) return adopt()
     const mine = ++turn

@@ -40,7 +40,7 @@ export interface Attempt {
   how?: HowToPay
 }
 
-export const recall = (productId: string): Kept | undefined => {
+export const readKept = (productId: string): Kept | undefined => {
   const kept = read<Kept>(placeOf(productId))
   return kept?.email && kept.key ? kept : undefined
 }

@@ -10,7 +10,7 @@ export function forgetDrafts(): void {
 }
 
 /** What only this tab remembers; nothing where the browser forbids it. */
-export function recall(name: string): string | undefined {
+export function readKept(name: string): string | undefined {
   try {
     return sessionStorage.getItem(name) ?? undefined
   } catch {

@@ -1,5 +1,5 @@
 import { signOut, whySignedOut } from '../ui/auth-api.ts'
-import { forgetDrafts, keep, recall } from './drafts.ts'
+import { forgetDrafts, keep, readKept } from './drafts.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
 /** Which view somebody was at who had to sign in first: the address behind the `#` does not travel. */
@@ -32,7 +32,7 @@ let known = false
 
 /** Back to the view from which the sign-in page was reached. */
 export function returnToView(): void {
-  const hash = recall(WAY_BACK)
+  const hash = readKept(WAY_BACK)
   keep(WAY_BACK, undefined)
   if (hash?.startsWith('#/') && !location.hash) history.replaceState(null, '', hash)
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../ui/api.ts'
 import { BetterEmail } from '../../ui/better-email.tsx'
 import { Refusal } from '../../ui/refusal.tsx'
 import { emailFault, TextField } from '../../ui/text-field.tsx'
-import { DRAFTS, keep, recall } from '../drafts.ts'
+import { DRAFTS, keep, readKept } from '../drafts.ts'
 import { signInAgain } from '../session.ts'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
@@ -17,11 +17,11 @@ interface EmailDialogProps {
 
 /** What was sent last and needs a fresh sign-in first, which leads away from the page and back. */
 const typedFor = (orderId: string) => `${DRAFTS}buyer-address:${orderId}`
-export const hasTyped = (orderId: string): boolean => recall(typedFor(orderId)) !== undefined
+export const hasTyped = (orderId: string): boolean => readKept(typedFor(orderId)) !== undefined
 
 /** A mistyped address is put right by whoever reads the right one: the seller names it, its reader confirms it. */
 export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
-  const [email, setEmail] = useState(() => recall(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email)
+  const [email, setEmail] = useState(() => readKept(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email)
   // once: who comes to the order another time is not asked to go on
   useEffect(() => keep(typedFor(order.orderId), undefined), [order.orderId])
   const [left, setLeft] = useState(order.pendingEmail === undefined)

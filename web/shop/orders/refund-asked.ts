@@ -1,4 +1,4 @@
-import { DRAFTS, keep, recall } from '../drafts.ts'
+import { DRAFTS, keep, readKept } from '../drafts.ts'
 
 /** A refund that was asked for, under the key that makes asking again the same request. */
 export interface RefundAsked {
@@ -15,7 +15,7 @@ export const keepAsked = (orderId: string, asked: RefundAsked | undefined): void
 
 export function askedBefore(orderId: string): RefundAsked | undefined {
   try {
-    const asked = JSON.parse(recall(placeOf(orderId)) ?? 'null') as RefundAsked | null
+    const asked = JSON.parse(readKept(placeOf(orderId)) ?? 'null') as RefundAsked | null
     return asked?.key && asked.amount > 0 ? asked : undefined
   } catch {
     return undefined

@@ -1,7 +1,7 @@
 import { decimalText } from '../../../src/kit/money.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
-import { DRAFTS, keep, recall } from '../drafts.ts'
+import { DRAFTS, keep, readKept } from '../drafts.ts'
 import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 /** How a price is set: by the seller, by the buyer, or there is none. */
@@ -136,7 +136,7 @@ const placeOf = (sellerId: string, productId: string) => `${DRAFTS}${sellerId}:$
 
 export function recallDraft(sellerId: string, productId: string): Kept | undefined {
   try {
-    return JSON.parse(recall(placeOf(sellerId, productId)) ?? 'null') ?? undefined
+    return JSON.parse(readKept(placeOf(sellerId, productId)) ?? 'null') ?? undefined
   } catch {
     return undefined
   }
