@@ -55,6 +55,12 @@ export interface PaymentSnapshot {
   disputes: DisputeFact[]
 }
 
+/**
+ * After so many declines somebody is probably trying stolen cards, and the payment is closed. A buyer who mistypes, or whose account
+ * is empty, needs fewer.
+ */
+export const MOST_DECLINES = 10
+
 export interface StartPayment {
   /** The same key always starts the same payment. */
   key: string

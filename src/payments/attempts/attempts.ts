@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
 import { type Db, isDatabaseOutage, genericPlanArray, retryConflicts } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
-import { MOST_DECLINES } from '../settle/payment-record.ts'
+import { MOST_DECLINES } from '../../processors/processor.ts'
 
 /** One try to have an order paid at one processor. */
 export interface Attempt {

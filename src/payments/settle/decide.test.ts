@@ -589,7 +589,9 @@ function newBook(amountMinor: number): Book {
 
 function hear(book: Book, snapshot: PaymentSnapshot): void {
   const { rows } = book
-  const effects = decide(structuredClone(rows), structuredClone(snapshot))
+  const before = structuredClone({ rows, snapshot })
+  const { next, effects } = decide(rows, snapshot)
+  assert.deepEqual({ rows, snapshot }, before, 'decide changes neither the record nor the snapshot')
   for (const { move, to } of effects.moves) {
     book.moves.push({ from: rows.state, move, to })
     rows.state = to
@@ -611,10 +613,17 @@ function hear(book: Book, snapshot: PaymentSnapshot): void {
     if (before) Object.assign(before, { state, lostMinor })
     else rows.disputes.push({ id, captureId, amountMinor, state, lostMinor })
   }
+  assert.deepEqual(withoutKeys(next), withoutKeys(rows), 'next is the record as the effects leave it')
   book.transfers.push(...effects.transfers)
   book.mails.push(...effects.mails.map(({ kind }) => kind))
   if (isFurther(snapshot, book.heard)) book.heard = snapshot
 }
+
+/** A record without what only the database decides: the ids of new refunds, and the requests for returns. */
+const withoutKeys = (record: PaymentRecord) => ({
+  ...record,
+  refunds: record.refunds.filter(({ state }) => state !== 'requested').map(({ key: _, ...refund }) => refund),
+})
 
 const newKey = ({ refunds }: PaymentRecord) => `ref_${refunds.length}`
 

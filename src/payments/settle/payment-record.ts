@@ -4,7 +4,7 @@ import type { Move, State } from '../../orders/states.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
-/** What we know of an order and one of its payments, locked while we decide. */
+/** What the database holds about an order and one of its payments. Settle keeps the order locked while it decides. */
 export interface PaymentRecord {
   orderId: string
   sellerId: string
@@ -19,7 +19,7 @@ export interface PaymentRecord {
   paymentState: PaymentSnapshot['state']
   declines: number
   captures: { id: string; purpose: CapturePurpose; amountMinor: number; currency: string }[]
-  /** `key` is our own id of a refund; the processor's is there once it has told us. */
+  /** `key` is our own id of a refund. `id` is the processor's, and null until the processor has answered. */
   refunds: {
     id: string | null
     key: string
@@ -27,7 +27,7 @@ export interface PaymentRecord {
     captureId: string
     state: 'requested' | 'succeeded' | 'failed'
   }[]
-  /** `amountMinor` was held when we heard of it, and `lostMinor` of that is gone for good. */
+  /** `amountMinor` is what the first news of the dispute took out of reach. `lostMinor` of it is gone for good. */
   disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state']; lostMinor: number }[]
 }
 export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
@@ -35,11 +35,11 @@ export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
 /** What follows from a snapshot: rows to write, in the words of the tables. */
 export interface Effects {
   moves: { move: Move; to: State; rail?: Rail; paidAt?: string }[]
-  /** The order's new total, where something was refunded. */
+  /** The order's new total of refunds, when a refund changed it. */
   refundedMinor?: number
   payment?: { state: PaymentSnapshot['state']; declines: number }
   captures: (Capture & { purpose: CapturePurpose })[]
-  /** `row` is our own id, where it was us who asked. */
+  /** `row` is our own id of the refund, when we asked for it. */
   refunds: (RefundFact & { row?: string | undefined })[]
   /** Money to send back at once. */
   returns: { captureId: string; amountMinor: number }[]
@@ -47,21 +47,25 @@ export interface Effects {
   timeline: string[]
   transfers: Transfer[]
   mails: MailNews[]
-  /** The buyer's bank needs days, or the buyer was given some: the order waits that long. */
+  /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */
   waitsForBank: boolean
-  /** It was declined so often that somebody tries cards: nobody may pay it any more. */
+  /** The bank declined the payment so often that somebody may be trying stolen cards. The processor must close it. */
   closes: boolean
 }
 
-/** Whoever mistypes, or has an empty account, needs fewer. An order that was declined so often takes no other payment. */
-export const MOST_DECLINES = 10
+/** A decision in the making. Each step reads `record` and brings it up to date, and adds to `effects`. */
+export interface Draft {
+  /** A copy that belongs to this decision alone. */
+  readonly record: PaymentRecord
+  readonly effects: Effects
+  /** Moves the order, and returns false when its state forbids the move. */
+  readonly move: (name: Move, more?: Omit<Effects['moves'][number], 'move' | 'to'>) => boolean
+}
 
-export type TryMove = (name: Move, more?: Omit<Effects['moves'][number], 'move' | 'to'>) => boolean
-
-/** What every entry of the books about this order says, of a thing that happened at the processor. */
-export const moneyOf = (known: PaymentRecord, what: string, id: string) => ({
-  cause: `${known.processor}:${what}:${id}`,
-  orderId: known.orderId,
-  sellerId: known.sellerId,
-  processor: known.processor,
+/** The fields that all ledger entries for one event at the processor have in common. */
+export const entryFor = (record: PaymentRecord, what: string, id: string) => ({
+  cause: `${record.processor}:${what}:${id}`,
+  orderId: record.orderId,
+  sellerId: record.sellerId,
+  processor: record.processor,
 })

@@ -4,7 +4,7 @@ import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { Rail } from '../rails.ts'
-import type { PaymentSnapshot, RefundFact } from '../processor.ts'
+import { MOST_DECLINES, type PaymentSnapshot, type RefundFact } from '../processor.ts'
 import { newNotification, notify } from './notify.ts'
 
 /** How the sandbox's bank behaves, as the buyer in front of it chooses. */
@@ -27,8 +27,6 @@ export type Scenario = (typeof SCENARIOS)[number]
 
 /** How long the bank of the delayed scenarios takes. */
 export const BANK_SECONDS = 3
-/** Somebody who tries cards until one works is stopped here. */
-const MOST_DECLINES = 10
 
 /** A payment as the sandbox itself keeps it. */
 export type Kept = PaymentSnapshot & {
