@@ -38,7 +38,10 @@ export default defineConfig({
   },
 })
 
-/** Puts what the pages share in the place of `<!--ui:head-->`, `<!--ui:api-->`, `<!--ui:header-->` and `<!--ui:footer-->`. */
+/**
+ * Replaces `<!--ui:head-->`, `<!--ui:api-->`, `<!--ui:header-->` and `<!--ui:footer-->` by the parts that the pages
+ * share.
+ */
 function sharedHtml(): Plugin {
   return {
     name: 'sharedHtml',
@@ -53,8 +56,9 @@ function sharedHtml(): Plugin {
 }
 
 /**
- * Writes one page as a single file, its style and script inside: on a slow phone network every further request costs
- * more than half a second, and this is the page where a second loses the sale. What it imports later stays a file.
+ * Writes one page as a single file, with its style and script inside. On a slow phone network each further request
+ * costs more than half a second, and on this page a second loses the sale. A script loaded by import() stays a file of
+ * its own.
  */
 function selfContained(page: string): Plugin {
   return {
@@ -72,7 +76,8 @@ function selfContained(page: string): Plugin {
           cssCodeSplit: false,
           rolldownOptions: {
             input: path.join(root, page),
-            // An inline script resolves its imports from the page's own address, so it is built as if it lay there.
+            // The browser resolves the imports of an inline script from the page's address, so the script is built for
+            // that place.
             output: { entryFileNames: page.replace('.html', '.js'), chunkFileNames: 'assets/[name]-[hash].js' },
           },
         },
@@ -91,7 +96,7 @@ function selfContained(page: string): Plugin {
   }
 }
 
-/** Nothing is preloaded (`modulePreload: false`), so what does it for an import() is only weight. */
+/** With `modulePreload: false` the page preloads nothing, so Vite's helper around each import() only adds weight. */
 function plainImports(): Plugin {
   return {
     name: 'plain-imports',
@@ -123,11 +128,11 @@ function inline(html: string, files: Emitted[]): string {
     .replace(/\s*<link\b[^>]*\brel="stylesheet"[^>]*>/, '')
     .replace(/\s*<script\b[^>]*\bsrc="[^>]*><\/script>/, '')
   if (/<(script|link)\b[^>]*\/assets\//.test(bare)) throw new Error('the page still asks for a file')
-  // Replacers, not strings: a "$&" in the code would be read as a pattern.
+  // Replacer functions, because `replace` would read a "$&" in the code as a pattern.
   return bare
     .replace('</head>', () => `  <style>${css[0]}</style>\n  </head>`)
     .replace('</body>', () => `  <script type="module">${guarded(js[0]!)}</script>\n  </body>`)
 }
 
-/** A script inside HTML must not hold what would end it, or open a comment in it. */
+/** Escapes the texts that would end an inline script or open a comment in it. */
 const guarded = (code: string): string => code.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')

@@ -10,22 +10,28 @@ export type Order = Api['POST /api/checkout']['answer']
 export type OrderStatus = Api['GET /api/checkout/{}/status']['answer']
 export type Download = OrderStatus['downloads'][number]
 
-/** The service asks the payment processor at most once in three seconds, and by itself once a minute. */
+/** The service asks the payment processor at most every three seconds on request, and every minute by itself. */
 const SYNC_EVERY_MS = 10_000
-/** Between two asks while the service is away. */
+/** The pause between two tries while the service does not answer. */
 const AWAY_MS = 5_000
 
 export type Till = ReturnType<typeof createTill>
 
-/** The checkout, for a page or a server that sells: no key and no session. Every call throws a {@link TillError}. */
+/**
+ * The checkout, for a page or a server that sells. It needs no key and no session. Every call throws a {@link
+ * TillError}.
+ */
 export function createTill(options: TillOptions) {
-  /** By what was asked for: who asks again because no answer came gets the order that may have been made. */
+  /** Idempotency keys by order request: a repeated call after a lost answer gets the order that may have been made. */
   const keys = new Map<string, string>()
-  /** Of the orders that were made or found here: with them the service tells their buyer from strangers who guess addresses. */
+  /**
+   * Tokens of the orders made or found here. With a token the service tells the buyer from strangers who guess
+   * addresses.
+   */
   const tokens = new Map<string, string>()
 
   const till = {
-    /** What is for sale, for a page to show. Throws `product_not_found`. */
+    /** The public view of a product, for a page to show. Throws `product_not_found`. */
     product: (
       productId: string,
       query: Api['GET /api/products/{}/public']['query'] = {},
@@ -33,8 +39,8 @@ export function createTill(options: TillOptions) {
     ) => ask<Product>(options, `/api/products/${encodeURIComponent(productId)}/public`, { query, signal }),
 
     /**
-     * Makes an order, once: the request carries an Idempotency-Key of its own over all its repetitions, also when you call again
-     * with the same order because nothing came back. To keep one order over reloads of a page, give a key that you keep.
+     * Makes an order once. The request and all its repetitions carry the same Idempotency-Key, also when you call again
+     * with the same order because no answer came. To keep one order over reloads of a page, pass a key that you keep.
      */
     async createOrder(
       order: NewOrder,
@@ -63,8 +69,9 @@ export function createTill(options: TillOptions) {
     },
 
     /**
-     * How an order stands. Complete with the address it was made with; `sync` asks the payment processor first. A `token` that you
-     * kept (the order's or the status's `statusToken`) is needed only where another process or page made the order.
+     * Reads how an order stands. The answer is complete when the address is the one the order was made with. `sync`
+     * makes the service ask the payment processor first. Pass a `token` that you kept (the `statusToken` of the order
+     * or the status) only where another process or page made the order.
      */
     async status(
       orderId: string,
@@ -79,9 +86,9 @@ export function createTill(options: TillOptions) {
     },
 
     /**
-     * Waits, as often as the service wants to be asked, until the order is paid, and answers with its status and download links.
-     * A service that is away for a while is waited for: give a signal to end it. Throws `not_paid` when the order will not be
-     * paid any more, `email_mismatch` when the address is not the order's.
+     * Polls as often as the service asks for until the order is paid, then returns its status and download links. While
+     * the service does not answer, the call keeps trying: pass a signal to end it. Throws `not_paid` when the order can
+     * no longer be paid, and `email_mismatch` when the address is not the order's.
      */
     async waitUntilPaid(
       orderId: string,
@@ -108,11 +115,13 @@ export function createTill(options: TillOptions) {
       }
     },
 
-    /** Fresh links to what was bought, good for an hour; none while it is not paid or when the address is another. */
+    /** Fresh download links, good for an hour. None while the order is not paid or when the address is another. */
     downloads: async (orderId: string, email: string, more: CallOptions = {}): Promise<Download[]> =>
       (await till.status(orderId, { email, ...more })).downloads,
 
-    /** Mails the receipt, with the links, to the order's address again; says nothing when `email` is another one. */
+    /**
+     * Mails the receipt with the links again, to the order's address. It does not tell whether `email` is that address.
+     */
     async sendReceipt(orderId: string, email: string, { signal }: CallOptions = {}): Promise<void> {
       const path = `/api/checkout/${encodeURIComponent(orderId)}/receipt`
       await ask(options, path, { method: 'POST', json: { email, token: tokens.get(orderId) }, signal })

@@ -3,27 +3,27 @@ import type { RefusalCode } from './types.ts'
 const TIMEOUT_MS = 15_000
 const RETRIES = 3
 const FIRST_PAUSE_MS = 300
-/** Who is told to come again later than this is told so, instead of waiting in silence. */
+/** When the service asks to wait longer than this, the call throws instead of waiting in silence. */
 const LONGEST_PAUSE_MS = 20_000
 
 export interface TillOptions {
-  /** Where the service is: `https://api.shop.example`. */
+  /** The address of the service: `https://api.shop.example`. */
   baseUrl: string
-  /** Another `fetch` than the global one. */
+  /** A `fetch` to use instead of the global one. */
   fetch?: typeof globalThis.fetch
-  /** How long one try may take, 15 seconds when it is not said. */
+  /** How long one try may take. 15 seconds by default. */
   timeoutMs?: number
-  /** How often a request is repeated where that is safe, 3 times when it is not said. */
+  /** How often a request is repeated where that is safe. 3 times by default. */
   retries?: number
 }
 
 /** For a single call. */
 export interface CallOptions {
-  /** Ends the call, with the signal's own reason. */
+  /** Ends the call with the signal's own reason. */
   signal?: AbortSignal | undefined
 }
 
-/** What the service answers, and what the client finds: no answer, one too late, one that is not the service's. */
+/** The codes of the service, and those of the client: no answer, a late answer, an answer that is not the service's. */
 export type TillErrorCode =
   | RefusalCode
   | 'unreachable'
@@ -32,18 +32,18 @@ export type TillErrorCode =
   | 'email_mismatch'
   | 'not_paid'
 
-/** Why a call did not do what was asked. `code` is stable from version to version; `message` is for people. */
+/** Why a call failed. `code` stays the same from version to version; `message` is for people. */
 export class TillError extends Error {
   override readonly name = 'TillError'
-  /** A newer service may know codes that these types do not. */
+  /** A newer service may send codes that these types do not know. */
   readonly code: TillErrorCode | (string & {})
-  /** The HTTP status, 0 where there was no answer. */
+  /** The HTTP status, or 0 where no answer came. */
   readonly status: number
-  /** Which members of the request are wrong, with `validation_failed`. */
+  /** The members of the request that are wrong, with `validation_failed`. */
   readonly fields: readonly { path: string; message: string }[]
-  /** When it is worth asking again. */
+  /** When another try is worthwhile. */
   readonly retryAfterSeconds: number | undefined
-  /** By which the service's log knows the request. */
+  /** The id under which the service's log has the request. */
   readonly requestId: string | undefined
 
   constructor(
@@ -59,7 +59,7 @@ export class TillError extends Error {
     this.requestId = more.requestId
   }
 
-  /** Whether the same request may well succeed a little later, and whether it was carried out is unknown. */
+  /** Whether the same request may succeed a little later. The failed one may have been carried out. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429 || this.code === 'unreachable' || this.code === 'timeout'
   }
@@ -71,12 +71,15 @@ export interface Ask extends CallOptions {
   json?: unknown
   body?: RequestInit['body']
   headers?: Record<string, string | undefined>
-  /** Whether a repetition does nothing twice; a GET never does. */
+  /** Whether a repetition has no second effect. A GET never has one. */
   repeatable?: boolean
   timeoutMs?: number
 }
 
-/** One request, repeated where that is safe: its answer, read by `read` within the time it has. Throws a TillError. */
+/**
+ * Sends one request, repeats it where that is safe, and reads the answer with `read` within the time. Throws a
+ * TillError.
+ */
 export async function ask<Answer>(
   options: TillOptions,
   path: string,
@@ -91,7 +94,7 @@ export async function ask<Answer>(
       if (!(error instanceof TillError && error.isPassing && repeatable)) throw error
       const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || FIRST_PAUSE_MS * 2 ** tries
       if (tries >= (options.retries ?? RETRIES) || pauseMs > LONGEST_PAUSE_MS) throw error
-      // never sooner than asked for, and not all at the same moment
+      // Never earlier than the service asked, and spread so that clients do not all return at one moment.
       await pause(pauseMs * (1 + Math.random() / 2), signal)
     }
   }
@@ -120,7 +123,7 @@ async function askOnce<Answer>(
       credentials: 'omit',
       signal: ended.signal,
       ...(sent !== undefined && sent !== null && { body: sent }),
-      // what is read while it is sent, browsers and Node take only so
+      // Browsers and Node accept a streamed body only with this option.
       ...(typeof sent === 'object' && sent instanceof ReadableStream && { duplex: 'half' }),
     })
     if (!response.ok) throw await refusalOf(response)
@@ -147,7 +150,7 @@ async function readJson<Answer>(response: Response): Promise<Answer> {
   }
 }
 
-/** RFC 9457, or whatever a proxy in between says. */
+/** Reads a problem of RFC 9457, or whatever a proxy between client and service answers. */
 async function refusalOf(response: Response): Promise<TillError> {
   const { status, headers } = response
   const said: unknown = await response.json().catch(() => null)
@@ -161,7 +164,7 @@ async function refusalOf(response: Response): Promise<TillError> {
   })
 }
 
-/** Rejects with the signal's reason when it ends sooner. */
+/** Waits. Rejects with the signal's reason when the signal ends the wait. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -177,7 +180,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** A key that nobody else has: Node 18 and pages without https have no randomUUID. */
+/** A unique key. Node 18 and pages without https have no randomUUID. */
 export function newKey(): string {
   const { crypto } = globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }
   const parts = crypto ? [...crypto.getRandomValues(new Uint32Array(5))] : Array.from({ length: 5 }, () => Math.random() * 2 ** 32) // oxfmt-ignore

@@ -21,24 +21,30 @@ export type Transfer = Item<Route<'GET /api/transfers'>['answer']>
 export type Discount = Route<'POST /api/discounts'>['answer']
 export type NewDiscount = Route<'POST /api/discounts'>['body']
 
-/** A product with the version of it that was read: give that to `update`, and nobody's change is lost. */
+/**
+ * A product with its version. Pass the version to `update`, so that the update overwrites no change of another person.
+ */
 export type Versioned<One> = One & { readonly etag: string }
-/** A file as it is, or as it is read: then the service must be told how many bytes will come. */
+/** A file in memory, or a stream. For a stream the service must be told the number of bytes. */
 export type NewFile = { name: string; sha256?: string } & (
   | { data: Blob | Uint8Array; size?: undefined }
   | { data: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>; size: number }
 )
 
 export interface SellerOptions extends TillOptions {
-  /** What signing in set, as a `Cookie` header: `till_session=…`. */
+  /** The cookie that signing in set, as a `Cookie` header: `till_session=…`. */
   cookie: string
-  /** Where the pages are, when that is another host than the API: only from there may a session change anything. */
+  /**
+   * The address of the pages, when they are on another host than the API: a session may change things only from there.
+   */
   appUrl?: string
 }
 
 const part = encodeURIComponent
 
-/** A seller's own shop, for scripts on Node: a browser lets no page name its own cookie. Every call throws a {@link TillError}. */
+/**
+ * A seller's shop, for scripts on Node: a browser lets no page set this cookie. Every call throws a {@link TillError}.
+ */
 export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
   const session = { cookie, origin: new URL(appUrl ?? options.baseUrl).origin }
   const call = <Answer>(
@@ -51,7 +57,7 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
   const versioned = <One>(response: Response): Promise<Versioned<One>> =>
     response.json().then((one) => ({ ...(one as One), etag: response.headers.get('etag') ?? '' }))
 
-  /** All of a list, a page at a time, as they are asked for. */
+  /** All items of a list. The client asks for each page when the caller gets to it. */
   async function* every<One>(
     path: string,
     query: object,
@@ -73,7 +79,7 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
         call(`/api/products/${part(productId)}`, more, versioned<Product>),
       create: (product: NewProduct, more: CallOptions = {}): Promise<Versioned<Product>> =>
         call('/api/products', { ...more, method: 'POST', json: product }, versioned<Product>),
-      /** With `etag`, only if nobody has changed it meanwhile: else `changed_meanwhile`. */
+      /** With `etag`, changes the product only if it is still that version. Otherwise throws `changed_meanwhile`. */
       update: (
         productId: string,
         change: ProductChange,
@@ -84,12 +90,13 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
           { ...more, method: 'PATCH', json: change, headers: { 'if-match': etag } },
           versioned<Product>,
         ),
-      /** Takes it off sale. Who bought it keeps it. */
+      /** Takes the product off sale. Buyers who have bought it keep it. */
       archive: (productId: string, { signal }: CallOptions = {}): Promise<void> =>
         call(`/api/products/${part(productId)}`, { method: 'DELETE', repeatable: true, signal }),
       /**
-       * Adds a file, as it is read: a stream of any length takes no memory. It counts once all of it is there, and hashes to
-       * `sha256` if you say so. It is not repeated, and takes as long as it takes.
+       * Adds a file and sends it while reading it, so a stream of any length takes no memory. The service accepts the
+       * file once all bytes have arrived, and only if they hash to `sha256` when you pass that. The call is never
+       * repeated and has no time limit.
        */
       addFile: (
         productId: string,
@@ -104,7 +111,7 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
           timeoutMs: Infinity,
           signal,
         }),
-      /** Renames a file, or moves it among the product's others. Its bytes stay what they are. */
+      /** Renames a file, or moves it among the product's files. Its bytes stay the same. */
       updateFile: (
         productId: string,
         fileId: string,
@@ -127,14 +134,14 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
       list: (query: Query<'GET /api/orders'> = {}, more: CallOptions = {}) =>
         every<OrderInList>('/api/orders', query, more),
       get: (orderId: string, more: CallOptions = {}): Promise<Order> => call(`/api/orders/${part(orderId)}`, more),
-      /** The same orders as CSV, as it comes. */
+      /** The same orders as a CSV stream. */
       csv: (query: Query<'GET /api/orders'> = {}, { signal }: CallOptions = {}): Promise<ReadableStream<Uint8Array>> =>
         call('/api/orders', { query, headers: { accept: 'text/csv' }, timeoutMs: Infinity, signal }, async ({ body }) =>
           body!.pipeThrough(new TransformStream(), signal && { signal }),
         ),
       refunds: async (orderId: string, more: CallOptions = {}): Promise<Refund[]> =>
         (await call<{ items: Refund[] }>(`/api/orders/${part(orderId)}/refunds`, more)).items,
-      /** Sends money back, all that is left unless `amount` says how much; once, however often it is repeated. */
+      /** Refunds an order: `amount`, or all that is left without it. Repeated calls make one refund. */
       refund: (
         orderId: string,
         refund: NewRefund = {},
@@ -147,16 +154,16 @@ export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
         }),
     },
 
-    /** What is the seller's, in each currency. */
+    /** The seller's balance in each currency. */
     balance: async (more: CallOptions = {}): Promise<Balance[]> =>
       (await call<{ items: Balance[] }>('/api/balance', more)).items,
-    /** Every movement of it. */
+    /** Every transfer that touches the balance. */
     transfers: (query: Query<'GET /api/transfers'> = {}, more: CallOptions = {}) =>
       every<Transfer>('/api/transfers', query, more),
   }
 }
 
-/** What `fetch` takes everywhere: iterables are for Node alone. */
+/** The bodies `fetch` takes everywhere. Only Node also takes iterables. */
 function bodyOf(data: NewFile['data']): NonNullable<RequestInit['body']> {
   if (!(Symbol.asyncIterator in data) || data instanceof ReadableStream) return data as NonNullable<RequestInit['body']>
   const chunks = data[Symbol.asyncIterator]()

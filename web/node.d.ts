@@ -1,3 +1,3 @@
-// The pages take their types from the server's schemas, and a file behind those imports something of Node. Types are all
-// that crosses: the build has no Node to give.
+// The pages take types from the server's schemas, and one file behind those imports a type of Node. Only types cross
+// over: the build has no Node.
 declare module 'node:*'

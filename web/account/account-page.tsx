@@ -82,7 +82,7 @@ function Parts({
   )
 }
 
-/** Before the account is there: a moment, a longer moment, or why it does not come. */
+/** Shown until the account has arrived: a moment, a longer moment, or the reason why it does not come. */
 function Opening({ account, trouble }: { account: Account; trouble: unknown }) {
   return (
     <div class="account">
@@ -104,7 +104,7 @@ function Failed({ account, trouble }: { account: Account; trouble: unknown }) {
   )
 }
 
-/** Why linking did not work. Said once: a reload must not say it again. */
+/** The reason why linking failed. Removed from the address, so that a reload does not show it again. */
 function takeError(): string | undefined {
   const error = new URLSearchParams(location.search).get('error') ?? undefined
   if (error) history.replaceState(null, '', location.pathname)

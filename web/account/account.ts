@@ -21,7 +21,7 @@ import { forgetDrafts } from '../shop/drafts.ts'
 import { keep as keepMoving } from './moving.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/account/'
-/** Where somebody signs in once more, and comes back from. */
+/** Leads to the sign-in page and back here. */
 export const SIGN_IN_AGAIN = `${SIGN_IN}&again=1`
 
 export interface AccountState {
@@ -36,15 +36,15 @@ export interface AccountState {
 }
 
 export interface Account extends Pick<Store<AccountState>, 'get' | 'subscribe'> {
-  /** `quietly`: what is said of an earlier failure stays until there is an answer. */
+  /** `quietly`: the message of an earlier failure stays until the answer is there. */
   load: (quietly?: boolean) => Promise<void>
-  /** After what ends other sessions, or makes this one a new one. */
+  /** For changes that end other sessions or start a new one. */
   changed: (seller?: Seller) => Promise<void>
   endSession: (id: string) => Promise<void>
   endOthers: () => Promise<void>
   unlink: (id: string) => Promise<void>
   signOut: () => Promise<void>
-  /** Does something as the seller; where the session is over, leads to the sign-in page. */
+  /** Does something as the seller. When the session is over, leads to the sign-in page. */
   asSeller: <Answer>(work: () => Promise<Answer>) => Promise<Answer>
 }
 
@@ -58,7 +58,7 @@ export function openAccount(): Account {
       const why = whySignedOut(trouble, get().seller !== undefined)
       if (why !== undefined) {
         location.replace(SIGN_IN + why)
-        // The page is being left: nothing more is to be shown on it.
+        // The browser is leaving the page, so nothing more appears on it.
         return new Promise<Answer>(() => {})
       }
       throw trouble
@@ -83,7 +83,7 @@ export function openAccount(): Account {
     set({ sessions: sessions.items, identities: identities.items, events: events.items, idp, trouble: undefined })
   }
 
-  // A page that the browser has kept as it was must not show an account after signing out.
+  // A page restored from the browser's cache must not show an account after the seller has signed out.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   void load()
 
@@ -94,7 +94,7 @@ export function openAccount(): Account {
     load,
     async changed(seller) {
       if (seller) set({ seller })
-      // What was to be done is done: a list that cannot be read now must not look like a failure of it.
+      // The change itself succeeded. A list that cannot be read now must not look like a failure of the change.
       await loadLists().catch((trouble: unknown) => set({ trouble }))
     },
     async endSession(id) {
@@ -119,7 +119,7 @@ export function openAccount(): Account {
   }
 }
 
-/** What somebody wanted gone is gone, whoever did it. */
+/** When the item is already gone, the seller has what they wanted. */
 const unlessGone = (code: string) => (trouble: unknown) => {
   if (!(trouble instanceof ApiError && trouble.code === code)) throw trouble
 }

@@ -1,23 +1,23 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../ui/api.ts'
 
-/** Something that is being done, and what came of it. */
+/** An action that is running, and its result. */
 export interface Action {
   busy: boolean
-  /** Which of several it is. */
+  /** Which entry of a list the action is about. */
   doing: string | undefined
-  /** What to say when it is done. */
+  /** The message when it is done. */
   said: string
   trouble: unknown
-  /** How often it was tried. */
+  /** The number of tries. */
   tries: number
-  /** Whether it was refused with this code. */
+  /** Whether the service refused it with this code. */
   refusedFor: (code: string) => boolean
   run: (work: () => Promise<string>, which?: string) => Promise<void>
   clear: () => void
 }
 
-/** One thing at a time: while it runs, further presses do nothing. */
+/** Runs one action at a time. Further presses do nothing while it runs. */
 export function useAction(): Action {
   const [state, setState] = useState<Pick<Action, 'busy' | 'doing' | 'said' | 'trouble' | 'tries'>>({
     busy: false,

@@ -11,7 +11,7 @@ const WHAT: Record<AccountEvent['what'], string> = {
   support_email_changed: 'Buyers read another support address',
 }
 
-/** What protects the account, and when it changed: so that an owner sees what somebody else has done. */
+/** The changes to what protects the account, so that an owner sees what another person has done. */
 export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) {
   return (
     <Part

@@ -5,7 +5,7 @@ import type { Account, AccountState } from './account.ts'
 import { useAction } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
-/** Who an identity provider knows them as. It is there only where a provider is set up, or was. */
+/** The linked accounts at the identity provider. The part appears only where a provider is or was set up. */
 export function IdentitiesPart({ account, state }: { account: Account; state: AccountState }) {
   const deed = useAction()
   const identities = state.identities ?? []
@@ -60,7 +60,7 @@ export function IdentitiesPart({ account, state }: { account: Account; state: Ac
 
 const HOW_ELSE = 'with a code or your password'
 
-/** The provider's page and nothing else: an address that runs something is none. */
+/** Accepts only an http(s) address of the provider: an address such as `javascript:` would run a script. */
 function webAddress(text: string): string {
   const url = new URL(text, location.href)
   if (!/^https?:$/.test(url.protocol)) throw new Error('not an address of the web')

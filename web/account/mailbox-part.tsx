@@ -7,7 +7,7 @@ import { useAction } from './deed.ts'
 import { keep, readKept, type Moving } from './moving.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
-/** The mailbox is where the account is proven from, so a new one has to answer before it takes the place of the old. */
+/** The seller proves the account by the mailbox, so a new mailbox must answer before it replaces the old one. */
 export function MailboxPart({ account, seller }: { account: Account; seller: Seller }) {
   const [moving, setMoving] = useState<Moving | undefined>(() => readKept(seller.id))
   const [fault, setFault] = useState<string>()

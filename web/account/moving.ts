@@ -1,12 +1,12 @@
 /**
- * A mailbox that is being moved to: kept in this tab, since a phone may drop the page while its owner looks for the code
- * in another program, and a fresh sign-in leads away from it.
+ * A change of mailbox that is under way. This tab keeps it, because a phone may drop the page while the seller looks
+ * for the code in another app, and a fresh sign-in leads away from the page.
  */
 export interface Moving {
-  /** Whose: another who signs in here has nothing to do with it. */
+  /** The seller whose change it is. Another seller who signs in here must not see it. */
   sellerId: string
   email: string
-  /** When another code may be asked for. Absent: none was sent yet. */
+  /** When the seller may ask for another code. Absent: no code was sent yet. */
   resendAt?: number
   /** When the code was sent. */
   sentAt?: number
@@ -31,6 +31,6 @@ export function keep(moving: Moving | undefined): void {
     if (moving) sessionStorage.setItem(PLACE, JSON.stringify(moving))
     else sessionStorage.removeItem(PLACE)
   } catch {
-    // Without a place to keep it, only a reload loses it.
+    // When the browser forbids storing, only a reload loses it.
   }
 }

@@ -21,7 +21,7 @@ export function NamePart({ account, seller }: { account: Account; seller: Seller
     if (wrong) return
     void deed.run(async () => {
       const { seller: renamed } = await account.asSeller(() => changeSeller({ name: name.trim() }))
-      // what was typed meanwhile stays
+      // Text that was typed during the request stays.
       setName((present) => (present === name ? renamed.name : present))
       await account.changed(renamed)
       return 'Saved. Buyers read this name from now on.'

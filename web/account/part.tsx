@@ -12,7 +12,7 @@ interface PartProps {
   children: ComponentChildren
 }
 
-/** One matter of the account: what it is about on one side, what can be done on the other. */
+/** One topic of the account: its explanation on one side, its controls on the other. */
 export const Part = ({ id, title, about, children }: PartProps) => (
   <section class="part" id={id} aria-labelledby={`${id}-title`}>
     <div class="about">
@@ -25,7 +25,7 @@ export const Part = ({ id, title, about, children }: PartProps) => (
   </section>
 )
 
-/** Why something was refused, and where a fresh sign-in is what helps, the way to it. */
+/** Why the service refused, and the link to a fresh sign-in where that helps. */
 export function Refused({ deed }: { deed: Action }) {
   if (!deed.trouble) return null
   const { title, text } = explain(deed.trouble)
@@ -46,7 +46,7 @@ export function Refused({ deed }: { deed: Action }) {
   )
 }
 
-/** What was done, said to everybody. */
+/** The result of an action. Screen readers announce it. */
 export const Saved = ({ children }: { children: string }) => (
   <output class="small saved">
     {children && (
@@ -60,14 +60,14 @@ export const Saved = ({ children }: { children: string }) => (
 
 interface DoProps {
   busy: boolean
-  /** The button sends its form. */
+  /** The button submits its form. */
   submit?: boolean
   onClick?: () => void
   label?: string
   children: ComponentChildren
 }
 
-/** A button of second rank, which keeps the focus while it works. */
+/** A secondary button. It keeps the focus while its action runs. */
 export const Do = ({ busy, submit, onClick, label, children }: DoProps) => (
   <button
     class="button"

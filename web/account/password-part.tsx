@@ -10,7 +10,7 @@ const SHORTEST = 12
 interface PasswordPartProps {
   account: Account
   seller: Seller
-  /** Until then no current password is asked for. */
+  /** Until this moment the service asks for no current password. */
   recentUntil: string
 }
 
@@ -25,7 +25,7 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
   const deed = useAction()
   const opener = useRef<HTMLButtonElement>(null)
   const stale = deed.refusedFor('recent_sign_in_required')
-  // The service decides. This clock may be wrong, so the field only offers itself, and may stay empty.
+  // The service decides, and this clock may be wrong: the field appears as an offer and may stay empty.
   const askCurrent = seller.hasPassword && (late || stale || current !== '')
   const close = () => {
     setOpen(false)

@@ -17,7 +17,7 @@ export function SessionsPart({ account, sessions }: { account: Account; sessions
   const end = (which: string, work: () => Promise<void>, said: string) =>
     void deed.run(async () => {
       await work()
-      // The button that was pressed is gone.
+      // The pressed button has left the page.
       document.getElementById('sessions-title')?.focus()
       return said
     }, which)

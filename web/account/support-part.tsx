@@ -7,13 +7,13 @@ import type { Account } from './account.ts'
 import { useAction } from './deed.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
-/** What was typed when a fresh sign-in was asked for, which leads away from the page. Another account has nothing to do with it. */
+/** Keeps the typed address through a fresh sign-in, which leads away from the page. Each account has its own place. */
 const typedBy = (sellerId: string) => `${DRAFTS}support-address:${sellerId}`
 
-/** Where buyers write to. Left empty, they read the address that the seller signs in with. */
+/** The address that buyers write to. When it is empty, they see the address that the seller signs in with. */
 export function SupportPart({ account, seller }: { account: Account; seller: Seller }) {
   const [email, setEmail] = useState(() => readKept(typedBy(seller.id)) ?? seller.supportEmail ?? '')
-  // once: who comes another time finds what is saved
+  // Read once: on a later visit the seller sees the saved address.
   useEffect(() => keep(typedBy(seller.id), undefined), [seller.id])
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
@@ -32,7 +32,7 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
           if (refused instanceof ApiError && refused.code === 'recent_sign_in_required') keep(typedBy(seller.id), given)
           throw refused
         })
-      // what was typed meanwhile stays
+      // Text that was typed during the request stays.
       setEmail((present) => (present === email ? (changed.supportEmail ?? '') : present))
       await account.changed(changed)
       return `Saved. Buyers write to ${changed.supportEmail ?? changed.email}.`

@@ -6,7 +6,9 @@ import type { Charge, ChargeState } from './charge.ts'
 
 type Faults = Partial<Record<'email' | keyof Line, string>>
 
-/** The line as the bank prints it, by its text or by amount and date, and the mailbox that may have ordered. */
+/**
+ * Asks for the line as the bank prints it (by its text, or by amount and date) and the mailbox that may have ordered.
+ */
 export function AskStep({
   charge,
   state: { email, line, busy, said, refused },
@@ -91,7 +93,7 @@ export function AskStep({
   )
 }
 
-/** The first that is wrong, in the order of the page: one at a time moves the focus to where it is put right. */
+/** The first wrong field in the order of the page. The page shows one fault at a time and moves the focus there. */
 function faultsOf(email: string, { descriptor, amount, date }: Line): Faults {
   const hasText = descriptor.trim() !== ''
   if (hasText && (descriptor.normalize('NFKC').match(/[a-z0-9]/gi) ?? []).length < 3)

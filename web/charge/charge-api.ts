@@ -3,14 +3,14 @@ import { call } from '../ui/api.ts'
 
 export type { ChargeFound, ChargeOrder }
 
-/** What somebody has typed of a statement's line; what is empty is not sent. */
+/** The typed details of a line on a statement. Empty fields are not sent. */
 export interface Line {
   descriptor: string
   amount: string
   date: string
 }
 
-/** The code is bound to this browser by a cookie, so both calls carry it. */
+/** A cookie binds the code to this browser, so both calls carry it. */
 const ask = <Answer>(path: string, body: Record<string, string>) =>
   call<Answer>(`/api/charges/${path}`, body, {}, { credentials: 'include' })
 

@@ -6,7 +6,7 @@ import { AskStep } from './ask-step.tsx'
 import { openCharge } from './charge.ts'
 import { Found } from './found.tsx'
 
-/** Says which order a line on a bank statement was: to who can read the mailbox that ordered, and to nobody else anything. */
+/** Finds the order behind a line on a bank statement. Only a person who can read the mailbox of the order sees it. */
 export function ChargePage() {
   const charge = useMemo(openCharge, [])
   const state = useStore(charge)

@@ -3,7 +3,7 @@ import { explain, type Said } from '../ui/auth-words.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { askChargeCode, type ChargeFound, findCharge, type Line } from './charge-api.ts'
 
-/** Kept for this tab alone: who reads the mail on the same phone may find the page loaded anew. */
+/** Kept for this tab alone: on a phone the browser may reload the page after the buyer has read the mail. */
 const PLACE = 'till:charge'
 const CODE_MS = 600_000
 const MOST_WRONG = 5
@@ -11,7 +11,7 @@ const MOST_WRONG = 5
 export interface Asked {
   email: string
   line: Line
-  /** When the last code was asked for, and when another one may be. */
+  /** When the last code was sent, and when the buyer may ask for another. */
   askedAt: number
   resendAt: number
   sent: number
@@ -25,11 +25,11 @@ export interface ChargeState {
   /** The code that this browser waits for. */
   asked?: Asked | undefined
   found?: ChargeFound | undefined
-  /** What is being done. */
+  /** The action that is running. */
   busy?: string | undefined
-  /** What was refused; said above the form. */
+  /** The refusal that the page shows above the form. */
   said?: Said | undefined
-  /** Where a card's number was typed: said at the field too. */
+  /** The field that holds a card number. The page shows the refusal at this field too. */
   refused?: { field: string; text: string } | undefined
   /** What is wrong with the code. */
   fault?: string | undefined
@@ -41,13 +41,13 @@ export interface Charge extends Pick<Store<ChargeState>, 'get' | 'subscribe'> {
   sendCode: () => Promise<void>
   resendCode: () => Promise<void>
   enterCode: (code: string) => Promise<void>
-  /** Back to the form. */
+  /** Leads back to the form. */
   change: () => void
 }
 
 const NOTHING: Line = { descriptor: '', amount: '', date: '' }
 
-/** From a line on a statement, by a code to the mailbox, to the order behind it. */
+/** The steps of the page: the line of a statement, the code to the mailbox, the orders behind the line. */
 export function openCharge(): Charge {
   const kept = isAtCode() ? keptAsked() : undefined
   const { get, set, subscribe } = newStore<ChargeState>({
@@ -64,7 +64,7 @@ export function openCharge(): Charge {
     set({ asked })
   }
 
-  /** One thing at a time; a refusal is said, whatever it is. */
+  /** Runs one action at a time and shows any refusal. */
   async function attempt(busy: string, work: () => Promise<void>): Promise<void> {
     if (get().busy) return
     set({ busy, said: undefined, refused: undefined, fault: undefined })
@@ -132,13 +132,13 @@ export function openCharge(): Charge {
   }
 }
 
-/** A code that is still good was mistyped; one that is not can never work again. */
+/** After a typing mistake the code is still good. After any other refusal it can never work again. */
 const whyRefused = ({ wrong, askedAt }: Asked): string =>
   wrong >= MOST_WRONG || Date.now() > askedAt + CODE_MS
     ? 'This code can no longer be used: it is too old, or was tried too often. Please ask for a new one.'
     : 'This code is not right. Please check the latest mail.'
 
-/** What the service finds wrong with the line is said of the field's own name. */
+/** Shows what the service finds wrong with the line at the matching field. */
 function said(trouble: unknown): Said {
   const field = trouble instanceof ApiError && trouble.code === 'validation_failed' ? trouble.fields[0] : undefined
   const name = field && FIELD_NAMES[field.path]
@@ -159,7 +159,7 @@ const FIELD_NAMES: Record<string, string> = {
   date: 'The date',
 }
 
-/** The step stands in the address, so that a reload and the button "back" mean what they look like. */
+/** The address holds the step, so that a reload and the "back" button do what the buyer expects. */
 function showStep(step: 'ask' | 'code'): void {
   const url = step === 'code' ? `${location.pathname}?step=code` : location.pathname
   if (step === 'code' && !isAtCode()) history.pushState({ begun: true }, '', url)
@@ -177,7 +177,7 @@ function keep(asked: Asked | undefined): void {
     if (asked) sessionStorage.setItem(PLACE, JSON.stringify(asked))
     else sessionStorage.removeItem(PLACE)
   } catch {
-    // Without it a reload asks again.
+    // When the browser forbids storing, the buyer asks for the code again after a reload.
   }
 }
 

@@ -10,7 +10,7 @@ interface FoundProps {
   onAgain: () => void
 }
 
-/** The orders that it can be; else those that the mailbox has; else that it has none. */
+/** Lists the orders that match the line; else all orders of the mailbox; else says that the mailbox has none. */
 export function Found({ found, email, onAgain }: FoundProps) {
   const { orders, more } = found
   const heading = useRef<HTMLHeadingElement>(null)
@@ -48,7 +48,7 @@ export function Found({ found, email, onAgain }: FoundProps) {
   )
 }
 
-/** What is said of the orders, before and after the address that they are of. */
+/** The texts above the orders, before and after the mailbox's address. */
 function wordsFor({ matched, orders }: ChargeFound): { title: string; before: string; after: string } {
   if (orders.length === 0)
     return {
@@ -124,7 +124,7 @@ function Order({ order, email }: { order: ChargeOrder; email: string }) {
         </div>
       </dl>
       <p>
-        {/* Whoever follows the link has shown that the address is theirs: the order's page need not ask for it again. */}
+        {/* The buyer has already proved the address here, so the link saves the order page from asking again. */}
         <a
           class="button"
           id={`open-${order.orderId}`}

@@ -3,7 +3,7 @@ import { Icon } from '../ui/icon.tsx'
 import { fromApi } from '../ui/page-data.ts'
 import { priceWords } from '../ui/price-words.ts'
 
-/** Only on a service that nobody but its owner reaches: something to buy at once, and where the mails end up. */
+/** Shown only on a service that its owner alone can reach: products to buy at once, and the page with the mails. */
 export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: boolean }) => (
   <section class="demo" aria-labelledby="demo-title">
     <div class="stack">

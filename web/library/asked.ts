@@ -1,19 +1,19 @@
 /** The code that this browser waits for. */
 export interface Asked {
   email: string
-  /** When the last code was asked for, and when another one may be. */
+  /** When the last code was sent, and when the buyer may ask for another. */
   askedAt: number
   resendAt: number
   sent: number
   wrong: number
 }
 
-/** Kept for this tab alone: who reads the mail on the same phone may find the page loaded anew. */
+/** Kept for this tab alone: on a phone the browser may reload the page after the buyer has read the mail. */
 const PLACE = 'till:library'
 const CODE_MS = 600_000
 const MOST_WRONG = 5
 
-/** A code that is still good was mistyped; one that is not can never work again. */
+/** After a typing mistake the code is still good. After any other refusal it can never work again. */
 export const whyRefused = ({ wrong, askedAt }: Asked): string =>
   wrong >= MOST_WRONG || Date.now() > askedAt + CODE_MS
     ? 'This code can no longer be used: it is too old, or was tried too often. Please ask for a new one.'
@@ -24,7 +24,7 @@ export function keepAsked(asked: Asked | undefined): void {
     if (asked) sessionStorage.setItem(PLACE, JSON.stringify(asked))
     else sessionStorage.removeItem(PLACE)
   } catch {
-    // Without it a reload asks again.
+    // When the browser forbids storing, the buyer asks for the code again after a reload.
   }
 }
 
@@ -36,7 +36,7 @@ export function keptAsked(): Asked | undefined {
   }
 }
 
-/** The step stands in the address, so that a reload and the button "back" mean what they look like. */
+/** The address holds the step, so that a reload and the "back" button do what the buyer expects. */
 export function showStep(step: 'ask' | 'code'): void {
   const url = step === 'code' ? `${location.pathname}?step=code` : location.pathname
   if (step === 'code' && !isAtCode()) history.pushState({ begun: true }, '', url)

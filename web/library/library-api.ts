@@ -19,7 +19,7 @@ export interface Purchases {
   nextCursor: string | null
 }
 
-/** A cookie says for an hour whose mailbox was proved in this browser, so every call carries it. */
+/** A cookie says for an hour which mailbox was proved in this browser, so every call carries it. */
 const ask = <Answer>(path: string, body?: object, method?: string) =>
   call<Answer>(`/api/library${path}`, body, {}, { credentials: 'include', ...(method && { method }) })
 

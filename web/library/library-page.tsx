@@ -9,7 +9,7 @@ import { Purchases } from './purchases.tsx'
 
 const TITLES = { opening: 'Your library', ask: 'Your library', code: 'Check your mail', open: 'Your library' }
 
-/** What somebody has bought here, over all sellers: to who can read the mailbox that bought, and to nobody else anything. */
+/** All purchases of a mailbox on this service, from all sellers. Only a person who can read the mailbox sees them. */
 export function LibraryPage() {
   const library = useMemo(openLibrary, [])
   const state = useStore(library)
@@ -46,7 +46,7 @@ function Lead({ state: { step, asked } }: { state: LibraryState }) {
   )
 }
 
-/** What was refused, or done. */
+/** The last refusal or success. */
 function Words({ library, state: { said, tries, step } }: { library: Library; state: LibraryState }) {
   if (!said) return null
   return (

@@ -18,14 +18,14 @@ export interface LibraryState {
   asked?: Asked | undefined
   purchases: Purchase[]
   nextCursor: string | null
-  /** What is being done. */
+  /** The action that is running. */
   busy?: string | undefined
-  /** What was refused, or just happened (`calm`); said above the rest. */
+  /** The message above the page: a refusal, or a success (`calm`). */
   said?: (Said & { calm?: true }) | undefined
   /** What is wrong with the code. */
   fault?: string | undefined
   tries: number
-  /** Just opened by hand, so the focus goes to what came of it. */
+  /** The buyer has just opened it, so the focus moves to it. */
   byHand: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Library extends Pick<Store<LibraryState>, 'get' | 'subscribe'> 
   sendCode: () => Promise<void>
   resendCode: () => Promise<void>
   enterCode: (code: string) => Promise<void>
-  /** Back to the address. */
+  /** Leads back to the question for the address. */
   change: () => void
   more: () => Promise<void>
   /** The files of one order, with fresh links. */
@@ -43,7 +43,7 @@ export interface Library extends Pick<Store<LibraryState>, 'get' | 'subscribe'> 
   forget: () => Promise<void>
 }
 
-/** Everything that a mailbox has bought, whoever sold it: shown to who can read the mailbox. */
+/** All purchases of a mailbox, from all sellers. Only a person who can read the mailbox sees them. */
 export function openLibrary(): Library {
   const { get, set, subscribe } = newStore<LibraryState>({
     step: 'opening',
@@ -54,7 +54,7 @@ export function openLibrary(): Library {
     byHand: false,
   })
 
-  /** One thing at a time; a refusal is said, whatever it is. */
+  /** Runs one action at a time and shows any refusal. */
   async function attempt(busy: string, work: () => Promise<void>): Promise<void> {
     if (get().busy) return
     set({ busy, said: undefined, fault: undefined })
@@ -77,7 +77,7 @@ export function openLibrary(): Library {
     set({ step: 'open', email, purchases: items, nextCursor, asked: undefined, byHand, fault: undefined })
   }
 
-  /** Where nobody is known: to the code that is waited for, else to the question for an address. */
+  /** For a browser that has proved no mailbox: leads to the code it waits for, else to the question for an address. */
   function ask(said?: LibraryState['said']): void {
     const kept = isAtCode() ? keptAsked() : undefined
     if (kept) return set({ step: 'code', asked: kept, email: kept.email })
@@ -85,7 +85,7 @@ export function openLibrary(): Library {
     set({ step: 'ask', purchases: [], nextCursor: null, said })
   }
 
-  /** A first look, which says nothing of who is not known here. */
+  /** The first request. It shows no error to a browser that has proved no mailbox. */
   async function load(): Promise<void> {
     set({ step: 'opening', said: undefined })
     try {
@@ -102,7 +102,7 @@ export function openLibrary(): Library {
     if (isAtCode() && asked) set({ step: 'code', said: undefined, fault: undefined })
     else set({ step: 'ask', said: undefined, fault: undefined })
   })
-  // A page that the browser has kept as it was must not show what was forgotten meanwhile.
+  // A page restored from the browser's cache must not show purchases that were forgotten since.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   void load()
 

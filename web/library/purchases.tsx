@@ -9,7 +9,7 @@ import { fromApi } from '../ui/page-data.ts'
 import type { Purchase } from './library-api.ts'
 import type { Library, LibraryState } from './library.ts'
 
-/** More files than this stand behind a line that says how many there are. */
+/** More files than this are folded behind a line with their number. */
 const FILES_SHOWN = 3
 
 export function Purchases({ library, state }: { library: Library; state: LibraryState }) {
@@ -22,7 +22,7 @@ export function Purchases({ library, state }: { library: Library; state: Library
   const more = async () => {
     const before = purchases.length
     await library.more()
-    // Who goes on by keyboard goes on with the first that was not there before.
+    // Moves the focus to the first new purchase, for buyers who use the keyboard.
     list.current?.querySelectorAll('h2')[before]?.focus()
   }
   return (
@@ -75,13 +75,13 @@ const Nothing = () => (
   </Notice>
 )
 
-/** Why there are no files, where there are none. */
+/** Explains why an order has no files. */
 const WITHOUT: Partial<Record<Purchase['status'], string>> = {
   refunded: 'Refunded: the files have ended.',
   disputed: 'Your bank has asked for the money back. The files are on hold until that is decided.',
   charged_back: 'Your bank has returned the money to you: the files have ended.',
 }
-/** Paid: all of it is on its way back, or the seller has put none. */
+/** Paid without files: all the money is on its way back, or the seller has added no file. */
 const NONE_NOW = 'There are no files right now. The order’s own page says more.'
 
 function Bought({ purchase, email, renew }: { purchase: Purchase; email: string; renew: () => Promise<Download[]> }) {

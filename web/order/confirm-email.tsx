@@ -12,11 +12,13 @@ const DIGITS = 6
 interface ConfirmEmailProps {
   orderId: string
   onConfirmed: (email: string) => void
-  /** To the order as it is. */
+  /** Leads to the order as it is. */
   onLeave: () => void
 }
 
-/** The last step of putting a mistyped address right: whoever reads the right one shows so by the code that went there. */
+/**
+ * The last step of correcting a mistyped address: the reader of the right mailbox enters the code that was sent there.
+ */
 export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProps) {
   const [email, setEmail] = useState('')
   const [left, setLeft] = useState(false)
@@ -36,7 +38,7 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
     setTrouble(undefined)
     const wrong = emailFault(email)
     const short = code.length === DIGITS ? undefined : 'The code has six digits.'
-    // One at a time moves the focus to where it is put right.
+    // The page shows one fault at a time and moves the focus to its field.
     setFaults({ email: wrong, code: wrong ? undefined : short })
     if (wrong || short) return
     runningRef.current = true
@@ -136,7 +138,7 @@ export function ConfirmEmail({ orderId, onConfirmed, onLeave }: ConfirmEmailProp
   )
 }
 
-/** What was asked for has gone from the page: what came of it takes the focus. */
+/** The form has left the page, so its result takes the focus. */
 const focused = (heading: HTMLElement | null) => heading?.focus()
 
 const NOT_RIGHT =

@@ -11,11 +11,11 @@ interface KeepAddressProps {
   orderId: string
   /** From the mail's link. */
   token: string
-  /** To the order as it is. */
+  /** Leads to the order as it is. */
   onLeave: () => void
 }
 
-/** The old mailbox of an order is asked whether the order may move to another one: it keeps the order by one press. */
+/** Asks the old mailbox of an order whether the order may move to another one. One press keeps the order. */
 export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
   const [code, setCode] = useState('')
   const [fault, setFault] = useState<string>()
@@ -117,7 +117,7 @@ export function KeepAddress({ orderId, token, onLeave }: KeepAddressProps) {
   )
 }
 
-/** What was pressed has gone from the page: what came of it takes the focus. */
+/** The pressed button has left the page, so its result takes the focus. */
 const focused = (heading: HTMLElement | null) => heading?.focus()
 
 const KEPT = 'It does not move any more without your consent.'

@@ -12,7 +12,7 @@ interface LookupProps {
   onOpen: (orderId: string, email: string) => void
 }
 
-/** Both halves of what opens an order: its number (from the link, where there is one) and its address. */
+/** Asks for the two details that open an order: its number (filled in by a link) and its address. */
 export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: LookupProps) {
   const [orderId, setOrderId] = useState(asked)
   const [email, setEmail] = useState(known ?? '')

@@ -6,12 +6,12 @@ import { Lookup } from './lookup.tsx'
 import { openOrder } from './order.ts'
 import { Receipt } from './receipt.tsx'
 
-/** Where the mail with the code for a new address leads. */
+/** The mail with the code for a new address leads here. */
 const CONFIRM = '#email'
-/** Where the mail to the old address leads, with what shows that it was ours. */
+/** The mail to the old address leads here. Its link carries a token that proves the mail is ours. */
 const KEEP = '#keep='
 
-/** The page a receipt links to. It shows an order to who knows its number and its address, and to nobody else anything. */
+/** The page that a receipt links to. It shows an order only to a person who knows its number and its address. */
 export function OrderPage({ asked }: { asked: string }) {
   const opened = useMemo(() => openOrder(asked), [asked])
   const { order, email, busy, fault, tries } = useStore(opened)
@@ -55,7 +55,7 @@ export function OrderPage({ asked }: { asked: string }) {
   )
 }
 
-/** What the mail's link says behind the `#`. It works once: after it the address of the page leads to the order. */
+/** The part of the mail's link behind the `#`. It works once: afterwards the address of the page leads to the order. */
 function useHash(): [string, () => void] {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {

@@ -7,7 +7,7 @@ import { sentence } from '../ui/words.ts'
 const POLL_MS = { least: 1_000, failed: 5_000 }
 
 export interface OrderState {
-  /** Only there once the number and the address have matched. */
+  /** Present only once the number and the address have matched. */
   order?: OrderStatus | undefined
   email?: string | undefined
   busy: boolean
@@ -22,13 +22,13 @@ export interface OpenOrder extends Pick<Store<OrderState>, 'get' | 'subscribe'> 
   forget: () => void
 }
 
-/** One order on its own page: opened by number and address, then followed until nothing changes any more. */
+/** One order on its own page: opened by number and address, then polled until nothing changes any more. */
 export function openOrder(asked: string): OpenOrder {
   const remembered = asked ? emailOf(asked) : undefined
   const { get, set, subscribe } = newStore<OrderState>({ email: remembered, busy: remembered !== undefined, tries: 0 })
   let timer: ReturnType<typeof setTimeout> | undefined
   const nextLook = lateLooks()
-  /** What was asked for when no answer came. */
+  /** The request that got no answer. */
   let last: { orderId: string; email: string } | undefined
 
   async function load(orderId: string, email: string): Promise<void> {
@@ -39,7 +39,7 @@ export function openOrder(asked: string): OpenOrder {
     try {
       const { status = 'pending' } = get().order ?? {}
       const order = await getStatus(orderId, email, status === 'pending' || status === 'processing')
-      // The details are there only when the address is the order's.
+      // The service sends the details only when the address is the order's.
       if (!order.timeline) throw new ApiError({ code: 'order_not_found', status: 404 })
       rememberOrder(orderId, email, order.statusToken)
       set({ order, email, fault: undefined })
@@ -48,7 +48,7 @@ export function openOrder(asked: string): OpenOrder {
       else if (order.nextPollMs !== null) again(Math.max(order.nextPollMs, POLL_MS.least))
     } catch (trouble) {
       const unmatched = trouble instanceof ApiError && NO_MATCH.has(trouble.code)
-      // One sentence for an unknown number and for a wrong address: it must not tell which of the two it was.
+      // One text for an unknown number and for a wrong address: the page must not reveal which of the two it was.
       set({ fault: unmatched ? 'Nothing matches this order number and e-mail.' : sentence(trouble) })
       if (unmatched) set({ order: undefined })
       else if (get().order) again(POLL_MS.failed)
@@ -95,5 +95,5 @@ export function openOrder(asked: string): OpenOrder {
   }
 }
 
-/** A number that cannot be one is refused by its shape; a buyer sees no difference. */
+/** The service refuses an impossible number by its shape. For the buyer that is the same as an unknown number. */
 const NO_MATCH = new Set(['order_not_found', 'validation_failed'])

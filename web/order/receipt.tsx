@@ -18,7 +18,7 @@ interface ReceiptProps {
   order: OrderStatus
   email: string
   fault: string | undefined
-  /** The buyer has just pressed the button, so the focus goes to what came of it. */
+  /** The buyer has just pressed the button, so the focus moves to the result. */
   byHand: boolean
   renew: () => Promise<Download[]>
   onForget: () => void
@@ -43,7 +43,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
         <output class="lead">{text}</output>
         {fault && <Notice tone="alarm" role="alert" title={fault} />}
         {news && <Notice title={news} icon="clock" />}
-        {hasBounced(order) && <Bounced email={email} seller={order.seller} />}
+        {order.receiptBounced && <Bounced email={email} seller={order.seller} />}
         {order.receiptHeld && (
           <Notice title="No receipt was mailed." icon="mail">
             <p>
@@ -106,10 +106,10 @@ function headlineOf(order: OrderStatus): (typeof HEADLINES)[OrderStatus['status'
   return order.paid && order.amount === 0 ? FREE : HEADLINES[order.status]
 }
 
-/** A bank was at work on a payment, and is not any more. */
+/** Whether a bank began to work on a payment and has stopped. */
 const hasFailed = ({ status, canPay }: OrderStatus): boolean => status === 'processing' && canPay === true
 
-/** Where an order that waits for its payment is paid. */
+/** The payment page of an order that waits for its payment. */
 function PayLink({ order }: { order: OrderStatus }) {
   const { status, orderId, product } = order
   if (!product) return null
@@ -123,9 +123,6 @@ function PayLink({ order }: { order: OrderStatus }) {
     </p>
   )
 }
-
-/** Until the service says so in its own type. */
-const hasBounced = (order: OrderStatus & { receiptBounced?: boolean }): boolean => order.receiptBounced === true
 
 const Bounced = ({ email, seller }: { email: string; seller: OrderStatus['seller'] }) => (
   <Notice tone="alarm" title="We could not deliver your receipt.">
@@ -142,11 +139,11 @@ const Bounced = ({ email, seller }: { email: string; seller: OrderStatus['seller
   </Notice>
 )
 
-/** Only the browser that made an order can go on with it: elsewhere the payment page would make a new one. */
+/** Only the browser that made the order can go on with it. In another browser the payment page would make a new one. */
 const isKeptHere = (productId: string, orderId: string): boolean =>
   read<{ orderId?: string }>(placeOf(productId))?.orderId === orderId
 
-/** What was paid; and where some of it went back, what did, and what is left. */
+/** The amount paid. After a refund or a dispute: also the amount that went back, and the rest. */
 function Sums({ order }: { order: OrderStatus }) {
   const { paidAt, amount, currency, refundedAmount = 0, chargedBackAmount = 0, discountAmount = 0 } = order
   const left = amount - refundedAmount - chargedBackAmount
@@ -179,7 +176,7 @@ const Line = ({ name, value, wide, mono }: LineProps) => (
   </div>
 )
 
-/** Everything that happened to the order, with its time, for who wants to know (or has to ask their bank). */
+/** Everything that happened to the order, with its time. The bank of a buyer may ask for it. */
 const Log = ({ order }: { order: OrderStatus }) => (
   <details class="log small">
     <summary>Everything that happened</summary>

@@ -30,34 +30,34 @@ export const HEADLINES: Record<Status, [title: string, text: string]> = {
   ],
 }
 
-/** Delivered, and all of it has been asked back: the files ended with that, and come again should it fail. */
+/** Delivered, and a refund of all of it is pending. The files have ended, and come back if the refund fails. */
 export const GOING_BACK: (typeof HEADLINES)[Status] = [
   'Your refund is on its way',
   'All of the price goes back to you; your bank can take some days. The files of this order are no longer available.',
 ]
 
-/** Paid, and all that it was for was withdrawn. */
+/** Paid, and all its files were recalled. */
 export const NOTHING_LEFT: (typeof HEADLINES)[Status] = [
   'There is nothing left to download',
   'All the files of this order were withdrawn. Here is why.',
 ]
 
-/** An order from before products without files went off sale. */
+/** An order from the time when products without files could be on sale. */
 export const NO_FILES: (typeof HEADLINES)[Status] = [
   'This order has no files',
   'The product had no files when you bought it. Please write to the seller.',
 ]
 
-/** The bank had begun, and has said no after all. */
+/** The bank began to work on the payment and declined it afterwards. */
 export const FAILED: (typeof HEADLINES)[Status] = [
   'Your payment did not go through',
   'Your bank had begun to work on it and has said no. Nothing was taken, and you can pay again.',
 ]
 
-/** What cost nothing. */
+/** A free order. */
 export const FREE: (typeof HEADLINES)[Status] = ['Thank you. It’s yours.', 'The files are here for you at any time.']
 
-/** What the buyer of a paid order should not have to look for, while it is the last thing that happened. */
+/** The latest event of a paid order, where the buyer should see it without searching. */
 export const NEWS: Record<string, string> = {
   duplicate_refunded: 'Your bank sent the money twice. The second payment was refunded at once.',
   refund_requested: 'A part of the price is on its way back to you; your bank can take some days.',

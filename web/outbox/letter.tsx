@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Mail } from '../ui/api.ts'
 
-/** One mail, in both of its forms. The HTML stands in a frame that may run nothing and send nothing. */
+/** One mail in both of its forms. The HTML is in a frame that can run no script and send no form. */
 export function Letter({ mail }: { mail: Mail }) {
   const [plain, setPlain] = useState(false)
   return (
@@ -20,14 +20,14 @@ export function Letter({ mail }: { mail: Mail }) {
       {plain ? (
         <pre>{linked(mail.text)}</pre>
       ) : (
-        // Links may open a tab of their own, so that the order page can be tried from here.
+        // Links may open a new tab, so that the order page can be tried from here.
         <iframe title="The mail as sent" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc={mail.html} />
       )}
     </>
   )
 }
 
-/** Addresses in plain text become links; everything stays text, so nothing in a mail can become markup. */
+/** Turns addresses in plain text into links. All else stays text, so a mail cannot inject markup. */
 function linked(text: string) {
   const shown: preact.ComponentChild[] = []
   let end = 0

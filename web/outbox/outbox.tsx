@@ -10,7 +10,10 @@ import { Letter } from './letter.tsx'
 const LOOK_AGAIN_MS = 4_000
 const KEPT_TOKEN = 'till:outbox-token'
 
-/** The token in the address that the service printed. It is kept, and taken out of the address: links from other pages have none. */
+/**
+ * The token from the address that the service printed. The page keeps it and removes it from the address: links from
+ * other pages carry none.
+ */
 function ownToken(): string | undefined {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
   if (!given) return read<string>(KEPT_TOKEN)
@@ -21,7 +24,9 @@ function ownToken(): string | undefined {
 
 const token = ownToken()
 
-/** Every mail that would have been sent, newest first. It looks for new ones by itself while somebody is looking. */
+/**
+ * Every mail that a real mail server would have sent, newest first. It polls for new ones while the page is visible.
+ */
 export function Outbox() {
   const [to, setTo] = useState(new URLSearchParams(location.search).get('to') ?? '')
   const [mails, setMails] = useState<Mail[]>()
