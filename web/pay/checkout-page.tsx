@@ -13,13 +13,13 @@ import type { StepProps } from './step-props.ts'
 import { Summary } from './summary.tsx'
 import { Waiting } from './waiting.tsx'
 
-/** Two columns: what is bought, and the step the buyer is at. */
+/** Two columns: the product, and the step the buyer is at. */
 export function CheckoutPage({ product, returned }: { product: ProductView; returned?: string | undefined }) {
-  // The page shows one product all its life.
+  // The product of a page never changes.
   const [checkout] = useState(() => openCheckout(product, returned))
   const state = useStore(checkout)
   const view = viewOf(state)
-  // A form that takes the payment stays where it is, and nothing on the screen moves.
+  // A form that takes the payment must keep its place, so its step stays the same.
   const step = view === 'in_form' ? 'payment' : view
   const panel = useMovingFocus(step)
   const Step = STEPS[view]
@@ -59,7 +59,7 @@ const STEPS: Record<View, (props: StepProps) => preact.ComponentChild> = {
   ended: Ended,
 }
 
-/** For who does not see the page change. */
+/** Announced to buyers who do not see the page change. */
 const SAID: Record<View, string> = {
   contact: '',
   checking: 'Looking up your order',
@@ -89,7 +89,7 @@ function Checking({ checkout, state }: StepProps) {
   )
 }
 
-/** When the step changes, the focus moves to its heading: the button it was on is gone. Not on arrival. */
+/** Moves the focus to the heading when the step changes, because the pressed button is gone. Not on arrival. */
 function useMovingFocus(view: View) {
   const panel = useRef<HTMLElement>(null)
   const shownRef = useRef<View>(view)

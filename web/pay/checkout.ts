@@ -18,28 +18,28 @@ import type { PaymentForm } from './payment-form.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type Notice, type Offer, type State } from './state.ts'
 
 export interface Checkout extends Pick<Store<State>, 'get' | 'subscribe'> {
-  /** Makes the order, or finds the one already made for this address and what is asked for. */
+  /** Makes the order, or finds the one already made for the same address and wish. */
   create: (email: string, wish?: Wish) => Promise<void>
-  /** Shows what the order would cost; nothing while that cannot be read from what is typed. */
+  /** Shows what the order would cost; undefined while the typed price cannot be read. */
   offer: (offer: Offer | undefined) => void
-  /** By a form that is on the screen; `rail` where the page knows it. */
+  /** Pays by a form on the screen. `rail` where the page knows it. */
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
   check: () => Promise<void>
   /** Fresh links of a paid order. */
   renew: () => Promise<Download[]>
-  /** Lets the buyer correct the address; another address is another order. */
+  /** Lets the buyer correct the address. An order for another address is a new one. */
   editEmail: () => void
-  /** The buyer types another address, price or code: an order that could not be made before is not made by itself any more. */
+  /** The buyer types another address, price or code: the page stops trying to make the order that failed before. */
   letGo: () => void
   /** Leaves a finished order behind, because the buyer asked for a new one. */
   startOver: () => void
-  /** A code is on the screen that another device may pay: keep asking. */
+  /** A code that another device may pay is on the screen: keep polling. */
   watch: (on: boolean) => void
 }
 
 /**
- * One buyer's way through one product. The service knows whether an order is paid; this only remembers which order it is,
- * asks, and offers to pay when the answer was that nothing is paid or under way.
+ * One buyer's way through one product. The service alone knows whether an order is paid. The checkout remembers which
+ * order it is, asks the service, and offers to pay only after the answer that nothing is paid or under way.
  */
 export function openCheckout({ id: productId, payments }: ProductView, returned?: string): Checkout {
   const before = readKept(productId)
@@ -65,13 +65,13 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       open(kept, created, !known)
     } catch (trouble) {
       set({ busy: undefined, trouble, failedAt: 'create' })
-      // The buyer has typed something else meanwhile, or another tab has: this failure is about neither.
+      // The buyer or another tab has started something else meanwhile, so this failure no longer matters.
       if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
-      // An address that was refused is not worth keeping, and a key that belongs to another request is not ours any more.
+      // A refused address is not worth keeping. A key that belongs to another request cannot be used again.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
       if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
-      // it can be closed because it was paid
+      // The order may be closed because it was paid.
       if (code === 'payment_closed') void following.check()
     }
   }
@@ -83,33 +83,34 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     const isSame = kept.orderId === orderId
     const next = isSame ? kept : { ...rest, orderId }
     keep(productId, next)
-    // What comes without the means to pay was found paid just now, or cannot be paid here.
+    // Without a client secret the order was just found paid, or cannot be paid here.
     const order = isNew || !clientSecret ? freshOrder(created) : isSame ? get().order : undefined
     set({ kept: next, created, order })
-    // The answer to a repeated request is that of the first one: whether it is paid by now only the status knows.
-    // And the files of what cost nothing come with it.
+    // A repeated request gets the answer of the first one, so only the status knows whether the order is paid by now.
+    // The status also brings the files of a free order.
     if (order?.status !== status || !clientSecret) void following.check()
   }
 
-  /** Writes what became of an attempt together with what follows from it: no render in between may offer to pay. */
+  /** Writes the result of an attempt and its consequences in one step, so that no render in between offers to pay. */
   function keepAttempt(attempt: Attempt | undefined, change: Partial<State>, left = get().kept!.left): void {
     const { attempt: _, left: __, ...rest } = get().kept!
-    // What an earlier try left to do is over with the next one. It may still be paid, so the processor is asked on.
+    // A new try ends what an earlier one left for the buyer to do. The earlier one may still be paid, so the sync goes
+    // on.
     const kept = {
       ...rest,
       ...(attempt && { attempt }),
       ...(left && !isSettled(get().order?.status) && { left: attempt ? {} : left }),
     }
-    // Another tab may have begun a new order meanwhile, which must not be overwritten by what became of this one.
+    // Another tab may have begun a new order meanwhile. The result of this one must not overwrite it.
     if (readKept(productId)?.orderId === kept.orderId) keep(productId, kept)
     set({ ...change, kept })
   }
 
   function accept(answer: OrderStatus, elsewhere: boolean): void {
     const { order: known, kept, created, notice, failedAt, busy } = get()
-    // A slow answer from before must not take back what a later one has told.
+    // A slow, older answer must not undo a newer one.
     if (isSettled(known?.status) && !isSettled(answer.status)) return
-    // Whatever the form would still say, the shop knows better.
+    // The service's answer counts more than the outcome that the form would still report.
     if (!answer.canPay) paying.end()
     const order = { ...answer, statementDescriptor: answer.statementDescriptor ?? created?.statementDescriptor }
     set({ order, ...(failedAt === 'check' && { trouble: undefined }) })
@@ -117,7 +118,7 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
       keepAttempt(undefined, { ...NO_NOTICE, trouble: undefined, editing: false })
     } else if (order.canPay && busy !== 'in_form' && !elsewhere) {
       const declined = order.timeline?.at(-1)?.what === 'payment_declined'
-      // The processor was asked after the attempt and holds no money: the buyer may try again.
+      // The service asked the processor after the attempt, and the processor holds no money: the buyer may try again.
       if (kept?.attempt && kept.attempt.answer !== 'captured' && order.synced) {
         const notice = reasonOf(kept.attempt, declined)
         keepAttempt(undefined, { notice, trouble: undefined }, notice === 'left' ? (kept.attempt.how ?? {}) : kept.left)
@@ -127,19 +128,20 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
 
   function resume(failed: boolean): void {
     const { kept, order } = get()
-    // After a reload the means to pay are asked for again, under the same key, and only for an order that may be paid.
+    // After a reload the page asks for the client secret again, with the same key, and only for an order that may be
+    // paid.
     if (!failed && order && viewOf(get()) === 'checking') void create(kept!.email)
     else following.plan()
   }
 
-  /** Another tab has changed the order: this one follows, unless it shows a finished one. */
+  /** Another tab has changed the order. This tab follows, unless it shows a finished order. */
   function adopt(): void {
     if (isSettled(get().order?.status)) return
     const kept = readKept(productId)
     const same = kept?.orderId !== undefined && kept.orderId === get().kept?.orderId
     if (!same) paying.end()
     set({ kept, ...(!same && { ...NO_ORDER, trouble: undefined, editing: false }) })
-    // Without a number yet, the other tab is asking for one right now.
+    // Without an order id yet, the other tab is making the order right now.
     if (kept?.orderId) void following.check()
   }
 
@@ -149,13 +151,16 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
     set({ ...NO_ORDER, kept: undefined, trouble: undefined, editing: false })
   }
 
-  /** What could not be sent is forgotten, so that neither this page nor a reload sends it. An order that was made stays. */
+  /**
+   * Forgets an order that could not be made, so that neither this page nor a reload makes it. An order that exists
+   * stays.
+   */
   function letGo(): void {
     const { kept } = get()
     set({ trouble: undefined })
     if (!kept || kept.orderId) return
     const stored = readKept(productId)
-    // another tab may have made the order under the same key, or begun one of its own
+    // Another tab may have made the order under the same key, or begun one of its own.
     if (stored?.key === kept.key && !stored.orderId) keep(productId, undefined)
     set({ kept: undefined })
   }
@@ -164,10 +169,10 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   function again(): void {
     if (get().busy && get().busy !== 'in_form') return
     if (JSON.stringify(readKept(productId)) !== JSON.stringify(get().kept)) adopt()
-    // Even a finished order is asked for again: it may have been refunded since, and its links last for an hour.
+    // A finished order too: it may have been refunded since, and its links last for an hour.
     void following.check()
     const { kept, trouble, failedAt } = get()
-    // the same key: had the first try arrived after all, this finds its order
+    // With the same key: if the first request did arrive, this one finds its order.
     if (kept && !kept.orderId && failedAt === 'create' && trouble instanceof ApiError && trouble.unknown)
       void create(kept.email)
   }
@@ -181,10 +186,10 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
   addEventListener('online', again)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
   const kept = get().kept
-  // Whatever the address claims of it: the service is asked.
+  // The result in the return address proves nothing, so the page asks the service.
   if (kept && returned && kept.orderId === returned)
     keepAttempt({ sentAt: Date.now(), ...kept.attempt, answer: 'left', back: true }, {})
-  // An order that is kept is asked for before anything is shown that could be paid.
+  // The page asks about a kept order before it shows anything that can be paid.
   if (kept?.orderId) void following.check()
   else if (kept) void create(kept.email)
 
@@ -210,8 +215,8 @@ export function openCheckout({ id: productId, payments }: ProductView, returned?
 }
 
 /**
- * A processor's form may have been left in any way, and the last "no" can be that of another try in it: unless the bank has
- * sent the buyer back. The sandbox's confirmation was one request, which did not arrive.
+ * The last decline can be that of another try in the processor's form, unless the bank has sent the buyer back. The
+ * sandbox's confirmation is a single request: without an answer it did not arrive.
  */
 function reasonOf({ rail, answer, back }: Attempt, declined: boolean): Notice {
   if (declined && (rail || back)) return 'declined'

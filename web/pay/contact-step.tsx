@@ -9,7 +9,7 @@ import type { StepProps } from './step-props.ts'
 import type { OfferProps } from './offer-part.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 
-/** Step one: where the files go. Creates the order, so that the buyer has its number before paying. */
+/** Step one: the address for the files. It creates the order, so that the buyer has its number before paying. */
 export function ContactStep({ product, checkout, state }: StepProps) {
   const [email, setEmail] = useState(state.kept?.email ?? '')
   const [left, setLeft] = useState(false)
@@ -20,7 +20,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const press = usePress(checkout.letGo)
   const { Part, waits, failed } = useOfferPart(product)
   const [reader] = useState<OfferProps['reader']>({})
-  // what is kept is forgotten while the buyer types, and the fields must not change under their hands
+  // Typing forgets the kept order, and the fields must not change while the buyer types.
   const [wish] = useState(() => state.kept?.wish ?? wishInAddress())
   if (!product.payments.live && product.amount > 0) return <NotLive />
 
@@ -54,7 +54,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
     setFault(undefined)
     setHeld(false)
     press.takeBack()
-    // While typing nobody is corrected; the hint comes when the field is left.
+    // The suggestion appears when the buyer leaves the field, not while they type.
     setLeft(false)
   }
   return (
@@ -95,8 +95,8 @@ export function ContactStep({ product, checkout, state }: StepProps) {
 }
 
 /**
- * One press of the button, up to the order: what it needs may have to be loaded or asked for first. What is typed meanwhile takes
- * the press back, for it was about something else, and what was asked for before is not carried on with by itself.
+ * One press of the button, up to the order. The page may have to load or ask for something first. Typing meanwhile
+ * takes the press back, because the press was about the earlier text.
  */
 function usePress(letGo: () => void) {
   const currentRef = useRef<object | undefined>(undefined)

@@ -19,7 +19,7 @@ export function Delivered({ checkout, state }: StepProps) {
         <div>
           <h2 tabIndex={-1}>{order.amount > 0 && 'Paid. '}It’s yours.</h2>
           <p class="soft">
-            {/* of free orders a mailbox gets so many receipts, and no more */}
+            {/* A mailbox gets a limited number of receipts for free orders, so the text promises none. */}
             {order.amount > 0 ? 'The receipt is on its way to ' : 'Your order is kept for '}
             <span class="address">{kept?.email}</span>.
           </p>

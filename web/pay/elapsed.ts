@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Milliseconds since a moment, or since it was first asked, counted in steps of a second. */
+/** Milliseconds since `since`, or since the first render. Updated every second. */
 export function useElapsed(since?: number): number {
   const [first] = useState(() => Date.now())
   const [now, setNow] = useState(first)

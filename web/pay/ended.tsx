@@ -8,7 +8,7 @@ import { useWords } from './use-words.ts'
 
 type Ending = [icon: IconName, title: string, again?: string]
 
-/** Orders in which there is nothing to pay and nothing to fetch. */
+/** Orders that can neither be paid nor downloaded. */
 const ENDINGS: Partial<Record<Status, Ending>> = {
   expired: ['clock', 'This order has expired', 'Start a new order'],
   needs_review: ['alert', 'A person is looking at your payment'],
@@ -19,7 +19,10 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
 const CLOSED: Ending = ['clock', 'This order is closed', 'Start a new order']
 const GOING_BACK: Ending = ['back', 'Your refund is on its way']
 
-/** What it means for the buyer, by the order's state. Not by import(), which in many browsers fails for good once it has failed. */
+/**
+ * The explanations by state of the order. Loaded by fetch(): in many browsers an import() that has failed once always
+ * fails.
+ */
 const words = (): Promise<Partial<Record<Status, string>>> => fetch(wordsUrl).then((answer) => answer.json())
 
 export function Ended({ checkout, state }: StepProps) {

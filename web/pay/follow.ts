@@ -4,7 +4,7 @@ import type { Store } from '../ui/store.ts'
 import { isHeld } from './form-lock.ts'
 import { isClosing, viewOf, type State } from './state.ts'
 
-/** A routine notification takes a second or two; after this the processor is asked (`sync=1`). */
+/** A routine notification takes a second or two. After this time the page asks the service to sync (`sync=1`). */
 const SYNC_AFTER_MS = 4_000
 const POLL_MS = { least: 700, usual: 2_000, unpaid: 4_000, most: 30_000 }
 
@@ -13,19 +13,19 @@ interface Listener {
   answered: (answer: OrderStatus, elsewhere: boolean) => void
   /** The service knows no such order. */
   unknown: () => void
-  /** After each question, answered or not. */
+  /** After each request, answered or not. */
   asked: (failed: boolean) => void
 }
 
 export interface Following {
-  /** Asks now how the order stands; one question at a time. */
+  /** Asks now how the order stands, one request at a time. */
   check: () => Promise<void>
-  /** Sets when to ask next: by what is known now, or after `ms`. */
+  /** Plans the next request: by the present state, or after `ms`. */
   plan: (ms?: number) => void
   stop: () => void
 }
 
-/** Asks how the kept order stands, as often as the service says and as what is on the screen needs. */
+/** Polls the status of the kept order, as often as the service says and as the present view needs. */
 export function follow({ get, set }: Store<State>, listener: Listener): Following {
   let timer: ReturnType<typeof setTimeout> | undefined
   let asking: Promise<void> | undefined
@@ -42,14 +42,14 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
       failures = 0
       const elsewhere = get().busy !== 'in_form' && (await isHeld(orderId))
       if (!isCurrent()) return
-      // what was asked before the buyer pressed the button says nothing of what came of it
+      // An answer to a request from before the press on the button says nothing about the press.
       if (get().kept?.attempt !== attempt) answer.synced = false
       listener.answered(answer, elsewhere)
     } catch (trouble) {
       failures += 1
       if (!isCurrent()) return
       if (trouble instanceof ApiError && trouble.code === 'order_not_found') listener.unknown()
-      // One lost answer while waiting is nothing to tell a buyer about.
+      // A single lost answer while waiting is not worth a message to the buyer.
       else if (failures > 1 || !order || !navigator.onLine) set({ trouble, failedAt: 'check' })
     }
   }
@@ -63,13 +63,13 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
     }
     const view = viewOf(get())
     if (view === 'waiting') return Math.max(order?.nextPollMs ?? POLL_MS.usual, POLL_MS.least)
-    // A declined payment can still succeed at the bank; a code on the screen is paid on another device. And while the buyer is
-    // in a form, the shop can hear of the payment before this page does.
+    // A declined payment can still succeed at the bank, and another device can pay a code on the screen. While the
+    // buyer is in a form, the service can learn of the payment before this page does.
     if (view === 'in_form' || (view === 'payment' && (notice || watching || kept.left)))
       return Math.max(order?.nextPollMs ?? 0, POLL_MS.unpaid)
     const look = view === 'delivered' && order!.amount > 0 ? nextLook() : undefined
     if (look) return look
-    // what was refunded, or is closed and may be paid all the same
+    // A pending refund, or a closed order that may be paid all the same.
     const wanted = view === 'ended' || view === 'delivered' ? order?.nextPollMs : undefined
     return wanted ? Math.max(wanted, POLL_MS.unpaid) : undefined
   }
@@ -91,16 +91,16 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
   return { check, plan, stop }
 }
 
-/** Whether the processor has to be asked, and not only the shop. */
+/** Whether the service must sync with the processor before it answers. */
 function needsSync({ kept, order, notice, busy, watching, trouble }: State): boolean {
   const attempt = kept?.attempt
   if (busy === 'in_form') return false
   if (attempt) return attempt.answer === 'left' || isOld(attempt.sentAt)
-  // a "no" of the bank can be that of an earlier try, and a form that does not come up can be that of a payment that was made
+  // A decline can be that of an earlier try, and a form may fail to load because its payment was already made.
   return order?.status === 'processing' || notice === 'declined' || !!(kept?.left || watching) || isClosing(trouble)
 }
 
-/** A clock that was set back must not keep us from asking. */
+/** A clock that was set back must not prevent the sync. */
 function isOld(sentAt: number): boolean {
   const age = Date.now() - sentAt
   return age >= SYNC_AFTER_MS || age < 0

@@ -1,9 +1,9 @@
-// A tab in which the buyer is paying right now holds its order, so that another tab does not take it for left behind. What a
-// tab holds ends with it, whatever becomes of it.
+// A tab in which the buyer is paying holds a lock on its order, so that another tab does not take the attempt for left.
+// The browser releases the lock when the tab ends in any way.
 
 const nameOf = (orderId: string): string => `till:paying:${orderId}`
 
-/** Until the function that is returned is called. Browsers have locks on https and localhost only. */
+/** Holds the lock until the caller calls the returned function. Browsers have locks on https and localhost only. */
 export function hold(orderId: string): () => void {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))

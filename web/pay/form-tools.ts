@@ -1,15 +1,15 @@
 import type { Look, MountForm, PaymentForm, PlainParts } from './payment-form.ts'
 
-/** On a slow line a script of some hundred kilobytes takes its time; what takes longer than this does not come. */
+/** A script of some hundred kilobytes needs time on a slow line. After this time it will not arrive any more. */
 const PATIENCE_MS = 60_000
 
-/** Draws a form, unless that takes too long. */
+/** Draws a form. Rejects when that takes too long. */
 export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): Promise<PaymentForm> {
   const opening = mount(place, { ...parts, load, look })
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => {
       reject(new Error('the form takes too long'))
-      // the next try draws into an empty place
+      // The next try draws into an empty place.
       place.replaceChildren()
       opening.then(
         (form) => form.destroy(),
@@ -22,11 +22,13 @@ export function open(mount: MountForm, place: HTMLElement, parts: PlainParts): P
 
 const scripts = new Map<string, Promise<void>>()
 
-/** Runs a script of another host, once, however many forms wait for it. Rejects when it is blocked or does not arrive. */
+/**
+ * Runs a script of another host, once for all forms that wait for it. Rejects when it is blocked or does not arrive.
+ */
 function load(address: string): Promise<void> {
   const before = scripts.get(address)
   if (before) return before
-  // The processor learns which shop it is for, as it wants to; never which page or product.
+  // The processor wants to know for which shop it runs. It never learns the page or the product.
   document.querySelector<HTMLMetaElement>('meta[name=referrer]')!.content = 'strict-origin'
   const script = document.createElement('script')
   script.src = address
@@ -49,7 +51,7 @@ function load(address: string): Promise<void> {
   return arrival
 }
 
-/** The page's own colours and letters, as the browser shows them now. */
+/** The page's colours and font, as the browser shows them now. */
 function look(): Look {
   const probe = document.body.appendChild(document.createElement('i'))
   const colour = (name: string, scheme = '') => {
@@ -75,7 +77,7 @@ function look(): Look {
   return seen
 }
 
-/** The scripts want `#rrggbb`; browsers say `rgb(r, g, b)`. */
+/** The scripts want `#rrggbb`; browsers return `rgb(r, g, b)`. */
 const hex = (colour: string): string =>
   `#${(colour.match(/\d+/g) ?? [])
     .slice(0, 3)

@@ -1,12 +1,12 @@
 import type { MountForm, PaymentForm, PlainParts } from './payment-form.ts'
 
-/** The processors whose own scripts draw the form. Each way to use one is loaded when an order needs it. */
+/** The processors whose scripts draw the form. The page loads the code for one when an order needs it. */
 const FORMS: Record<string, { origin: string; code: () => Promise<{ mount: MountForm }> }> = {
   stripe: { origin: 'https://js.stripe.com', code: () => import('./stripe-form.ts') },
   razorpay: { origin: 'https://checkout.razorpay.com', code: () => import('./razorpay-form.ts') },
 }
 
-/** A part of our own has not arrived: browsers do not ask for it again until the page is loaded anew. */
+/** A script of ours has not arrived. Browsers do not fetch it again until the page is reloaded. */
 export let lacksPart = false
 
 const tools = () => import('./form-tools.ts')
@@ -14,11 +14,14 @@ const tools = () => import('./form-tools.ts')
 export const isDrawnByProcessor = (processor: string | undefined): processor is string =>
   processor !== undefined && Object.hasOwn(FORMS, processor)
 
-/** While the order is being made: our own part of the form, and the line to the processor, but none of its scripts yet. */
+/**
+ * Loads our code for the form and connects to the processor while the order is being made. The processor's script
+ * waits.
+ */
 export function prepareForm(processor: string | undefined): void {
   if (!isDrawnByProcessor(processor)) return
   const { origin, code } = FORMS[processor]!
-  // what fails now is tried again when it is needed
+  // A failure is tried again when the form is needed.
   Promise.all([code(), tools()]).catch(() => {})
   const line = document.createElement('link')
   line.rel = 'preconnect'

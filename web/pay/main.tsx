@@ -10,6 +10,6 @@ const place = document.getElementById('app')!
 place.replaceChildren()
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
-// A bank's app sends buyers back to the browser it likes best. One that does not know this order must not offer to buy again.
+// A bank's app may send the buyer to another browser. That one does not know the order and must not offer to buy again.
 if (returned && readKept(productId)?.orderId !== returned) location.replace(`/order/?order=${returned}`)
 else render(<PayPage productId={productId} returned={returned} />, place)

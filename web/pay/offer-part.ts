@@ -4,7 +4,7 @@ import type { ProductView, Wish } from '../ui/api.ts'
 import { readAmount } from '../ui/amounts.ts'
 import type { Offer } from './state.ts'
 
-/** What the page has already: a part that comes later cannot import it. */
+/** What the page passes in: a script that is loaded later cannot import from the page. */
 export interface OfferTools {
   h: typeof draw
   useState: typeof useState
@@ -19,17 +19,20 @@ export interface OfferTools {
 
 export interface OfferProps {
   product: ProductView
-  /** What was asked for before, or stands in the address. */
+  /** The wish of the kept order, or of the address. */
   wish: Wish
   /** The buyer changes the price or the code. */
   onType: () => void
-  /** Nothing while the price that is typed cannot be read. */
+  /** Undefined while the typed price cannot be read. */
   onOffer: (offer: Offer | undefined) => void
-  /** Holds what gives the buyer's wish when the form is sent: nothing where a field has a fault, which then has the focus. */
+  /**
+   * Holds the function that returns the buyer's wish when the form is sent: undefined where a field has a fault, which
+   * then has the focus.
+   */
   reader: { current?: () => Promise<Wish | undefined> }
 }
 
-/** The fields of a price that its buyer names, and of a code. Few products need them, so they are loaded when one does. */
+/** The fields for a chosen price and a discount code. Few products need them, so the page loads them on demand. */
 export function offerPart({
   h,
   useState: keepState,
@@ -66,7 +69,7 @@ export function offerPart({
 
     const refuse = (at: 'chosen' | 'code', text: string) => {
       setFault({ at, text })
-      // a fold that is shut has nothing that could have the focus
+      // A field in a closed fold cannot take the focus.
       document.getElementById(at)?.closest('details')?.setAttribute('open', '')
       document.getElementById(at)?.focus()
     }
@@ -92,7 +95,7 @@ export function offerPart({
     reader.current = async () => {
       if (read.fault) return void refuse('chosen', read.fault)
       if (listMinor < least) return void refuse('chosen', `Please give ${price(least)} or more.`)
-      // typed, and not yet looked at
+      // Typed but not yet checked.
       const used = discount ?? (code.trim() ? await apply() : undefined)
       return code.trim() && !used ? undefined : wishOf(used)
     }
@@ -125,7 +128,7 @@ export function offerPart({
         wrong ? h('p', { class: 'fault', id: `${id}-fault` }, [h(Icon, { name: 'alert' }), wrong]) : below,
       ] as never)
     }
-    // Said while it is typed: "1,234" and "12,34" are one slip apart.
+    // Shown while the buyer types, because "1,234" and "12,34" are one slip apart.
     const understood = h(
       'output',
       { class: 'soft small understood', for: 'chosen' },
@@ -181,7 +184,7 @@ export function offerPart({
                   setFault(undefined)
                   onType()
                 },
-                // here it means the code, and not the whole form
+                // Enter in this field applies the code and does not send the form.
                 onKeyDown: (event: KeyboardEvent) => {
                   if (event.key !== 'Enter') return
                   event.preventDefault()
@@ -208,7 +211,7 @@ export function offerPart({
 
 type Discount = NonNullable<ProductView['discount']>
 
-/** As the service counts it: a part is rounded down, and no more comes off than there is. */
+/** Calculated as the service does it: a percentage is rounded down, and the discount is at most the price. */
 const takenOff = (listMinor: number, { percentOff, amountOff }: Discount): number =>
   percentOff ? Math.floor((listMinor * percentOff) / 100) : Math.min(listMinor, amountOff)
 

@@ -1,6 +1,6 @@
 import type { State } from './state.ts'
 
-/** The order's own page, which can be bookmarked and printed and needs nothing that this browser keeps. */
+/** Leads to the order's page, which can be bookmarked and printed and needs nothing that this browser keeps. */
 export const OrderLink = ({ kept }: Pick<State, 'kept'>) =>
   kept?.orderId ? (
     <p class="order-link small">

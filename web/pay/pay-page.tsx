@@ -7,7 +7,7 @@ import { CheckoutPage } from './checkout-page.tsx'
 import { readKept } from './saved-checkout.ts'
 import { SummarySkeleton } from './summary.tsx'
 
-/** Finds the product: in the page when our server made it, else by one request (the page lies on a static host). */
+/** Finds the product: in the page when our server made it, else by one request (the page is on a static host). */
 export function PayPage({ productId, returned }: { productId: string; returned?: string | undefined }) {
   const [product, setProduct] = useState<ProductView | undefined>(() => given(productId))
   const [trouble, setTrouble] = useState<unknown>()
@@ -27,7 +27,7 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
     )
   if (product) return <CheckoutPage product={product} returned={returned} />
   if (isGone() || (trouble instanceof ApiError && trouble.status === 404)) {
-    // who has an order for it, paid maybe a moment ago, is not told that there is no such thing
+    // A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page instead.
     const orderId = readKept(productId)?.orderId
     if (orderId) {
       location.replace(`/order/?order=${orderId}`)

@@ -2,7 +2,7 @@ import { useElapsed } from './elapsed.ts'
 
 const LONGER_MS = 8_000
 
-/** The buyer is in the processor's form, or the bank is thinking. */
+/** Shown while the buyer is in the processor's form or the bank is working. */
 export function PayingLong() {
   const waited = useElapsed()
   return (

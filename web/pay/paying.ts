@@ -6,12 +6,12 @@ import { hold } from './form-lock.ts'
 import type { Outcome, PaymentForm } from './payment-form.ts'
 import { isSettled, NO_NOTICE, NO_ORDER, viewOf, type State } from './state.ts'
 
-/** The notification of a payment that was just approved is usually there by then. */
+/** The notification of a payment that was just approved has usually arrived by then. */
 const FIRST_LOOK_MS = 500
 
 interface Surroundings {
   productId: string
-  /** Writes what became of an attempt, here and for other tabs, together with what follows from it. */
+  /** Writes the result of an attempt and its consequences, here and for other tabs. */
   keepAttempt: (attempt: Attempt | undefined, change: Partial<State>) => void
   /** Takes over what another tab has kept. */
   adopt: () => void
@@ -20,18 +20,18 @@ interface Surroundings {
 
 export interface Paying {
   pay: (form: PaymentForm, rail?: Rail) => Promise<void>
-  /** What the form on the screen still says is of no interest any more. */
+  /** Ignores what the form on the screen still reports. */
   end: () => void
-  /** The same, for a page that was left from within the form and is shown again: what was paid has to be asked. */
+  /** The same, for a page that was left from within the form and is shown again: the service must ask what was paid. */
   comeBack: () => void
 }
 
-/** One payment by one form at a time, and what its outcome means for the order that is kept. */
+/** Runs one payment by one form at a time, and applies its outcome to the kept order. */
 export function payInForms(
   { get, set }: Store<State>,
   { productId, keepAttempt, adopt, following }: Surroundings,
 ): Paying {
-  /** Counts the presses on the pay button: the answer to one that is over changes nothing. */
+  /** Counts the presses on the pay button: the answer to an earlier press changes nothing. */
   let turn = 0
   let release = () => {}
 
@@ -79,7 +79,7 @@ export function payInForms(
         keepAttempt(undefined, { busy: undefined, notice: outcome.kind, detail: outcome.message })
         break
       case 'closed':
-        // How the order stands decides whether another payment is opened for it.
+        // The status of the order decides whether the page opens another payment for it.
         keepAttempt(undefined, { busy: undefined, ...NO_ORDER })
         return void following.check()
     }

@@ -1,37 +1,40 @@
 import type { ApiError } from '../ui/api.ts'
 import type { HowToPay } from './saved-checkout.ts'
 
-// The port between the checkout and whatever takes the payment: the sandbox's choice of scenarios, or a form that a payment
-// processor's own script draws. No card number, nor anything else to pay with, ever passes through it.
+// The port between the checkout and whatever takes the payment: the sandbox's scenarios, or the form that a processor's
+// script draws. No card number and no other means of payment ever passes through it.
 
-/** What came of a press on the pay button, as far as the browser knows. Whether the order is paid only the service says. */
+/**
+ * The result of a press on the pay button, as far as the browser knows. Only the service knows whether the order is
+ * paid.
+ */
 export type Outcome =
-  /** The bank has said yes. */
+  /** The bank has approved it. */
   | { kind: 'captured' }
-  /** The bank is at work on it, for minutes or days. */
+  /** The bank is working on it, for minutes or days. */
   | { kind: 'processing' }
-  /** The buyer has left the form, or has something else to do first: the service is asked what there is. */
+  /** The buyer left the form, or has something else to do first: the service must ask the processor. */
   | { kind: 'left'; how?: HowToPay }
   /** No answer came: the money may have moved. */
   | { kind: 'unknown'; trouble?: ApiError }
-  /** The bank said no. */
+  /** The bank declined it. */
   | { kind: 'declined'; message?: string }
   /** Something is missing in the form, and nothing was sent. */
   | { kind: 'invalid'; message?: string }
-  /** What was opened for this order takes no money any more. */
+  /** The payment that was opened for this order takes no money any more. */
   | { kind: 'closed' }
   /** The service refused it. */
   | { kind: 'refused'; trouble: ApiError }
 
 export interface PaymentForm {
-  /** Has to stay on the screen until the payment is sent: the bank may ask the buyer something in it. */
+  /** The form must stay on the screen until the payment is sent, because the bank may ask the buyer something in it. */
   stays: boolean
-  /** Pays. `sending` is called before anything leaves that could move money. */
+  /** Pays. The form calls `sending` before it sends anything that could move money. */
   submit: (sending: () => void) => Promise<Outcome>
   destroy: () => void
 }
 
-/** What a form is told of the payment. */
+/** The details of the payment that a form gets. */
 export interface PlainParts {
   clientSecret: string
   publishableKey: string
@@ -40,15 +43,15 @@ export interface PlainParts {
   email: string
   seller: string
   product: string
-  /** The ways to pay, by their names. */
+  /** The names of the rails. */
   rails: string[]
-  /** Where a bank sends the buyer back to. */
+  /** The address to which a bank sends the buyer back. */
   returnUrl: string
 }
 
-/** All that a form needs. It is loaded on its own and shares no code with the page. */
+/** All that a form needs. A form's code is loaded separately and shares no code with the page. */
 export interface FormParts extends PlainParts {
-  /** Loads a processor's script from where the processor serves it. */
+  /** Loads a processor's script from the processor's own host. */
   load: (address: string) => Promise<void>
   look: () => Look
 }
@@ -63,11 +66,11 @@ export interface Look {
   soft: string
   line: string
   accent: string
-  /** The accent on light ground, for windows that have no dark. */
+  /** The accent of the light theme, for windows that have no dark theme. */
   brand: string
   wash: string
   alarm: string
 }
 
-/** Draws the form into its place, and is done when the buyer can use it. */
+/** Draws the form into its place. Resolves when the buyer can use it. */
 export type MountForm = (place: HTMLElement, parts: FormParts) => Promise<PaymentForm>

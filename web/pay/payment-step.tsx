@@ -16,7 +16,7 @@ import { ScenarioChoice } from './sandbox-form.tsx'
 import { sandboxPayment } from './sandbox-payment.ts'
 import { WhyNot } from './why-not.tsx'
 
-/** Step two: how to pay. The price on the button is the order's, which nothing can change any more. */
+/** Step two: how to pay. The button shows the order's own price, which cannot change any more. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
   const { order, created, trouble, kept, busy } = state
   const [rail, setRail] = useState<Rail>(state.rail ?? product.rails[0] ?? 'card')

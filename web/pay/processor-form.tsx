@@ -13,27 +13,27 @@ interface ProcessorFormProps {
   order: OrderStatus
   created: Created
   email: string
-  /** The form once it can be used, and nothing while it cannot. */
+  /** The form once the buyer can use it, and undefined before and afterwards. */
   onForm: (form: PaymentForm | undefined) => void
-  /** It does not come up: also that of a payment which was made already. */
+  /** The form does not appear. It may be the form of a payment that was already made. */
   onFailed: () => void
 }
 
 type Stage = 'loading' | 'slow' | 'ready' | 'failed'
 
-/** The place of a form that a processor's own script draws. What is typed there never comes near this page. */
+/** The place of a form that a processor's script draws. This page never sees what the buyer types there. */
 export function ProcessorForm({ product, order, created, email, onForm, onFailed }: ProcessorFormProps) {
   const { processor = '', clientSecret = '', publishableKey = '' } = created
   const place = useRef<HTMLDivElement>(null)
   const whole = useRef<HTMLDivElement>(null)
   const [stage, setStage] = useState<Stage>('loading')
   const [tries, setTries] = useState(0)
-  // The page's policy was made for the processor that served the product then.
+  // The page's security policy allows only the processor that the product had when the page was made.
   const isExpected = processor === product.payments.processor
   const again = useCallback(() => {
     if (lacksPart || !isExpected) return location.reload()
     setTries((before) => before + 1)
-    // the button is gone
+    // The pressed button has left the page.
     whole.current?.focus()
   }, [isExpected])
 

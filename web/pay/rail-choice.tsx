@@ -12,7 +12,7 @@ interface RailChoiceProps {
   seller: string
 }
 
-/** One radio list: arrow keys move in it, and what a way of paying needs opens below its name. */
+/** One radio list: the arrow keys move in it, and the details of the chosen rail open below its name. */
 export function RailChoice({ rails, chosen, onChoose, order, seller }: RailChoiceProps) {
   const words = useSandboxWords()
   return (

@@ -1,9 +1,15 @@
 import type { MountForm, Outcome } from './payment-form.ts'
 
-/** The one address there is: https://razorpay.com/docs/payments/payment-gateway/web-integration/standard */
+/**
+ * Razorpay serves the script from this address alone:
+ * https://razorpay.com/docs/payments/payment-gateway/web-integration/standard
+ */
 const SCRIPT = 'https://checkout.razorpay.com/v1/checkout.js'
 
-/** Razorpay's Standard Checkout: a window over the page, opened by the pay button. Its place in the page only says so. */
+/**
+ * Razorpay's Standard Checkout opens a window over the page after a press on the pay button. Its place in the page only
+ * says so.
+ */
 export const mount: MountForm = async (place, parts) => {
   await parts.load(SCRIPT)
   const { Razorpay } = window
@@ -28,17 +34,17 @@ export const mount: MountForm = async (place, parts) => {
           description: parts.product.slice(0, 255),
           prefill: { email: parts.email },
           theme: { color: parts.look().brand },
-          // what is signed here is for a server that has no other way to know: ours asks
+          // Razorpay signs this answer for servers that cannot ask. Our server asks Razorpay itself.
           handler: () => resolve({ kind: 'captured' }),
           modal: {
-            // also after a try that failed, or one that the buyer still approves in an app
+            // Also called after a failed try, or after one that the buyer still approves in an app.
             ondismiss: () => resolve({ kind: 'left' }),
             backdropclose: false,
             confirm_close: true,
           },
-          // by app or QR code only: https://razorpay.com/docs/announcements/upi-collect-migration/standard-integration
+          // Only by app or QR code: https://razorpay.com/docs/announcements/upi-collect-migration/standard-integration
           config: { display: { hide: [{ method: 'upi', flows: ['collect'] }] } },
-          // a try that fails can be repeated within the window
+          // The buyer can repeat a failed try within the window.
           retry: { enabled: true },
         })
         leave = () => {
@@ -67,7 +73,7 @@ function announcement(rails: string[]): HTMLElement {
   return whole
 }
 
-// What is used of the script.
+// The parts of the script that this file uses.
 
 declare global {
   interface Window {

@@ -1,10 +1,11 @@
-/** Where a bank or another app sends the buyer back to: this page, and which order it was about. */
+/** The address to which a bank or another app sends the buyer back: this page, with the order's id. */
 export const returnUrl = (productId: string, orderId: string): string =>
   `${location.origin}${location.pathname}?${new URLSearchParams({ product: productId, order: orderId })}`
 
 /**
- * The order of a buyer who comes back from a bank, and nothing else of what the address says: anybody can write one that
- * tells of a success. It is taken out of the address at once, since a secret of the payment is in it.
+ * Reads the order's id from the address of a buyer who comes back from a bank, and nothing else: anybody can write an
+ * address that claims success. It removes the rest from the address at once, because that contains a secret of the
+ * payment.
  */
 export function takeReturn(): string | undefined {
   const asked = new URLSearchParams(location.search)

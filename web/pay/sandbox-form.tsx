@@ -4,7 +4,7 @@ import { useWords } from './use-words.ts'
 
 export type SandboxWords = typeof words
 
-/** What is said of the sandbox's ways to pay and of its bank. */
+/** The texts about the sandbox's rails and its bank. */
 export const useSandboxWords = (): SandboxWords | undefined => useWords(load)
 const load = () => import('./sandbox-words.ts')
 

@@ -1,7 +1,10 @@
 import { confirmInSandbox, ApiError, type Rail } from '../ui/api.ts'
 import type { Outcome, PaymentForm } from './payment-form.ts'
 
-/** The sandbox behind the port that the processors' forms have: its form is a part of the page, and its bank our own service. */
+/**
+ * The sandbox behind the same port as the processors' forms. Its form is part of the page, and our own service is its
+ * bank.
+ */
 export const sandboxPayment = (clientSecret: string, rail: Rail, scenario: string): PaymentForm => ({
   stays: false,
   async submit(sending) {

@@ -1,8 +1,8 @@
 import type { Rail } from '../ui/api.ts'
 
-// No real buyer needs them, so they come later.
+// A real buyer never needs these texts, so the page loads them later.
 
-/** What the sandbox can be asked to do, in the order in which somebody new would try it. */
+/** The sandbox's scenarios, in the order in which a newcomer would try them. */
 export const SCENARIOS: [string, string][] = [
   ['success', 'Approves at once'],
   ['decline', 'Declines'],
@@ -26,7 +26,7 @@ export const ABOUT: Record<Rail, string> = {
   wallet: 'Pay from your wallet’s balance.',
 }
 
-/** The icons of the ways to pay, by the paths that draw them. */
+/** The icons of the rails, as SVG paths. */
 export const SHAPES: Record<Rail, string> = {
   card: 'M3 6.5A1.5 1.5 0 0 1 4.5 5h15A1.5 1.5 0 0 1 21 6.5v11a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 17.5zM3 9.5h18M6.5 15h4',
   debit:
@@ -42,10 +42,10 @@ export const SHAPES: Record<Rail, string> = {
 
 export const SCAN = 'Scan it with your phone. In test mode the code leads nowhere: press the button below to pay.'
 
-/** The sandbox's own account: `invalid` is a handle no bank has, so an app that reads the code refuses it. */
+/** The sandbox's own account. No bank has the handle `invalid`, so an app that reads the code refuses it. */
 const TEST_ACCOUNT = 'sandbox@invalid'
 
-/** A UPI payment link as the network defines it: who, how much, and our order number as the reference. */
+/** A UPI payment link as the network defines it: payee, amount, and our order number as the reference. */
 export const upiLink = (
   { amount, currency, orderId }: { amount: string; currency: string; orderId: string },
   seller: string,

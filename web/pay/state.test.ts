@@ -19,7 +19,7 @@ const created = { orderId: 'ord_1', clientSecret: 'secret' } as Created
 const kept = { email: 'ann@example.com', key: 'k'.repeat(16), orderId: 'ord_1' }
 const attempt = { rail: 'card', sentAt: 1 } as const
 
-/** Everything that may go on beside an order: tries, faults, another tab, the buyer correcting the address. */
+/** Everything that may happen beside an order: tries, faults, another tab, a buyer who corrects the address. */
 function* surroundings(): Generator<Omit<State, 'order'>> {
   for (const held of [
     undefined,

@@ -4,43 +4,43 @@ import type { Kept } from './saved-checkout.ts'
 
 export interface State {
   kept: Kept | undefined
-  /** The service's last answer about the order that is kept. */
+  /** The service's last answer about the kept order. */
   order?: OrderStatus | undefined
-  /** What is needed to pay; never stored. */
+  /** The data needed to pay. Never stored. */
   created?: Created | undefined
   /** What the buyer has chosen so far, before there is an order. */
   offer?: Offer | undefined
-  /** `in_form`: the buyer is paying in a processor's form, which has to stay where it is. */
+  /** `in_form`: the buyer is paying in a processor's form, which must keep its place. */
   busy?: 'creating' | 'confirming' | 'in_form' | undefined
   notice?: Notice | undefined
-  /** What the processor says to the buyer about it. */
+  /** The processor's message to the buyer. */
   detail?: string | undefined
   trouble?: unknown
   failedAt?: 'create' | 'confirm' | 'check'
   /** The buyer is correcting the address. */
   editing?: boolean
-  /** The way of paying of the last try, which the next one starts with. */
+  /** The rail of the last try. The next try starts with it. */
   rail?: Rail
-  /** A code is on the screen that another device may pay. */
+  /** A code that another device may pay is on the screen. */
   watching?: boolean
 }
 
-/** What a buyer asks for, and what the page says that it costs. The service decides. */
+/** The buyer's wish and the price the page calculates for it. The service decides. */
 export interface Offer {
   wish: Wish
-  /** In minor units, before the code. */
+  /** In minor units, before the discount. */
   listMinor: number
   offMinor: number
 }
 
-/** Why nothing was paid. `left`: the buyer came away from the processor's form. `invalid`: something in it is missing. */
+/** Why nothing was paid. `left`: the buyer left the processor's form. `invalid`: something in the form is missing. */
 export type Notice = 'declined' | 'not_taken' | 'left' | 'invalid'
 
 export type View = 'contact' | 'checking' | 'payment' | 'in_form' | 'waiting' | 'delivered' | 'ended'
 
 /**
- * The one place that decides what is shown. What the service says about the order comes first, so that a paid order wins
- * every render; then a payment that may be under way; only after those may the page ask for money.
+ * The one place that decides what the page shows. The service's answer about the order comes first, so that a paid
+ * order wins every render. Then comes a payment that may be under way. Only then may the page ask for money.
  */
 export function viewOf({ kept, order, created, editing, busy, trouble }: State): View {
   switch (order?.status) {
@@ -54,7 +54,7 @@ export function viewOf({ kept, order, created, editing, busy, trouble }: State):
     case 'needs_review':
       return 'ended'
     case 'processing':
-      // a bank that said no after all leaves the order as it is, and lets the buyer try again
+      // After a late decline the order stays `processing`, and the buyer may try again.
       if (!order.canPay) return 'waiting'
   }
   if (kept?.attempt) return busy === 'in_form' && created ? 'in_form' : 'waiting'
@@ -63,7 +63,7 @@ export function viewOf({ kept, order, created, editing, busy, trouble }: State):
   return order && created ? 'payment' : 'checking'
 }
 
-/** The order takes no payment any more, although it waits for one: it was declined too often. */
+/** The order takes no payment any more although it waits for one: it was declined too often. */
 export const isClosing = (trouble: unknown): boolean =>
   trouble instanceof Error && 'code' in trouble && trouble.code === 'payment_closed'
 

@@ -49,7 +49,7 @@ export const mount: MountForm = async (place, parts) => {
       const { error: missing } = await elements.submit()
       if (missing) {
         if (missing.type !== 'validation_error') return { kind: 'left' }
-        // the fields say themselves what is wrong with them
+        // The fields show their faults themselves.
         element.focus()
         return { kind: 'invalid', ...(missing.message && { message: missing.message }) }
       }
@@ -60,7 +60,7 @@ export const mount: MountForm = async (place, parts) => {
           return_url: parts.returnUrl,
           payment_method_data: { billing_details: { email: parts.email } },
         },
-        // everything else is answered here, without leaving the page
+        // All other methods answer here, without leaving the page.
         redirect: 'if_required',
       })
       return error ? outcomeOf(error) : (STATES[paymentIntent?.status ?? ''] ?? leftBehind(paymentIntent?.next_action))
@@ -69,7 +69,9 @@ export const mount: MountForm = async (place, parts) => {
   }
 }
 
-/** https://docs.stripe.com/payments/paymentintents/lifecycle. In every other state there is something left to do for the buyer. */
+/**
+ * https://docs.stripe.com/payments/paymentintents/lifecycle. In every other state the buyer still has something to do.
+ */
 const STATES: Record<string, Outcome> = {
   succeeded: { kind: 'captured' },
   processing: { kind: 'processing' },
@@ -77,7 +79,7 @@ const STATES: Record<string, Outcome> = {
   requires_payment_method: { kind: 'declined' },
 }
 
-/** A slip to be paid at a shop or a bank, or a small deposit to be told, is shown once and closed then. */
+/** Stripe shows a voucher, or the steps for a small verification deposit, once and then closes it. */
 function leftBehind(next: NextAction | null | undefined): Outcome {
   const { hosted_voucher_url, hosted_instructions_url, hosted_verification_url } = next?.[next.type] ?? {}
   const link = hosted_voucher_url ?? hosted_instructions_url ?? hosted_verification_url
@@ -91,12 +93,12 @@ function leftBehind(next: NextAction | null | undefined): Outcome {
   }
 }
 
-/** How the payment stands says more than what went wrong with the request: it can have been paid in another tab. */
+/** The state of the payment counts more than the error of the request: another tab may have paid it. */
 function outcomeOf({ type, message, payment_intent: payment }: StripeError): Outcome {
   if (type === 'validation_error') return { kind: 'invalid', ...(message && { message }) }
   const state = STATES[payment?.status ?? '']
   if (state && state.kind !== 'declined') return state
-  // these messages are meant for buyers, in their language
+  // These messages are written for buyers, in their language.
   if (type === 'card_error') return { kind: 'declined', ...(message && { message }) }
   return state ?? { kind: 'unknown' }
 }
@@ -124,7 +126,7 @@ const appearanceOf = (look: Look) => ({
   },
 })
 
-// What is used of the script (https://docs.stripe.com/js).
+// The parts of the script that this file uses (https://docs.stripe.com/js).
 
 declare global {
   interface Window {
@@ -141,7 +143,7 @@ interface StripeScript {
   }) => Promise<{ error?: StripeError; paymentIntent?: { status: string; next_action?: NextAction | null } }>
 }
 
-/** Under its type's name, what has to be done. */
+/** The details of the next step, under the name of its type. */
 type NextAction = { type: string } & Record<string, Partial<Record<`hosted_${string}_url`, string | null>> | undefined>
 
 interface StripeElements {

@@ -13,7 +13,7 @@ interface SummaryProps {
   offer: Offer | undefined
 }
 
-/** The slip: seller, product, and the price: what is asked for until there is an order, then the order's own. */
+/** The slip: seller, product and price. Before the order the price is the asked one, afterwards the order's own. */
 export function Summary({ product, order, offer }: SummaryProps) {
   const { currency } = order ?? product
   const off = order ? (order.discountAmount ?? 0) : (offer?.offMinor ?? 0)
@@ -37,7 +37,7 @@ export function Summary({ product, order, offer }: SummaryProps) {
             srcset={
               product.images &&
               Object.entries(product.images)
-                // beside the widths there is the preview for links, which is no size of the page's
+                // Beside the widths the list holds the link preview, which is no size of the page's image.
                 .filter(([width]) => /^\d+$/.test(width))
                 .map(([width, url]) => `${fromApi(url)} ${width}w`)
                 .join()

@@ -9,7 +9,7 @@ interface UpiCodeProps {
   words: SandboxWords
 }
 
-/** A code to scan beside a desk; on a phone, which cannot scan itself, a link to the app. */
+/** A code to scan at a desk. A phone cannot scan itself, so it gets a link to the app. */
 export function UpiCode({ order, seller, words }: UpiCodeProps) {
   const link = words.upiLink({ ...order, amount: decimalText(order.amount, order.currency) }, seller)
   if (matchMedia('(pointer: coarse)').matches)
@@ -26,13 +26,13 @@ export function UpiCode({ order, seller, words }: UpiCodeProps) {
   )
 }
 
-/** Drawing a code takes a fifth of this page's script, and few buyers need one: it is loaded when it is looked at. */
+/** Drawing a code takes a fifth of this page's script, and few buyers need one, so the page loads it on demand. */
 function Code({ text }: { text: string }) {
   const [drawing, setDrawing] = useState<string>()
   useEffect(() => {
     import('uqr').then(
       ({ renderSVG }) => setDrawing(renderSVG(text, { border: 3 })),
-      // Without the drawing the words below it still tell what to do.
+      // Without the drawing, the text below it still says what to do.
       () => {},
     )
   }, [text])

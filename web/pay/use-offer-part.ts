@@ -9,13 +9,13 @@ import type { OfferProps } from './offer-part.ts'
 
 let part: ComponentType<OfferProps> | undefined
 
-/** What the address wishes for: a link can carry a code. */
+/** The wish in the address: a link can carry a code. */
 export const wishInAddress = (): Wish => {
   const discountCode = new URLSearchParams(location.search).get('code')?.trim()
   return discountCode ? { discountCode } : {}
 }
 
-/** The fields of a price to be named and of a code, where the product has any: loaded when it does. */
+/** The fields for a chosen price and a code. The page loads them only for products that have any. */
 export function useOfferPart({ free, payWhatYouWant, takesCode }: ProductView) {
   const needed = !free && Boolean(payWhatYouWant || takesCode || wishInAddress().discountCode)
   const [Part, setPart] = useState(() => part)

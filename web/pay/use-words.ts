@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** After words that did not come. */
+/** The pause after texts that did not arrive. */
 const AGAIN_MS = 4_000
 
-/** What only few buyers read comes later, and is asked for until it is there. */
+/** Loads texts that few buyers read, and tries until they arrive. */
 export function useWords<T>(load: () => Promise<T>): T | undefined {
   const [words, setWords] = useState<T>()
   useEffect(() => {

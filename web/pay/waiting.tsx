@@ -9,7 +9,10 @@ const LONGER_MS = 10_000
 const LONG_MS = 40_000
 const WORKING = 'payment_processing'
 
-/** The money may be on its way: no button here could take it twice. Calm first; it says more only when it lasts. */
+/**
+ * The money may be on its way, so no button here can take it twice. The text is calm first and says more only with
+ * time.
+ */
 export function Waiting({ checkout, state }: StepProps) {
   const { order, kept, trouble, busy } = state
   const attempt = kept?.attempt

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Notice } from '../ui/notice.tsx'
 import type { State } from './state.ts'
 
-/** Why the payment that was just tried is none, and what the buyer can do now. */
+/** Why the last try took no money, and what the buyer can do now. */
 const REASONS: Record<NonNullable<State['notice']>, { title: string; text: string }> = {
   declined: {
     title: 'Your bank declined the payment. Nothing was taken.',
@@ -24,7 +24,7 @@ const REASONS: Record<NonNullable<State['notice']>, { title: string; text: strin
 
 export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
   const alarm = useRef<HTMLDivElement>(null)
-  // The fields of a form that lacks something have the focus already.
+  // The field with the fault already has the focus.
   useEffect(() => {
     if (notice !== 'invalid') alarm.current?.focus()
   }, [notice])

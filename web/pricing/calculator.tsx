@@ -5,7 +5,9 @@ import { money } from '../ui/format.ts'
 
 const CURRENCIES = ['INR', 'USD', 'EUR', 'GBP', 'JPY', 'KWD']
 
-/** The slip of one sale: price, fee, and what is left. The same function books the fee of a real sale. */
+/**
+ * The slip of one sale: price, fee, and the rest. The function that books the fee of a real sale computes it here too.
+ */
 export function Calculator() {
   const [price, setPrice] = useState('499.00')
   const [currency, setCurrency] = useState('INR')

@@ -3,18 +3,18 @@ import { returnPath } from '../../src/kit/return-path.ts'
 const SHOP = '/shop/'
 const NEW_PASSWORD = '/account/#password'
 
-/** What the page's address says of who comes, and where they want to go. */
+/** What the page's address says about the seller and where they want to go. */
 export interface Address {
   returnTo: string
-  /** Why they were sent back here. */
+  /** Why another page sent the seller here. */
   error: string | undefined
-  /** A code is on its way already. */
+  /** A code is already on its way. */
   atCode: boolean
-  /** Signed in, but not recently enough for what they are about to do. */
+  /** The session is too old for what the seller wants to do. */
   again: boolean
-  /** They have just signed out. */
+  /** The seller has just signed out. */
   out: boolean
-  /** The password is forgotten: after the code, the next thing is a new one. */
+  /** The seller has forgotten the password: after the code they set a new one. */
   forgot: boolean
 }
 
@@ -30,17 +30,17 @@ export function readAddress(): Address {
   }
 }
 
-/** Where a signed-in seller goes. */
+/** The page for a signed-in seller. */
 export const goalOf = ({ returnTo, forgot }: Address): string => (forgot ? NEW_PASSWORD : returnTo)
 
-/** The step stands in the address, so that a reload and the button "back" mean what they look like. */
+/** The address holds the step, so that a reload and the "back" button do what the seller expects. */
 export function showStep(step: 'mailbox' | 'code', change: Record<string, string | undefined> = {}): void {
   const url = changed({ error: undefined, out: undefined, ...change, step: step === 'code' ? 'code' : undefined })
   if (step === 'code' && !readAddress().atCode) history.pushState({ begun: true }, '', url)
   else history.replaceState(history.state, '', url)
 }
 
-/** Whether the step before this one is one entry back. */
+/** Whether the previous step is one history entry back. */
 export const canGoBack = (): boolean => (history.state as { begun?: boolean } | null)?.begun === true
 
 function changed(change: Record<string, string | undefined>): string {

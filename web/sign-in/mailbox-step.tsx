@@ -19,12 +19,13 @@ export function MailboxStep({ signIn, state }: MailboxStepProps) {
   const [pressed, setPressed] = useState(0)
   const withPassword = way === 'password'
   const form = useRef<HTMLFormElement>(null)
-  // On a desk the first thing to do here is to type; on a phone a keyboard would cover the page before it is read.
+  // A desk has a keyboard, so the field takes the focus. On a phone the keyboard would cover the page before it is
+  // read.
   useEffect(() => {
     const empty = [...(form.current?.querySelectorAll('input') ?? [])].find((one) => !one.value)
     if (matchMedia('(pointer: fine)').matches) empty?.focus()
   }, [])
-  // After a refusal the password is the likeliest thing to be typed again.
+  // After a refusal the seller most likely types the password again.
   useEffect(() => {
     if (tries > 0) form.current?.querySelector<HTMLElement>('#password')?.focus()
   }, [tries])
@@ -43,7 +44,7 @@ export function MailboxStep({ signIn, state }: MailboxStepProps) {
     if (chosen === 'forgot') signIn.forget()
     else signIn.choose(chosen)
     setFaults({})
-    // To the field that is to be filled in next.
+    // Moves the focus to the next field to fill in.
     requestAnimationFrame(() =>
       form.current
         ?.querySelector<HTMLElement>(!email ? '#email' : chosen === 'password' ? '#password' : '.main')

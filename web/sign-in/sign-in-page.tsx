@@ -10,7 +10,7 @@ import { openSignIn, type SignInState } from './sign-in.ts'
 
 const isClosed = pageData.signup === 'closed'
 
-/** Three ways in, and each helps out where another is lost. */
+/** The three ways to sign in. Each one helps where another fails. */
 export function SignInPage() {
   const signIn = useMemo(openSignIn, [])
   const state = useStore(signIn)

@@ -5,9 +5,9 @@ import { read, write } from '../ui/storage.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { canGoBack, goalOf, readAddress, showStep } from './address.ts'
 
-/** Whoever is signed in already should not see a form first; nobody should wait longer than this for one. */
+/** A seller who is already signed in should not see a form first. The form waits at most this long for the answer. */
 const LOOK_MS = 400
-/** Which way was taken last in this browser: it is offered first. */
+/** The way that was last taken in this browser, which the page offers first. */
 const WAY = 'till:way-in'
 
 export type Way = 'code' | 'password'
@@ -21,9 +21,9 @@ export interface SignInState {
   idp: boolean
   again: boolean
   forgot: boolean
-  /** What is being done. */
+  /** The action that is running. */
   busy?: string | undefined
-  /** What was refused, or told on arrival; said above the form. */
+  /** The message above the form: a refusal, or the reason for coming here. */
   said?: (Said & { calm?: boolean }) | undefined
   /** What is wrong with the code. */
   fault?: string | undefined
@@ -37,9 +37,9 @@ export interface SignIn extends Pick<Store<SignInState>, 'get' | 'subscribe'> {
   resendCode: () => Promise<void>
   enterCode: (code: string) => Promise<void>
   enterPassword: (password: string) => Promise<void>
-  /** The password is forgotten: a code, and then a new password. */
+  /** For a forgotten password: a code first, then a new password. */
   forget: () => void
-  /** Back to the mailbox. */
+  /** Leads back to the mailbox. */
   change: () => void
 }
 
@@ -58,7 +58,7 @@ export function openSignIn(): SignIn {
   async function arrive(): Promise<void> {
     void getProviders().then(
       ({ idp }) => set({ idp }),
-      // Without an answer two ways remain, and they are on the page.
+      // Without this answer the page offers the other two ways.
       () => {},
     )
     if (address.error) set({ said: explainCode(address.error) })
@@ -68,7 +68,7 @@ export function openSignIn(): SignIn {
     const session = getSession()
     void session.then(
       ({ seller }) => {
-        // Who came to confirm who they are, or was just sent back with a reason, is not sent on.
+        // A seller who must confirm who they are, or who was sent here for a reason, stays on the page.
         if (address.again || address.error) set({ email: get().email || seller.email })
         else leave()
       },
@@ -81,7 +81,7 @@ export function openSignIn(): SignIn {
     if (get().step === 'looking' && !get().busy) set({ step: 'mailbox' })
   }
 
-  /** After a reload, or on the way back from the provider: which mailbox was it? */
+  /** After a reload, or on the way back from the provider: finds the mailbox that the code was sent to. */
   async function findCode(): Promise<void> {
     set({ step: 'looking' })
     try {
@@ -109,7 +109,7 @@ export function openSignIn(): SignIn {
       () => false,
     )
 
-  /** One thing at a time; a refusal is said, whatever it is. */
+  /** Runs one action at a time and shows any refusal. */
   async function attempt(busy: string, work: () => Promise<void>): Promise<void> {
     if (get().busy) return
     set({ busy, said: undefined, fault: undefined })
@@ -134,7 +134,7 @@ export function openSignIn(): SignIn {
     else if (waiting) set({ step: 'code' })
     else void findCode()
   })
-  // A page that the browser has kept as it was does not know that somebody has signed in or out meanwhile.
+  // A page restored from the browser's cache may show an old state: the seller may have signed in or out since.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   void arrive()
 
@@ -162,7 +162,7 @@ export function openSignIn(): SignIn {
         const waiting = get().waiting!
         try {
           const { resendAfter } = await askCode(waiting.email, true)
-          // Whom the provider sent is kept with a code that is still good, and is gone with one that is not.
+          // The account that the provider sent waits while the code is still good, and is dropped once the code is not.
           const provider = waiting.provider && (await getWaiting()).provider
           set({
             busy: undefined,
@@ -201,7 +201,7 @@ export function openSignIn(): SignIn {
   }
 }
 
-/** A code that is still waited for was mistyped; one that is not can never work again. */
+/** After a typing mistake the code is still good. After any other refusal it can never work again. */
 async function whyRefused(): Promise<string> {
   const gone = await getWaiting().then(
     () => false,
