@@ -58,6 +58,8 @@ export interface QueueOptions {
 
 /** Longer than any statement of the job library takes, its own migrations included. */
 const QUERY_TIMEOUT_MS = 30_000
+/** A start must not fail because a busy machine takes seconds to open a connection. */
+const CONNECT_TIMEOUT_MS = 30_000
 const SCHEDULED_SECONDS = 300
 /** For taking jobs and saying what became of them. */
 const CONNECTIONS = 3
@@ -80,7 +82,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
     ...(connection as object),
     max: 2,
     application_name: 'till-jobs',
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // a server that was frozen, or cut off without a word, never answers: the next try takes another connection
     ...({ query_timeout: QUERY_TIMEOUT_MS, keepAlive: true } as object),
     // finished jobs carry order ids: kept for a day, to look at, and then gone

@@ -10,6 +10,8 @@ export const LOCK_CLASS = 1_953_066_092
 const CHANNEL = `'pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24)`
 
 const CONNECT_TIMEOUT_MS = 3_000
+/** The first connection of a process: a start must not fail because a busy machine takes seconds for it. */
+const FIRST_CONNECT_TIMEOUT_MS = 30_000
 const QUERY_TIMEOUT_MS = 4_000
 /** A machine that is gone says nothing. The server then ends the connection within some ten seconds. */
 const KEEPALIVES = '-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3'
@@ -41,13 +43,13 @@ export async function openLine(
   let lost = new AbortController()
   const isClosed = () => closing.signal.aborted
 
-  async function open(): Promise<pg.Client> {
+  async function open(connectTimeoutMs: number): Promise<pg.Client> {
     const ended = new AbortController()
     const client = new pg.Client({
       options: KEEPALIVES,
       ...connection,
       application_name: 'till-jobs',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
     })
@@ -91,7 +93,7 @@ export async function openLine(
     let openedAt = 0
     for (let client: pg.Client | undefined = first; !isClosed();) {
       try {
-        client ??= await open()
+        client ??= await open(CONNECT_TIMEOUT_MS)
         isUp = !lost.signal.aborted
         openedAt = performance.now()
         // jobs that were added meanwhile were announced to no connection
@@ -110,7 +112,7 @@ export async function openLine(
     }
   }
 
-  void keep(await open())
+  void keep(await open(FIRST_CONNECT_TIMEOUT_MS))
   return {
     isUp: () => isUp,
     close: () => closing.abort(),
