@@ -205,7 +205,7 @@ test('a file that was recalled is named with its reason, and the others can be d
   })
   await page.setViewportSize(SIZES.phone.viewport)
   await page.goto(`/order/?order=${orderId}`)
-  await expect(page.getByText('The Quiet Shop.pdf was withdrawn.')).toBeVisible()
+  await expect(page.getByText('The Quiet Shop.pdf was recalled.')).toBeVisible()
   await expect(page.getByText('“It holds <b>a virus</b>.”')).toBeVisible()
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(2)
   await expectAccessible(page, 'an order with a file that was recalled')

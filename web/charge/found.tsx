@@ -35,8 +35,8 @@ export function Found({ found, email, onAgain }: FoundProps) {
       {more && <p class="soft">There are more; these are the latest.</p>}
       <Notice title="Still not yours?" icon="file">
         <p>
-          Somebody you share the card with may have bought it with another address. If nobody did, please ask your bank
-          about it.
+          A person you share the card with may have bought it with another address. If not, please ask your bank about
+          it.
         </p>
       </Notice>
       <p>

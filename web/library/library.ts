@@ -191,7 +191,7 @@ const FORGOTTEN = {
 const HOUR_OVER = {
   calm: true,
   title: 'The hour is over.',
-  text: 'So that nobody finds your purchases on a screen left open, a code opens this page for one hour. Please ask for a new one.',
+  text: 'A code opens this page for one hour, so that your purchases do not stay on a screen left open. Please ask for a new code.',
 } as const
 
 const isForgotten = (trouble: unknown): boolean => trouble instanceof ApiError && trouble.status === 401

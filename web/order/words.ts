@@ -39,7 +39,7 @@ export const GOING_BACK: (typeof HEADLINES)[Status] = [
 /** Paid, and all its files were recalled. */
 export const NOTHING_LEFT: (typeof HEADLINES)[Status] = [
   'There is nothing left to download',
-  'All the files of this order were withdrawn. Here is why.',
+  'All the files of this order were recalled. Here is why.',
 ]
 
 /** An order from the time when products without files could be on sale. */

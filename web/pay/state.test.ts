@@ -59,7 +59,7 @@ test('an order that takes no payment any more is over, and its payment is waited
   assert.equal(viewOf({ kept, order: orderIn('paid'), created, trouble }), 'delivered')
 })
 
-test('while a payment may be under way nobody is asked to pay, nor for a new order', () => {
+test('while a payment may be under way the page asks neither to pay nor for a new order', () => {
   for (const state of surroundings())
     if (state.kept?.attempt)
       for (const order of [undefined, orderIn('pending'), orderIn('processing')]) {

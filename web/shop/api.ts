@@ -16,7 +16,7 @@ export interface List<Item> {
 
 export type ProductFile = Product['files'][number]
 
-/** What of a product its seller says. */
+/** The members of a product that its seller sets. */
 export interface ProductInput {
   name: string
   description: string
@@ -29,7 +29,7 @@ export interface ProductInput {
   statementSuffix: string
 }
 
-/** A product, and which version of it this is: a change can be bound to it. */
+/** A product with its version. A change can demand that the product still has this version. */
 export interface Versioned {
   product: Product
   version: string
@@ -38,7 +38,7 @@ export interface Versioned {
 export type Bucket = Stats['items'][number]['buckets'][number]
 export type Attention = Duties['items'][number]
 
-/** One request, its answer and the headers of it. */
+/** Sends one request. Returns its answer with the headers. */
 async function ask<Answer>(...request: Parameters<typeof call>): Promise<{ answer: Answer; headers: Headers }> {
   const [address, body, headers, more] = request
   let got = new Headers()
@@ -48,7 +48,7 @@ async function ask<Answer>(...request: Parameters<typeof call>): Promise<{ answe
 
 type Query = Record<string, string | number | undefined>
 
-/** One call with the session. Where there is none, the page leads to the sign-in page and back. */
+/** Sends one request with the session. Without a session the page leads to the sign-in page and back. */
 export const request = <Answer>(method: string, path: string, body?: object, headers?: Record<string, string>) =>
   asSeller(() => ask<Answer>(`/api/${path}`, body, headers, { credentials: 'include', method }))
 
@@ -69,7 +69,7 @@ export const getProducts = (query: { cursor?: string | undefined; status?: strin
 export const getProduct = async (id: string) => versioned(await request<Product>('GET', `products/${path(id)}`))
 export const createProduct = async (input: Partial<ProductInput>) =>
   versioned(await request<Product>('POST', 'products', input))
-/** With a version, only if it is still that one: otherwise `changed_meanwhile`. */
+/** With a version, changes the product only if it is still that version. Otherwise `changed_meanwhile`. */
 export const changeProduct = async (id: string, input: Partial<ProductInput>, version?: string) =>
   versioned(await request<Product>('PATCH', `products/${path(id)}`, input, version ? { 'if-match': version } : {}))
 export const archiveProduct = (id: string) => request('DELETE', `products/${path(id)}`)
@@ -77,7 +77,7 @@ export const changeFile = (id: string, fileId: string, change: { name?: string; 
   request<ProductFile>('PATCH', `products/${path(id)}/files/${path(fileId)}`, change)
 export const removeFile = (id: string, fileId: string) =>
   request('DELETE', `products/${path(id)}/files/${path(fileId)}`)
-/** A picture may be 10 MB, and a phone's network slow. */
+/** An image may be 10 MB, and a phone's network is slow. */
 const PICTURE_PATIENCE_MS = 5 * 60_000
 export const putImage = (id: string, file: File) =>
   asSeller(() =>

@@ -1,7 +1,7 @@
 import { useAction } from '../account/deed.ts'
 import { Refused } from './parts.tsx'
 
-/** The ways around, in the shop and in the account. */
+/** The links of the navigation, in the shop and in the account. */
 export const ENTRIES = [
   { under: 'overview', name: 'Overview', href: '#/' },
   { under: 'products', name: 'Products', href: '#/products' },
@@ -14,7 +14,7 @@ interface BarProps {
   onLeave: () => Promise<void>
 }
 
-/** The head of the shop and of the account: the same entries at the same places. */
+/** The head of the shop and of the account: the same links at the same places. */
 export function Bar({ under, onLeave }: BarProps) {
   const deed = useAction()
   const shop = under === 'account' ? '/shop/' : ''

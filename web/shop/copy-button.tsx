@@ -5,14 +5,14 @@ const SHOWN_MS = 4000
 
 interface CopyButtonProps {
   text: string
-  /** What is copied: "the link to The Quiet Shop". */
+  /** The name of the copied text: "the link to The Quiet Shop". */
   name: string
-  /** What the button says; without it, it is a drawing with a name. */
+  /** The label of the button. Without it, the button is an icon with a name for screen readers. */
   children?: string
   main?: boolean
 }
 
-/** Copies, and says so. Where the browser does not allow it, the text is shown to be copied by hand. */
+/** Copies, and says so. Where the browser forbids it, the button shows the text to be copied by hand. */
 export function CopyButton({ text, name, children, main }: CopyButtonProps) {
   const [state, setState] = useState<'copied' | 'refused'>()
   useEffect(() => {

@@ -4,14 +4,14 @@ import { Refused } from './parts.tsx'
 
 interface DialogProps {
   title: string
-  /** Whether it may be left now. */
+  /** Whether the dialog may be closed now. */
   closable: boolean
   onClose: () => void
   onSubmit: () => void
   children: ComponentChildren
 }
 
-/** The browser's own dialog, which keeps the focus inside and gives it back to where it came from. */
+/** The browser's own dialog: it keeps the focus inside, and returns it on closing. */
 export function Dialog({ title, closable, onClose, onSubmit, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -48,16 +48,16 @@ export function Dialog({ title, closable, onClose, onSubmit, children }: DialogP
 }
 
 interface ChoicesProps {
-  /** What is being done, while it is. */
+  /** The action that is running, while it runs. */
   busy: string | undefined
   action: string | undefined
   away: string
-  /** It takes something away: a hasty Enter takes the way out. */
+  /** The action deletes something: Enter then cancels. */
   grave?: boolean | undefined
   onClose: () => void
 }
 
-/** The way to do it and the way out, which stays the safe one. */
+/** The buttons to confirm and to cancel. Cancel stays the safe default. */
 export const Choices = ({ busy, action, away, grave, onClose }: ChoicesProps) => (
   <div class="row">
     {action && (
@@ -84,18 +84,18 @@ export const Choices = ({ busy, action, away, grave, onClose }: ChoicesProps) =>
 
 interface AskProps {
   title: string
-  /** What the button says that does it. */
+  /** The label of the confirming button. */
   action: string
   busy: boolean
   trouble?: unknown
-  /** It takes something away. */
+  /** The action deletes something. */
   grave?: boolean
   onYes: () => void
   onNo: () => void
   children?: ComponentChildren
 }
 
-/** Asks before something is done. */
+/** Asks before an action. */
 export const Ask = ({ title, action, busy, trouble, grave, onYes, onNo, children }: AskProps) => (
   <Dialog title={title} closable={!busy} onClose={onNo} onSubmit={() => !busy && onYes()}>
     {children}

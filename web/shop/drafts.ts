@@ -1,15 +1,15 @@
-/** What was typed and not yet saved begins so; who signs out takes it along. */
+/** The names of all unsaved texts begin with this, so that signing out deletes them. */
 export const DRAFTS = 'till:shop-draft:'
 
 export function forgetDrafts(): void {
   try {
     for (const name of Object.keys(sessionStorage)) if (name.startsWith(DRAFTS)) sessionStorage.removeItem(name)
   } catch {
-    // Nothing was kept either.
+    // The browser forbids storing, so there is nothing to delete.
   }
 }
 
-/** What only this tab remembers; nothing where the browser forbids it. */
+/** Reads a value that only this tab keeps. Undefined where the browser forbids storing. */
 export function readKept(name: string): string | undefined {
   try {
     return sessionStorage.getItem(name) ?? undefined
@@ -23,6 +23,6 @@ export function keep(name: string, text: string | undefined): void {
     if (text === undefined) sessionStorage.removeItem(name)
     else sessionStorage.setItem(name, text)
   } catch {
-    // Without a place to keep it, only a reload loses it.
+    // Without storage, only a reload loses it.
   }
 }

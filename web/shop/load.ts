@@ -3,25 +3,28 @@ import { ApiError } from '../ui/api.ts'
 import { useRecovery } from '../ui/recovery.ts'
 import type { List } from './api.ts'
 
-/** A part of the page that is fetched when it is needed. That it does not come is told as an answer that does not. */
+/**
+ * For a part of the page that is loaded on demand. When it does not arrive, it throws the same error as an unanswered
+ * request.
+ */
 export const fetched = <Part>(part: Promise<Part>): Promise<Part> =>
   part.catch(() => {
     throw new ApiError({ code: 'unreachable' })
   })
 
-/** Something that is asked for. While it is asked for again, the last answer stays. */
+/** A value that is being loaded. The last answer stays while a new request runs. */
 export interface Loaded<Value> {
   value: Value | undefined
   trouble: unknown
   busy: boolean
   again: () => void
-  /** Puts a newer answer in its place, one that another request gave. */
+  /** Replaces the value by a newer one that another request returned. */
   put: (value: Value) => void
 }
 
 /**
- * Asks when the view appears and whenever `key` changes; an answer that came too late for its key is dropped. Where the service could
- * not be reached it asks again by itself, and says so until there is an answer.
+ * Asks when the view appears and whenever `key` changes, and drops an answer that arrives too late for its key. When
+ * the service cannot be reached, it asks again by itself, and reports the trouble until an answer arrives.
  */
 export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Pick<Loaded<Value>, 'value' | 'trouble' | 'busy'> & { key: string }>()
@@ -58,14 +61,14 @@ export function useLoad<Value>(key: string, ask: () => Promise<Value>): Loaded<V
   }
 }
 
-/** A list that comes in pages, which are put behind one another. */
+/** A list that comes in pages. Each page is appended to the ones before. */
 export interface Listed<Item> extends Omit<Loaded<Item[]>, 'put'> {
-  /** Asks for the next page; absent at the end. */
+  /** Asks for the next page. Absent at the end of the list. */
   more: (() => void) | undefined
-  /** Why the next page did not come, and how often somebody has asked for it. */
+  /** Why the next page did not come, and how often the seller has asked for it. */
   moreTrouble: unknown
   moreTries: number
-  /** Replaces one entry after it was changed here. */
+  /** Changes the items after a change made here. */
   change: (turn: (items: Item[]) => Item[]) => void
 }
 
@@ -82,10 +85,10 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
   const [told, setTold] = useState<Rest>(atRest(key))
   const { value, put } = first
   const cursor = value?.nextCursor
-  // what was told of another filter's list says nothing about this one
+  // The state of another filter's list does not apply to this one.
   const rest = told.key === key ? told : atRest(key)
   useEffect(() => setTold((present) => (present.key === key ? present : atRest(key))), [key])
-  /** A try that nobody asked for leaves on the screen what is told there: it takes no focus and begins no pauses anew. */
+  /** An automatic try leaves the message on the screen: it takes no focus and does not restart the pauses. */
   const next = async (quietly: boolean) => {
     if (!value || !cursor || rest.busy) return
     const asked = { key, tries: quietly ? rest.tries : rest.tries + 1 }
@@ -108,7 +111,7 @@ export function useList<Item>(key: string, ask: (cursor: string | undefined) => 
     moreTrouble: rest.trouble,
     moreTries: rest.tries,
     more: cursor ? () => void next(false) : undefined,
-    // an answer that is under way may be older than the change
+    // An answer that is on its way may be older than the change.
     change: (turn) => (value ? put({ ...value, items: turn(value.items) }) : first.again()),
   }
 }

@@ -9,20 +9,20 @@ import { explain } from './words.ts'
 
 interface HeadProps {
   title: string
-  /** A line above the title: where this belongs to. */
+  /** The line above the title, which names the parent view. */
   above?: ComponentChildren
-  /** What can be done here. */
+  /** The buttons of the view. */
   children?: ComponentChildren
 }
 
-/** The head of a view. It takes the focus when the view appears, so that who listens knows where they are. */
+/** The head of a view. It takes the focus when the view appears, so that a screen reader announces the view. */
 export function Head({ title, above, children }: HeadProps) {
   const place = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Till`
   }, [title])
   useEffect(() => {
-    // at the very first view the browser begins at the top of the page, as everywhere
+    // On the first view the browser begins at the top of the page, as everywhere.
     if (document.activeElement !== document.body || moved) place.current?.focus({ preventScroll: true })
     moved = true
   }, [])
@@ -39,10 +39,10 @@ export function Head({ title, above, children }: HeadProps) {
   )
 }
 
-/** Whether a view was shown before this one. */
+/** Whether another view was shown before this one. */
 let moved = false
 
-/** What was asked for, once it is there; until then that it comes, or why it does not. */
+/** The loaded value. Until it is there: that it is loading, or why it does not come. */
 export function Shown<Value>({
   of: { value, trouble, again },
   children,
@@ -72,7 +72,7 @@ export function Failed({ trouble, again }: { trouble: unknown; again?: () => voi
   )
 }
 
-/** Why something was refused, beside the button that asked for it. */
+/** The reason of a refusal, beside the button that was pressed. */
 export function Refused({ deed: { trouble, tries } }: { deed: Pick<Action, 'trouble' | 'tries'> }) {
   if (!trouble) return null
   const { title, text } = explain(trouble)
@@ -83,7 +83,7 @@ export function Refused({ deed: { trouble, tries } }: { deed: Pick<Action, 'trou
   )
 }
 
-/** Nothing is there yet, and what to do about it. */
+/** For an empty list: what to do about it. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty stack">
     <h2>{title}</h2>

@@ -1,13 +1,13 @@
 import type { Product } from './api.ts'
 import { Notice } from '../ui/notice.tsx'
 
-/** What was sold and nobody can have any more, for who sold it. */
+/** Tells the seller about files that the operator has recalled. */
 export const RecalledFromSale = ({ files }: { files: Product['withdrawnFiles'] }) =>
   files?.map(({ id, name, reason }) => (
     <Notice key={id} tone="alarm" title={`${name} was recalled by the operator of this service.`}>
       <p>
-        Nobody can download it any more, and the same bytes are not taken again. Who has paid for it is told by mail
-        why: “{reason}” A file that you add in its place is theirs too.
+        It can no longer be downloaded, and the same bytes are refused from now on. Your buyers get a mail with the
+        reason: “{reason}” They also get any file that you add in its place.
       </p>
     </Notice>
   ))

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { VIEWS, type ViewName } from './views.ts'
 
 export interface Place {
-  /** Absent: there is no view at this address. */
+  /** Absent: no view has this address. */
   view: ViewName | undefined
   id: string
   query: URLSearchParams
 }
 
-/** The views are told apart behind the `#`, so that the page works on any static host. */
+/** The part of the address behind the `#` names the view, so that the page works on any static host. */
 export function placeOf(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const parts = path.split('/').filter(Boolean)
@@ -26,14 +26,14 @@ export function address(view: ViewName, id = '', query: Record<string, string> =
   return `#/${VIEWS[view].at.replace(':id', encodeURIComponent(id))}${text && `?${text}`}`
 }
 
-/** Leads to a view; `replace` leaves no step back to the present one. */
+/** Leads to a view. `replace` adds no history entry. */
 export function go(view: ViewName, id = '', query: Record<string, string> = {}, replace = false): void {
   const hash = address(view, id, query)
   if (replace) location.replace(hash)
   else location.hash = hash
 }
 
-/** Puts what a view shows (a search, a filter) into its address without telling anybody: a reload then shows the same. */
+/** Writes a view's search or filter into the address without an event, so that a reload shows the same. */
 export function rewrite(view: ViewName, id = '', query: Record<string, string> = {}): void {
   history.replaceState(history.state, '', address(view, id, query))
 }

@@ -2,10 +2,13 @@ import { signOut, whySignedOut } from '../ui/auth-api.ts'
 import { forgetDrafts, keep, readKept } from './drafts.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
-/** Which view somebody was at who had to sign in first: the address behind the `#` does not travel. */
+/**
+ * The view to return to after signing in: the address behind the `#` does not survive the way to the sign-in page and
+ * back.
+ */
 const WAY_BACK = 'till:shop-way-back'
 
-/** Does something as the seller. Where nobody is signed in (any more), leads to the sign-in page and back to this view. */
+/** Does something as the seller. Without a session, leads to the sign-in page and back to this view. */
 export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     const answer = await work()
@@ -16,21 +19,21 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
     if (why === undefined) throw trouble
     keep(WAY_BACK, location.hash)
     location.replace(SIGN_IN + why)
-    // The page is being left: nothing more is to be shown on it.
+    // The browser is leaving the page, so nothing more appears on it.
     return new Promise<Answer>(() => {})
   }
 }
 
-/** Once more, for what needs a fresh sign-in, and back to this view. */
+/** Asks for a fresh sign-in and leads back to this view. */
 export function signInAgain(): void {
   keep(WAY_BACK, location.hash)
   location.assign(`${SIGN_IN}&again=1`)
 }
 
-/** Whether somebody was signed in while this page was open. */
+/** Whether the seller was signed in while this page was open. */
 let known = false
 
-/** Back to the view from which the sign-in page was reached. */
+/** Leads back to the view from which the sign-in page was opened. */
 export function returnToView(): void {
   const hash = readKept(WAY_BACK)
   keep(WAY_BACK, undefined)

@@ -11,7 +11,7 @@ import { asSeller, leave, returnToView } from './session.ts'
 import { VIEWS, type ViewName, type ViewProps } from './views.ts'
 
 returnToView()
-// A page that the browser has kept as it was must not show a shop after signing out.
+// A page restored from the browser's cache must not show a shop after the seller has signed out.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 
 export function ShopPage() {
@@ -34,7 +34,7 @@ export function ShopPage() {
   )
 }
 
-/** The view of this address, loaded when it is first looked at. */
+/** The view of this address, loaded on the first visit. */
 function Shown({ place: { view, id, query }, seller }: { place: Place } & Pick<ViewProps, 'seller'>) {
   const [tries, setTries] = useState(0)
   const [loaded, setLoaded] = useState<{ view: ViewName; View: ComponentType<ViewProps> }>()
@@ -52,9 +52,9 @@ function Shown({ place: { view, id, query }, seller }: { place: Place } & Pick<V
       },
       async (failed: unknown) => {
         const served = await isServed()
-        // not every browser fetches again what did not come, and a newer release has other files
+        // Some browsers do not fetch a failed script again, and a newer release has other files.
         if (tries > 0 && served) return location.reload()
-        // a page that is there without this part would be loaded anew for ever: then somebody has to ask for it
+        // When the reloaded page lacks the part too, it would reload for ever: then the seller must ask for it.
         if (current) setTrouble({ failed, passes: !served })
       },
     )
@@ -81,7 +81,7 @@ function Shown({ place: { view, id, query }, seller }: { place: Place } & Pick<V
     )
   }
   if (loaded?.view !== view) return <OneMoment />
-  // another id is another view: nothing of the one before it stays
+  // Another id makes a new view, which keeps nothing of the one before.
   return <loaded.View key={`${view}/${id}`} seller={seller} id={id} query={query} />
 }
 

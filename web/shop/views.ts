@@ -1,12 +1,12 @@
 import type { ComponentType } from 'preact'
 import type { Seller } from '../ui/auth-api.ts'
 
-/** What every view is given. */
+/** The props of every view. */
 export interface ViewProps {
   seller: Seller
-  /** The `:id` of its address; '' where it has none. */
+  /** The `:id` of its address, or '' where it has none. */
   id: string
-  /** What stands behind the `?` of its address. */
+  /** The query of its address, behind the `?`. */
   query: URLSearchParams
 }
 
@@ -15,12 +15,12 @@ type Load = () => Promise<{ default: ComponentType<ViewProps> }>
 interface View {
   /** Its address behind `/shop/#/`. */
   at: string
-  /** Where it stands in the navigation. */
+  /** Its place in the navigation. */
   under: 'overview' | 'products' | 'orders' | 'money'
   load: Load
 }
 
-/** Every view of the shop. Each is loaded when it is first looked at. */
+/** Every view of the shop. Each is loaded on the first visit. */
 export const VIEWS = {
   overview: { at: '', under: 'overview', load: () => import('./overview/overview-view.tsx') },
   products: { at: 'products', under: 'products', load: () => import('./products/products-view.tsx') },

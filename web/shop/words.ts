@@ -3,7 +3,7 @@ import { explain as explainSignIn, type Said } from '../ui/auth-words.ts'
 
 export type { Said }
 
-/** What the service refuses to who runs a shop, each with the way on. */
+/** The service's refusals of a seller's requests, each with the way on. */
 const REFUSALS: Record<string, Said> = {
   product_not_found: { title: 'There is no such product in your shop.', text: 'The link may be mistyped.' },
   order_not_found: { title: 'There is no such order in your shop.', text: 'The link may be mistyped.' },
@@ -15,14 +15,17 @@ const REFUSALS: Record<string, Said> = {
     text: 'Nothing was lost. Please try again in a moment.',
   },
   file_too_large: { title: 'This file is larger than what is taken here.' },
-  quota_exceeded: { title: 'Your shop has no room left for this file.', text: 'Remove files that nobody needs.' },
+  quota_exceeded: {
+    title: 'Your shop has no room left for this file.',
+    text: 'Remove files that are no longer needed.',
+  },
   checksum_mismatch: {
     title: 'The file did not arrive as it was read.',
     text: 'Nothing of it was kept. Continue to send it again.',
   },
   file_withdrawn: {
     title: 'This file was recalled by the operator of this service.',
-    text: 'It is not taken again, under another name neither. Nothing of it was kept.',
+    text: 'It is refused under any name, and nothing of it was kept.',
   },
   image_not_readable: {
     title: 'This picture cannot be read.',
@@ -34,7 +37,7 @@ const REFUSALS: Record<string, Said> = {
   },
   recent_sign_in_required: {
     title: 'Please sign in again first.',
-    text: 'So that nobody who finds your screen open can take an order away, this is possible for ten minutes after signing in.',
+    text: 'This is possible for ten minutes after signing in, so that a person who finds your screen open cannot take an order away.',
   },
   not_signed_in: {
     title: 'You have been signed out.',
@@ -55,6 +58,6 @@ export function explain(trouble: unknown): Said {
   return explainSignIn(trouble)
 }
 
-/** Refusals of the shop's own routes are written for people. */
+/** The service writes the refusals of the shop's own routes for people. */
 const isSaidByService = ({ code, message, fields }: ApiError): boolean =>
   message !== code && !['validation_failed', 'rate_limited', 'not_found', 'unexpected'].includes(code) && !fields.length

@@ -115,7 +115,7 @@ test('what the pages write themselves is read as what it means, in every currenc
     const reads = (minor: number) => {
       assert.deepEqual(read(decimalText(minor, code), code), { minor })
       const grouped = formatMoney(minor, code)
-      // "1,234" without decimals is refused where a currency has some; with them it is never in doubt.
+      // "1,234" without decimals is refused where a currency has some. With decimals it has one meaning.
       assert.deepEqual(read(grouped, code), { minor }, grouped)
     }
     for (const minor of [0, 1, 99, 1_000, 123_456, 999_999_999]) reads(minor)

@@ -1,23 +1,24 @@
-/** 12 digits: more than any product costs, and far from where integers lose their last digit. */
+/** 12 digits: more than any product costs, and far below the numbers at which integers lose their last digit. */
 const MOST_DIGITS = 12
 
-/** Groups of three, or as in India of two and then three, all parted by the same mark. */
+/** Groups of three, or of two and then three as in India, all with the same separator. */
 const GROUPED = /^\d{1,3}([., '])\d{3}(?:\1\d{3})*$|^\d{1,2}(?:,\d{2})+,\d{3}$/
 
-/** The amount in minor units, or why the text is refused, in a sentence for the person who typed it. */
+/** The amount in minor units, or the reason for refusing the text, in a sentence for the person who typed it. */
 export type ReadAmount = { minor: number; fault?: undefined } | { minor?: undefined; fault: string }
 
 /**
- * Reads an amount that somebody typed in a currency with so many decimals: "9", "$9", "9,50", "1,234.50", "1.234,50". It refuses
- * a text that can mean two amounts ("12.345" is twelve dollars to some and twelve thousand to others), since a wrong guess takes
- * a thousand times too much. Imports nothing: what a page loads later cannot.
+ * Reads an amount that a person typed, in a currency with `places` decimals: "9", "$9", "9,50", "1,234.50", "1.234,50".
+ * It refuses a text that can mean two amounts ("12.345" is twelve dollars to some and twelve thousand to others),
+ * because a wrong guess takes a thousand times too much. This file imports nothing: a script that is loaded later
+ * cannot import from the page.
  */
 export function readAmount(typed: string, currency: string, places: number): ReadAmount {
   const example = (950 / 10 ** places).toFixed(places)
   const noAmount = { fault: `Please enter an amount in ${currency}, as in ${example}.` }
   const text = withoutCurrency(withPlainSpaces(typed).replace(/’/g, "'").trim(), currency)
   const [, head = '', mark, tail = ''] = /^(.*)([.,])(.*)$/.exec(text) ?? [text, text]
-  // A mark that comes twice parts groups: there is one decimal mark at most.
+  // A mark that comes twice separates groups: a number has at most one decimal mark.
   let [whole, decimals] = mark && !head.includes(mark) ? [head, tail] : [text, '']
   // Three digits after the only mark are thousands to one reader and decimals to another.
   if (mark && decimals.length === 3 && /^[1-9]\d{0,2}$/.test(whole) && /^\d+$/.test(decimals)) {
@@ -38,7 +39,10 @@ function withPlainSpaces(text: string): string {
   return text.replace(/\s+/g, ' ')
 }
 
-/** Takes the currency's own code or sign off one end. Another currency's stays, and is refused with the rest of the text. */
+/**
+ * Removes the currency's own code or sign from one end. The sign of another currency stays, so the rest refuses the
+ * text.
+ */
 function withoutCurrency(text: string, currency: string): string {
   const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
   const sign = new Intl.NumberFormat('en', style).formatToParts(0).find(({ type }) => type === 'currency')?.value

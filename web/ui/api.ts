@@ -8,7 +8,7 @@ export type Status = OrderStatus['status']
 export type Download = OrderStatus['downloads'][number]
 export type Happening = NonNullable<OrderStatus['timeline']>[number]
 
-/** What a buyer can ask for beside the product. */
+/** The buyer's choices beside the product. */
 export interface Wish {
   chosenAmount?: number
   discountCode?: string
@@ -23,7 +23,7 @@ export interface Mail {
   sentAt: string
 }
 
-/** A "no" of the service, or no answer at all: then the code is `unreachable` and the outcome is unknown. */
+/** A refusal of the service, or no answer at all: then the code is `unreachable` and the outcome is unknown. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
@@ -38,13 +38,13 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds
   }
 
-  /** Whether the request may have been carried out although we got no good answer. */
+  /** Whether the service may have carried out the request although no good answer came. */
   get unknown(): boolean {
     return this.status === 0 || this.status >= 500
   }
 }
 
-/** Status with `sync=1` may take 4 s on the service's side, a confirmation as long as the bank's. */
+/** A status with `sync=1` may take the service 4 s, and a confirmation as long as the bank's. */
 const PATIENCE_MS = 20_000
 
 const path = encodeURIComponent
@@ -64,7 +64,7 @@ export function getStatus(orderId: string, email: string, sync = false) {
 export const sendReceipt = (orderId: string, email: string) =>
   call<object>(`/api/checkout/${path(orderId)}/receipt`, { email, token: tokenOf(orderId) })
 
-/** Shows by the code that went there that somebody reads the address which the seller has named for an order. */
+/** Proves, by the code that was sent there, that a person reads the address which the seller named for an order. */
 export const confirmEmail = (orderId: string, email: string, code: string) =>
   call<{ moved: boolean; needsConsent: boolean }>(`/api/checkout/${path(orderId)}/email`, { email, code })
 /** The old mailbox keeps its order, or lets it move at once. `token` is from the mail's link. */
@@ -76,7 +76,7 @@ export const consentToMove = (orderId: string, token: string, code: string) =>
 export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: string) =>
   call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', { clientSecret, rail, scenario })
 
-/** `token`: what a demo on a network asks for. */
+/** `token`: required by a demo on a network. */
 export const getMails = (to: string, token?: string) =>
   call<Mail[]>(
     `/api/outbox${to && `?${new URLSearchParams({ to })}`}`,
@@ -84,7 +84,7 @@ export const getMails = (to: string, token?: string) =>
     token ? { authorization: `Bearer ${token}` } : {},
   )
 
-/** One request and its answer; `more` changes what is sent, for calls that carry a session or another method. */
+/** Sends one request and reads its answer. `more` changes the request, for calls with a session or another method. */
 export async function call<Answer>(
   address: string,
   body?: object,

@@ -14,21 +14,21 @@ export type SessionEntry = Sessions['items'][number]
 export type Identity = Identities['items'][number]
 export type AccountEvent = History['items'][number]
 
-/** Sellers' calls carry the session; everything else on these pages goes without. */
+/** Sellers' calls carry the session. All other calls of these pages go without. */
 const asSeller = <Answer>(path: string, body?: object, method?: string) =>
   call<Answer>(`/api/auth/${path}`, body, {}, { credentials: 'include', ...(method && { method }) })
 
-/** `again`: another one for what this browser waits for, an account at a provider included. */
+/** `again`: another code for the sign-in that this browser waits for, including an account at a provider. */
 export const askCode = (email: string, again = false) => asSeller<CodeSent>('otp', { email, ...(again && { again }) })
-/** The code this browser waits for, after a reload or a return from the provider. */
+/** The code that this browser waits for, after a reload or a return from the provider. */
 export const getWaiting = () => asSeller<WaitingFor>('otp')
 export const enterCode = (email: string, code: string) => asSeller<SignedInSeller>('otp/verify', { email, code })
 export const enterPassword = (email: string, password: string) =>
   asSeller<SignedInSeller>('password', { email, password })
 
 /**
- * What to add to the sign-in page's address so that it says why one has to sign in again. Undefined: the session is not the trouble.
- * Somebody who was never signed in here is told nothing.
+ * The addition to the sign-in page's address that explains why the seller must sign in again. Undefined: the session is
+ * not the trouble. Empty for a browser in which no seller was signed in.
  */
 export function whySignedOut(trouble: unknown, wasSignedIn: boolean): string | undefined {
   if (!(trouble instanceof ApiError)) return undefined
@@ -47,7 +47,7 @@ export const changeSeller = (change: { name: string } | { supportEmail: string |
   asSeller<SignedInSeller>('seller', change, 'PATCH')
 export const askNewMailbox = (email: string) => asSeller<CodeSent>('email', { email })
 export const enterNewMailboxCode = (code: string) => asSeller<SignedInSeller>('email/verify', { code })
-/** Without the current password where the session is a fresh one. */
+/** A fresh session needs no current password. */
 export const setPassword = (newPassword: string, currentPassword?: string) =>
   asSeller('password', { newPassword, ...(currentPassword && { currentPassword }) }, 'PUT')
 
@@ -61,6 +61,6 @@ export const getHistory = () => asSeller<History>('history')
 export const startLink = (returnTo: string) => asSeller<LinkStarted>('identities', { returnTo })
 export const unlink = (id: string) => asSeller(`identities/${id}`, undefined, 'DELETE')
 
-/** Where the browser goes to sign in at the provider. */
+/** The address at which the seller signs in at the provider. */
 export const providerUrl = (returnTo: string): string =>
   `${apiBase}/api/auth/idp?${new URLSearchParams({ returnTo }).toString()}`

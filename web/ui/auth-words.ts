@@ -1,13 +1,13 @@
 import { ApiError } from './api.ts'
 import { pageData } from './page-data.ts'
 
-/** What happened, and what helps. */
+/** The event, and the way on. */
 export interface Said {
   title: string
   text?: string
 }
 
-/** What the identity provider is called here. */
+/** The name of the identity provider on this service. */
 export const providerName: string = pageData.idpLabel ?? 'your company account'
 const provider = providerName.charAt(0).toUpperCase() + providerName.slice(1)
 const OTHER_WAYS = 'A code by e-mail or your password works as always.'
@@ -29,7 +29,7 @@ const REFUSALS: Record<string, Said> = {
   },
   recent_sign_in_required: {
     title: 'Please sign in again first.',
-    text: 'So that nobody who finds your screen open can take over the account, this is possible for ten minutes after signing in.',
+    text: 'This is possible for ten minutes after signing in, so that a person who finds your screen open cannot take over the account.',
   },
   card_number_refused: {
     title: 'That looks like the number of a card.',
@@ -75,7 +75,7 @@ const REFUSALS: Record<string, Said> = {
   session_ended: { title: 'You have been signed out.', text: 'Sign in again to go on.' },
 }
 
-/** What a refused or lost request means for who sits in front of it. */
+/** What a refused or lost request means for the seller. */
 export function explain(trouble: unknown): Said {
   if (!(trouble instanceof ApiError)) return { title: 'Something went wrong on this page.', text: 'Please reload it.' }
   const known = REFUSALS[trouble.code]
@@ -99,7 +99,7 @@ export function explain(trouble: unknown): Said {
   }
 }
 
-/** What `?error=` of the address says. `what` did not work. */
+/** The text for `?error=` in the address. `what` is the action that failed. */
 export function explainCode(code: string, what = 'Signing in'): Said {
   if (code === 'rate_limited')
     return { title: 'That was too often in a short time.', text: 'Please wait a few minutes, then try again.' }

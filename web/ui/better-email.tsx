@@ -2,17 +2,17 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 interface BetterEmailProps {
   value: string
-  /** While typing nobody is corrected; the hint comes when the field is left. */
+  /** The suggestion appears when the buyer leaves the field, not while they type. */
   left: boolean
   onValue: (email: string) => void
-  /** A press of the button was held for it. */
+  /** The suggestion has held back a press on the button. */
   held?: boolean
 }
 
-/** The second half of a double press is no answer to what the first has shown. */
+/** The second half of a double click does not answer the suggestion that the first half showed. */
 const DOUBLE_PRESS_MS = 700
 
-/** A script that is on its way for so long is not worth a buyer's waiting: the service takes the address as it is. */
+/** A buyer waits at most this long for the script. After that the service takes the address as it is. */
 const LONGEST_WAIT_MS = 3_000
 
 const load = () =>
@@ -22,8 +22,8 @@ const load = () =>
   )
 
 /**
- * Says whether a press is to be held, because the address is probably mistyped and its buyer has not answered the suggestion:
- * Enter sends a form before the suggestion was ever seen. The next press with the same address goes through.
+ * Says whether to hold a press, because the address is probably mistyped and the buyer has not answered the suggestion:
+ * Enter sends a form before the buyer has seen it. The next press with the same address goes through.
  */
 export function useHeldEmail(): (email: string) => Promise<boolean> {
   const heldRef = useRef({ email: '', at: 0 })
@@ -37,7 +37,7 @@ export function useHeldEmail(): (email: string) => Promise<boolean> {
   }
 }
 
-/** What an address probably should have been, one press away. What knows it is loaded while the address is typed. */
+/** The probable right address, one press away. The script that knows it is loaded while the buyer types. */
 export function BetterEmail({ value, left, onValue, held }: BetterEmailProps) {
   const [suggest, setSuggest] = useState<(email: string) => string | undefined>()
   const isBegun = value !== ''
@@ -54,7 +54,7 @@ export function BetterEmail({ value, left, onValue, held }: BetterEmailProps) {
             type="button"
             class="link"
             onClick={() => {
-              // the button goes: the field is where the buyer goes on
+              // The button disappears, and the buyer goes on in the field.
               document.getElementById('email')?.focus()
               onValue(better)
             }}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 interface SubmitProps {
-  /** What is being done. The button keeps its place and the focus; the form ignores further presses. */
+  /** The running action. The button keeps its place and the focus; the form ignores further presses. */
   busy?: string | undefined
   children: ComponentChildren
 }

@@ -8,32 +8,32 @@ import { TextField } from './text-field.tsx'
 const DIGITS = 6
 const isOutbox = pageData.mode?.outbox === true
 
-/** Where there is no mail server, no mail is on its way. */
+/** Without a mail server no mail is on its way. */
 export const sentTo = isOutbox ? 'A code was made for ' : 'A code is on its way to '
 
 interface CodeFormProps {
   email: string
-  /** How many more codes went out since this form is there. */
+  /** The number of codes sent since the form appeared, after the first. */
   sent: number
-  /** When another one may be asked for. */
+  /** When the buyer or seller may ask for another code. */
   resendAt: number
   busy: string | undefined
   fault: string | undefined
   tries: number
-  /** What the button says. */
+  /** The label of the button. */
   action: string
   onCode: (code: string) => void
   onResend: () => void
   children?: ComponentChildren
 }
 
-/** One field for the six digits that a mail brought; it sends itself as soon as they are there. */
+/** One field for the six digits of a mailed code. It sends itself after the last digit. */
 export function CodeForm(props: CodeFormProps) {
   const { email, sent, resendAt, busy, fault, tries, action, onCode, onResend, children } = props
   const [code, setCode] = useState('')
   const [missing, setMissing] = useState(0)
   const seconds = useSecondsUntil(resendAt)
-  // A refused code is of no more use, and neither is one that was typed before a newer one went out.
+  // A refused code is of no more use, and neither is one typed before a newer one was sent.
   useEffect(() => setCode(''), [tries, sent])
   const change = (text: string) => {
     const digits = text.replace(/\D/g, '').slice(0, DIGITS)

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
-/** An order number, and a button that copies it where the browser allows that (it does on https and on localhost). */
+/** An order number with a button that copies it, where the browser allows that (on https and on localhost). */
 export function Copyable({ text, name }: { text: string; name: string }) {
   const [copied, setCopied] = useState(false)
   const copy = () =>

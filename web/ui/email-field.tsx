@@ -6,12 +6,12 @@ interface EmailFieldProps {
   onValue: (value: string) => void
   hint?: string
   fault?: string | undefined
-  /** A number that grows with each refused try, so that the same fault twice still moves the focus. */
+  /** Grows with each refused try, so that the same fault twice still moves the focus. */
   tries: number
   children?: preact.ComponentChildren
 }
 
-/** The address is judged by the service; this catches what nobody can have meant. */
+/** The service checks the address. This check only catches texts that cannot be an address. */
 export const looksLikeEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text.trim())
 
 export function EmailField({ value, onValue, hint, fault, tries, children }: EmailFieldProps) {

@@ -1,12 +1,12 @@
-/** Names of mailbox providers, before the dot: what people mean when they are one letter off. */
+/** Mailbox providers, without the part after the dot: the buyer probably means one of them when one letter differs. */
 const PROVIDERS =
   'gmail googlemail yahoo ymail rocketmail hotmail outlook icloud proton protonmail fastmail rediffmail yandex zohomail comcast verizon'.split(
     ' ',
   )
-/** Real names that lie close to one of those; nobody is told that these are wrong. */
+/** Real names that are close to one of those. The page must not call these wrong. */
 const REAL = 'mail email live msn aol gmx web zoho hey tuta me mac pm duck'.split(' ')
 
-/** Endings that do not exist, or that are a slip far more often than they are meant. */
+/** Endings that do not exist, or that are typed by mistake far more often than on purpose. */
 const ENDINGS: Record<string, string> = {
   ...slips('com', 'con cim cmo ocm vom xom comm coom cpm c0m om cm'),
   ...slips('net', 'nte ent ne nett'),
@@ -15,7 +15,7 @@ const ENDINGS: Record<string, string> = {
   ...slips('co.in', 'co.inn coin'),
 }
 
-/** What the address probably should have been ("ann@gmial.con" → "ann@gmail.com"), or undefined when it looks right. */
+/** The probable right address ("ann@gmial.con" → "ann@gmail.com"), or undefined when it looks right. */
 export function suggestEmail(address: string): string | undefined {
   const [, mailbox, domain] = /^\s*([^\s@]+)@([^\s@]+)\s*$/.exec(address) ?? []
   if (!domain) return undefined
@@ -34,7 +34,7 @@ function providerLike(name: string): string {
   return PROVIDERS.find((provider) => distance(name, provider) <= (provider.length > 7 ? 2 : 1)) ?? name
 }
 
-/** Letters missing, added, changed or swapped with their neighbour (optimal string alignment). */
+/** The number of missing, added, changed or swapped letters (optimal string alignment). */
 export function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3
   let before: number[] = []

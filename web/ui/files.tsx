@@ -3,12 +3,12 @@ import { fileSize } from './format.ts'
 import { Icon } from './icon.tsx'
 import { fromApi } from './page-data.ts'
 
-/** A link this close to its end is renewed before it is followed. */
+/** A link that expires sooner than this is renewed before the browser follows it. */
 const SPARE_MS = 60_000
 
 interface FilesProps {
   downloads: Download[]
-  /** Asks the status again and returns fresh links. */
+  /** Asks for the status again and returns fresh links. */
   renew: () => Promise<Download[]>
 }
 
@@ -45,6 +45,6 @@ async function follow(event: Event, file: Download, renew: FilesProps['renew']) 
   if (Date.parse(file.expiresAt) - Date.now() > SPARE_MS) return
   event.preventDefault()
   const fresh = (await renew().catch(() => [])).find((one) => one.fileId === file.fileId)
-  // An old link explains itself better than a press that does nothing.
+  // An expired link explains itself better than a press without effect.
   location.assign(fromApi((fresh ?? file).url))
 }

@@ -1,6 +1,6 @@
 import { formatMoney } from '../../src/kit/money.ts'
 
-/** The pages are in English; how numbers and dates are written follows the reader's own English. */
+/** The pages are in English. Numbers and dates follow the reader's own variety of English. */
 const LOCALE = ownEnglish() ?? 'en'
 
 export const money = (amountMinor: number, currency: string): string => formatMoney(amountMinor, currency, LOCALE)
@@ -22,7 +22,7 @@ export function fileSize(bytes: number): string {
   return `${unit && size < 100 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`
 }
 
-/** Browsers on bare systems name languages that are none ("en-US@posix"), and Intl throws on those. */
+/** Browsers on bare systems report languages that do not exist ("en-US@posix"), and Intl throws on those. */
 function ownEnglish(): string | undefined {
   try {
     return Intl.getCanonicalLocales([...navigator.languages]).find((name) => name.startsWith('en'))

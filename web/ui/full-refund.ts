@@ -1,6 +1,6 @@
 import type { OrderStatus } from './api.ts'
 
-/** Paid, and all of it on its way back: the files have ended, and the state follows when the money has gone. */
+/** Paid, with a refund of all of it pending: the files have ended, and the status changes when the money has gone. */
 export const isFullRefundPending = ({
   status,
   paid,

@@ -1,4 +1,4 @@
-/** Line drawings on a grid of 24. They decorate: the word beside them carries the meaning. */
+/** Line drawings on a grid of 24. They only decorate: the text beside them carries the meaning. */
 const SHAPES = {
   check: 'M5 12.5 10 17.5 19.5 7',
   clock: 'M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zM12 7.5V12l3 2',
@@ -16,7 +16,7 @@ export type IconName = keyof typeof SHAPES
 
 export const Icon = ({ name }: { name: IconName }) => <Drawing shape={SHAPES[name]} />
 
-/** An icon that is drawn by a path of its own; without one its place is kept. */
+/** An icon with its own path. Without a path its place stays empty. */
 export const Drawing = ({ shape }: { shape: string | undefined }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d={shape} />

@@ -1,12 +1,12 @@
-/** Over some five minutes: a second payment of the same order is nearly always found within them. */
+/** About five minutes in all: a second payment of the same order nearly always arrives within them. */
 const LOOKS = 16
 const FIRST_MS = 4_000
 const GROWTH = 1.3
 const MOST_MS = 30_000
 
 /**
- * When to ask again about an order that is paid: a second payment can still arrive, is sent back, and the page says so by itself.
- * The returned function gives the next wait in milliseconds, and undefined once it has asked often enough.
+ * When to ask again about a paid order: a second payment can still arrive, the service refunds it, and the page tells
+ * the buyer. The returned function gives the next wait in milliseconds, and undefined after the last one.
  */
 export function lateLooks(): () => number | undefined {
   let looks = 0

@@ -3,20 +3,22 @@ import { names, read, write } from './storage.ts'
 const PLACE = 'till:orders'
 const MOST = 50
 
-/** The orders made or opened in this browser and the address of each, newest first, so that the order page need not ask. */
+/**
+ * The orders made or opened in this browser with their addresses, newest first, so that the order page need not ask.
+ */
 interface Mine {
   orderId: string
   email: string
-  /** Shows the service that this browser has the order from it. */
+  /** Proves to the service that this browser got the order from it. */
   token?: string | undefined
 }
 
-/** Where the payment page keeps its order for a product. */
+/** The name under which the payment page keeps its order for a product. */
 export const placeOf = (productId: string): string => `till:product:${productId}`
 
 export const emailOf = (orderId: string): string | undefined => find(orderId)?.email
 
-/** The token of an order, from the link of its receipt or from what this browser keeps. */
+/** The token of an order, from the link of its receipt or from this browser's storage. */
 export const tokenOf = (orderId: string): string | undefined =>
   /^#t=([\w-]+)$/.exec(location.hash)?.[1] ?? find(orderId)?.token
 
@@ -28,7 +30,7 @@ export function rememberOrder(orderId: string, email: string, newToken?: string)
   write(PLACE, [{ orderId, email, token }, ...without(orderId)].slice(0, MOST))
 }
 
-/** Leaves nothing of the order in this browser, on the payment page neither. */
+/** Deletes the order from this browser, also what the payment page keeps of it. */
 export function forgetOrder(orderId: string): void {
   write(PLACE, without(orderId))
   for (const place of names(placeOf(''))) {

@@ -5,7 +5,7 @@ interface NoticeProps {
   title: string
   tone?: 'alarm' | 'trial'
   icon?: IconName
-  /** `alert` is read out at once; leave it away for what is there from the beginning. */
+  /** Screen readers announce an `alert` at once. Omit it for a notice that is there from the beginning. */
   role?: 'alert'
   focus?: Ref<HTMLDivElement>
   children?: ComponentChildren

@@ -1,4 +1,7 @@
-/** For what is nearly always there at once: nothing at first, then that it comes, then that it takes long. */
+/**
+ * For a request that nearly always answers at once: shows nothing first, then that it is loading, then that it takes
+ * long.
+ */
 export const OneMoment = () => (
   <div class="stack soft">
     <p class="busy-line later">

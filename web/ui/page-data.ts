@@ -7,25 +7,28 @@ export interface Problem {
   fields?: { path: string; message: string }[]
 }
 
-/** What the server writes into `<script id="till-data">` of every page it serves. On a static host the element is empty. */
+/**
+ * The data that the server writes into `<script id="till-data">` of every page it serves. On a static host the element
+ * is empty.
+ */
 export interface PageData {
   baseUrl?: string
   mode?: { demo: boolean; outbox: boolean }
   product?: ProductView | { error: Problem }
   demoProducts?: ProductView[]
-  /** What the identity provider is called here, where there is one. */
+  /** The name of the identity provider, where there is one. */
   idpLabel?: string
   signup?: 'open' | 'closed'
-  /** What every line on a bank statement begins with. */
+  /** The beginning of every line on a bank statement. */
   statementPrefix?: string
 }
 
 export const pageData: PageData = read()
 
-/** Where the API answers: '' is the page's own origin. A static host names another in `<meta name="till-api">`. */
+/** The address of the API: '' is the page's own origin. A static host names another in `<meta name="till-api">`. */
 export const apiBase: string = base()
 
-/** An address that the API gave, which may be relative to where the API is. */
+/** Makes an address from the API absolute, because it may be relative to the API. */
 export const fromApi = (address: string): string => new URL(address, new URL(apiBase || '/', location.href)).href
 
 function read(): PageData {
@@ -40,13 +43,13 @@ function base(): string {
   const named = document.querySelector<HTMLMetaElement>('meta[name="till-api"]')?.content.trim() || pageData.baseUrl
   if (!named) return ''
   const { origin, hostname } = new URL(named, location.href)
-  // "localhost" and "127.0.0.1" are one service under two names, and only the page's own origin may be asked.
+  // "localhost" and "127.0.0.1" are one service under two names, and the page may ask only its own origin.
   const home =
     origin === location.origin || (isLoopback(hostname) && isLoopback(location.hostname) && named === pageData.baseUrl)
   return home ? '' : named.replace(/\/+$/, '')
 }
 
-// A declaration, since the line that needs it runs before this one is reached.
+// A function declaration, because the code above calls it before this line runs.
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 }

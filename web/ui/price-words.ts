@@ -1,6 +1,6 @@
 import { money } from './format.ts'
 
-/** What a product costs, in a few words. */
+/** The price of a product in a few words. */
 export function priceWords({
   amount,
   currency,

@@ -3,7 +3,7 @@ import { moment } from './format.ts'
 type Mark = 'done' | 'now' | 'open' | 'stopped'
 export type Step = [label: string, mark: Mark, at?: string | null | undefined]
 
-/** How far a payment is: the four steps every order takes, drawn as one line. */
+/** The progress of a payment: the four steps of every order, drawn as one line. */
 export const Progress = ({ steps }: { steps: Step[] }) => (
   <ol class="progress">
     {steps.map(([label, mark, at]) => (

@@ -1,13 +1,13 @@
 import type { OrderStatus } from './api.ts'
 import { Notice } from './notice.tsx'
 
-/** What a buyer had and nobody can have any more, and why: a copy of it may still lie on a disk. */
+/** Tells the buyer about files that the operator has recalled and why, because a copy may still be on a disk. */
 export const RecalledFiles = ({ files }: { files: OrderStatus['withdrawnFiles'] }) =>
   files?.map(({ id, name, reason }) => (
-    <Notice key={id} tone="alarm" title={`${name} was withdrawn.`}>
+    <Notice key={id} tone="alarm" title={`${name} was recalled.`}>
       <p>
-        Nobody can download it any more. This is why: “{reason}” If you have a copy, do not open it unless that says you
-        may. What the seller adds in its place appears here by itself.
+        It can no longer be downloaded. The reason: “{reason}” If you have a copy, do not open it unless the reason says
+        you may. A file that the seller adds in its place appears here by itself.
       </p>
     </Notice>
   ))

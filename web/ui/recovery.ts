@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from './api.ts'
 
-/** Pauses between tries: a short failure is over soon, and a long one must not be asked about all the time. */
+/** Growing pauses: a short failure is over soon, and a long one needs few requests. */
 const PAUSES_MS = [2_000, 4_000, 8_000, 15_000, 30_000]
 
 /**
- * Tries again by itself while the service could not be reached: at once when the browser is online again, and after growing pauses.
- * What the service refused stays refused.
+ * Tries again by itself while the service cannot be reached: at once when the browser is online again, and after
+ * growing pauses. It does not repeat a request that the service refused.
  */
 export function useRecovery(trouble: unknown, again: () => void): void {
   const triedRef = useRef(0)

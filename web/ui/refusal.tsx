@@ -11,8 +11,8 @@ interface RefusalProps {
 }
 
 /**
- * Why what somebody asked for was not done. It stands beside the button that was pressed and takes the focus, so that the browser
- * brings it into view and a screen reader is there. Give it a new `key` for each try.
+ * Why an action was refused. It appears beside the pressed button and takes the focus, so that the browser brings it
+ * into view and a screen reader announces it. Give it a new `key` for each try.
  */
 export function Refusal({ tone = 'alarm', ...notice }: RefusalProps) {
   const place = useRef<HTMLDivElement>(null)

@@ -1,2 +1,2 @@
-/** What the service calls a seller who has not chosen a name. */
+/** The name that the service gives a seller who has not chosen one. */
 export const UNNAMED = 'New seller'

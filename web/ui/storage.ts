@@ -21,7 +21,7 @@ export function write(name: string, value: unknown): void {
   }
 }
 
-/** The names that begin so. */
+/** All names with this beginning. */
 export function names(start: string): string[] {
   try {
     return Object.keys(localStorage).filter((name) => name.startsWith(start))

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** What a page knows, in one value that is replaced and never changed in place. */
+/** The state of a page: one value that is replaced and never changed in place. */
 export interface Store<State> {
   get: () => State
   set: (change: Partial<State>) => void
@@ -27,7 +27,7 @@ export function useStore<State>({ get, subscribe }: Pick<Store<State>, 'get' | '
   const [state, setState] = useState(get)
   useEffect(() => {
     const follow = () => setState(get())
-    // What happened between the first render and this is in the store already.
+    // The state may have changed between the first render and this effect.
     follow()
     return subscribe(follow)
   }, [get, subscribe])

@@ -10,21 +10,21 @@ export interface TextFieldProps {
   onValue: (value: string) => void
   hint?: ComponentChildren
   fault?: string | undefined
-  /** A number that grows with each refused try, so that the same fault twice still moves the focus. */
+  /** Grows with each refused try, so that the same fault twice still moves the focus. */
   tries?: number
   /** Takes the focus when it appears. */
   focus?: boolean
-  /** What else the input is to have. */
+  /** Further attributes of the input. */
   input?: InputHTMLAttributes<HTMLInputElement>
-  /** Stands on the input, at its end. */
+  /** Appears inside the input, at its end. */
   end?: ComponentChildren
 }
 
-/** A label, its input, and what is to be known before and after typing. */
+/** A label and its input, with a hint before typing and a fault afterwards. */
 export function TextField({ id, label, value, onValue, hint, fault, tries, focus, input, end }: TextFieldProps) {
   const place = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    // of several that cannot be sent like this, the first is the one to begin with
+    // Of several faults, the first in the form takes the focus.
     if (fault) (place.current?.form?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place.current)?.focus()
   }, [fault, tries])
   useEffect(() => {
@@ -65,7 +65,7 @@ export function TextField({ id, label, value, onValue, hint, fault, tries, focus
 }
 
 interface PasswordFieldProps extends Omit<TextFieldProps, 'input' | 'end'> {
-  /** What a password manager is to do: fill in the one it has, or think of a new one. */
+  /** Tells a password manager to fill in the saved password or to suggest a new one. */
   kind: 'current-password' | 'new-password'
 }
 

@@ -11,7 +11,7 @@ export const RAIL_NAMES: Record<Rail, string> = {
   wallet: 'Wallet',
 }
 
-/** What went wrong, in words for a buyer: what happened, and what to do. */
+/** The trouble in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
   if (!(trouble instanceof ApiError)) return 'Something went wrong on this page. Please reload it.'
   switch (trouble.code) {

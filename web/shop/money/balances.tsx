@@ -3,7 +3,7 @@ import { Empty } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { Balance } from './money-api.ts'
 
-/** What is yours, currency by currency: they are never added up. */
+/** The seller's balances by currency. They are never added up. */
 export const Balances = ({ items }: { items: Balance[] }) =>
   items.length === 0 ? (
     <Empty title="No money has moved yet.">

@@ -7,7 +7,7 @@ interface FeeExplainedProps {
   fee: number
 }
 
-/** How the fee of one order was computed, with its own numbers. */
+/** How the fee of one order was calculated, with its own numbers. */
 export const FeeExplained = (props: FeeExplainedProps) => (
   <details class="small fee">
     <summary>How the fee was computed</summary>

@@ -2,9 +2,9 @@ import { decimalsOf } from '../../../src/kit/money.ts'
 
 export type Rounding = 'exact' | 'down' | 'up' | 'half'
 
-/** 2 % of an amount before it is rounded, as an exact decimal, and which way it goes from there. */
+/** 2 % of an amount before rounding, as an exact decimal, and the direction of the rounding. */
 export function exactFee(amountMinor: number, currency: string): { text: string; rounding: Rounding } {
-  // Two hundredths: the same digits as twice the amount, two places further right.
+  // Two hundredths: the digits of twice the amount, moved two places to the right.
   const places = decimalsOf(currency) + 2
   const digits = String(2 * amountMinor).padStart(places + 1, '0')
   const text = `${digits.slice(0, -places)}.${digits.slice(-places)}`

@@ -1,6 +1,6 @@
 interface Kind {
   name: string
-  /** Under which line of an order's sum it is counted. */
+  /** The line of an order's sum that counts it. */
   group: 'sale' | 'fee' | 'refund' | 'fee_back' | 'dispute'
 }
 
@@ -19,7 +19,7 @@ export const KINDS: Record<string, Kind> = {
   held_loss_back: { name: 'Not taken twice after all', group: 'dispute' },
 }
 
-/** Also where this page is older than the service. */
+/** Also names a kind that this page does not know, because the service may be newer. */
 export const kindName = (kind: string): string => KINDS[kind]?.name ?? kind.replaceAll('_', ' ')
 
 const GROUPS: [Kind['group'], string][] = [
@@ -30,7 +30,7 @@ const GROUPS: [Kind['group'], string][] = [
   ['dispute', 'Disputed'],
 ]
 
-/** What the transfers of one order come to, line by line; lines that come to nothing are left out. */
+/** The sums of an order's transfers, line by line. Lines with a sum of zero are left out. */
 export function sumsByKind(transfers: { kind: string; amount: number }[]) {
   return GROUPS.flatMap(([group, name]) => {
     const minor = transfers.reduce((sum, { kind, amount }) => (KINDS[kind]?.group === group ? sum + amount : sum), 0)

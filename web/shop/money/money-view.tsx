@@ -20,7 +20,7 @@ import { getBalance, getTransfers, type Balance, type Transfer, type TransferFil
 type Values = Record<keyof TransferFilters, string>
 const NONE: Values = { currency: '', orderId: '', from: '', to: '' }
 
-/** What is yours, and every transfer that made it so. */
+/** The seller's balances, and every transfer behind them. */
 export default function MoneyView({ query }: ViewProps): VNode {
   const filters = useFilters<Values>('money', query, NONE)
   const balance = useLoad('balance', getBalance)
@@ -88,7 +88,9 @@ function Transfers({ filters: { values, choose }, balances }: { filters: Filters
   )
 }
 
-/** What was booked of an order at once: a sale and its fee. They stand in the order of booking, and have one balance. */
+/**
+ * The transfers that were booked at once: a sale and its fee. They are in the order of booking and share one balance.
+ */
 function momentsOf(transfers: Transfer[]): Transfer[][] {
   const moments: Transfer[][] = []
   for (const transfer of transfers) {
@@ -140,7 +142,7 @@ function Moment({ transfers }: { transfers: Transfer[] }) {
   )
 }
 
-/** The order is asked for when somebody wants to know. */
+/** The page asks for the order only when the seller opens it. */
 function HowFee({ orderId }: { orderId: string }) {
   const [open, setOpen] = useState(false)
   return (

@@ -1,7 +1,7 @@
 import { Icon } from '../../ui/icon.tsx'
 import { apiBase } from '../../ui/page-data.ts'
 
-/** A link, not a request: the browser writes the file while it comes, however long it is. */
+/** A link and not a request, so that the browser writes the file while it arrives, however long it is. */
 export function CsvLink({ path, query, name }: { path: string; query: Record<string, string>; name: string }) {
   const given = Object.entries(query).filter(([, value]) => value !== '')
   const text = new URLSearchParams([...given, ['format', 'csv']]).toString()

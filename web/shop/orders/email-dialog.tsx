@@ -15,14 +15,14 @@ interface EmailDialogProps {
   onClose: () => void
 }
 
-/** What was sent last and needs a fresh sign-in first, which leads away from the page and back. */
+/** Keeps the address that was sent last, because a fresh sign-in leads away from the page and back. */
 const typedFor = (orderId: string) => `${DRAFTS}buyer-address:${orderId}`
 export const hasTyped = (orderId: string): boolean => readKept(typedFor(orderId)) !== undefined
 
-/** A mistyped address is put right by whoever reads the right one: the seller names it, its reader confirms it. */
+/** Corrects a mistyped address: the seller names the right one, and its reader confirms it. */
 export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
   const [email, setEmail] = useState(() => readKept(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email)
-  // once: who comes to the order another time is not asked to go on
+  // Read once: on a later visit to the order the dialog does not open by itself.
   useEffect(() => keep(typedFor(order.orderId), undefined), [order.orderId])
   const [left, setLeft] = useState(order.pendingEmail === undefined)
   const [fault, setFault] = useState<string>()
@@ -43,7 +43,7 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
     if (wrong) return
     setBusy(true)
     setTrouble(undefined)
-    // before it is sent: where the session is over, the answer leads straight to the sign-in page
+    // Kept before it is sent: when the session is over, the answer leads straight to the sign-in page.
     keep(typedFor(order.orderId), email.trim())
     try {
       const sent = await changeEmail(order.orderId, email.trim())

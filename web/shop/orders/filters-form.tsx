@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
 interface FilterFoldProps {
-  /** How many are set. */
+  /** The number of filters that are set. */
   count: number
   onClear: () => void
   children: ComponentChildren
 }
 
-/** Filters lie open where there is room, and wait behind a line on a phone. */
+/** The filters are open where there is room, and folded on a phone. */
 export function FilterFold({ count, onClear, children }: FilterFoldProps) {
   const [open] = useState(() => matchMedia('(min-width: 48rem)').matches || count > 0)
   return (
@@ -55,7 +55,7 @@ interface DaysProps {
   onDays: (days: { from?: string; to?: string }) => void
 }
 
-/** Both days are included. Where one is chosen beyond the other, the other follows. */
+/** Both days are included. When the seller sets one beyond the other, the other moves with it. */
 export const Days = ({ from, to, onDays }: DaysProps) => (
   <>
     <Day
@@ -73,7 +73,7 @@ export const Days = ({ from, to, onDays }: DaysProps) => (
   </>
 )
 
-/** A date that is still being typed is none yet. */
+/** A half-typed date counts as none. */
 const Day = ({
   id,
   label,

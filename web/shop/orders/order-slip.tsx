@@ -5,7 +5,7 @@ import { sumsByKind } from '../money/kinds.ts'
 import { address } from '../router.ts'
 import type { OrderDetail } from './orders-api.ts'
 
-/** The order on paper: what was paid, what of it was taken, and what is left. */
+/** The order on paper: the price paid, the deductions, and the rest. */
 export function OrderSlip({ order }: { order: OrderDetail }) {
   const { orderId, email, rail, createdAt, paidAt, statementDescriptor, orderUrl, transfers, currency } = order
   return (

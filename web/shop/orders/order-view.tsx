@@ -19,7 +19,7 @@ import { leftOf } from './refund-sums.ts'
 import { Refunds } from './refunds.tsx'
 import { Timeline } from './timeline.tsx'
 
-/** While money is on its way back, the answer can change at any time; nobody watches longer than this. */
+/** While a refund is pending the answer can change at any time. After this time the page stops polling. */
 const LOOK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000]
 
 export default function OrderView({ id }: ViewProps): VNode {
@@ -45,7 +45,7 @@ export default function OrderView({ id }: ViewProps): VNode {
   )
 }
 
-/** Back to the list as it was left, where that is where somebody came from. */
+/** Leads back to the list with its filters, if the seller came from there. */
 function backToList(event: MouseEvent): void {
   if (history.length < 2 || event.metaKey || event.ctrlKey || event.shiftKey) return
   const from = (window as unknown as { navigation?: Navigation }).navigation
@@ -63,7 +63,7 @@ interface Navigation {
 }
 
 function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
-  // back from a fresh sign-in, the seller goes on where it was asked for
+  // After a fresh sign-in the seller goes on where it was asked for.
   const [asking, setAsking] = useState<'refund' | 'email' | undefined>(() =>
     hasTyped(order.orderId) ? 'email' : undefined,
   )
@@ -207,7 +207,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
   )
 }
 
-/** Looks again, more and more seldom, while money is on its way back. */
+/** Polls at growing intervals while a refund is pending. */
 function useFollowing({ refunds }: OrderDetail, again: () => void): void {
   const pending = refunds.some(({ status }) => status === 'pending')
   useEffect(() => {

@@ -9,7 +9,7 @@ test('a part that a bank took back is not called a refund', () => {
   const refunded = { status: 'partially_refunded' } as const
   assert.deepEqual(stateOf(refunded), ['Partly refunded', 'good'])
   assert.equal(adviceOf(refunded), undefined)
-  // while another dispute is open, that comes first
+  // While another dispute is open, that one comes first.
   assert.deepEqual(stateOf({ status: 'disputed', chargedBackAmount: 500 }), ['Disputed', 'bad'])
 })
 

@@ -4,7 +4,7 @@ import type { Order, OrderDetail, Refund } from './orders-api.ts'
 
 type Tone = 'good' | 'quiet' | 'bad' | ''
 
-/** The states of an order, as its seller reads them. */
+/** The states of an order, in words for its seller. */
 export const STATES: Record<Status, [name: string, tone: Tone]> = {
   pending: ['Not paid yet', 'quiet'],
   processing: ['Bank at work', ''],
@@ -17,10 +17,10 @@ export const STATES: Record<Status, [name: string, tone: Tone]> = {
   needs_review: ['Needs a look', 'bad'],
 }
 
-/** Its bank had begun to work on the payment, and has said no. */
+/** The bank began to work on the payment and declined it. */
 export const PAYMENT_FAILED: [name: string, tone: Tone] = ['Payment failed', 'quiet']
 
-/** A bank has taken a part of the price back by a dispute. For the service it is as if that part were refunded. */
+/** A bank took a part of the price back by a dispute. The service then has the status of a partial refund. */
 const PARTLY_CHARGED_BACK: [name: string, tone: Tone] = ['Partly charged back', 'bad']
 
 type Told = Pick<Order, 'status' | 'paymentFailed' | 'chargedBackAmount'>
@@ -33,7 +33,7 @@ export function stateOf(order: Told): [name: string, tone: Tone] {
 const isPartlyChargedBack = ({ status, chargedBackAmount = 0 }: Told): boolean =>
   status === 'partially_refunded' && chargedBackAmount > 0
 
-/** What to know about a state that asks for something. */
+/** Explanations of the states in which the seller has to do something. */
 export const adviceOf = (order: Told): [title: string, text: string] | undefined =>
   isPartlyChargedBack(order) ? PART_TAKEN : ADVICE[order.status]
 
@@ -79,20 +79,20 @@ const HAPPENINGS: Record<string, string> = {
   email_change_requested: 'Another address named; its reader has to confirm',
   email_changed: 'Moved to another address',
 }
-/** When an order moves whose new address was confirmed. */
+/** When an order moves to its confirmed new address. */
 export function whenItMoves({ movesAt, needsConsent }: NonNullable<OrderDetail['emailMove']>): string {
   if (needsConsent) return 'It moves when the old address agrees: it has kept the order before.'
   if (movesAt) return `It moves on ${moment(movesAt)}, unless the old address keeps it.`
   return 'It moves when the old address agrees, or three days after its mail server has taken our question.'
 }
 
-/** What happened, also where this page is older than the service. */
+/** The events, also those that this page does not know because the service is newer. */
 export const happening = (what: string): string => {
   const words = what.replaceAll('_', ' ')
   return HAPPENINGS[what] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Which of them went wrong. */
+/** The events that went wrong. */
 export const WENT_WRONG = new Set([
   'payment_declined',
   'refund_failed',

@@ -12,7 +12,7 @@ export interface OrderFilters {
   status: Status | ''
   productId: string
   rail: Rail | ''
-  /** Days of whoever looks, both included. */
+  /** Days in the seller's time zone, both included. */
   from: string
   to: string
 }
@@ -23,7 +23,7 @@ export const getOrders = (filters: OrderFilters, cursor?: string) =>
   get<List<Order>>('orders', { ...asQuery(filters), ...(cursor && { cursor }) })
 export const getOrder = (id: string) => get<OrderDetail>(`orders/${path(id)}`)
 export const sendReceipt = (id: string) => request('POST', `orders/${path(id)}/receipt`, {})
-/** With the same key the same refund, however often it is asked for. */
+/** With the same key, repeated calls make one refund. */
 export const refundOrder = async (id: string, { amount, reason, key }: RefundAsked) =>
   (
     await request<Refund>(
@@ -36,7 +36,9 @@ export const refundOrder = async (id: string, { amount, reason, key }: RefundAsk
 export const changeEmail = async (id: string, email: string) =>
   (await request<{ email: string }>('POST', `orders/${path(id)}/email`, { email })).answer.email
 
-/** As the service reads them: a day is one of the clock on this wall, and the last one is included. */
+/**
+ * Converts the filters into the service's terms. A day is one of the seller's time zone, and the last day is included.
+ */
 export const asQuery = <Filters extends { from: string; to: string }>({ from, to, ...rest }: Filters) => ({
   ...rest,
   from: from && midnight(from),

@@ -22,7 +22,7 @@ const NONE = { q: '', status: '', productId: '', rail: '', from: '', to: '' } sa
   string
 >
 
-/** Every order, found by what somebody remembers of it. */
+/** Every order, with a search and filters. */
 export default function OrdersView({ query }: ViewProps): VNode {
   const { values, choose, type } = useFilters<Record<keyof OrderFilters, string>>('orders', query, NONE)
   const wanted = values as unknown as OrderFilters
@@ -30,7 +30,7 @@ export default function OrdersView({ query }: ViewProps): VNode {
   const last = useLast(list.value)
   const orders = list.trouble ? list.value : last
   const isFiltered = Object.values(values).some((value) => value !== '')
-  // Where there is nothing at all, there is nothing to look for either.
+  // Without a single order there is nothing to search.
   const isNew = !isFiltered && list.value?.length === 0
   return (
     <>
@@ -65,7 +65,7 @@ export default function OrdersView({ query }: ViewProps): VNode {
 function SearchField({ value, onValue }: { value: string; onValue: (value: string) => void }) {
   const [text, setText] = useState(value)
   const input = useRef<HTMLInputElement>(null)
-  // What the address says counts, unless somebody is typing something newer.
+  // The search in the address counts, unless the seller is typing a newer one.
   useEffect(() => {
     if (document.activeElement !== input.current || value === '') setText(value)
   }, [value])
@@ -97,7 +97,7 @@ interface FoldProps {
 }
 
 function OrderFilterFold({ values: { q, status, productId, rail, from, to }, choose }: FoldProps) {
-  // More than a hundred are found by their name instead, in the field above.
+  // Above a hundred products the seller finds them by name, in the search field.
   const products = useLoad('products', () => getProducts({ limit: 100 }))
   const named = (products.value?.items ?? []).map(({ id, name }): [string, string] => [id, name])
   const options = !productId || named.some(([id]) => id === productId) ? named : [...named, pair(productId)]

@@ -1,6 +1,6 @@
 import { DRAFTS, keep, readKept } from '../drafts.ts'
 
-/** A refund that was asked for, under the key that makes asking again the same request. */
+/** A requested refund with its key: sending it again with the same key makes no second refund. */
 export interface RefundAsked {
   key: string
   amount: number
@@ -9,7 +9,7 @@ export interface RefundAsked {
 
 const placeOf = (orderId: string): string => `${DRAFTS}refund:${orderId}`
 
-/** Kept from the press of the button until the answer: a reload in between must not make a second refund possible. */
+/** Kept from the press on the button until the answer, so that a reload in between cannot make a second refund. */
 export const keepAsked = (orderId: string, asked: RefundAsked | undefined): void =>
   keep(placeOf(orderId), asked && JSON.stringify(asked))
 

@@ -13,15 +13,17 @@ import { leftOf, refundSums } from './refund-sums.ts'
 interface RefundDialogProps {
   order: OrderDetail
   onDone: (refund: Refund) => void
-  /** Left; where it was asked for and not done, what is known of the order may be old. */
+  /** Closed. After a request that failed, the order on the screen may be out of date. */
   onClose: (asked: boolean) => void
 }
 
-/** How much goes back to whom, and what that does. One key for as long as it is open: nothing it asks is done twice. */
+/**
+ * Asks how much goes back, and shows the effect. One key for as long as it is open, so that no refund is made twice.
+ */
 export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
   const { currency, email } = order
   const left = leftOf(order)
-  // What was asked, with a result that nobody knows: only the very same may be asked again.
+  // A request whose result is unknown. Until it is known, only the very same request may be sent.
   const [unsure, setUnsure] = useState(() => askedBefore(order.orderId))
   const [key] = useState(() => unsure?.key ?? newKey())
   const [part, setPart] = useState(false)
@@ -118,7 +120,7 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
   )
 }
 
-/** What happens if it is done, before it is. */
+/** Shows the effect of the refund before it is made. */
 function Consequences({ order, amount, email }: { order: OrderDetail; amount: number; email: string }) {
   const { currency } = order
   const { feeBack, net } = refundSums(order, amount)
@@ -139,7 +141,7 @@ function Consequences({ order, amount, email }: { order: OrderDetail; amount: nu
   )
 }
 
-/** Also after a reload: until there is an answer, nothing else may be asked. */
+/** Also after a reload: until the answer arrives, the dialog sends no other request. */
 const Unsure = ({ amount }: { amount: string }) => (
   <Refusal title={`We do not know whether the refund of ${amount} was made.`}>
     <p>The answer got lost on the way. Asking again is safe: it is the same refund, and it is never made twice.</p>
@@ -155,7 +157,7 @@ function Refused({ trouble }: { trouble: unknown }) {
   )
 }
 
-/** Where it was asked for before, only an answer about this very refund says what became of it: a limit does not. */
+/** After an earlier request, only an answer about this refund tells its result. A rate limit tells nothing. */
 const isUnknown = (refused: unknown, askedBefore: boolean): boolean =>
   !(refused instanceof ApiError) || refused.unknown || (askedBefore && ![400, 404, 409].includes(refused.status))
 

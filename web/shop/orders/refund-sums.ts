@@ -3,14 +3,14 @@ import type { OrderDetail } from './orders-api.ts'
 
 type Money = Pick<OrderDetail, 'amount' | 'refunds' | 'chargedBackAmount'> & Partial<Pick<OrderDetail, 'transfers'>>
 
-/** What can still go back: what was asked for and is on its way cannot go twice. */
+/** The amount that can still be refunded. A pending refund counts as refunded. */
 export const leftOf = ({ amount, refunds, chargedBackAmount = 0 }: Money): number =>
   refunds.reduce(
     (left, refund) => (refund.status === 'failed' ? left : left - refund.amount),
     amount - chargedBackAmount,
   )
 
-/** What a refund does, in minor units, by the rule of the books: the fee's share of one running total. */
+/** The effect of a refund in minor units, by the ledger's rule: the fee's share of one running total. */
 export function refundSums(
   order: Money & { fee: number | null },
   refundMinor: number,

@@ -2,7 +2,7 @@ import type { Happening } from '../../ui/api.ts'
 import { moment } from '../../ui/format.ts'
 import { happening, WENT_WRONG } from './order-words.ts'
 
-/** What happened to an order, drawn as one line from the first to the last. */
+/** The events of an order, drawn as one line from the first to the last. */
 export const Timeline = ({ timeline }: { timeline: Happening[] }) => (
   <ol class="progress timeline">
     {timeline.map(({ at, what }) => (

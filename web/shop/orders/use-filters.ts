@@ -2,19 +2,21 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { go, rewrite } from '../router.ts'
 import type { ViewName } from '../views.ts'
 
-/** Long enough for the next letter to come, short enough not to be waited for. */
+/** Long enough for the next letter, and short enough that the seller does not wait. */
 const PAUSE_MS = 250
 
 export interface Filters<Values> {
-  /** What is asked for now. */
+  /** The filters of the present request. */
   values: Values
-  /** A choice, which the button "back" takes away again. */
+  /** Sets a filter. The "back" button undoes it. */
   choose: (change: Partial<Values>) => void
-  /** Letters, which are asked for when they pause, and leave no steps behind. */
+  /** Sets the search text. It applies after a pause and leaves no history entry. */
   type: (change: Partial<Values>) => void
 }
 
-/** The filters of a list, which stand in its address: a reload, a link and the way back show the same. */
+/**
+ * The filters of a list. The page's address holds them, so that a reload, a link and the way back show the same list.
+ */
 export function useFilters<Values extends Record<string, string>>(
   view: ViewName,
   query: URLSearchParams,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A value, or the last there was: while something else is looked for, what was found before stays. */
+/** The value, or the last one while a new request runs, so that the results stay on the screen. */
 export function useLast<Value>(value: Value | undefined): Value | undefined {
   const [last, setLast] = useState(value)
   useEffect(() => {

@@ -8,12 +8,12 @@ const WORDS: Record<Attention['what'], string> = {
   disputed: 'A buyer disputes a payment. Answer the bank before its deadline.',
   refund_failed: 'A refund did not go through.',
   receipt_bounced: 'A receipt could not be delivered.',
-  file_withdrawn: 'A file was withdrawn: nobody can download it any more, and its buyers are told why.',
+  file_withdrawn: 'A file was recalled: it can no longer be downloaded, and its buyers are told why.',
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
-  no_payments: 'On sale, and nobody can pay for it here: no way of paying takes its currency.',
+  no_payments: 'On sale, but it cannot be paid for here: no way of paying takes its currency.',
 }
 
-/** What a person has to look at, in the order of its weight. What loses money by waiting is marked. */
+/** What needs a person, the most important first. Entries that lose money by waiting are marked. */
 export const AttentionList = ({ items }: { items: Attention[] }) => (
   <section class="stack" aria-labelledby="attention">
     <h2 id="attention">Needs attention</h2>

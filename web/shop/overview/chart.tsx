@@ -7,7 +7,7 @@ const GAP = 2
 
 const dayName = (at: Date): string => new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' }).format(at)
 
-/** Bars by day. Who cannot see them has the table below, which says the same. */
+/** Bars by day. The table below says the same for readers who cannot see the bars. */
 export function Chart({ days, currency }: { days: Day[]; currency: string }) {
   const most = Math.max(...days.map(({ amount }) => amount), 1)
   const sold = days.filter(({ orders }) => orders > 0)

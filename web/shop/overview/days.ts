@@ -1,9 +1,9 @@
 import type { Bucket } from '../api.ts'
 
-/** So many days back always hold the whole month. */
+/** This many days always include the whole current month. */
 export const DAYS = 31
 
-/** The days up to today where the seller is, the first moment of each, oldest first. */
+/** The first moment of each day up to today, in the seller's time zone, oldest first. */
 export function lastDays(now = new Date()): Date[] {
   return Array.from(
     { length: DAYS },
@@ -17,7 +17,7 @@ export interface Day {
   amount: number
 }
 
-/** One entry for each day, those without a sale too. */
+/** One entry for each day, also for days without a sale. */
 export function fillDays(buckets: Bucket[], now = new Date()): Day[] {
   const days = lastDays(now).map((at) => ({ at, orders: 0, amount: 0 }))
   for (const bucket of buckets) {

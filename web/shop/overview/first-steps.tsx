@@ -19,19 +19,19 @@ import { uploads } from '../uploads/uploads.ts'
 
 interface FirstStepsProps {
   seller: Seller
-  /** Where an earlier visit stopped. */
+  /** The step at which an earlier visit stopped. */
   first: Product | undefined
-  /** From here on the steps stay until the last one is done. */
+  /** From this step on, the steps stay on the screen until the last one is done. */
   onBegun: () => void
   onDone: () => void
 }
 
-/** From nothing to a link that can be shared, each step done on the spot. */
+/** Leads from an empty shop to a link that can be shared. Each step is done on the spot. */
 export function FirstSteps({ seller, first, onBegun, onDone }: FirstStepsProps) {
   const form = useProductForm(seller, first && { product: first, version: '' })
   const { product } = form
   const { items } = useStore(uploads)
-  // of several files the first is not all that buyers are to get
+  // After the first of several files, buyers would not get them all yet.
   const isSending = items.some(({ productId }) => productId === product?.id)
   const at = !product ? 1 : product.files.length === 0 || isSending ? 2 : product.status === 'draft' ? 3 : 4
   return (
@@ -86,7 +86,7 @@ function Step({ number, at, title, children }: StepProps) {
   const isNow = at === number || (at === 4 && number === 3)
   const [began] = useState(at)
   useEffect(() => {
-    // the step before took what had the focus away with it
+    // The previous step has left the page together with the focused element.
     if (isNow && at !== began) place.current?.focus()
   }, [isNow, at, began])
   return (

@@ -9,7 +9,7 @@ import { AttentionList } from './attention-list.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Sold } from './sold.tsx'
 
-/** Where a shop is at: its first steps until there is a link to share, from then on what was sold. */
+/** The state of the shop: its first steps until there is a link to share, and the sales from then on. */
 export default function OverviewView({ seller }: ViewProps) {
   const products = useLoad('products', () => getProducts({ limit: 25 }))
   const [begun, setBegun] = useState<boolean>()
@@ -34,7 +34,7 @@ export default function OverviewView({ seller }: ViewProps) {
   )
 }
 
-/** Archived ones were shared once: who runs a shop for a year is not shown the first steps. */
+/** Archived products count, because they were shared once: a seller of many years does not see the first steps. */
 const canBeShared = ({ status, files }: Product): boolean =>
   status === 'archived' || (status === 'active' && files.length > 0)
 

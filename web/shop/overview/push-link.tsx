@@ -6,7 +6,7 @@ import { priceWords } from '../../ui/price-words.ts'
 import { QrCode } from '../products/share-part.tsx'
 import { address } from '../router.ts'
 
-/** Nothing was sold lately: what helps is to share the link, so that stands where the sums would. */
+/** Shown in place of the sums when nothing was sold lately: sharing the link helps most. */
 export function PushLink({ products }: { products: Product[] }) {
   const [chosen, setChosen] = useState<string>()
   const product = products.find(({ id }) => id === chosen) ?? products[0]
@@ -71,10 +71,10 @@ export function PushLink({ products }: { products: Product[] }) {
   )
 }
 
-/** The phone's own way to share, where there is one. */
+/** The phone's own share menu, where there is one. */
 function ShareButton({ url, title }: { url: string; title: string }) {
   if (!('share' in navigator)) return null
-  // who closes the list of programs has not failed
+  // Closing the share menu is not a failure.
   const share = () => void navigator.share({ url, title }).catch(() => {})
   return (
     <button type="button" class="button" onClick={share}>

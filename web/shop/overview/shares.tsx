@@ -41,7 +41,7 @@ export const Best = ({ of: { products, currency } }: { of: Currency }) => (
   />
 )
 
-/** How a sum is made up: a list with bars, which is its own table. */
+/** The parts of a sum: a list with bars that is also its own table. */
 function Shares({ title, currency, shares }: { title: string; currency: string; shares: Share[] }) {
   const most = Math.max(...shares.map(({ amount }) => amount), 1)
   if (shares.length === 0) return null

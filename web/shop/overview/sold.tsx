@@ -8,7 +8,7 @@ import { fillDays, lastDays, sumOf, type Day } from './days.ts'
 import { PushLink } from './push-link.tsx'
 import { Best, Rails } from './shares.tsx'
 
-/** What was sold: today, this month, and day by day. */
+/** The sales of today, of this month, and day by day. */
 export function Sold({ shared }: { shared: Product[] }) {
   const days = lastDays()
   const from = days[0]!.toISOString()

@@ -5,10 +5,10 @@ import { statementLine, suffixRoom } from '../../../src/kit/statement.ts'
 import { LONGEST_DESCRIPTION, LONGEST_NAME, type Draft, type Faults } from './draft.ts'
 import { PriceFields } from './price-fields.tsx'
 
-/** A page on a static host is not told the prefix: then the service alone says what is too long. */
+/** A page on a static host does not learn the prefix. Then only the service tells when the text is too long. */
 const PREFIX = pageData.statementPrefix ?? ''
 
-/** The button that saves stands outside of the form, in the bar that stays in sight. */
+/** The saving button is outside of the form, in the bar that stays in sight. */
 export const DETAILS_FORM = 'details-form'
 
 interface DetailsFormProps {
@@ -17,11 +17,11 @@ interface DetailsFormProps {
   tries: number
   onChange: (change: Partial<Draft>) => void
   onSubmit: () => void
-  /** It is being made: words that are left empty can still be found for it. */
+  /** The product is new: the service can still fill in empty fields. */
   isNew: boolean
 }
 
-/** What of a product is typed. */
+/** The text fields of a product. */
 export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }: DetailsFormProps) {
   return (
     <form
@@ -84,7 +84,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }:
   )
 }
 
-/** What buyers will read, as far as it is known. */
+/** What buyers will read, as far as the page knows it. */
 function reads(typed: string): string {
   const suffix = typed.trim().toUpperCase()
   return PREFIX && suffix ? `Buyers read “${statementLine(PREFIX, suffix)}”.` : 'So that buyers know what the line is.'

@@ -9,7 +9,7 @@ interface DetailsPartProps {
   onSave: () => void
 }
 
-/** What a product is and what it costs. */
+/** The description and the price of a product. */
 export const DetailsPart = ({ form, deed, onSave }: DetailsPartProps) => (
   <Part id="details" title="What you sell">
     <DetailsForm

@@ -124,5 +124,5 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   )
 }
 
-/** The end of a day where the seller is. */
+/** The end of a day in the seller's time zone. */
 const endOf = (day: string): string => new Date(`${day}T23:59:59.999`).toISOString()

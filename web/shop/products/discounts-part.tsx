@@ -9,7 +9,7 @@ import { More, Refused, Shown } from '../parts.tsx'
 import { DiscountForm } from './discount-form.tsx'
 import { Part } from './part.tsx'
 
-/** The codes that make this product cheaper. */
+/** The discount codes of this product. */
 export function DiscountsPart({ product }: { product: Product }) {
   const list = useList(product.id, (cursor) => getDiscounts({ productId: product.id, cursor }))
   const [adding, setAdding] = useState(false)
@@ -132,7 +132,7 @@ function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => v
       onNo={onNo}
       onYes={() => void deed.run(end)}
     >
-      <p>From then on nobody can use it. Orders that were made with it keep their price.</p>
+      <p>From then on it cannot be used. Orders that were made with it keep their price.</p>
     </Ask>
   )
 }

@@ -4,10 +4,10 @@ import { read, write } from '../../ui/storage.ts'
 import { DRAFTS, keep, readKept } from '../drafts.ts'
 import { amountFaultIn, amountIn } from './typed-amount.ts'
 
-/** How a price is set: by the seller, by the buyer, or there is none. */
+/** How the price is set: by the seller, by the buyer, or the product is free. */
 export type Pricing = 'fixed' | 'chosen' | 'free'
 
-/** What stands in the form, as it was typed. */
+/** The contents of the form, as they were typed. */
 export interface Draft {
   name: string
   description: string
@@ -24,7 +24,7 @@ export type Faults = Partial<Record<Field, string>>
 const PLACE = 'till:shop-currency'
 export const LONGEST_NAME = 200
 export const LONGEST_DESCRIPTION = 5000
-/** What every card network puts on a statement. */
+/** The characters that every card network prints on a statement. */
 const SUFFIX = /^[A-Z0-9][A-Z0-9 .-]*$/
 
 export const newDraft = (): Draft => ({
@@ -53,7 +53,7 @@ export function draftOf(product: Product): Draft {
   }
 }
 
-/** The price in minor units: what a buyer pays, or at least pays. Undefined where it cannot be read. */
+/** The price in minor units: what a buyer pays, or the least they pay. Undefined where the text is no amount. */
 export function amountOf({ pricing, price, currency }: Draft): number | undefined {
   if (pricing === 'free') return 0
   if (pricing === 'chosen' && price.trim() === '') return 0
@@ -63,7 +63,7 @@ export function amountOf({ pricing, price, currency }: Draft): number | undefine
 export const suggestedOf = ({ pricing, suggested, currency }: Draft): number | undefined =>
   pricing === 'chosen' && suggested.trim() !== '' ? amountIn(suggested, currency) : undefined
 
-/** What cannot be saved like this, told at the field. */
+/** The faults that prevent saving, by field. */
 export function faultsOf(draft: Draft): Faults {
   const faults: Faults = {}
   if (!draft.name.trim()) faults.name = 'Please give it a name.'
@@ -84,7 +84,7 @@ export function faultsOf(draft: Draft): Faults {
 
 const suffixOf = ({ statementSuffix }: Draft): string => statementSuffix.trim().toUpperCase()
 
-/** The members of the API that a draft stands for. */
+/** The members of the API for a draft. */
 export const inputOf = (draft: Draft): Omit<ProductInput, 'status' | 'statementSuffix'> & Partial<ProductInput> => ({
   name: draft.name.trim(),
   description: draft.description.trim(),
@@ -92,11 +92,11 @@ export const inputOf = (draft: Draft): Omit<ProductInput, 'status' | 'statementS
   currency: draft.currency,
   payWhatYouWant: draft.pricing === 'chosen',
   suggestedAmount: suggestedOf(draft) ?? null,
-  // left empty, the service makes it from the name
+  // When it is empty, the service makes it from the name.
   ...(suffixOf(draft) && { statementSuffix: suffixOf(draft) }),
 })
 
-/** Only what differs: what somebody else changed meanwhile in another field stays theirs. */
+/** Only the changed members, so that another person's changes to other fields stay. */
 export function changesOf(draft: Draft, base: Draft): Partial<ProductInput> {
   const [now, before] = [inputOf(draft), inputOf(base)]
   return Object.fromEntries(
@@ -116,7 +116,7 @@ export const FIELDS = [
 
 export const differs = (a: Draft, b: Draft): boolean => FIELDS.some((field) => a[field] !== b[field])
 
-/** What was typed on the ground of `base`, put on a newer ground; and where both have changed the same. */
+/** Moves the typed changes from `base` to a newer version. Also returns the fields that both have changed. */
 export function rebase(draft: Draft, base: Draft, newer: Draft): { draft: Draft; both: Field[] } {
   const mine = FIELDS.filter((field) => draft[field] !== base[field])
   return {
@@ -125,7 +125,7 @@ export function rebase(draft: Draft, base: Draft, newer: Draft): { draft: Draft;
   }
 }
 
-/** What this tab keeps of a form that is not saved: a reload, another view or a new sign-in does not lose it. */
+/** This tab keeps the unsaved form, so that a reload, another view or a new sign-in does not lose it. */
 export interface Kept {
   draft: Draft
   base: Draft
@@ -134,7 +134,7 @@ export interface Kept {
 
 const placeOf = (sellerId: string, productId: string) => `${DRAFTS}${sellerId}:${productId}`
 
-export function recallDraft(sellerId: string, productId: string): Kept | undefined {
+export function readDraft(sellerId: string, productId: string): Kept | undefined {
   try {
     return JSON.parse(readKept(placeOf(sellerId, productId)) ?? 'null') ?? undefined
   } catch {

@@ -10,18 +10,18 @@ import { Refused } from '../parts.tsx'
 interface FileRowProps {
   productId: string
   file: ProductFile
-  /** Its place among so many, from 1. */
+  /** Its place in the list, from 1, and the length of the list. */
   place: number
   count: number
-  /** Asks for the product once more. */
+  /** Loads the product again. */
   onChanged: () => Promise<void>
   onReplace: () => void
   onRemove: () => void
-  /** Says to people who do not see it where the file is now. */
+  /** Announces to screen readers where the file is now. */
   onMoved: (said: string) => void
 }
 
-/** One file of a product: buyers see the name, and the files in this order. */
+/** One file of a product. Buyers see the name, and the files in this order. */
 export function FileRow({ productId, file, place, count, onChanged, onReplace, onRemove, onMoved }: FileRowProps) {
   const [renaming, setRenaming] = useState(false)
   const deed = useAction()
@@ -30,7 +30,7 @@ export function FileRow({ productId, file, place, count, onChanged, onReplace, o
       await changeFile(productId, file.id, { position: to })
       await onChanged()
       onMoved(`${file.name} is file ${to} of ${count} now.`)
-      // the row has moved, and at the end of the list one of its buttons is gone
+      // The row has moved, and at the end of the list one of its buttons is gone.
       const buttons = [id, `up-${file.id}`, `down-${file.id}`].map((one) => document.getElementById(one))
       buttons.find((one) => one !== null)?.focus()
       return ''

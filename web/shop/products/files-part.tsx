@@ -16,12 +16,12 @@ import { UploadRow } from './upload-row.tsx'
 
 interface FilesPartProps {
   product: Pick<Product, 'id' | 'files' | 'status' | 'withdrawnFiles'>
-  /** Asks for the product once more. */
+  /** Loads the product again. */
   onChanged: () => Promise<void>
   title?: string
 }
 
-/** The files of a product: those it has, those on their way, and those that stopped on the way at an earlier visit. */
+/** The files of a product: the complete ones, the ones being sent, and the ones that stopped on an earlier visit. */
 export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProps) {
   const { items } = useStore(uploads)
   const own = items.filter(({ productId }) => productId === product.id)
@@ -29,7 +29,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
   const [over, setOver] = useState(false)
   const [removing, setRemoving] = useState<ProductFile>()
   const [moved, setMoved] = useState('')
-  /** Files whose names the product has already: asked about one after the other. */
+  /** Files whose names the product already has. The page asks about one after the other. */
   const [doubtful, setDoubtful] = useState<File[]>([])
   const [trouble, setTrouble] = useState<unknown>()
   const picker = useRef<HTMLInputElement>(null)
@@ -45,14 +45,14 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
     )
   useEffect(() => {
     if (done > 0) void refresh()
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- each file that is done is one reason to look again
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- each finished file is a reason to load again
   }, [done])
   const choose = (replaces?: string) => {
     replaced.current = replaces
     picker.current!.multiple = replaces === undefined
     picker.current!.click()
   }
-  // what is being sent again is no longer left over
+  // A file that is being sent again is no longer unfinished.
   const leftOver = unfinishedOf(product.id).filter(
     ({ name, size, place }) =>
       !own.some((one) => one.file.size === size && isNameOf(name, one.file.name)) && !givenUp.includes(place),
@@ -67,7 +67,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
     for (const file of files) {
       const before = leftOver.find(({ name, size }) => size === file.size && isNameOf(name, file.name))
       if (replaces) addFile(product.id, file, file.name, replaces)
-      // it goes on under its name, and to the place that it was meant for
+      // The upload goes on with its name, and replaces the file that it was meant to replace.
       else if (before) addFile(product.id, file, before.name, before.replaces)
       else if (sameNamed(file)) asked.push(file)
       else addFile(product.id, file, freeName(file.name, namesTaken()))
@@ -151,7 +151,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
         onChange={(event) => {
           const { files } = event.currentTarget
           add(files ?? [], replaced.current)
-          // the same file may be chosen once more
+          // Lets the seller choose the same file once more.
           event.currentTarget.value = ''
         }}
       />
@@ -195,7 +195,7 @@ function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
   const deed = useAction()
   const remove = async () => {
     await removeFile(product.id, file.id).catch((trouble: unknown) => {
-      // what somebody wanted gone is gone, whoever did it
+      // When the file is already gone, the seller has what they wanted.
       if (!isRefusal(trouble, 'file_not_found')) throw trouble
     })
     await onChanged()

@@ -11,44 +11,44 @@ import {
   keepDraft,
   newDraft,
   rebase,
-  recallDraft,
+  readDraft,
   rememberCurrency,
   type Draft,
   type Faults,
   type Field,
 } from './draft.ts'
 
-/** In the place of an id: a product that is being made. */
+/** Stands for the id of a product that does not exist yet. */
 export const NEW = 'new'
 
 interface State {
   product: Product | undefined
-  /** The version that `base` is. */
+  /** The version of `base`. */
   version: string
-  /** What the form began with. */
+  /** The form's contents at the beginning. */
   base: Draft
   draft: Draft
   faults: Faults
   tries: number
-  /** Somebody else has saved another version meanwhile. */
+  /** The version that another person has saved meanwhile. */
   newest?: Versioned | undefined
-  /** What both have changed, as the other has it. */
+  /** The fields that both have changed, with the other person's values. */
   theirs?: { draft: Draft; fields: Field[] } | undefined
-  /** What was typed at an earlier visit is back. */
+  /** The form shows text that was typed on an earlier visit. */
   restored: boolean
 }
 
-/** A product's form: what was typed, what is saved, and what somebody else has saved meanwhile. */
+/** A product's form: the typed text, the saved version, and the version that another person has saved meanwhile. */
 export function useProductForm(seller: Seller, first: Versioned | undefined) {
   const [state, setState] = useState<State>(() => begin(seller, first))
-  // what an answer finds when it comes, which may be more than there was when it was asked for
+  // An answer that arrives later reads the present state here: more may have been typed since the request.
   const latestRef = useRef(state)
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
   const dirty = differs(draft, base)
   useEffect(() => {
     if (!dirty) return
-    // the tab keeps what was typed, unless it is closed
+    // The tab keeps the typed text, but not when the tab is closed.
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
@@ -65,13 +65,13 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     keepDraft(seller.id, next.product?.id ?? NEW, unsaved ? kept : undefined)
   }
 
-  /** Saves what was changed; `status` too, where one is given. The product, or undefined where it was not saved. */
+  /** Saves the changes, and `status` where one is given. Returns the product, or undefined where it was not saved. */
   async function save(status?: Product['status']): Promise<Product | undefined> {
     const faults = faultsOf(draft)
     const tries = state.tries + 1
     set({ faults, tries })
     if (Object.keys(faults).length > 0) return undefined
-    // a conflict that is still there is told anew, and takes the focus again
+    // A conflict that still exists is shown anew and takes the focus again.
     set({ newest: undefined })
     try {
       const saved = product
@@ -80,7 +80,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
       rememberCurrency(saved.product.currency)
       if (!product) keepDraft(seller.id, NEW, undefined)
       const { draft: typed } = latestRef.current
-      // what was typed while it was being saved stays, on the ground of what is saved now
+      // Text that was typed during the request stays, on top of the saved version.
       set({ ...settled(saved), draft: rebase(typed, draft, draftOf(saved.product)).draft, tries })
       return saved.product
     } catch (trouble) {
@@ -106,7 +106,7 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
         faults: Object.fromEntries(Object.entries(latestRef.current.faults).filter(([field]) => !(field in to))),
       }),
     discard: () => set({ draft: base, faults: {}, restored: false, theirs: undefined }),
-    /** Shows the newest version; what was typed stays, unless it is to be dropped. */
+    /** Shows the newest version. The typed changes stay if `keepMine` is true. */
     takeNewest: (keepMine: boolean) => {
       const { newest } = state
       if (!newest) return
@@ -118,7 +118,10 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
         ...(keepMine && merged.both.length > 0 && { theirs: { draft: newer, fields: merged.both } }),
       })
     },
-    /** After files or the picture have changed: what is typed stays, and is still held to the version it began with. */
+    /**
+     * After a change to the files or the image: the typed text stays, and saving it still demands the version it began
+     * with.
+     */
     refresh: async () => {
       const newest = await getProduct(id)
       const present = latestRef.current
@@ -144,7 +147,7 @@ const settled = ({ product, version }: Versioned) => ({
 })
 
 function begin(seller: Seller, first: Versioned | undefined): State {
-  const kept = recallDraft(seller.id, first?.product.id ?? NEW)
+  const kept = readDraft(seller.id, first?.product.id ?? NEW)
   const empty = newDraft()
   const fresh: State = first
     ? { ...settled(first), tries: 0 }
@@ -152,7 +155,7 @@ function begin(seller: Seller, first: Versioned | undefined): State {
   return kept ? { ...fresh, draft: kept.draft, base: kept.base, version: kept.version, restored: true } : fresh
 }
 
-/** The members of the API under the names of the form's fields. */
+/** The form's field for each member of the API. */
 const FIELD_OF: Record<string, Field> = {
   name: 'name',
   description: 'description',

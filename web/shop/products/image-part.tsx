@@ -6,11 +6,11 @@ import { putImage, removeImage, type Product } from '../api.ts'
 import { Refused } from '../parts.tsx'
 import { Part } from './part.tsx'
 
-/** What the service takes; said before ten megabytes are sent in vain. */
+/** The limits of the service. The page checks them before it sends ten megabytes in vain. */
 const MOST_BYTES = 10_000_000
 const KINDS = 'image/jpeg,image/png,image/webp,image/avif,image/gif'
 
-/** The picture on the payment page, in link previews and in mails. */
+/** The image on the payment page, in link previews and in mails. */
 export function ImagePart({ product, onChanged }: { product: Product; onChanged: () => Promise<void> }) {
   const deed = useAction()
   const picker = useRef<HTMLInputElement>(null)
@@ -76,7 +76,7 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
   )
 }
 
-/** The page's policy shows pictures from here and in addresses that hold them, not from the browser's memory. */
+/** The page's security policy allows images from this origin and from data: addresses, and no blob: addresses. */
 const dataUrl = (file: File): Promise<string | undefined> =>
   new Promise((resolve) => {
     const reader = new FileReader()

@@ -14,8 +14,8 @@ interface PreviewProps {
 }
 
 /**
- * The product as buyers will see it: the payment page's own part with its own style, in a tree of its own, since the two
- * pages use the same names for other things. It is a picture, so nothing in it can be pressed.
+ * The product as buyers will see it: the payment page's component with its style, in a shadow tree, because the two
+ * pages use the same class names for different things. It is only a picture: no part of it can be pressed.
  */
 export function Preview({ seller, draft, product }: PreviewProps) {
   const place = useRef<HTMLDivElement>(null)
@@ -62,7 +62,7 @@ function rootOf(host: HTMLElement): ShadowRoot {
 }
 
 let made: CSSStyleSheet[] | undefined
-/** A price that is not typed yet is not “Free”. */
+/** A price that is not typed yet must not read as “Free”. */
 const unpricedCss = ':host(.unpriced) .price { visibility: hidden; }'
 
 function sheets(): CSSStyleSheet[] {

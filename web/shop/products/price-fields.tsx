@@ -4,7 +4,7 @@ import { money } from '../../ui/format.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { amountOf, type Draft, type Faults, type Pricing, suggestedOf } from './draft.ts'
 
-/** Those that most shops ask for stand first. */
+/** The most common currencies come first. */
 const COMMON = ['USD', 'EUR', 'GBP', 'INR', 'JPY', 'AUD', 'CAD']
 const OTHERS = [...CURRENCIES].filter((code) => !COMMON.includes(code))
 
@@ -96,7 +96,7 @@ export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps
   )
 }
 
-/** What a sale brings, and which way of paying the currency shuts out. */
+/** The seller's earnings from one sale, and the rails that the currency excludes. */
 function Outcome({ draft }: { draft: Draft }) {
   const { pricing, currency } = draft
   const shown = suggestedOf(draft) || amountOf(draft)

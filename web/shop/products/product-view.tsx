@@ -42,8 +42,8 @@ function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
 }
 
 /**
- * Saving what is typed, and the state along with it where that is what was pressed. `pressed` says which state it was: what came of
- * it is told there.
+ * Saves the typed text, together with a new status when the seller pressed a button for one. `pressed` is that status:
+ * the result appears beside its button.
  */
 function useSaving(form: ProductForm, onCreated?: (product: Product) => void) {
   const deed = useAction()

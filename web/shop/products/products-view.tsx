@@ -10,7 +10,7 @@ import type { ViewProps } from '../views.ts'
 import { priceWords } from '../../ui/price-words.ts'
 import { StatusTag } from './status-tag.tsx'
 
-/** Who types pauses longer than this when they are done. */
+/** A pause of this length means that the seller has stopped typing. */
 const PAUSE_MS = 250
 const FILTERS = [
   ['', 'All'],

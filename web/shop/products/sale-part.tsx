@@ -7,10 +7,10 @@ import { StatusTag } from './status-tag.tsx'
 
 interface SalePartProps {
   product: Product
-  /** Something is typed that is not saved: it is saved along. */
+  /** The form has unsaved text, which a press saves too. */
   dirty: boolean
   deed: Action
-  /** What came of the last press is told here: it was made here. */
+  /** The result of the last press appears here, because its button is here. */
   tells: boolean
   onStatus: (to: Product['status'], said: string) => void
 }
@@ -22,14 +22,14 @@ const ABOUT: Record<Product['status'], string> = {
     'It has left your shop, and its link no longer sells. Buyers keep their files, and orders stay as they are.',
 }
 
-/** Without files nothing is sold, whatever an older version of the service has left it as. */
+/** A product without files is not sold, whatever status an older version of the service has left. */
 const ABOUT_EMPTY: Record<Product['status'], string> = {
   draft: 'Only you can see it. Add a file below; then you can publish it, and it has a link that sells.',
   active: 'It has no files, so its link does not sell. Add a file below.',
   archived: ABOUT.archived,
 }
 
-/** Whether it is on sale, and its link. */
+/** The status of the product, and its link. */
 export function SalePart({ product: { status, payUrl, files }, dirty, deed, tells, onStatus }: SalePartProps) {
   const button = (to: Product['status'], name: string, said: string, main = false) => (
     <button

@@ -2,14 +2,14 @@ import { Dialog } from '../dialog.tsx'
 
 interface SameNameProps {
   name: string
-  /** The name that the new file gets beside the other one. */
+  /** The name for the new file beside the other one. */
   other: string
   onReplace: () => void
   onKeepBoth: () => void
   onClose: () => void
 }
 
-/** A file comes whose name the product has already: nobody but the seller knows whether it is a newer one. */
+/** The product already has a file of this name. Only the seller knows whether the new one replaces it. */
 export const SameName = ({ name, other, onReplace, onKeepBoth, onClose }: SameNameProps) => (
   <Dialog title="There is a file with this name already" closable onClose={onClose} onSubmit={onReplace}>
     <p class="cut">

@@ -26,13 +26,13 @@ const PRICING_NAMES: Record<Draft['pricing'], string> = {
 interface SaveBarProps {
   form: ProductForm
   deed: Action
-  /** What came of the last press is told here: it was made here. */
+  /** The result of the last press appears here, because its button is here. */
   tells: boolean
 }
 
 /**
- * The one way to save what is typed. It stays in sight at the foot of the window while something is not saved, and says there why
- * something could not be.
+ * The only way to save the form. It stays at the foot of the window while something is not saved, and says there why
+ * saving failed.
  */
 export function SaveBar({ form, deed, tells }: SaveBarProps) {
   const isNew = !form.product
@@ -50,7 +50,7 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
       {tells && !form.newest && <Refused deed={deed} />}
       <div class="row">
         <p class="small save-state">
-          {/* what was typed while it was being saved is not */}
+          {/* Text that was typed while saving is not saved. */}
           {tells && deed.said && !form.dirty ? (
             <output class="saved">
               <Icon name="check" />
@@ -81,7 +81,7 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
   )
 }
 
-/** Two tabs, or two people: nobody's words are written over unseen. */
+/** Another tab or another person has saved meanwhile: the seller decides before anything is overwritten. */
 const Conflict = ({ form }: { form: ProductForm }) => (
   <Refusal title="Somebody changed it meanwhile.">
     <p>Nothing of yours was saved, and what you typed is still here.</p>

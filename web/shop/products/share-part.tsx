@@ -8,11 +8,11 @@ import { priceWords } from '../../ui/price-words.ts'
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => ENTITIES[mark]!)
 
-/** A button for any page: a plain link, so that no script of ours runs on somebody's site. */
+/** A button for any page. It is a plain link, so that no script of ours runs on another site. */
 const snippetOf = ({ name, payUrl }: Product): string =>
   `<a href="${escaped(payUrl)}" style="display:inline-block;padding:12px 20px;border-radius:10px;background:#0a6248;color:#fff;font:600 16px/1.2 sans-serif;text-decoration:none">Buy ${escaped(name)}</a>`
 
-/** The ways a product gets to its buyers. */
+/** The ways to bring a product to its buyers. */
 export function SharePart({ product }: { product: Product }) {
   const { payUrl, name } = product
   const picture = product.images?.['640'] ?? product.imageUrl
@@ -48,13 +48,13 @@ export function SharePart({ product }: { product: Product }) {
   )
 }
 
-/** Few need one: what draws it is loaded when it is looked at. */
+/** Few sellers need the code, so the page loads its drawing on demand. */
 export function QrCode({ text, name }: { text: string; name: string }) {
   const [drawing, setDrawing] = useState<string>()
   useEffect(() => {
     import('uqr').then(
       ({ renderSVG }) => setDrawing(renderSVG(text, { border: 3, ecc: 'M' })),
-      // Without the drawing the address above still leads there.
+      // Without the drawing, the address above still leads there.
       () => {},
     )
   }, [text])

@@ -1,7 +1,7 @@
 import { decimalsOf } from '../../../src/kit/money.ts'
 import { readAmount } from '../../ui/amounts.ts'
 
-/** What somebody typed as an amount, in minor units of the currency; undefined when it is none, or can mean two. */
+/** The typed amount in minor units of the currency. Undefined when the text is no amount, or can mean two. */
 export const amountIn = (typed: string, currency: string): number | undefined =>
   readAmount(typed, currency, decimalsOf(currency)).minor
 

@@ -5,12 +5,12 @@ import { Unreadable } from '../uploads/fingerprint.ts'
 import { cancel, goOn, pause, type Upload } from '../uploads/uploads.ts'
 import { explain, type Said } from '../words.ts'
 
-/** How far one file is, and what can be done about it. */
+/** The progress of one file, and its buttons. */
 export function UploadRow({ upload }: { upload: Upload }) {
   const { key, file, name, stage, share, trouble } = upload
   const percent = Math.floor(share * 100)
   const isMoving = stage === 'sending'
-  // of what is too large, or cannot be read any more, nothing more would come
+  // For a file that is too large or unreadable, going on is pointless.
   const isOver = trouble instanceof Unreadable || isRefusal(trouble, 'file_too_large')
   const canGoOn = stage === 'paused' || (stage === 'stopped' && !isOver)
   const said = stage === 'stopped' ? whyStopped(trouble) : undefined

@@ -8,7 +8,7 @@ const SIZE = 10 * MEGABYTE
 const file = (bytes: Uint8Array<ArrayBuffer>, name = 'book.bin', lastModified = 1) =>
   new File([bytes], name, { lastModified })
 
-/** The bytes of a file that says `text` at one place. */
+/** The bytes of a file that contains `text` at one place. */
 function bytesWith(text: string, at: number, size = SIZE): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   bytes.set(new TextEncoder().encode(text), at)
@@ -24,7 +24,7 @@ test('the same file has the same fingerprint, and each of its marks counts', asy
 })
 
 test('two files of one name, size, time and edges that differ between the edges are two files', async () => {
-  // the first half of one is already sent; the rest of the other must not be put behind it
+  // Half of one file is already sent. The rest of the other file must not be appended to it.
   for (const from of [2 * MEGABYTE, 5 * MEGABYTE, 8 * MEGABYTE]) {
     const changed = new Uint8Array(SIZE).fill(7, from, from + MEGABYTE / 2)
     assert.notEqual(await fingerprintOf(file(changed)), await fingerprintOf(file(new Uint8Array(SIZE))))

@@ -1,15 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 
 const EDGE_BYTES = 1024 * 1024
-/** Between the edges, evenly spread. A disk image or an archive can change in its middle alone. */
+/** Samples between the edges, evenly spread: a disk image or an archive can change in its middle alone. */
 const SAMPLES = 64
 const SAMPLE_BYTES = 4 * 1024
 
 /**
- * What a file is recognised by when it is chosen again: its name, size, time of change, first and last megabyte, and samples of
- * what lies between. It takes a moment however large the file is. A change between two samples that leaves size and time alone is
- * not seen: reading all of the file would take a minute. Whether all bytes have arrived is not its matter: the service hashes what
- * it stores. Throws `Unreadable`.
+ * Recognises a file that the seller chooses again: by its name, size, time of change, first and last megabyte, and
+ * samples between those. It takes a moment however large the file is. It misses a change between two samples that
+ * leaves size and time alone, because reading the whole file would take a minute. It does not check that all bytes
+ * arrive: the service hashes what it stores. Throws `Unreadable`.
  */
 export async function fingerprintOf(file: File): Promise<string> {
   const hash = sha256.create().update(new TextEncoder().encode(`${file.name}\n${file.size}\n${file.lastModified}\n`))
@@ -25,7 +25,7 @@ function samplesOf(file: File): Blob[] {
   return starts.map((start) => file.slice(start, start + SAMPLE_BYTES))
 }
 
-/** Asked when a request fails: for the browser a file that it cannot read looks like a lost connection. */
+/** Called when a request fails: for the browser a file that it cannot read looks like a lost connection. */
 export const isReadable = (file: File): Promise<boolean> =>
   bytesOf(file.slice(0, 1)).then(
     () => true,
@@ -39,5 +39,5 @@ const bytesOf = async (part: Blob): Promise<Uint8Array> =>
     }),
   )
 
-/** The browser cannot read the file: it was moved, changed or taken away since it was chosen. */
+/** The browser cannot read the file: it was moved, changed or deleted since it was chosen. */
 export class Unreadable extends Error {}

@@ -1,6 +1,8 @@
 const LONGEST_NAME = 255
 
-/** `book.pdf` → `book (2).pdf`: the first such name that is not taken. Upper and lower case are the same name, as on most disks. */
+/**
+ * `book.pdf` → `book (2).pdf`: the first such name that is free. Upper and lower case are the same, as on most disks.
+ */
 export function freeName(name: string, taken: Iterable<string>): string {
   const names = new Set([...taken].map((one) => one.toLowerCase()))
   if (!names.has(name.toLowerCase())) return name
@@ -12,7 +14,7 @@ export function freeName(name: string, taken: Iterable<string>): string {
   }
 }
 
-/** Whether it is the name, or one that `freeName` made of it. */
+/** Whether it is the name itself, or one that `freeName` made from it. */
 export function isNameOf(given: string, name: string): boolean {
   const { stem, ending } = partsOf(given)
   return given === name || stem.replace(/ \(\d+\)$/, '') + ending === name

@@ -5,25 +5,28 @@ import { fetched } from '../load.ts'
 import { Unreadable, isReadable } from './fingerprint.ts'
 import { uploadPlaces } from './unfinished.ts'
 
-/** Short requests: a proxy in front of the service may hold back or cut off long ones. */
+/** Requests stay short, because a proxy before the service may hold back or cut off long ones. */
 const CHUNK_BYTES = 32 * 1024 * 1024
-/** A minute and a half of trying by itself; progress begins it anew. After that a person says when. */
+/** It retries for a minute and a half. Progress restarts that time. Afterwards the seller decides when to try again. */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000, 30_000]
 
 interface Sending {
   file: File
-  /** What buyers see it as. */
+  /** The name that buyers see. */
   name: string
   productId: string
-  /** By which an earlier try is found. */
+  /** The key that finds an earlier try. */
   fingerprint: string
   replaces?: string | undefined
   onShare: (share: number) => void
-  /** The connection is gone, and it is being tried again. */
+  /** The connection is lost, and it tries again. */
   onLost: () => void
 }
 
-/** Sends a file by the tus protocol, from where an earlier try of this browser has stopped. The promise ends with the file. */
+/**
+ * Sends a file by the tus protocol. It goes on where an earlier try of this browser stopped. The promise resolves with
+ * the file.
+ */
 export async function send(sending: Sending): Promise<{ upload: Upload; done: Promise<void> }> {
   const { Upload } = await fetched(import('tus-js-client'))
   const { file, name, productId, fingerprint, replaces } = sending
@@ -42,7 +45,7 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
     chunkSize: CHUNK_BYTES,
     retryDelays: RETRY_MS,
     onBeforeRequest: (request) => {
-      // the API may be on another host of our domain
+      // The API may be on another host of our domain.
       ;(request.getUnderlyingObject() as XMLHttpRequest).withCredentials = true
     },
     onShouldRetry: (error) => {
@@ -68,7 +71,7 @@ export async function send(sending: Sending): Promise<{ upload: Upload; done: Pr
   return { upload, done }
 }
 
-/** Ends an upload on the service's side. That it is gone already is as good. */
+/** Ends an upload at the service. It is no error when the upload is already gone. */
 export async function end(url: string): Promise<void> {
   await fetch(url, {
     method: 'DELETE',
@@ -76,7 +79,7 @@ export async function end(url: string): Promise<void> {
     referrerPolicy: 'no-referrer',
     headers: { 'tus-resumable': '1.0.0' },
   }).catch(() => {
-    // Nobody hears us: the service gives it up by itself after a day.
+    // The service cannot be reached: it drops the upload by itself after a day.
   })
 }
 

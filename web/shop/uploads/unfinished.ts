@@ -2,7 +2,7 @@ import type { PreviousUpload, UrlStorage } from 'tus-js-client'
 import { names, read, write } from '../../ui/storage.ts'
 
 const PLACE = 'till:upload:'
-/** The service gives up what nothing is heard of for a day. */
+/** The service drops an upload a day after its last request. */
 const LIFE_MS = 24 * 60 * 60_000
 
 /** An upload that this browser has begun and not ended. */
@@ -13,11 +13,11 @@ export interface Unfinished {
   productId: string
   name: string
   size: number
-  /** The file in whose place it was to come. */
+  /** The file that it was to replace. */
   replaces: string | undefined
 }
 
-/** What the uploads' library remembers, by product and file, so that the same file finds its place when it is chosen again. */
+/** The entries that tus-js-client keeps, by product and file, so that the same file goes on where it stopped. */
 export const uploadPlaces: UrlStorage = {
   findAllUploads: () => Promise.resolve(kept(PLACE)),
   findUploadsByFingerprint: (fingerprint) => Promise.resolve(kept(`${PLACE}${fingerprint}`)),

@@ -5,20 +5,22 @@ import { fingerprintOf } from './fingerprint.ts'
 import { end, send } from './send.ts'
 import { forget, unfinishedOf, type Unfinished } from './unfinished.ts'
 
-/** How many files are sent at a time: more would only make each of them slower. */
+/** The number of files sent at a time: more would only slow each of them down. */
 const AT_ONCE = 2
 
 export interface Upload {
   key: number
   productId: string
   file: File
-  /** What buyers see it as. */
+  /** The name that buyers see. */
   name: string
-  /** The file in whose place it comes. */
+  /** The file that it replaces. */
   replaces: string | undefined
-  /** `lost`: the service cannot be reached, and it is tried again. `stopped`: a person has to say how it goes on. */
+  /**
+   * `lost`: the service cannot be reached, and the upload tries again. `stopped`: the seller must decide how to go on.
+   */
   stage: 'waiting' | 'sending' | 'lost' | 'paused' | 'stopped' | 'done'
-  /** How much of this stage is done, 0 to 1. */
+  /** The done part of this stage, 0 to 1. */
   share: number
   trouble?: unknown
 }
@@ -29,7 +31,7 @@ interface Run {
   fingerprint?: string
 }
 
-/** The uploads of this page. They go on while another view is looked at. */
+/** The uploads of this page. They go on while another view is open. */
 export const uploads = newStore<{ items: Upload[] }>({ items: [] })
 const runs = new Map<number, Run>()
 let lastKey = 0
@@ -57,7 +59,7 @@ export function goOn(key: number): void {
   startNext()
 }
 
-/** Takes it back: nothing of it stays on the service. */
+/** Cancels an upload and deletes its bytes at the service. */
 export function cancel(key: number): void {
   const upload = find(key)
   void stop(key)
@@ -69,13 +71,13 @@ export function cancel(key: number): void {
   startNext()
 }
 
-/** Of an earlier visit: to be chosen again, or given up. */
+/** Gives up an upload of an earlier visit. */
 export async function giveUp({ url, place }: Unfinished): Promise<void> {
   forget(place)
   await end(url)
 }
 
-/** What was finished is in the product's list by now. */
+/** By now the product's list contains the finished files. */
 export const forgetDone = (productId: string): void =>
   uploads.set({ items: uploads.get().items.filter((one) => one.productId !== productId || one.stage !== 'done') })
 
@@ -96,7 +98,7 @@ async function run(key: number): Promise<void> {
   const abort = new AbortController()
   const present: Run = { abort }
   runs.set(key, present)
-  /** Whether this is still what is being done for the file: it may be paused, and begun again. */
+  /** Whether this is still the present run for the file: the seller may have paused it and started it again. */
   const isCurrent = () => !abort.signal.aborted && runs.get(key) === present
   const tell = (to: Partial<Upload>) => isCurrent() && change(key, to)
   try {
@@ -126,7 +128,7 @@ async function run(key: number): Promise<void> {
 addEventListener('beforeunload', (event) => {
   if (uploads.get().items.some((one) => isUnderWay(one) || one.stage === 'waiting')) event.preventDefault()
 })
-// What stopped because nobody could be reached goes on as soon as the browser is back.
+// Uploads that stopped because the service could not be reached go on as soon as the browser is online.
 addEventListener('online', () => {
   for (const { key, stage, trouble } of uploads.get().items)
     if (stage === 'stopped' && isRefusal(trouble, 'unreachable')) goOn(key)
