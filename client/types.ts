@@ -516,11 +516,11 @@ export interface Api {
     query: {
       /** The `nextCursor` of the page before. */
       cursor?: string
-      /** How many: 1 to 100, 25 where it is not said. */
+      /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
-      /** From then on: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
+      /** The inclusive start: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
       from?: string
-      /** Before then. As `from`. */
+      /** The exclusive end, in the form of `from`. */
       to?: string
       /** As `Accept: text/csv`, for a link: all of them, for a spreadsheet. */
       format?: 'csv'
@@ -544,7 +544,7 @@ export interface Api {
     body: undefined
     answer: {
       items: Order[]
-      /** For `cursor` of the next page; null at the end. */
+      /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
   }
@@ -559,7 +559,7 @@ export interface Api {
     query: {
       /** The `nextCursor` of the page before. */
       cursor?: string
-      /** How many: 1 to 100, 25 where it is not said. */
+      /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
       /** Only what is active is for sale. Who bought what is archived keeps the files. */
       status?: 'draft' | 'active' | 'archived'
@@ -569,7 +569,7 @@ export interface Api {
     body: undefined
     answer: {
       items: Product[]
-      /** For `cursor` of the next page; null at the end. */
+      /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
   }
@@ -593,11 +593,11 @@ export interface Api {
     query: {
       /** The `nextCursor` of the page before. */
       cursor?: string
-      /** How many: 1 to 100, 25 where it is not said. */
+      /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
-      /** From then on: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
+      /** The inclusive start: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
       from?: string
-      /** Before then. As `from`. */
+      /** The exclusive end, in the form of `from`. */
       to?: string
       /** As `Accept: text/csv`, for a link: all of them, for a spreadsheet. */
       format?: 'csv'
@@ -607,7 +607,7 @@ export interface Api {
     body: undefined
     answer: {
       items: Transfer[]
-      /** For `cursor` of the next page; null at the end. */
+      /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
   }

@@ -72,7 +72,7 @@ async function gathering(gatherMs: number) {
   await turn()
   work.end()
   await Promise.all(first)
-  assert.deepEqual(work.rounds.splice(0), [[0], [1, 2]], 'nobody waits for more than those who are there')
+  assert.deepEqual(work.rounds.splice(0), [[0], [1, 2]], 'a round does not wait for further inputs')
   return { ...work, same, wait }
 }
 
@@ -95,7 +95,7 @@ test('one that cannot wait takes along those that can', async () => {
   assert.deepEqual(await Promise.all(answers), [3, 4])
 })
 
-test('nobody waits for longer than the time to gather, and who then was alone is followed at once', async () => {
+test('an input waits no longer than the time to gather, and a round of one input is followed at once', async () => {
   const { rounds, wait, end } = await gathering(30)
   const answer = wait(3)
   while (rounds.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -108,7 +108,7 @@ test('nobody waits for longer than the time to gather, and who then was alone is
   assert.equal(await next, 4)
 })
 
-test('who has waited that long for a round to end waits for nobody more', async () => {
+test('an input that waited that long for a round to end does not wait to gather', async () => {
   const { rounds, same, wait, end } = await gathering(30)
   const answers = [same(3), ...[4, 5, 6, 7].map((input) => wait(input))]
   await new Promise((resolve) => setTimeout(resolve, 35))
@@ -165,7 +165,7 @@ test('one that the database refuses does not take the others with it', async () 
   )
 })
 
-test('while the database is away nobody tries again and adds to the load', async () => {
+test('while the database is away no input is tried again, which would add to the load', async () => {
   const { rounds, results } = await withOneImpossible(outage, (error) => error === outage)
   assert.deepEqual(rounds, [[0], [1, 2, 3, 4, 5]])
   assert.deepEqual(

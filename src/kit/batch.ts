@@ -1,25 +1,24 @@
 import { Refusal } from './errors.ts'
 
-/** Where the database stands still, so many wait for it, and the rest are told at once to come back. */
+/** When the database stands still, at most so many inputs wait for it. Further ones are refused at once, to be sent again. */
 const MOST_WAITING = 1000
 const RETRY_AFTER_SECONDS = 2
 
-/** How an input comes. */
-export interface Coming {
-  /** It may be put off for others, up to `gatherMs`. */
+export interface BatchOptions {
+  /** The input may wait up to `gatherMs` for others to share its round. */
   deferrable?: boolean
 }
 
 /**
- * Requests that arrive together share one statement and one commit. Alone, nobody waits: the work starts at once. Whoever
- * comes while it is under way joins the next round.
+ * Lets requests that arrive together share one statement and one commit. A request that arrives alone starts at once. Requests that
+ * arrive during a round join the next round.
  *
- * Inputs that can wait gather, once two of them came together: their next round begins `gatherMs` after the one before, or as long
- * after the first of them came, or when it is full, or with one that cannot wait. What comes fast, one by one, would otherwise be as
- * many rounds.
+ * Deferrable inputs gather as soon as a round held two of them. The next round then begins `gatherMs` after the start of the round
+ * before or after the arrival of the first waiting input, whichever is earlier. It begins sooner when it is full, or when an input
+ * arrives that is not deferrable. Without gathering, inputs that arrive quickly one after the other would each start a round.
  *
- * `run` answers in the order of its inputs. When a shared round fails, each of its members is tried alone, so one that the
- * database refuses does not take the others with it; `isOutage` names the errors for which that would only add load.
+ * `run` answers in the order of its inputs. When a shared round fails, each member is tried alone, so that one input that the
+ * database refuses does not fail the others. `isOutage` names the errors for which the single tries would only add load.
  */
 export function batched<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,
@@ -29,17 +28,17 @@ export function batched<In, Out>(
     isOutage,
     gatherMs = 0,
   }: { most: number; atOnce: number; isOutage: (error: unknown) => boolean; gatherMs?: number },
-): (input: In, how?: Coming) => Promise<Out> {
+): (input: In, options?: BatchOptions) => Promise<Out> {
   interface Waiting {
     input: In
     deferrable: boolean
-    came: number
+    arrivedAt: number
     resolve: (out: Out) => void
     reject: (error: unknown) => void
   }
   const queue: Waiting[] = []
   let underWay = 0
-  let last = { couldWait: 0, began: -Infinity }
+  let last = { deferrableCount: 0, startedAt: -Infinity }
   let timer: NodeJS.Timeout | undefined
 
   async function round(members: Waiting[]): Promise<void> {
@@ -52,20 +51,19 @@ export function batched<In, Out>(
     }
   }
 
-  /** How long the next round is put off, in ms. */
-  function patience(): number {
-    const gathers = last.couldWait > 1 && queue.length < most && queue.every(({ deferrable }) => deferrable)
-    return gathers ? Math.min(last.began, queue[0]!.came) + gatherMs - performance.now() : 0
+  function msUntilNextRound(): number {
+    const gathers = last.deferrableCount > 1 && queue.length < most && queue.every(({ deferrable }) => deferrable)
+    return gathers ? Math.min(last.startedAt, queue[0]!.arrivedAt) + gatherMs - performance.now() : 0
   }
 
   function next(): void {
     clearTimeout(timer)
     while (underWay < atOnce && queue.length > 0) {
-      const waitMs = patience()
+      const waitMs = msUntilNextRound()
       if (waitMs > 0) return void (timer = setTimeout(next, waitMs))
       underWay++
       const members = queue.splice(0, most)
-      last = { couldWait: members.filter(({ deferrable }) => deferrable).length, began: performance.now() }
+      last = { deferrableCount: members.filter(({ deferrable }) => deferrable).length, startedAt: performance.now() }
       void round(members).finally(() => {
         underWay--
         next()
@@ -77,9 +75,9 @@ export function batched<In, Out>(
     new Promise((resolve, reject) => {
       if (queue.length >= MOST_WAITING) {
         const more = { retryAfterSeconds: RETRY_AFTER_SECONDS }
-        return reject(new Refusal('database_unavailable', 'Too many requests wait already.', more))
+        return reject(new Refusal('database_unavailable', 'Too many requests wait for the database.', more))
       }
-      queue.push({ input, deferrable, came: performance.now(), resolve, reject })
+      queue.push({ input, deferrable, arrivedAt: performance.now(), resolve, reject })
       next()
     })
 }

@@ -10,7 +10,7 @@ import { bodyOf } from './bodies.ts'
 const PIECE = 64 * 1024
 const PIECES = 96
 
-test('a body that comes slowly waits while nobody reads it, and is whole', async () => {
+test('a body that arrives slowly waits until it is read, and is complete', async () => {
   let given = 0
   async function* pieces() {
     // slower than what is gathered into one piece before it is passed on

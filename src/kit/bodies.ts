@@ -3,34 +3,37 @@ import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
 import { passingBytes } from './passing-bytes.ts'
 
-/** Who sends slower than this is holding a connection, not making a request. */
+/** A client that takes longer holds a connection instead of making a request. */
 const REQUEST_TIMEOUT_MS = 60_000
-/** The least that must come of a large file in a time. */
+/** The slowest upload that is accepted: at least `bytes` in every `ms`. */
 export interface Floor {
   bytes: number
   ms: number
 }
-/** A large file takes as long as it takes, if it comes at all: the slowest mobile line brings twice as much. */
+/** A large file may take any time while it keeps arriving. Even the slowest mobile connection is twice as fast as this floor. */
 const UPLOAD_FLOOR: Floor = { bytes: 32 * 1024, ms: 60_000 }
-/** Who is refused reads that soonest when all was sent: so much longer is listened to, and nothing of it kept. */
+/**
+ * Most clients read an answer only after they have sent the whole body. So after a refusal the server reads and discards the rest of
+ * the body for this long.
+ */
 const DRAIN_MS = 5_000
-/** What each of many streams does once for a piece costs the same for a large one; what is slow is not waited for. */
+/** Each piece costs every stream the same work, whatever its size. So pieces are large, but a slow sender's piece waits only this long. */
 const PIECE_BYTES = 512 * 1024
 const PIECE_MS = 10
 
-/** The bodies that pass by. */
-const passing = new WeakSet<object>()
+/** The requests whose unread body is being discarded. */
+const draining = new WeakSet<object>()
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler reads the body itself, as it comes, however long it is. */
+    /** The handler reads the body itself as a stream of any length. */
     streamed?: boolean
   }
 }
 
 /**
- * No body takes longer than a minute; one that is streamed takes as long as it keeps coming, and what came of it is the handler's.
- * `isAnswered`: whether the answer has begun.
+ * Ends a request whose body takes longer than a minute. A streamed body may take longer while it keeps up with the floor, and its
+ * handler keeps the bytes that arrived. `isAnswered` tells whether the answer has begun.
  */
 export function enforceBodyTimeout(
   { raw, routeOptions }: FastifyRequest,
@@ -43,44 +46,44 @@ export function enforceBodyTimeout(
   if (raw.headers['transfer-encoding'] === undefined && !(Number(raw.headers['content-length']) > 0)) return
   const end = () => {
     if (raw.complete) return
-    // an answer that was given already is the only one: a second would be taken for that of the next request
+    // the client would take a second answer for the answer to its next request
     if (isAnswered()) return void raw.destroy()
     refuse()
-    // who was refused can keep the connection half open
+    // a refused client can keep the connection half open
     const timer = setTimeout(() => raw.destroy(new Error('too slow')), DRAIN_MS)
     raw.once('close', () => clearTimeout(timer))
   }
   if (routeOptions.config.streamed) return keepPace(raw, floor, end)
-  // it ends a connection, and is no reason for the process to stay
+  // unref: the timer must not keep the process alive
   const timer = setTimeout(end, REQUEST_TIMEOUT_MS).unref()
   const forget = () => clearTimeout(timer)
   raw.once('end', forget).once('close', forget)
 }
 
-/** Calls `end` once less than the floor has come in its time, unless it was us who read too slowly. */
+/** Calls `end` when the client sends slower than the floor. Time in which we read too slowly does not count. */
 function keepPace(raw: IncomingMessage, { bytes, ms }: Floor, end: () => void): void {
   let before = raw.socket.bytesRead
   const look = () => {
-    const came = raw.socket.bytesRead - before
-    // nothing more is taken from the connection while this is full
+    const received = raw.socket.bytesRead - before
+    // while the buffer is full, Node takes nothing more from the connection
     const isFull = raw.readableLength >= raw.readableHighWaterMark
-    if (came < bytes && !isFull) return end()
-    before += came
+    if (received < bytes && !isFull) return end()
+    before += received
     timer = setTimeout(look, ms).unref()
   }
   let timer = setTimeout(look, ms).unref()
   const forget = () => clearTimeout(timer)
-  // what is done with all of it may take its time
+  // once the whole body has arrived, the handler may take its time
   raw.once('end', forget).once('close', forget)
 }
 
 /**
- * Lets what was not read of a body pass by for a while after the answer, since whoever still sends would otherwise never read it, and
- * then ends the connection: a byte now and then would hold it for ever. A second call changes nothing.
+ * Discards the unread rest of a body for a while after the answer, because a client that still sends would otherwise never read the
+ * answer. Then ends the connection, which a byte now and then would otherwise hold for ever. A second call changes nothing.
  */
 export function drainBody({ raw }: FastifyRequest): void {
-  if (raw.complete || raw.destroyed || passing.has(raw)) return
-  passing.add(raw)
+  if (raw.complete || raw.destroyed || draining.has(raw)) return
+  draining.add(raw)
   raw
     .on('error', () => {})
     .unpipe()
@@ -89,25 +92,25 @@ export function drainBody({ raw }: FastifyRequest): void {
   raw.once('close', () => clearTimeout(timer))
 }
 
-/** The body as it comes, in larger pieces. Its end in the middle is not the connection's: there is still an answer to be sent. */
+/** The body as a stream of larger pieces. Destroying this stream leaves the connection open, because an answer must still be sent. */
 export function bodyOf({ raw }: FastifyRequest): Readable {
-  let held: Buffer[] = []
+  let chunks: Buffer[] = []
   let length = 0
   let timer: NodeJS.Timeout | undefined
   const pass = () => {
     clearTimeout(timer)
     timer = undefined
-    if (length > 0 && !body.destroyed) body.push(held.length === 1 ? held[0] : Buffer.concat(held, length))
-    held = []
+    if (length > 0 && !body.destroyed) body.push(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length))
+    chunks = []
     length = 0
   }
   const body = new Transform({
     readableHighWaterMark: PIECE_BYTES,
     transform(chunk: Buffer, _encoding, done) {
-      held.push(chunk)
+      chunks.push(chunk)
       length += chunk.length
       passingBytes(chunk.length)
-      // passed on from here it waits until there is room; by the timer it would not
+      // a piece passed on here waits until the reader has room; a piece passed on by the timer would not
       if (length >= PIECE_BYTES || body.readableLength >= PIECE_BYTES) pass()
       else timer ??= setTimeout(pass, PIECE_MS)
       done()

@@ -1,8 +1,8 @@
-/** Why the service does not start, in one line for the operator: which setting or folder is wrong, and what to do. */
+/** Tells the operator in one line why the service does not start: which setting or folder is wrong, and what to do. */
 export class CannotStart extends Error {}
 
-/** A system's refusal of a folder or a file, in one line; any other error stays what it is. */
-export function troubleWith(setting: string, folder: string, error: unknown): unknown {
+/** Turns an error of the file system into a `CannotStart`. Returns any other error unchanged. */
+export function folderProblem(setting: string, folder: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (!syscall) return error
   const advice =

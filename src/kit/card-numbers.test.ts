@@ -86,7 +86,7 @@ test('digits of other scripts are digits', () => {
     assert(holdsCardNumber(VISA.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)))), String(zero))
 })
 
-test('one digit other than the check digit wants, or a prefix and length that nobody issues, is no card’s number', () => {
+test('one digit other than the check digit wants, or a prefix and length that no network issues, is no card’s number', () => {
   for (const [network, digits] of Object.entries(NUMBERS)) {
     for (let last = 0; last < 10; last++)
       assert.equal(holdsCardNumber(digits.slice(0, -1) + last), String(last) === digits.at(-1), `${network} ${last}`)

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from './errors.ts'
 
-// What looks like the number of a payment card (ISO/IEC 7812): digits of a length its network issues, behind that network's
-// prefix, the last of them the check digit. It is looked for where people might leave one by mistake, so that it is not kept.
+// Finds digits that look like the number of a payment card (ISO/IEC 7812): a network's prefix, a length which that network issues,
+// and a right check digit at the end. People sometimes type a card number into the wrong field, and we must not keep it.
 
 const FEWEST_DIGITS = 13
 const MOST_DIGITS = 19
-/** Of what is named to who sent it: a body of nothing else has thousands. */
+/** The refusal names at most so many fields: a body can hold thousands of card numbers. */
 const MOST_PATHS = 10
 const LONGEST_PATH = 100
 const atLeast = (fewest: number) => (length: number) => length >= fewest
 
-/** Prefixes and lengths as the networks have them: without the lengths, every tenth long number would be taken for a card's. */
+/** The networks' prefixes and lengths. Without the lengths, one in ten long numbers would look like a card number. */
 const NETWORKS: [name: string, prefix: RegExp, hasLength: (length: number) => boolean][] = [
   ['Visa', /^4/, (length) => length % 3 === 1],
   ['Mastercard', /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, (length) => length === 16],
@@ -22,26 +22,26 @@ const NETWORKS: [name: string, prefix: RegExp, hasLength: (length: number) => bo
   ['Maestro, Discover, RuPay, UnionPay', /^(?:50|5[6-8]|6)/, atLeast(13)],
 ]
 
-/** Nothing without this holds a number: one look at plain text, which is nearly all there is. */
+/** A cheap first test: a text that does not match holds no card number. Nearly all texts stop here. */
 const WORTH_A_LOOK = /[\u0080-\uffff]|\d(?:[ \t-]{0,3}\d){12}|\d{4}[._]\d{4,6}[._]\d{4}/
-/** The same for JSON as it was sent, where a character can be written as its code, and a number with a point. */
+/** The same test for raw JSON, where a character can be escaped and a number can have a decimal point. */
 const JSON_WORTH_A_LOOK = /[\\\u0080-\uffff]|\d(?:[ .\t-]{0,3}\d){12}|\d{4}_\d{4,6}_\d{4}/
-/** And for an address, or a cookie: what it has encoded is mostly an `@` or a `/`. */
+/** The same test for an address or a cookie. It ignores the most common encoded characters, such as `@` and `/`. */
 const ADDRESS_WORTH_A_LOOK = /%(?:[89a-f]|3\d|2[0d]|09)|\d(?:[ +-]{0,3}\d){12}|\d{4}[._]\d{4,6}[._]\d{4}/i
 
-/** What of a request's head is kept, as it came or in part. */
+/** The request headers that the service keeps, whole or in part. */
 const READ_HEADERS = ['user-agent', 'idempotency-key', 'x-forwarded-for']
-/** Not those that other services of the same domain set: long numbers there are theirs, and nobody could do anything about them. */
+/** Other services of the same domain set cookies too. Long numbers in those are theirs, and the client could not remove them. */
 const OWN_COOKIES = /till_[^;]*/g
 
 const BETWEEN_GROUPS = String.raw`[ \t\p{Pd}\p{Cf}\u2212]{1,3}`
-/** Groups of digits that stand for themselves: what is part of a longer word is an id, a hash or a token, and `0.` begins a fraction. */
+/** Groups of digits that are not part of a longer word (an id, a hash, a token) and do not follow the point of a fraction. */
 const GROUPS = new RegExp(
   String.raw`(?<![\p{L}\p{N}]|\d\.)\d+(?:${BETWEEN_GROUPS}\d+(?![\p{L}\p{N}]))*(?![\p{L}\p{N}])`,
   'gu',
 )
 const BETWEEN = new RegExp(BETWEEN_GROUPS, 'u')
-/** With other marks, which versions, dates, paths and fractions are full of, only in the groups that cards are printed in. */
+/** Points and similar marks occur in versions, dates, paths and fractions. So between them only the groups printed on cards count. */
 const AS_PRINTED =
   /(?<![\p{L}\p{N}])\d{4}(?:([._·•])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|([._·•])\d{6}\2\d{4,5})(?![\p{L}\p{N}])/gu
 const UUID = /(?<![\p{L}\p{N}])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\p{L}\p{N}])/giu
@@ -51,7 +51,7 @@ const TELEPHONE = /(?<![\p{L}\p{N}])\+\d(?:[ -]?\d){6,14}(?![ -]{0,3}\d)/gu
 /** Whether a text holds what looks like a card's number: in groups or not, in the digits of any script. */
 export function holdsCardNumber(text: string): boolean {
   if (!WORTH_A_LOOK.test(text)) return false
-  // letters of another width are the same letters; then what is written with digits and is something else goes
+  // normalise letters of another width, then remove UUIDs and telephone numbers, which also consist of digits
   const plain = text
     .normalize('NFKC')
     .replace(/(?![0-9])\p{Nd}/gu, latinDigit)
@@ -62,7 +62,7 @@ export function holdsCardNumber(text: string): boolean {
   return false
 }
 
-/** The same for a body: as it was sent, since a number of 17 digits is another one once it is read, and as it was understood. */
+/** The same for a body, raw and parsed. The raw text is needed because parsing changes a number of 17 digits. */
 export const jsonHoldsCardNumber = (text: string, value: unknown): boolean =>
   JSON_WORTH_A_LOOK.test(text) && (holdsCardNumber(text) || valueHoldsCardNumber(value))
 
@@ -79,7 +79,7 @@ export function addressHoldsCardNumber(address: string): boolean {
   return holdsCardNumber(decoded)
 }
 
-/** The same for the head of a request: its address, and the headers that we read. */
+/** The same for the head of a request: its address and the headers that we keep. */
 export function headHoldsCardNumber({ url, headers }: { url: string; headers: IncomingHttpHeaders }): boolean {
   if (addressHoldsCardNumber(url)) return true
   const own = headers.cookie?.match(OWN_COOKIES)
@@ -90,13 +90,13 @@ export function headHoldsCardNumber({ url, headers }: { url: string; headers: In
   })
 }
 
-/** Names the headers that hold one; a number in the address has no name. */
+/** Names the headers that hold a card number. For a number in the address there is no field to name. */
 export const refusalOfHead = ({ headers }: { headers: IncomingHttpHeaders }): Refusal =>
   refusal(
     ['cookie', ...READ_HEADERS].filter((name) => headHoldsCardNumber({ url: '', headers: { [name]: headers[name] } })),
   )
 
-/** Names the members of a body that hold one, as far as their paths tell no number themselves. */
+/** Names the members of a body that hold a card number, except members whose path itself contains one. */
 export const refusalOfBody = (value: unknown): Refusal =>
   refusal(
     [...new Set(pathsIn(value, ''))]
@@ -105,9 +105,13 @@ export const refusalOfBody = (value: unknown): Refusal =>
   )
 
 const refusal = (paths: readonly string[]): Refusal =>
-  new Refusal('card_number_refused', 'Nothing of it was kept: card numbers are typed only into the payment form.', {
-    ...(paths.length > 0 && { fields: paths.map((path) => ({ path, message: 'looks like the number of a card' })) }),
-  })
+  new Refusal(
+    'card_number_refused',
+    'Nothing of this request was kept: card numbers are typed only into the payment form.',
+    {
+      ...(paths.length > 0 && { fields: paths.map((path) => ({ path, message: 'looks like the number of a card' })) }),
+    },
+  )
 
 function pathsIn(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return valueHoldsCardNumber(value) ? [path] : []
@@ -123,7 +127,7 @@ function valueHoldsCardNumber(value: unknown): boolean {
   return Object.entries(value).some(([name, member]) => holdsCardNumber(name) || valueHoldsCardNumber(member))
 }
 
-/** Whether neighbours among the groups make up a number: before it and after it others may stand, a quantity or a date. */
+/** Whether some adjacent groups form a card number. Other groups, such as a quantity or a date, may stand before and after it. */
 function someAreCard(groups: readonly string[]): boolean {
   const digits = groups.join('')
   const starts = [0]

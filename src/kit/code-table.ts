@@ -4,24 +4,24 @@ import { CODE_SECONDS, type CodeKind, MOST_WRONG_TRIES, codeDigits } from './cod
 import type { Db, Tx } from './database.ts'
 import type { Jobs } from './jobs.ts'
 
-// The codes that browsers wait for: one for a mailbox and a browser. Whoever types somebody's address has a code of their own, and
-// cannot end the one that the owner waits for.
+// The one-time codes that browsers wait for. Each mailbox and browser has its own code, so a stranger who types the address of
+// another person cannot end the code which that person waits for.
 
 export interface NewCode<Purpose extends string = string> {
   email: string
   purpose: Purpose
-  /** SHA-256 of what the browser holds from now on, and of what it held before: that code is no longer good. */
+  /** SHA-256 of the browser's new secret, and of the secret it replaces. The code of the replaced secret ends. */
   browserHash: Buffer
   previousBrowserHash?: Buffer | undefined
-  /** It takes the place of the code before it with all that this one was for: a provider's identity. */
+  /** The new code takes over the provider's identity of the code before it. */
   again?: boolean | undefined
-  /** Who asks to move an account to this mailbox. */
+  /** The session that asks to move its account to this mailbox. */
   sessionId?: string | undefined
-  /** Who a provider says this is. */
+  /** The identity that a provider has confirmed. */
   identity?: { issuer: string; subject: string } | undefined
 }
 
-/** Makes codes and has them mailed. Says of each whether it was made: one whose session has ended meanwhile is not. */
+/** Makes codes and adds the jobs that mail them. Returns for each whether it was made: a code whose session has ended is not. */
 export async function saveCodes(
   tx: Tx,
   jobs: Jobs,
@@ -82,8 +82,9 @@ export interface RightCode {
 }
 
 /**
- * Tries a code, in one guarded statement: of any number at once at most five wrong ones are looked at, and the right one is
- * taken once. Undefined: this browser waits for none, or it is used, burnt or over. Commit whatever the answer is.
+ * Tries a code in one guarded statement. However many tries run at once, at most five wrong ones count, and the right code works
+ * once. Returns undefined when the browser waits for no code, or its code is used, out of tries or expired. The caller commits in
+ * every case, so that a wrong try counts.
  */
 export async function tryCode(
   tx: Tx,
@@ -105,9 +106,9 @@ export async function tryCode(
   return rows[0]
 }
 
-/** Forgets the codes whose time is over. */
+/** Deletes codes that expired more than a day ago. */
 export async function sweepCodes(db: Db): Promise<void> {
   await sql`delete from mailbox_codes where expires_at < now() - interval '1 day'`.execute(db)
-  // an older program beside this one still writes these
+  // during an update, an older version beside this one still writes to this table
   await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db)
 }

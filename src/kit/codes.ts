@@ -6,15 +6,15 @@ import type { QueueOptions } from './jobs.ts'
 import { type Limit, type Use, countInTurn, countUses, giveBack, lookAtUse, refuseBeyond, siteOf } from './limits.ts'
 import { derivedKey } from './signing.ts'
 
-// One-time codes by mail: what is the same for all of them. Each kind has a table, keys and counters of its own.
+// The parts that all one-time codes by mail share. Each kind of code has its own table, keys and counters.
 
-/** How soon another code may be asked for, while the limit is not reached. */
+/** The pause before another code can be sent, while the limit is not reached. */
 export const RESEND_SECONDS = 30
 export const CODE_SECONDS = 600
 export const MOST_WRONG_TRIES = 5
 const DIGITS = 6
 
-/** As long as a code lives. Codes have queues and connections of their own: somebody sits and waits for them. */
+/** The retries last as long as a code is valid. Codes have their own queues and connections, because a person waits for them. */
 export const CODE_QUEUE: Omit<QueueOptions, 'atOnce'> = {
   retries: 14,
   retryDelaySeconds: 2,
@@ -24,21 +24,21 @@ export const CODE_QUEUE: Omit<QueueOptions, 'atOnce'> = {
 }
 
 export interface CodeLimits {
-  /** Codes sent to one mailbox for one network, and for one browser that the mailbox knows. */
+  /** Codes sent to one mailbox, for each network and for each browser that has signed in to the mailbox before. */
   code?: Limit
-  /** Codes asked for from one network. */
+  /** Codes requested from one network. */
   code_address?: Limit
-  /** Wrong codes of one network, and of one browser that the mailbox knows. */
+  /** Wrong codes from each network, and from each browser that has signed in to the mailbox before. */
   code_try?: Limit
-  /** Codes that were sent to one mailbox, and wrong ones that were tried, from everywhere. */
+  /** Codes sent to one mailbox, and wrong codes tried for it, from all networks together. */
   mailbox?: Limit
-  /** Of those, from one IPv6 /48: so few that one subscriber cannot use up the mailbox's whole. */
+  /** The share of `mailbox` for one IPv6 /48: so small that one subscriber cannot use up the whole limit of the mailbox. */
   mailbox_site?: Limit
 }
 
-/** Who asks: a network, or a browser that the mailbox knows, which is counted apart and does not hang on the network's count. */
+/** The network or the browser that asks. A browser that has signed in before has its own count, apart from its network's. */
 export interface Asker {
-  /** Under which name the mailbox is counted. */
+  /** The name under which the mailbox is counted. */
   mailbox: string
   network: string
   /** The name of a browser that has signed in to this mailbox before. */
@@ -52,7 +52,7 @@ export type CodeKind = ReturnType<typeof codeKind>
 /** The digits, hashes and queues of one kind of code, with keys of its own. */
 export function codeKind(name: string, queue: string) {
   const keys = new Map<string, { code: KeyObject; hash: KeyObject }>()
-  /** Made once: deriving takes longer than all that is done with them. */
+  /** Keys are derived once, because deriving takes longer than using them. */
   const keysOf = (secret: string) => {
     const known = keys.get(secret)
     if (known) return known
@@ -62,8 +62,8 @@ export function codeKind(name: string, queue: string) {
   }
   return {
     /**
-     * The six digits of a code, from its id: so no copy of them waits in the queue, and a mail that is tried again holds the
-     * same ones. Uniform but for one part in 10^13.
+     * Derives the six digits of a code from its id. So the queue holds no copy of them, and a mail that is sent again has the same
+     * digits. Uniform except for one part in 10^13.
      */
     codeOf(secret: string, id: string): string {
       const mac = createHmac('sha256', keysOf(secret).code).update(id).digest()
@@ -71,36 +71,36 @@ export function codeKind(name: string, queue: string) {
     },
     codeHash: (secret: string, browserHash: Buffer, code: string): Buffer =>
       createHmac('sha256', keysOf(secret).hash).update(browserHash).update(code).digest(),
-    /** Codes wait where only instances that have their secret look: while it is replaced, some have it and some do not. */
+    /** Each secret has its own queue, because during a rotation only some instances have the new secret. */
     codeQueue: (secret: string): string =>
       `${queue}_${createHmac('sha256', keysOf(secret).code).update('queue').digest('hex').slice(0, 8)}`,
   }
 }
 
-/** Under which name the codes are counted that one asker has sent to a mailbox. */
+/** The counter's name for the codes that one asker sends to a mailbox. */
 export const ownKey = (counter: string, { mailbox, network, known }: Asker): string =>
   `${counter} ${known ?? `${mailbox} from ${network}`}`
 
-/** What a stranger's IPv6 /48 uses of what a mailbox allows. */
+/** The use that an unknown browser counts against the mailbox's limit for its IPv6 /48. */
 function siteUse(counter: string, { mailbox, network, known }: Asker, { mailbox_site: limit }: CodeLimits) {
   const site = known === undefined ? siteOf(network) : undefined
   return limit && site ? { key: `${counter} of ${mailbox} from ${site}`, limit } : undefined
 }
 
 /**
- * Sends codes, within the limits; those asked for together share one transaction. `sendAll` says of each whether it was made.
- * Answers how long to wait for another, or undefined where none was made. Throws `rate_limited`.
+ * Sends codes within the limits. Codes requested together share one transaction. `sendAll` returns for each whether it was made.
+ * Returns the wait until the next code, or undefined when no code was made. Refuses `rate_limited`.
  */
 export function limitedSender<Code extends { asker: Asker }>(
   db: Db,
-  /** What the names of the counters begin with. */
+  /** The prefix of the counters' names. */
   counter: string,
   limits: CodeLimits,
   sendAll: (tx: Tx, codes: readonly Code[]) => Promise<readonly boolean[]>,
 ): (code: Code) => Promise<{ resendAfterSeconds: number } | undefined> {
   const send = batched(
     async (codes: readonly Code[]) => {
-      // before the transaction: within it, all who ask from one network would wait for each other's commits
+      // before the transaction, in which all requests of one network would wait for each other's commits
       const counted = await countInTurn(db, codes, [
         ({ asker: { network, known } }) =>
           known === undefined && limits.code_address
@@ -138,18 +138,18 @@ export function limitedSender<Code extends { asker: Asker }>(
 }
 
 const TOO_MANY_CODES =
-  'Too many codes were asked for, from your network or for this address. The last one that was sent to this browser stays good for its ten minutes.'
+  'Too many codes were requested from your network or for this address. The last code sent to this browser stays valid for ten minutes.'
 const TOO_MANY_TRIES =
-  'Too many wrong codes were tried, from your network or for this address. Please wait, and then ask for a new one.'
+  'Too many wrong codes were tried from your network or for this address. Please wait, and then ask for a new one.'
 
 export interface LimitedTry {
-  /** What is counted before a code is looked at, and given back where it is right: the tries of whoever asks. */
+  /** The asker's own tries. Counted before the code is checked, and given back when it is right. */
   own: { key: string; limit: Limit | undefined }
-  /** All wrong tries at what the code opens, from everywhere. */
+  /** All wrong tries for the same mailbox or order, from all networks. */
   all: { key: string; limit: Limit | undefined }
-  /** Of those, what comes from one IPv6 /48. */
+  /** The wrong tries from one IPv6 /48. */
   site?: Use | undefined
-  /** What is said to whoever is beyond the limit. */
+  /** The message beyond the limit. */
   tooMany?: string
 }
 
@@ -173,8 +173,8 @@ export function triesAt(
 
 /**
  * Tries a code and, when it is right, does `work` in the same transaction: the code is used exactly when the work is done.
- * `tryCode` is absent where this browser waits for none, and answers undefined where no live code was tried. Tries are counted
- * over all instances. Throws `invalid_code` and `rate_limited`.
+ * `tryCode` is absent when this browser waits for no code, and returns undefined when there was no valid code to try. Tries are
+ * counted over all instances. Refuses `invalid_code` and `rate_limited`.
  */
 export async function limitedTry<Right extends { isRight: boolean }, T>(
   db: Db,
@@ -190,8 +190,8 @@ export async function limitedTry<Right extends { isRight: boolean }, T>(
     (await inTransaction(db, async (tx) => {
       const tried = await tryCode(tx)
       if (!tried) return undefined
-      // Counted only when a live code was really tried: else anybody could use up a mailbox's tries. And counted before the answer
-      // is given: of tries at many codes at once no more than the limit are answered. A refusal undoes the try.
+      // Only a try of a valid code counts: otherwise a stranger could use up a mailbox's tries. It counts before the answer is
+      // given, so that no more than the limit of simultaneous tries get an answer. A refusal rolls the try back.
       if (uses.length > 0) refuseBeyond(await countUses(tx, uses), tooMany)
       if (!tried.isRight) return undefined
       await giveBack(

@@ -2,9 +2,9 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * What every cookie of ours has in common. On https a prefix says what a browser promises of it (RFC 6265bis, 4.1.3). With `host`
- * this host alone has set it, for all its paths. With `domain` any host of the domain can have set it, so it is only for a cookie
- * that has to have a domain.
+ * The attributes of all our cookies, and the prefixes of their names, by which browsers guarantee their origin on https (RFC
+ * 6265bis, 4.1.3). Only this host can set a cookie with the `host` prefix. Any host of the domain can set a cookie with the `domain`
+ * prefix, so only a cookie that needs a domain uses it.
  */
 export function cookieKind(baseUrl: string) {
   const secure = baseUrl.startsWith('https:')
@@ -15,7 +15,7 @@ export function cookieKind(baseUrl: string) {
 export const cookiesOf = (request: FastifyRequest): Record<string, string | undefined> =>
   parseCookie(request.headers.cookie ?? '')
 
-/** A header that may occur more than once: another call adds to those before it. */
+/** Adds a cookie to the answer. Further calls add further cookies. */
 export function addCookie(reply: FastifyReply, cookie: Parameters<typeof stringifySetCookie>[0]): void {
   reply.header('set-cookie', stringifySetCookie(cookie))
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { neverCached } from './http.ts'
 import { decimalText } from './money.ts'
 
-/** An amount as a decimal, which may begin with a minus and is no formula all the same. */
+/** An amount as a decimal. It can begin with a minus, which must not be escaped as a formula. */
 export class Decimal {
   readonly text: string
   constructor(amountMinor: number, currency: string) {
@@ -14,16 +14,16 @@ export class Decimal {
 export type Cell = string | number | null | Decimal
 export type Columns<Row> = Record<string, (row: Row) => Cell>
 
-/** A byte order mark, without which the common spreadsheet takes UTF-8 for something else. A program needs none. */
+/** A byte order mark. Without it Excel does not read the file as UTF-8. Programs do not need it. */
 const FOR_SPREADSHEETS = '\ufeff'
 
-/** Whether a list is wanted as CSV: by the Accept header, or in the address, for a link that a browser follows. */
+/** Whether the client wants CSV: by the Accept header, or by `format=csv` in the address of a link. */
 export const wantsCsv = (request: FastifyRequest<{ Querystring: { format?: 'csv' } }>): boolean =>
   request.query.format === 'csv' || /(?:^|[\s,])text\/csv\b/i.test(request.headers.accept ?? '')
 
 /**
- * Answers with rows as CSV (RFC 4180), each page read when the one before it is on its way: however many there are, the memory is
- * that of one. A text that a spreadsheet would run as a formula is made harmless.
+ * Answers with rows as CSV (RFC 4180). It reads each page after it has sent the page before, so it holds one page in memory. It
+ * escapes texts that a spreadsheet would run as a formula.
  */
 export async function sendCsv<Row>(
   request: FastifyRequest<{ Querystring: { format?: 'csv' } }>,

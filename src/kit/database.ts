@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, type RawBuilder, type Transaction, sql } from 'kysely'
 import pg from 'pg'
 
-/** The tables the typed query builder knows; each slice adds its own (declaration merging). */
+/** The tables that the typed query builder knows. Each slice adds its own (declaration merging). */
 export interface Tables {}
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
@@ -10,18 +10,18 @@ export type Tx = Transaction<Tables>
 /** A frozen server never ends a statement by its own limit, so the client gives up too, a little later. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const QUERY_TIMEOUT_MS = 6_000
-/** How long a request may wait for a connection before it is told to come back. */
+/** A request that waits longer for a connection is refused, to be sent again. */
 const CONNECTION_TIMEOUT_MS = 3_000
 const PATIENT_CONNECTION_TIMEOUT_MS = 30_000
 /**
- * A prepared statement keeps the plan it was given first. For a table that was nearly empty then, that is to read all of it,
- * and so it would stay while the table grows. What a request needs is found by an index, or should be.
+ * A prepared statement keeps its first plan. If the table was nearly empty then, that plan reads the whole table, also after it has
+ * grown. Every statement of a request should use an index, so sequential scans are switched off.
  */
 const INDEXES_FIRST = '-c enable_seqscan=off'
-/** Statements kept prepared on each connection: ours are far fewer, and texts made at run time must not pile up. */
+/** The most prepared statements of a connection. Ours are far fewer; the limit stops texts made at run time from piling up. */
 const MOST_NAMED_STATEMENTS = 500
 
-// bigint columns hold minor units and counts: read as numbers, and never silently rounded
+// bigint columns hold minor units and counts; we read them as numbers and never round silently
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError('a bigint is beyond what a number can hold')
@@ -30,21 +30,21 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
 
 const WITH_CUSTOM_PLAN = '/* planned anew */'
 /**
- * Begins a statement that is planned each time, for the values it has: one that sums up whatever there is. The plan that is kept
- * for the others is made for a typical seller, and would sort a large one's hundred thousand orders.
+ * Begins a statement that PostgreSQL must plan anew for its values each time, such as a sum over all orders of a seller. The cached
+ * plan suits a typical seller, and would sort the hundred thousand orders of a large one.
  */
 export const withCustomPlan = sql.raw(WITH_CUSTOM_PLAN)
 
 /**
- * An array for a statement that joins it, of which the planner cannot see how long it is. Where it can, a plan for the very array
- * seems to cost less than the one that is kept for any, and the statement is planned anew each time, which takes longer than it does.
+ * An array for a statement that joins it, with its length hidden from the planner. If the planner sees the length, a plan for this
+ * array looks cheaper than the cached plan, so PostgreSQL plans the statement each time, which takes longer than running it.
  */
 export const genericPlanArray = (values: readonly unknown[], type: 'text' | 'int'): RawBuilder<unknown> =>
   sql`(select ${values}::${sql.raw(type)}[])`
 
 const names = new Map<string, string>()
 
-/** Gives every statement with parameters a name, so that a connection parses and plans it once (Kysely itself never does). */
+/** Gives every statement with parameters a name, so that a connection parses and plans it once. Kysely does not do this. */
 class NamingClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
@@ -54,16 +54,16 @@ class NamingClient extends pg.Client {
       const isNamed = typeof text === 'string' && Array.isArray(values) && values.length > 0
       const named = isNamed && !text.startsWith(WITH_CUSTOM_PLAN) ? nameOf(text) : undefined
       const answer = named ? plain({ name: named, text, values }, callback) : plain(...args)
-      return answer instanceof Promise ? answer.catch((failure: unknown) => this.#leave(failure)) : answer
+      return answer instanceof Promise ? answer.catch((failure: unknown) => this.#endIfUnsafe(failure)) : answer
     }) as typeof this.query
   }
 
   /**
-   * A statement that was given up is still under way at the server. Were it a `begin`, whoever used the connection next would
-   * be inside its transaction, and what they were told is done would be rolled back with it. And a server that has become
-   * read-only was demoted. Either way the connection ends here, and the pool makes a new one.
+   * Ends the connection after two failures, so that the pool makes a new one. After a timeout the server still runs the statement:
+   * if it was a `begin`, the connection's next user would work inside that transaction and lose its work with it. After a
+   * failover a read-only server is no longer the primary.
    */
-  #leave(failure: unknown): never {
+  #endIfUnsafe(failure: unknown): never {
     const { message, code } = failure as { message?: string; code?: string }
     if (message === 'Query read timeout' || code === READ_ONLY_SERVER) void this.end().catch(() => {})
     throw failure
@@ -86,8 +86,8 @@ export interface Connection {
 }
 
 /**
- * A pool of at most `connections`. A lost server is an error of the requests it meets, never of the process. `patient` is for
- * what no request waits for, such as a migration: its statements may take as long as they need. Limits that `config` names win.
+ * A pool of at most `connections`. When the server is lost, requests fail but the process goes on. `patient` is for work that no
+ * request waits for, such as a migration: its statements may take as long as they need. Limits in `config` take precedence.
  */
 export function connect(
   config: pg.PoolConfig,
@@ -112,17 +112,17 @@ export function connect(
     max: connections,
   } as pg.PoolConfig)
   pool.on('error', onError)
-  // The pool listens to idle connections only. One that is lost in use tells the request so with its next statement, but its
-  // error event would find no listener, and end the process.
+  // The pool listens to idle connections only. When a connection in use is lost, its next statement fails, which is enough. But
+  // without a listener its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { db, pool, close: () => db.destroy() }
 }
 
-/** A statement that changes something, to be run with others; undefined where there is nothing to change. */
+/** A statement that changes something, to be run together with others. Undefined when there is nothing to change. */
 export type Change = RawBuilder<unknown> | undefined
 
-/** Makes changes of different tables by one statement: none of them sees what the others change. */
+/** Makes changes of different tables in one statement. No change sees the results of the others. */
 export async function changeTogether(tx: Tx, changes: readonly Change[]): Promise<void> {
   const some = changes.filter((change) => change !== undefined)
   if (some.length === 0) return
@@ -130,14 +130,14 @@ export async function changeTogether(tx: Tx, changes: readonly Change[]): Promis
   await sql`with ${sql.join(parts)} select`.execute(tx)
 }
 
-/** SQLSTATEs of a server that is away, restarting, failing over, full or overrun: another try later may succeed. */
+/** SQLSTATEs of a server that is unreachable, restarting, failing over, full or overloaded. A later try may succeed. */
 const OUTAGE = /^(08...|57P0[1-5]|57014|25006|53...|58...)$/
 const READ_ONLY_SERVER = '25006'
 const CONFLICT = new Set(['40001', '40P01'])
 const LOST_CONNECTION =
   /connection terminated|terminated unexpectedly|timeout exceeded when trying to connect|query read timeout|connection timeout|not queryable|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT/i
 
-/** True when the database could not do its work, as opposed to refusing what was asked. */
+/** True when the database could not do its work. False when it refused the statement. */
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: unknown }).code
@@ -150,13 +150,13 @@ export function isDatabaseOutage(error: unknown): boolean {
 }
 
 /**
- * Runs `work` in one transaction, and again, at most three times in all, when PostgreSQL itself asks for it (serialization
- * failure, deadlock). So `work` does nothing but database statements: what cannot be rolled back cannot be repeated.
+ * Runs `work` in one transaction, and repeats it after a serialization failure or a deadlock, at most three times in all. So `work`
+ * must consist of database statements only: an effect that cannot be rolled back must not be repeated.
  */
 export const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
   retryConflicts(() => db.transaction().execute(work))
 
-/** The same for a statement that is its own transaction. */
+/** The same for a single statement outside a transaction. */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

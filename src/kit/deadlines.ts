@@ -1,21 +1,21 @@
 /**
- * How long the service waits for others. No setting changes them: each was chosen beside the others, as a buyer who waits four
- * seconds for a processor needs it. They are parameters so that a test passes short ones instead of waiting.
+ * How long the service waits for other services. No setting changes these times, because they depend on each other. They are
+ * parameters so that tests can pass short ones.
  */
 export interface Deadlines {
-  /** One call of ours to a payment processor, with all its requests: a person waits for most of them. */
+  /** One call to a payment processor, with all its requests. A person waits for most calls. */
   readonly processorCallMs: number
   /** The processor's share of a status request with sync=1. */
   readonly syncBudgetMs: number
-  /** One order is asked about once in this time, over all instances, however many requests have sync=1. */
+  /** The shortest time between two syncs of one order, over all instances and all requests with sync=1. */
   readonly syncPauseMs: number
-  /** The processor's share of a notification: its sender waits five seconds for our answer at the least. */
+  /** The calls to the processor while we handle its notification. Processors wait at least five seconds for our answer. */
   readonly webhookAskMs: number
-  /** All requests to the identity provider of one start or one return. We promise five seconds, and have work of our own. */
+  /** All requests to the identity provider for one start or one return. We promise an answer in five seconds and have other work. */
   readonly identityProviderMs: number
-  /** A mail server's silence: the queue tries again, so it need not wait the ten minutes of the library. */
+  /** The longest silence of a mail server. The queue tries again, so the library's default of ten minutes is not needed. */
   readonly smtpMs: number
-  /** A small question to the store of files: it is answered at once, or a person waits in vain. */
+  /** One small request to the S3 store, such as for a file's size. A person waits for it. */
   readonly storageQuestionMs: number
 }
 

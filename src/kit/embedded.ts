@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CannotStart, troubleWith } from './cannot-start.ts'
+import { CannotStart, folderProblem } from './cannot-start.ts'
 import {
   checkPresence,
   checkVersion,
@@ -19,22 +19,22 @@ import { ensureRunning, inUse, stopPostmaster } from './embedded/postmaster.ts'
 import { holderOf, tryLock } from './lock.mjs'
 
 const DEFAULT_CONNECTIONS = 100
-/** How soon a server that was killed under a living service is noticed and started again. */
+/** How often the service checks that its PostgreSQL server still runs, to start it again. */
 const LOOK_EVERY_MS = 500
-/** A service that was told to end may need a moment, and the next one is started meanwhile. */
+/** A service that is ending needs a moment while the next one already starts. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 100
 
 export interface EmbeddedOptions {
-  /** The folder of the cluster. It is made when it is missing; with it goes the database. */
+  /** The folder of the cluster, made when it is missing. Removing it removes the database. */
   dir: string
   /** Names root's account for PostgreSQL, and the folder below /var/lib for copies of its programs. */
   name: string
-  /** False: a folder without a database is refused. For a service that had one, and for programs that only read. */
+  /** False: refuse a folder without a database. For a service that had one, and for programs that only read. */
   mayMake?: boolean
-  /** How long a process that uses the folder already is waited for, before this one is refused. */
+  /** How long to wait for another process to release the folder before refusing. */
   lockWaitMs?: number
-  /** For tests: commits reach the memory and not the disk. */
+  /** For tests: commits go to memory and not to the disk. */
   fast?: boolean
   maxConnections?: number
   log?: (line: string) => void
@@ -49,24 +49,24 @@ export interface EmbeddedPostgres {
   /** All of the above in one, as `pg` takes it. */
   url: string
   dataDir: string
-  /** The server's main process; another one after it was killed and started again. */
+  /** The server's main process. It changes when the server was killed and started again. */
   readonly pid: number
   /** True when the server was running already, left behind by a run that was killed. */
   adopted: boolean
-  /** Stops the server and returns when it has ended, also one that was adopted. */
+  /** Stops the server, adopted or not, and returns when it has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a real PostgreSQL in `dir`, or takes over the one that a killed run left there, and keeps it running until `stop`. It
- * ends with this process, however that dies. Needs no installed PostgreSQL and no network. One process at a time: a second one is
- * refused, since the first one's server would end with it.
+ * Starts a real PostgreSQL in `dir`, or takes over the server that a killed run left there, and keeps it running until `stop`. The
+ * server ends with this process, however the process ends. Needs no installed PostgreSQL and no network. Only one process may use
+ * the folder: a second process is refused, because it would lose the server as soon as the first one ends.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   try {
     return await startInside(options)
   } catch (error) {
-    throw troubleWith('DATA_DIR', options.dir, error)
+    throw folderProblem('DATA_DIR', options.dir, error)
   }
 }
 
@@ -94,7 +94,7 @@ async function lockFolder(home: string, waitMs: number) {
   }
 }
 
-/** The claim keeps out the processes of this container, the guard those of others, whose claims look dead here. */
+/** The lock keeps out processes of this container. The guard keeps out those of other containers, whose locks look abandoned here. */
 async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
   if (await isGuarded(folder)) return undefined
   const lock = tryLock(folder)
@@ -130,9 +130,8 @@ async function run(
     restart ??= startAgain().finally(() => (restart = undefined))
   }, LOOK_EVERY_MS).unref()
 
-  /** The server was killed. */
   async function startAgain() {
-    log('embedded PostgreSQL has ended by itself, starting it again')
+    log('embedded PostgreSQL ended unexpectedly, starting it again')
     running.letGo()
     try {
       running = await ensureRunning(place, server)
@@ -157,7 +156,7 @@ async function run(
   }
 }
 
-/** The address of the server that runs in `dir`, whichever process has started it. It goes on whatever becomes of this process. */
+/** The address of the server that runs in `dir`, started by any process. The server does not end with this process. */
 export function findEmbedded(dir: string): string | undefined {
   if (!fs.existsSync(dir)) return undefined
   const { dataDir } = whereIn(dir)

@@ -1,31 +1,31 @@
 import { STATUS_CODES } from 'node:http'
 
-/** What every answer that is not a success carries (RFC 9457). */
+/** The body of every answer that is not a success (RFC 9457). */
 export interface Problem {
   type: string
   title: string
   status: number
   detail: string
   code: string
-  /** Only of `validation_failed`. */
+  /** Only with `validation_failed` and `card_number_refused`. */
   fields?: FieldProblem[]
   requestId: string
 }
 
-/** Every code an answer can carry, and the one place that gives it a status and a title (RFC 9457). */
+/** Every error code with its status and title (RFC 9457). */
 const PROBLEMS = {
   validation_failed: [400, 'The request is not valid'],
   malformed_body: [400, 'The body is not valid JSON'],
   bad_request: [400, 'The request is not valid'],
-  card_number_refused: [400, 'Card numbers are not taken here'],
+  card_number_refused: [400, 'Card numbers are not accepted here'],
   rail_not_offered: [400, 'This way of paying is not offered here'],
   password_too_common: [400, 'The password is too easy to guess'],
   invalid_signature: [400, 'The signature does not match'],
-  not_signed_in: [401, 'Nobody is signed in'],
+  not_signed_in: [401, 'You are not signed in'],
   session_conflict: [401, 'The browser sent two sessions'],
-  token_required: [401, 'The token is missing or not right'],
-  invalid_code: [401, 'The code is not right'],
-  invalid_credentials: [401, 'The mailbox or the password is not right'],
+  token_required: [401, 'The token is missing or wrong'],
+  invalid_code: [401, 'The code is wrong'],
+  invalid_credentials: [401, 'The mailbox or the password is wrong'],
   payment_declined: [402, 'The payment was declined'],
   download_link_invalid: [403, 'The link is not valid'],
   download_link_expired: [403, 'The link has expired'],
@@ -34,17 +34,17 @@ const PROBLEMS = {
   origin_not_allowed: [403, 'This origin is not allowed'],
   local_only: [403, 'This answers only on the machine itself'],
   recent_sign_in_required: [403, 'Please sign in again first'],
-  wrong_password: [403, 'The present password is not right'],
+  wrong_password: [403, 'The current password is wrong'],
   not_found: [404, 'There is nothing here'],
   product_not_found: [404, 'The product was not found'],
   file_not_found: [404, 'The file was not found'],
   order_not_found: [404, 'The order was not found'],
   payment_not_found: [404, 'The payment was not found'],
-  code_not_found: [404, 'No code is waited for'],
+  code_not_found: [404, 'This browser waits for no code'],
   session_not_found: [404, 'The session was not found'],
   discount_not_found: [404, 'The discount was not found'],
   identity_not_found: [404, 'The linked account was not found'],
-  idp_not_configured: [404, 'There is no identity provider here'],
+  idp_not_configured: [404, 'No identity provider is configured'],
   upload_not_found: [404, 'The upload was not found'],
   method_not_allowed: [405, 'The method is not allowed here'],
   product_has_no_files: [409, 'The product has no files'],
@@ -57,38 +57,38 @@ const PROBLEMS = {
   payment_closed: [409, 'The payment can no longer be made'],
   order_not_paid: [409, 'The order is not paid'],
   order_not_refundable: [409, 'The order cannot be refunded'],
-  refund_too_large: [409, 'The refund is larger than what is left'],
-  upload_offset_differs: [409, 'The upload is at another place'],
+  refund_too_large: [409, 'The refund is larger than the refundable amount'],
+  upload_offset_differs: [409, 'The upload is at another offset'],
   upload_finished: [409, 'The upload is finished'],
-  email_change_over: [410, 'The change of address is over'],
-  upload_expired: [410, 'The upload was given up'],
-  length_required: [411, 'The length is not known'],
+  email_change_over: [410, 'The change of address has ended'],
+  upload_expired: [410, 'The upload has expired'],
+  length_required: [411, 'The length is missing'],
   tus_version_unsupported: [412, 'The version of tus is not supported'],
   file_too_large: [413, 'The file is too large'],
   quota_exceeded: [413, 'There is no room left for this seller'],
-  checksum_mismatch: [422, 'The file is not what was sent'],
-  upload_in_progress: [423, 'The upload is under way elsewhere'],
+  checksum_mismatch: [422, 'The file differs from what was sent'],
+  upload_in_progress: [423, 'Another request is writing this upload'],
   discount_not_valid: [422, 'The code is not valid'],
   amount_too_small: [422, 'The amount is too small'],
   image_not_readable: [422, 'The picture cannot be read'],
   amount_not_payable: [422, 'This price cannot be paid here'],
   cannot_take_payment: [422, 'The seller cannot take this payment now'],
-  precondition_failed: [412, 'The file is not the one that was asked for'],
+  precondition_failed: [412, 'The file is not the requested one'],
   changed_meanwhile: [412, 'It was changed in the meantime'],
   body_too_large: [413, 'The body is too large'],
   image_too_large: [413, 'The picture is too large'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'The content type is not supported'],
   range_not_satisfiable: [416, 'The range is not satisfiable'],
-  misdirected_request: [421, 'The address is not one of this service'],
+  misdirected_request: [421, 'The host name does not belong to this service'],
   headers_too_large: [431, 'The headers are too large'],
   rate_limited: [429, 'Too many requests'],
   internal_error: [500, 'Something went wrong on our side'],
   sign_in_busy: [503, 'Too many people are signing in'],
-  images_busy: [503, 'Too many pictures are being made'],
+  images_busy: [503, 'Too many pictures are being processed'],
   idp_unavailable: [503, 'The identity provider does not answer'],
   processor_unavailable: [503, 'The payment cannot be started right now'],
-  payment_unknown: [503, 'The payment is not known here yet'],
+  payment_unknown: [503, 'The payment is not known yet'],
   storage_unavailable: [503, 'The files cannot be reached right now'],
   database_unavailable: [503, 'The service is busy, please try again'],
   shutting_down: [503, 'The service is restarting, please try again'],
@@ -104,7 +104,7 @@ export interface FieldProblem {
 /** An expected "no", with a code that stays the same from version to version. */
 export class Refusal extends Error {
   readonly code: ProblemCode
-  /** With `validation_failed`, and with `card_number_refused` where it is a member of the body or a header. */
+  /** With `validation_failed`, and with `card_number_refused` when the number is in the body or in a header. */
   readonly fields: FieldProblem[] | undefined
   readonly retryAfterSeconds: number | undefined
   /** The limit that was reached. */
@@ -141,9 +141,9 @@ export function problemOf(refusal: Refusal, requestId: string): Problem {
   }
 }
 
-/** What the HTTP library itself refuses, by its status, in our words. */
+/** Our codes for the refusals of the HTTP library, by status. */
 const BY_STATUS: Record<number, ProblemCode> = {
-  // a folder among the pages' files: that it is one is nobody's business
+  // the file server refuses a folder with 403, but clients need not know that it is a folder
   403: 'not_found',
   404: 'not_found',
   405: 'method_not_allowed',

@@ -11,13 +11,13 @@ import { isBearer } from './tokens.ts'
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 const READY_TIMEOUT_MS = 2_000
-/** Anybody may ask, as often as they like, over connections that payments need: so long one answer is everybody's. */
-const READY_KEPT_MS = 500
+/** /readyz has no limit and uses connections that payments need. So all requests within this time share one answer. */
+const READY_CACHE_MS = 500
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can do its work, so a load balancer may send requests. `/metrics`: Prometheus'
- * text format, for who has `metricsToken`. Without one only this machine reads it, and no machine where `isPublic`: a proxy on the
- * same machine that says nothing of whom it asks for would hand it to everybody.
+ * `/healthz` tells that the process answers. `/readyz` tells that it can do its work, so that a load balancer may send requests.
+ * `/metrics` is in Prometheus' text format, for holders of `metricsToken`. Without a token only this machine may read it, and where
+ * `isPublic` not even this machine: a proxy on it that adds no forwarding header would publish the metrics.
  */
 export function healthRoutes(
   server: Server,
@@ -51,13 +51,13 @@ export function healthRoutes(
     done()
   })
 
-  // a connection that is kept open would carry its next request into the end
+  // on a connection that stays open, the client's next request could fail because the service has ended
   server.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing()) reply.header('connection', 'close')
     done()
   })
 
-  const askDatabase = sharedAnswer(() => sql`select 1`.execute(db), READY_KEPT_MS)
+  const askDatabase = sharedAnswer(() => sql`select 1`.execute(db), READY_CACHE_MS)
   const schema = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }
   server.get(
     '/healthz',
@@ -95,10 +95,10 @@ export function healthRoutes(
   })
 }
 
-/** Asks once at a time for however many want to know, and keeps what was answered, a failure too, for `keptMs`. */
+/** Calls `ask` at most once at a time. All callers share its answer, also a failure, for `cacheMs`. */
 export function sharedAnswer<T>(
   ask: () => Promise<T>,
-  keptMs: number,
+  cacheMs: number,
   now = () => performance.now(),
 ): () => Promise<T> {
   let answer: Promise<T> | undefined
@@ -106,15 +106,15 @@ export function sharedAnswer<T>(
   return () => {
     if (answer && now() < goodUntil) return answer
     goodUntil = Number.POSITIVE_INFINITY
-    answer = ask().finally(() => (goodUntil = now() + keptMs))
-    // whoever asked may have gone on meanwhile
+    answer = ask().finally(() => (goodUntil = now() + cacheMs))
+    // the caller may have stopped waiting, and an unhandled rejection would end the process
     answer.catch(() => {})
     return answer
   }
 }
 
 function register(registry: Registry, { name, help, labels = [], isCounter = false, read }: Measure): void {
-  // what is not known is no number, and no reason to tell nothing else
+  // a measure that cannot be read is NaN, so that the other measures still appear
   const samples = async () => {
     const found = (await read().catch(() => undefined)) ?? Number.NaN
     return typeof found === 'number' ? [{ labels: {}, value: found }] : found

@@ -27,18 +27,18 @@ import {
 import type { TrustedProxy } from './settings.ts'
 
 const BODY_LIMIT_BYTES = 64 * 1024
-/** Who sends slower than this is holding a connection, not making a request. */
+/** A client that takes longer holds a connection instead of making a request. */
 const HEADERS_TIMEOUT_MS = 10_000
-/** Where the world reaches us: an office behind one address, each of its browsers with six. */
+/** The limit on the internet: an office can be behind one address, and each of its browsers opens six connections. */
 export const CONNECTIONS_OF_A_NETWORK = 256
-/** A reader that takes nothing for so long is gone, or holds us up. A download can be resumed. */
+/** A client that reads nothing for this long is gone, or only holds the connection. A download can be resumed. */
 const READ_SILENCE_MS = 60_000
-/** Longer than a proxy in front keeps its connections, so that it never reuses one we are closing. */
+/** Longer than a proxy in front keeps its connections, so that it never reuses one that we are closing. */
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
 const EXPOSED_HEADERS =
   'etag, tus-resumable, upload-offset, upload-length, upload-expires, till-file, location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
-/** OPTIONS without what a browser adds is answered like a preflight: there is nothing to refuse. */
+/** The answer to every OPTIONS request. One without a browser's headers gets it too, since there is nothing to refuse. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
@@ -49,7 +49,7 @@ const PREFLIGHT_HEADERS = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Not counted as its network's requests: a probe, or what a processor sends and signs. */
+    /** Requests do not count against their network's budget. For probes, and for notifications, which a processor signs. */
     unmetered?: boolean
   }
 }
@@ -58,19 +58,19 @@ export interface HttpOptions {
   log: Log
   trustProxy: TrustedProxy
   hosts: HostOptions
-  /** How many requests a network may make. Absent: as many as it likes. */
+  /** How many requests a network may make. Absent: no limit. */
   requests?: Limit | undefined
-  /** How many connections a network may have at once. Absent: as many as it likes. */
+  /** How many connections a network may have at once. Absent: no limit. */
   connections?: number | undefined
-  /** Where the pages are: the only origin that may send a session along. */
+  /** The address of the pages, the only origin that may send a session along. */
   appUrl: string
   /** Paths any origin may call, without credentials: what a shop's own site needs. */
   openPaths: RegExp
-  /** The cookie that makes a request somebody's own: another site's page must not be able to send it along. */
+  /** The name of the session cookie. Another site's page must not be able to act with a seller's session. */
   sessionCookie: string
-  /** For how long a reader may take nothing of an answer. */
+  /** How long a client may read nothing of an answer. */
   readSilenceMs?: number
-  /** How much of a streamed body must come in what time. */
+  /** The slowest accepted speed of a streamed body. */
   uploadFloor?: Floor
 }
 
@@ -78,7 +78,7 @@ const UNSAFE = /^(?:POST|PUT|PATCH|DELETE)$/
 
 export type Server = Awaited<ReturnType<typeof newServer>>
 
-/** A server with everything that is the same for all routes: safe headers, CORS, strict JSON, problems, one log line a request. */
+/** A server with all that its routes share: safe headers, CORS, strict JSON, problems, and one log line a request. */
 export async function newServer(options: HttpOptions) {
   const { log, trustProxy, hosts, requests, connections, appUrl, openPaths, sessionCookie } = options
   const { readSilenceMs = READ_SILENCE_MS, uploadFloor } = options
@@ -87,13 +87,13 @@ export async function newServer(options: HttpOptions) {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: believedHops(trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,
-    // bodies.ts: the platform's own knows no exception, and large files are one
+    // bodies.ts has the timeout instead, because Node's own has no exception for large files
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     genReqId: newRequestId,
-    // nothing is logged through a request that a logger of its own would add to
+    // requests need no logger of their own
     childLoggerFactory: (logger) => logger,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -136,7 +136,7 @@ export async function newServer(options: HttpOptions) {
   }
   const refusalOfHost = hostGuard(hosts)
   const budget = newBudget(requests)
-  // these hooks run for every request, so they are of the cheap kind that makes no promise
+  // these hooks run for every request, so they take a callback, which is cheaper than a promise
   server.addHook('onRequest', (request, reply, done) => {
     enforceBodyTimeout(request, {
       isAnswered: () => reply.sent || reply.raw.headersSent,
@@ -148,17 +148,17 @@ export async function newServer(options: HttpOptions) {
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
     const misdirected = refusalOfHost(request)
     if (misdirected) return done(misdirected)
-    // before the head and the body are searched, and before anything asks who this is
+    // before the more expensive search for card numbers, and before authentication
     const counted = request.routeOptions.config?.unmetered ? undefined : budget(networkOf(request.ip))
     if (counted && !counted.within) return done(refusalBeyond(counted, 'Too many requests. Please wait a little.'))
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
     if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
-      return done(new Refusal('origin_not_allowed', 'Only our own pages may ask for this.'))
+      return done(new Refusal('origin_not_allowed', 'Only our own pages may make this request.'))
     if (request.method !== 'OPTIONS') return done()
     void reply.headers(PREFLIGHT_HEADERS).code(204).send()
   })
 
-  // as long as some of it is taken, however slowly, the time begins anew
+  // the timeout starts again whenever the client reads some of the answer
   server.addHook('onSend', (_request, reply, _payload, done) => {
     reply.raw.setTimeout(readSilenceMs, () => reply.raw.destroy())
     done()
@@ -171,12 +171,12 @@ export async function newServer(options: HttpOptions) {
   let closing = false
   server.addHook('preClose', async () => void (closing = true))
   server.addHook('onResponse', (request, reply, done) => {
-    // whatever was answered before all of the body had come
+    // the answer may have been sent before the whole body had arrived
     drainBody(request)
-    // A line that is in use when we close would then stay open, idle, for as long as it is kept alive, and hold up our end.
+    // a connection in use when we close would stay open and idle after its answer, and delay the end of the process
     if (closing) request.raw.socket.end()
     const { method, id } = request
-    // the route's pattern, never the address itself: that holds ids, tokens and mailboxes
+    // logs the route's pattern, never the address itself, which holds ids, tokens and mailboxes
     const line = {
       requestId: id,
       method,
@@ -191,8 +191,8 @@ export async function newServer(options: HttpOptions) {
 }
 
 /**
- * Takes no new request, lets those that run finish, and ends their connections after `mostMs`: a reader that takes nothing of a
- * download would otherwise keep us from ever ending, and all that ends after us too.
+ * Accepts no new requests, lets running requests finish, and ends their connections after `mostMs`. Otherwise a client that stops
+ * reading a download would keep the process from ending.
  */
 export async function closeWithin(server: Server, mostMs: number): Promise<void> {
   const cut = setTimeout(() => server.server.closeAllConnections(), mostMs)
@@ -200,13 +200,16 @@ export async function closeWithin(server: Server, mostMs: number): Promise<void>
   clearTimeout(cut)
 }
 
-/** A browser names the page's origin whenever it changes something. Who has no browser has no session either, or must name it too. */
+/**
+ * Browsers send `Origin` with every request that changes something. A request without `Origin` is no browser's, so it is allowed
+ * unless it carries a session.
+ */
 function isFromOwnPages({ headers }: FastifyRequest, ownOrigin: string, sessionCookie: string): boolean {
   if (headers.origin !== undefined) return headers.origin === ownOrigin
   return !headers.cookie?.split(';').some((cookie) => cookie.trimStart().startsWith(`${sessionCookie}=`))
 }
 
-/** For answers about a person or an order. */
+/** Forbids caching, for answers about a person or an order. */
 export function neverCached(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
 }

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Crockford's base32, lower case: no i, l, o, u, so an id can be read aloud. */
+/** Crockford's base32 in lower case. It has no i, l, o or u, so an id can be read aloud. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
 const RANDOM_BYTES = 10
@@ -8,8 +8,8 @@ const RANDOM_BYTES = 10
 export type IdPrefix = 'sel' | 'prod' | 'file' | 'img' | 'ord' | 'pay' | 'ref' | 'evt' | 'ses' | 'idn' | 'dsc'
 
 /**
- * An id such as `ord_01k…`: 48 bits of time in milliseconds, so that rows of one table lie in the order of their making,
- * then 80 bits from the system's generator, since an order id is half of what opens the downloads.
+ * An id such as `ord_01k…`: 48 bits of time in milliseconds, so that rows of one table lie in order of creation, then 80 random
+ * bits from the system's generator. An order id must not be guessable: with its address it opens the downloads.
  */
 export function newId(prefix: IdPrefix, now = Date.now()): string {
   let id = ''
@@ -17,7 +17,7 @@ export function newId(prefix: IdPrefix, now = Date.now()): string {
     id = ALPHABET[rest % 32]! + id
     rest = Math.floor(rest / 32)
   }
-  // five random bytes are eight characters: no bit is lost and none is biased
+  // five random bytes are exactly eight characters, so no bit is lost or biased
   const bytes = freshBytes(RANDOM_BYTES)
   for (let at = 0; at < RANDOM_BYTES; at += 5) {
     const [a, b, c, d, e] = bytes.subarray(at, at + 5) as unknown as [number, number, number, number, number]
@@ -28,25 +28,25 @@ export function newId(prefix: IdPrefix, now = Date.now()): string {
   return `${prefix}_${id}`
 }
 
-/** When an id was made, in milliseconds; undefined for a text that is none. */
+/** The creation time of an id in milliseconds, or undefined when the text is no id. */
 export function timeOfId(prefix: IdPrefix, id: string): number | undefined {
   if (!isId(prefix, id)) return undefined
   const time = id.slice(prefix.length + 1, prefix.length + 1 + TIME_CHARACTERS)
   return [...time].reduce((ms, character) => ms * 32 + ALPHABET.indexOf(character), 0)
 }
 
-/** The system's generator takes much the same time for ten bytes as for thousands, so they are fetched in advance. */
+/** The system's generator needs about the same time for ten bytes as for thousands, so bytes are fetched in advance. */
 const pool = new Uint8Array(4096)
 let used = pool.length
 
-/** Random bytes that nobody had before and nobody will have again. */
+/** Random bytes. No byte is given out twice. */
 export function freshBytes(count: number): Uint8Array {
   if (used + count > pool.length) {
     randomFillSync(pool)
     used = 0
   }
   const bytes = pool.slice(used, used + count)
-  // what was given out is not kept
+  // no copy of a secret stays in memory
   pool.fill(0, used, used + count)
   used += count
   return bytes
@@ -55,6 +55,6 @@ export function freshBytes(count: number): Uint8Array {
 /** A JSON-schema pattern for the ids of one kind. */
 export const idPattern = (prefix: IdPrefix): string => `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`
 
-/** Whether a text can be an id of that kind. What cannot never reaches the database, which holds no NUL, for one. */
+/** Whether a text has the form of an id. Other texts must not reach the database, which fails on a NUL character, for example. */
 export const isId = (prefix: IdPrefix, text: string): boolean =>
   text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1))

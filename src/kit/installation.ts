@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { CannotStart, troubleWith } from './cannot-start.ts'
+import { CannotStart, folderProblem } from './cannot-start.ts'
 import type { Db } from './database.ts'
 import { type Log, errorForLog } from './log.ts'
 import { derivedKey } from './signing.ts'
@@ -17,13 +17,13 @@ export interface Installed {
   readonly s3: S3Settings | undefined
 }
 
-/** The key under which a storage says to which database it belongs. */
+/** The key under which a storage names the database that it belongs to. */
 export const STORAGE_ID = 'till-storage-id'
 
 /**
- * Opens the storage, and makes sure that it and the secret are those of this database: a second instance with others would refuse
- * the links of the first one, and have none of its files. A list of secrets that holds the database's own is accepted, and from then
- * on its first one counts: so a secret is rotated.
+ * Opens the storage and checks that the storage and the secret belong to this database. An instance with another secret would refuse
+ * the links of the other instances, and one with another storage would lack their files. To rotate the secret, the operator lists a
+ * new one before the database's own: the list is accepted, and the database then expects its first secret.
  */
 export async function openInstallation(db: Db, installed: Installed, log: Log): Promise<Storage> {
   const storage = await openedStorage(installed)
@@ -32,10 +32,10 @@ export async function openInstallation(db: Db, installed: Installed, log: Log): 
   await sql`
     insert into installation (secret_fingerprint, storage_id) values (${own}, ${randomBytes(16).toString('hex')})
     on conflict do nothing`.execute(db)
-  // its few bytes are no file of a seller's, and find room on a disk that takes no more of those
+  // without a reserve, because the marker's few bytes must fit on a disk that accepts no more files of sellers
   const marked = await openedStorage({ ...installed, storageReserveBytes: 0 })
-  // The row is locked until the first storage is confirmed: of two first instances with different files the second waits, and is
-  // then refused. Once it is confirmed, one instance's slow storage holds up no other.
+  // The row stays locked until the first storage is confirmed. So when two first instances start with different storages, the second
+  // waits and is refused. Later checks run without the lock, so that one instance's slow storage does not delay the others.
   const known = await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string; confirmed: boolean }>`
       update installation set secret_fingerprint = ${own}
@@ -53,8 +53,8 @@ export async function openInstallation(db: Db, installed: Installed, log: Log): 
 }
 
 const OTHER_SECRET =
-  'SECRET: this database was used with another secret. Set SECRET (or the file "secret" in DATA_DIR) as the other instances have it. ' +
-  'If that is lost, "npm run adopt -- secret" lets the database take this one; links, codes and sessions given so far end.'
+  'SECRET: this database was used with another secret. Set SECRET (or the file "secret" in DATA_DIR) as on the other instances. ' +
+  'If that secret is lost, "npm run adopt -- secret" makes the database accept this one; existing links, codes and sessions then end.'
 
 async function checkStorage(
   storage: Storage,
@@ -68,22 +68,22 @@ async function checkStorage(
     found = await storageIdOf(storage, { deniedIsMissing: !confirmed })
     if (!found && !confirmed) found = await writeStorageId(storage, id)
   } catch (error) {
-    // A storage that was right before may be away for a moment. Sales go on without it, and downloads say that they must wait
+    // A confirmed storage may be unreachable for a moment. The service starts without it: sales go on, and downloads ask to wait.
     if (!confirmed || isRefusal(error)) throw storageTrouble(installed, error)
-    return log.warn(errorForLog(error), 'the storage cannot be reached, and is taken for the right one')
+    return log.warn(errorForLog(error), 'the storage cannot be reached; the service starts without checking it')
   }
   if (found === id) return
   const says = found ? 'belongs to another database' : 'does not hold the files of this database'
   throw new CannotStart(
-    `STORAGE_URL: ${place} ${says}. Set STORAGE_URL (or DATA_DIR, or DATABASE_URL) as the other instances have it, or put back what is missing. ` +
-      'If the files were moved there on purpose, "npm run adopt -- storage" lets the database take it.',
+    `STORAGE_URL: ${place} ${says}. Set STORAGE_URL (or DATA_DIR, or DATABASE_URL) as on the other instances, or restore the missing files. ` +
+      'If you moved the files there on purpose, "npm run adopt -- storage" makes the database accept it.',
   )
 }
 
 /**
- * The text that says to which database a storage belongs; undefined where it says nothing. Amazon answers AccessDenied for an
- * object that is not there where the keys may not list the bucket, and also where the keys have lost their right to read. So only
- * where the object need not be there yet (`deniedIsMissing`) does that answer mean that it is missing.
+ * The id of the database that a storage belongs to, or undefined when the storage names none. Amazon answers AccessDenied when the
+ * keys may not list the bucket and the object does not exist, and also when the keys may not read the object. So AccessDenied means
+ * a missing object only while the marker may not have been written yet (`deniedIsMissing`).
  */
 export async function storageIdOf(storage: Storage, { deniedIsMissing = false } = {}): Promise<string | undefined> {
   try {
@@ -96,7 +96,7 @@ export async function storageIdOf(storage: Storage, { deniedIsMissing = false } 
   }
 }
 
-/** Writes it, and returns what can be read then. */
+/** Writes the id, and returns the id that the storage then holds. */
 export async function writeStorageId(storage: Storage, id: string): Promise<string | undefined> {
   await storage.put(STORAGE_ID, Readable.from([Buffer.from(`${id}\n`)]))
   return storageIdOf(storage)
@@ -110,18 +110,18 @@ async function openedStorage(installed: Installed): Promise<Storage> {
   }
 }
 
-/** Whether the store itself has said no, as opposed to not answering, or answering that it has trouble of its own. */
+/** Whether the store refused the request. False when it did not answer or had an error of its own. */
 const isRefusal = (error: unknown): boolean => {
   const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: string }
   const answered = $metadata?.httpStatusCode
-  if (answered !== undefined) return answered < SERVER_TROUBLE
+  if (answered !== undefined) return answered < SERVER_ERROR
   return ['EACCES', 'EPERM', 'ENOTDIR', 'EROFS'].includes(code ?? '')
 }
-const SERVER_TROUBLE = 500
+const SERVER_ERROR = 500
 
-/** The wrong setting by its name, as far as the store's answer tells. */
+/** Names the setting that is probably wrong, judging by the store's answer. */
 function storageTrouble(installed: Installed, error: unknown): unknown {
-  if (!installed.s3) return troubleWith('STORAGE_URL', installed.storageDir, error)
+  if (!installed.s3) return folderProblem('STORAGE_URL', installed.storageDir, error)
   const {
     name = '',
     message = '',
@@ -135,7 +135,7 @@ function storageTrouble(installed: Installed, error: unknown): unknown {
   const setting = isKey ? 'S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY' : 'STORAGE_URL'
   const answer = $metadata?.httpStatusCode ? `${name}, ${$metadata.httpStatusCode}` : (code ?? (message || name))
   return new CannotStart(
-    `${setting}: ${placeOf(installed)} cannot be used (${answer}): correct the setting, or let the store answer. npm run doctor looks closer.`,
+    `${setting}: ${placeOf(installed)} cannot be used (${answer}): correct the setting, or start the store. "npm run doctor" finds out more.`,
     { cause: error },
   )
 }
@@ -143,6 +143,6 @@ function storageTrouble(installed: Installed, error: unknown): unknown {
 const placeOf = ({ storageDir, s3 }: Installed): string =>
   s3 ? `the bucket ${s3.bucket} at ${s3.endpoint ?? 'Amazon S3'}` : storageDir
 
-/** Says nothing about the secret, and is the same on every instance that has it. */
+/** The same on every instance with this secret, without revealing anything about the secret. */
 export const fingerprint = (secret: string): string =>
   createHmac('sha256', derivedKey(secret, 'fingerprint')).update('installation').digest('hex').slice(0, 32)

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, PgBoss, fromKysely } from 'pg-boss'
 import type pg from 'pg'
 import { type Tx, connect } from './database.ts'
-import { ENDED_OWNERS, newOwner, releaseJobsOf, releaseUnheard, takeJobs } from './jobs/claims.ts'
+import { ENDED_OWNERS, newOwner, releaseJobsOf, releaseUnreceived, takeJobs } from './jobs/claims.ts'
 import { openLine } from './jobs/line.ts'
-import { DropJob, type Handler, TryLater, attempted, settler } from './jobs/outcome.ts'
+import { DropJob, type Handler, TryLater, outcomeRecorder, runAttempt } from './jobs/outcome.ts'
 import { type Slots, runSlots } from './jobs/slots.ts'
 import { jobMeasures } from './jobs/measures.ts'
 import type { Measure } from './measure.ts'
@@ -12,13 +12,13 @@ import { type Log, errorForLog } from './log.ts'
 
 export { DropJob, TryLater }
 
-/** What is done later, or again and again, on the same PostgreSQL: enqueued in the transaction that causes it. */
+/** Background jobs on the same PostgreSQL, added in the transaction that causes them, or run by a schedule. */
 export interface Jobs {
-  /** Enqueues within `tx`: the jobs are there exactly when it commits. */
+  /** Adds jobs within `tx`: they exist exactly when it commits. */
   add(tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void>
   /**
-   * Runs `handler` for every job of `queue`; an error is a try later, as is a `TryLater`; a `DropJob` is the end of it. Each job has
-   * a slot of its own: none waits until another one ends.
+   * Runs `handler` for every job of `queue`. A job whose handler throws is tried again later; after a `DropJob` it is not. Jobs run
+   * in slots: a free slot takes the next job at once, whatever the other slots do.
    */
   on<Data extends object>(
     queue: string,
@@ -26,21 +26,21 @@ export interface Jobs {
     handler: (data: Data, id: string) => Promise<void>,
   ): Promise<void>
   /**
-   * Runs `handler` by the clock (cron, UTC), once over all instances. `formerName` is what an earlier release called the queue: its
-   * schedule ends, since it would go on making jobs that no process takes.
+   * Runs `handler` on a schedule (cron, UTC), once over all instances. `formerName` is the queue's name in an earlier release: its
+   * schedule is removed, because it would go on adding jobs that no process takes.
    */
   every(cron: string, queue: string, handler: () => Promise<void>, formerName?: string): Promise<void>
-  /** Takes no further job: those under way go on. Jobs can still be added. */
+  /** Takes no further jobs. Running jobs go on, and jobs can still be added. */
   rest(): Promise<void>
   stop(): Promise<void>
-  /** How full the queues are, and what became of the jobs. */
+  /** The lengths of the queues, and the outcomes of the jobs. */
   measures?: Measure[]
 }
 
 export interface NewJob {
   data: object
   startAfterSeconds?: number
-  /** After all that came in the ordinary way, whenever that comes. */
+  /** Runs only when no other job of the queue waits. */
   deferrable?: boolean
 }
 
@@ -49,30 +49,30 @@ export interface QueueOptions {
   retries: number
   retryDelaySeconds: number
   retryDelayMaxSeconds: number
-  /** A job that runs longer is taken for lost and given to another. Those of a process that has ended are given away within seconds. */
+  /** A job that runs longer counts as lost, and another process takes it. Jobs of an ended process are released within seconds. */
   expireSeconds: number
   atOnce: number
-  /** How soon a job that was put off, or is to be tried again, is noticed. New ones are announced and start at once. */
+  /** How often the queue is checked for delayed jobs and retries. New jobs are announced and start at once. */
   pollSeconds?: number
 }
 
-/** Longer than any statement of the job library takes, its own migrations included. */
+/** Longer than any statement of the job library, its own migrations included. */
 const QUERY_TIMEOUT_MS = 30_000
 /** A start must not fail because a busy machine takes seconds to open a connection. */
 const CONNECT_TIMEOUT_MS = 30_000
 const SCHEDULED_SECONDS = 300
-/** For taking jobs and saying what became of them. */
+/** For taking jobs and recording their outcomes. */
 const CONNECTIONS = 3
-const SETTLE_AGAIN_MS = 1_000
-/** What runs may finish for so long when the process ends. */
+const RECORD_AGAIN_MS = 1_000
+/** The time that running jobs have to finish when the process ends. */
 const STOP_MS = 8_000
 const DEFAULT_POLL_SECONDS = 10
 
-/** How soon jobs of a process that has ended are given to others. */
+/** How soon the jobs of an ended process are released to others. */
 export interface TakeOver {
-  /** How often each process shows that it lives, and looks for those that do not. */
+  /** How often each process shows that it is alive, and looks for processes that have ended. */
   beatMs: number
-  /** A process whose lock was free in two looks that are so far apart has ended: it had the time to come back. */
+  /** A process has ended when two checks this far apart both find its lock free: it had the time to reconnect. */
   endedAfterMs: number
 }
 const TAKE_OVER: TakeOver = { beatMs: 2_000, endedAfterMs: 5_000 }
@@ -83,15 +83,15 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
     max: 2,
     application_name: 'till-jobs',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // a server that was frozen, or cut off without a word, never answers: the next try takes another connection
+    // a server that was frozen or disconnected never answers; after the timeout the next try uses another connection
     ...({ query_timeout: QUERY_TIMEOUT_MS, keepAlive: true } as object),
-    // finished jobs carry order ids: kept for a day, to look at, and then gone
+    // finished jobs hold order ids, so they are deleted after a day
     maintenanceIntervalSeconds: 600,
   })
   const stop = new AbortController()
   let isAway = false
   const onError = (error: unknown) => {
-    if (!stop.signal.aborted && !isAway) log.warn(errorForLog(error), 'jobs: the database is away')
+    if (!stop.signal.aborted && !isAway) log.warn(errorForLog(error), 'jobs: the database cannot be reached')
     isAway = true
   }
   boss.on('error', onError)
@@ -100,20 +100,20 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
     { ...connection, application_name: 'till-jobs' },
     { connections: CONNECTIONS, onError: () => {} },
   )
-  // what an earlier start has written is read at once, and not written again one by one
+  // one read for all queues, so that a start does not write settings that an earlier start has written
   const defined = new Map((await boss.getQueues()).map((queue) => [queue.name, Object.entries(queue)]))
   const schedules = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]))
   const queues = new Map<string, Slots>()
   const runningIds = () => [...queues.values()].flatMap((slots) => slots.running().map(({ id }) => id))
   const owner = newOwner()
-  const { measures, counted } = jobMeasures(db)
+  const { measures, countOutcome } = jobMeasures(db)
   const seenEnded = new Map<number, number>()
 
   const line = await openLine(
     connection,
     { owner, beatMs: takeOver.beatMs },
     {
-      onNews(queue) {
+      onNewJobs(queue) {
         if (queue === undefined) for (const slots of queues.values()) slots.wake()
         else queues.get(queue)?.wake()
       },
@@ -121,15 +121,15 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
         isAway = false
         const { rows } = await query(ENDED_OWNERS, [owner])
         const ended = new Set(rows.map((row) => row.owner as number))
-        for (const known of seenEnded.keys()) if (!ended.has(known)) seenEnded.delete(known)
+        for (const seen of seenEnded.keys()) if (!ended.has(seen)) seenEnded.delete(seen)
         for (const one of ended) {
           const since = seenEnded.get(one) ?? performance.now()
           seenEnded.set(one, since)
           if (performance.now() - since < takeOver.endedAfterMs) continue
-          const given = await releaseJobsOf(db, boss, one)
-          if (given > 0) log.warn({ given }, 'jobs of a process that has ended were taken over')
+          const released = await releaseJobsOf(db, boss, one)
+          if (released > 0) log.warn({ released }, 'jobs of a process that has ended were released')
         }
-        await releaseUnheard(db, boss, owner, runningIds())
+        await releaseUnreceived(db, boss, owner, runningIds())
       },
       onError,
     },
@@ -154,17 +154,17 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
 
   async function work(queue: string, options: QueueOptions, handler: Handler): Promise<void> {
     await define(queue, options)
-    const settle = settler(boss, db, queue)
+    const record = outcomeRecorder(boss, db, queue)
     const runJob = async (job: Job) => {
-      const outcome = await attempted(queue, job, options.expireSeconds, handler, log)
-      counted(queue, outcome.status)
-      // what is not written down would be done once more, so it is tried while the job is ours
+      const outcome = await runAttempt(queue, job, options.expireSeconds, handler, log)
+      countOutcome(queue, outcome.status)
+      // a job whose outcome is not recorded would run once more, so we try to record it while the job is ours
       for (const end = Date.now() + options.expireSeconds * 1000; Date.now() < end && !stop.signal.aborted;) {
         try {
-          return await settle(job, outcome)
+          return await record(job, outcome)
         } catch (error) {
           onError(error)
-          await sleep(SETTLE_AGAIN_MS, undefined, { ref: false })
+          await sleep(RECORD_AGAIN_MS, undefined, { ref: false })
         }
       }
     }

@@ -1,11 +1,11 @@
 import { Refusal } from './errors.ts'
 
-/** Nothing of ours nests deeper than a handful; what does is not meant for us. */
+/** Our own bodies nest only a few levels deep. */
 const MOST_DEEP = 16
 
 /**
- * Parses a JSON body (RFC 8259). A member given twice is refused: two readers of such a text may each see another value.
- * `__proto__` is refused too, so that nothing made from the body can reach an object's prototype.
+ * Parses a JSON body (RFC 8259). Refuses a body with a duplicate member, because two parsers may read different values from it.
+ * Refuses `__proto__` too, so that no object made from the body can reach a prototype.
  */
 export function parseJson(text: string): unknown {
   let value: unknown
@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
   return value
 }
 
-/** One pass over a text already known to be JSON: every string before a colon is a member's name. */
+/** Checks the members' names in one pass over a valid JSON text: every string before a colon is a name. */
 function checkMembers(text: string): void {
   const open: (Set<string> | undefined)[] = []
   for (let at = 0; at < text.length; at++) {

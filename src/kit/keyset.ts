@@ -3,8 +3,8 @@ import { Refusal } from './errors.ts'
 import { type IdPrefix, isId } from './ids.ts'
 import { limitOf } from './schema.ts'
 
-// Lists are read page by page from where the last one ended: the place is the last row's time, to the microsecond, and its id. What
-// is added or changed meanwhile moves no row into a page twice, nor out of all of them.
+// Keyset pagination: each page begins after the last row of the page before, found by that row's time (to the microsecond) and id.
+// So rows that are added or changed meanwhile never make a page repeat or skip another row.
 
 export interface Place {
   /** Microseconds since 1970: more than a Date holds. */
@@ -19,12 +19,12 @@ export interface Page<Item> {
 
 export const cursorOf = ({ micros, id }: Place): string => Buffer.from(`${micros}.${id}`).toString('base64url')
 
-/** The place that a cursor of ours names, whose id looks as `idPattern` says. Refuses `validation_failed`. */
+/** The place that a cursor names. Its id must match `idPattern`. Refuses `validation_failed`. */
 export function placeOf(cursor: string | undefined, idPattern: string): Place | undefined {
   if (cursor === undefined) return undefined
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   const [, micros, id] = /^(\d{1,16})\.(.+)$/s.exec(text) ?? []
-  // the canonical form only: what is ours is given back as it was
+  // only the canonical form, because clients return our cursors unchanged
   const isOurs =
     id !== undefined && new RegExp(idPattern).test(id) && cursorOf({ micros: Number(micros), id }) === cursor
   if (!isOurs || !Number.isSafeInteger(Number(micros))) throw notOurs()
@@ -32,16 +32,16 @@ export function placeOf(cursor: string | undefined, idPattern: string): Place | 
 }
 
 const notOurs = () =>
-  new Refusal('validation_failed', 'The cursor is not one of this list.', {
-    fields: [{ path: 'cursor', message: 'is the nextCursor of the page before, as it was' }],
+  new Refusal('validation_failed', 'The cursor does not belong to this list.', {
+    fields: [{ path: 'cursor', message: 'must be the nextCursor of the page before, unchanged' }],
   })
 
-/** For a query: a column's time as `micros`, and back. */
+/** SQL that turns a column's time into `micros`, and back. */
 export const microsOf = (column: string) => sql<number>`(extract(epoch from ${sql.ref(column)}) * 1000000)::bigint`
 export const timeOf = (micros: number) =>
   sql<Date>`(timestamptz 'epoch' + ${micros}::double precision * interval '1 microsecond')`
 
-/** A page of what was read, one row more than it has: the further row says that there is another page. */
+/** Makes a page of at most `limit` rows. The caller reads one row more, which tells whether there is another page. */
 export function pageOf<Row extends Place, Item>(
   rows: readonly Row[],
   limit: number,
@@ -52,7 +52,7 @@ export function pageOf<Row extends Place, Item>(
   return { items: shown.map(view), nextCursor: last ? cursorOf(last) : null }
 }
 
-/** All pages, one after the other, each read when the one before it is used up. */
+/** Yields all pages in order. Each page is read when the caller has finished the page before. */
 export async function* allPages<Row extends Place>(
   read: (after: Place | undefined, limit: number) => Promise<Row[]>,
   { after, limit }: { after: Place | undefined; limit: number },
@@ -64,7 +64,7 @@ export async function* allPages<Row extends Place>(
   }
 }
 
-/** Of a list in the order of its ids, which lie in the order of their making: after which one, and how many. Refuses `validation_failed`. */
+/** For a list in order of its ids: the id after which the page begins, and its size. Refuses `validation_failed`. */
 export function afterId(
   prefix: IdPrefix,
   { cursor, limit }: { cursor?: string | undefined; limit?: string | undefined },
@@ -74,7 +74,7 @@ export function afterId(
   return { after, limit: limitOf(limit) }
 }
 
-/** A page of such a list, of one row more than it has. */
+/** Makes a page of a list in order of its ids. The caller reads one row more than `limit`. */
 export function pageById<Row extends { id: string }>(rows: readonly Row[], limit: number): Page<Row> {
   const items = rows.slice(0, limit)
   return { items, nextCursor: rows.length > limit ? Buffer.from(items.at(-1)!.id).toString('base64url') : null }

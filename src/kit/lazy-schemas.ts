@@ -5,23 +5,23 @@ import type { FastifyValidationResult } from 'fastify/types/schema.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Compiles the schemas that no request has needed yet, and says how many: one that cannot be compiled throws. */
+    /** Compiles the schemas that no request has needed yet, and returns their number. Throws when a schema cannot be compiled. */
     compileSchemas(): number
-    /** Those that the schemas compiled so far hold what clients send against. */
+    /** The patterns of all schemas that were compiled so far. */
     schemaPatterns: ReadonlySet<string>
   }
 }
 
-/** What a client sends is taken as it is: no text made a number, nothing removed, nothing filled in. */
+/** Clients' data stay as they are: no type conversion, no removed members, no defaults. */
 const STRICT = { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true }
 
-/** How long a text may be whose schema gives it a pattern and no length: ids, hashes, codes and moments are shorter. */
+/** The longest text for a schema that has a pattern and no `maxLength`. Ids, hashes, codes and times are shorter. */
 const LONGEST_WITHOUT_LIMIT = 1000
 
 /**
- * `pattern`, but on a text that its schema allows to be so long. All that is wrong with a request is named at once, so the library
- * would match a text that is far too long as well, before anybody is asked who they are: a pattern that is a little slow would then
- * hold up everybody. A text that is not matched here is refused for its length.
+ * Replaces the keyword `pattern` with one that skips texts longer than their schema allows; those are refused for their length. A
+ * request's problems are reported all together, so the library would match even a huge text, before the sender is authenticated.
+ * With a slightly slow pattern that would block the process.
  */
 const boundPatterns =
   (patterns: Set<string>) =>
@@ -47,8 +47,8 @@ const boundPatterns =
     })
 
 /**
- * What Fastify makes of each schema is made when the first request needs it: some 200 of them are half of what a start costs,
- * and most routes wait long for their first request.
+ * Compiles each schema when the first request needs it. Compiling all of them, about 200, would take half of the start, and most
+ * routes wait long for their first request.
  */
 export function compileLazily(
   server: Pick<FastifyInstance, 'setValidatorCompiler' | 'setSerializerCompiler' | 'decorate'>,
@@ -84,8 +84,8 @@ export function compileLazily(
   })
   server.decorate('schemaPatterns', patterns)
   server.decorate('compileSchemas', () => {
-    const left = [...waiting]
-    for (const get of left) get()
-    return left.length
+    const uncompiled = [...waiting]
+    for (const get of uncompiled) get()
+    return uncompiled.length
   })
 }

@@ -5,16 +5,16 @@ import net from 'node:net'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
 
-/** So many in so many seconds. */
+/** At most `count` uses in `seconds`. */
 export interface Limit {
   count: number
   seconds: number
 }
 
-/** How many keys this process remembers at most: the least recently used is forgotten first. */
+/** The most keys that this process remembers. It forgets the oldest first. */
 const MOST_KEYS = 50_000
 
-/** Limits of one process, in memory: for what costs work, but guards no secret. */
+/** Limits in the memory of this process, for routes that cost work but guard no secret. */
 export async function registerLimits(server: FastifyInstance): Promise<void> {
   await server.register(rateLimit, {
     global: false,
@@ -29,7 +29,7 @@ export async function registerLimits(server: FastifyInstance): Promise<void> {
   })
 }
 
-/** The route option that holds requests to `limit`: for each address (an IPv6 subscriber's /64 is one), or for each `keyOf`. */
+/** The route option that limits requests, for each address (an IPv6 /64 counts as one) or for each `keyOf`. */
 export function limited(
   limit: Limit | undefined,
   keyOf?: (request: FastifyRequest) => string,
@@ -39,10 +39,10 @@ export function limited(
     : {}
 }
 
-/** How much of a budget one more request leaves; undefined where there is no limit. */
+/** Counts one more request of a network. Undefined when there is no limit. */
 export type Budget = (network: string) => Counted | undefined
 
-/** Counts the requests of each network in this process, in a fixed span of time each: for what must be cheaper than what it guards. */
+/** Counts the requests of each network in this process, in fixed spans of time. It is cheap, because it runs for every request. */
 export function newBudget(limit: Limit | undefined): Budget {
   if (!limit) return () => undefined
   const spans = new Map<string, { count: number; until: number }>()
@@ -51,7 +51,7 @@ export function newBudget(limit: Limit | undefined): Budget {
     let span = spans.get(network)
     if (!span || span.until <= now) {
       spans.delete(network)
-      // the oldest goes first, and has most likely ended
+      // removes the oldest span, which has most likely ended
       if (spans.size >= MOST_KEYS) spans.delete(spans.keys().next().value!)
       spans.set(network, (span = { count: 0, until: now + limit.seconds * 1000 }))
     }
@@ -61,7 +61,7 @@ export function newBudget(limit: Limit | undefined): Budget {
   }
 }
 
-/** One more use of `key`. `grows`: who overruns it again and again waits longer and longer. */
+/** One more use of `key`. With `grows`, the wait doubles with each overrun. */
 export interface Use {
   key: string
   limit: Limit
@@ -70,20 +70,20 @@ export interface Use {
 
 export interface Counted {
   within: boolean
-  /** How many more are allowed now. */
+  /** How many more uses are allowed now. */
   left: number
-  /** Until the count begins anew. */
+  /** Seconds until the count starts again. */
   resetSeconds: number
   limit: Limit
 }
 
-/** Sixteen times the limit's own span, at most. */
+/** The longest pause is sixteen times the limit's own span. */
 const MOST_DOUBLINGS = 4
 const OVERRUNS_FORGOTTEN = '1 day'
 
 /**
- * Counts uses over all instances, in one statement, for what guards a secret; says of each whether it is still within its
- * limit. Keys that occur more than once are counted in their order.
+ * Counts uses over all instances in one statement, for limits that guard a secret. Returns for each use whether it is within its
+ * limit. Several uses of the same key count in their order.
  */
 export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]> {
   const sums = new Map<string, { times: number; seconds: number }>()
@@ -92,7 +92,7 @@ export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]
     sums.set(key, sum)
     return sum.times
   })
-  // in one order everywhere, so that two statements never wait for each other
+  // the same order everywhere, so that two statements never deadlock
   const keys = [...sums.keys()].sort()
   const column = (name: 'times' | 'seconds') => keys.map((key) => sums.get(key)![name])
   const { rows } = await sql<CountRow>`
@@ -111,8 +111,8 @@ export async function countUses(db: Db, uses: readonly Use[]): Promise<Counted[]
 }
 
 /**
- * Counts one use, and then another unless the first is beyond its limit, in one statement for who waits for it. The keys are
- * locked in this order, in which giveBack() takes them too.
+ * Counts one use, and then the other unless the first is beyond its limit. It is one statement, because a person waits for it. It
+ * locks the keys in this order, as giveBack() does.
  */
 export async function countOneThenOther(db: Db, one: Use, other: Use): Promise<Counted[]> {
   const { rows } = await sql<CountRow>`
@@ -142,15 +142,15 @@ const ADDED = sql`
     overruns = case when l.until < clock_timestamp() - ${OVERRUNS_FORGOTTEN}::interval then 0 else l.overruns end
   returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as left`
 
-/** What the count after a use says of it. */
+/** Judges a use by the count after it. */
 async function judged(db: Db, { key, limit, grows }: Use, { count, left }: CountRow): Promise<Counted> {
   const resetSeconds = grows && count === limit.count + 1 ? await pause(db, key, limit) : Math.max(1, left)
   return { within: count <= limit.count, left: Math.max(0, limit.count - count), resetSeconds, limit }
 }
 
 /**
- * Counts for each of `items` one use after the other, and stops at the first that is beyond its limit: who is over the first
- * uses nothing up of what follows. One statement for each of `uses`, however many items there are.
+ * Counts the uses of each item one after the other, and stops at the first that is beyond its limit, so that a refused item uses up
+ * nothing of the limits that follow. It runs one statement for each of `uses`, however many items there are.
  */
 export async function countInTurn<Item>(
   db: Db,
@@ -173,7 +173,7 @@ export async function countInTurn<Item>(
   return counted
 }
 
-/** Whether one more use would be within its limit. Counts nothing, and leaves no row for a key that has none. */
+/** Tells whether one more use would be within its limit. It counts nothing and makes no row. */
 export async function lookAtUse(db: Db, { key, limit }: Use): Promise<Counted> {
   const { rows } = await sql<{ count: number; left: number }>`
     select count, ceil(extract(epoch from until - clock_timestamp()))::int as left
@@ -182,7 +182,7 @@ export async function lookAtUse(db: Db, { key, limit }: Use): Promise<Counted> {
   return { within: count < limit.count, left: Math.max(0, limit.count - count), resetSeconds: Math.max(1, left), limit }
 }
 
-/** The pause after an overrun: the limit's own span, then twice that, then four times. */
+/** The pause after an overrun: the limit's own span, doubled with each further overrun. */
 async function pause(db: Db, key: string, { seconds }: Limit): Promise<number> {
   const { rows } = await sql<{ left: number }>`
     update limits set overruns = overruns + 1,
@@ -192,7 +192,7 @@ async function pause(db: Db, key: string, { seconds }: Limit): Promise<number> {
   return rows[0]?.left ?? seconds
 }
 
-/** Takes back what was counted for a try that turned out right. The keys are locked in their order. */
+/** Takes back the counts of a try that turned out right. It locks the keys in their order. */
 export async function giveBack(db: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
   await sql`
@@ -201,7 +201,7 @@ export async function giveBack(db: Db, keys: readonly string[]): Promise<void> {
     update limits l set count = l.count - 1 from held where l.key = held.key and l.count > 0`.execute(db)
 }
 
-/** A refusal when one of them is beyond its limit, with the longest of their pauses. */
+/** Refuses `rate_limited` when a use is beyond its limit, with the longest of their pauses. */
 export function refuseBeyond(counted: readonly Counted[], detail: string): void {
   const beyond = counted.filter(({ within }) => !within).sort((a, b) => b.resetSeconds - a.resetSeconds)[0]
   if (beyond) throw refusalBeyond(beyond, detail)
@@ -210,7 +210,7 @@ export function refuseBeyond(counted: readonly Counted[], detail: string): void 
 export const refusalBeyond = ({ resetSeconds, limit }: Counted, detail: string): Refusal =>
   new Refusal('rate_limited', detail, { retryAfterSeconds: resetSeconds, limitCount: limit.count })
 
-/** Who asks, as far as the address tells: an IPv6 subscriber has 2^64 addresses, so the first half of one is counted. */
+/** The network of an address. An IPv6 subscriber has 2^64 addresses, so the first half of the address is the network. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped || !net.isIPv6(address)) return mapped ?? address
@@ -225,13 +225,13 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The /48 that an IPv6 network is part of: a subscriber is often given a /56 or a /48 and has as many networks as that holds.
- * Others can share it, so it is counted beside the network and allows more. Undefined for IPv4.
+ * The /48 of an IPv6 network, or undefined for IPv4. A subscriber often has a whole /56 or /48, and so many networks. Subscribers can
+ * share a /48, so its limit is counted beside the network's and allows more.
  */
 export const siteOf = (network: string): string | undefined =>
   network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined
 
-/** Forgets the counts whose time is over, and who overran them once a day has passed. */
+/** Deletes counts that have ended, and overruns after a day. */
 export async function sweepLimits(db: Db): Promise<void> {
   await sql`
     delete from limits

@@ -1,19 +1,19 @@
 // @ts-check
-// One process at a time in a folder, on any system and any Node, and never stuck behind one that was killed. Plain JavaScript
-// without packages: the set-up uses it before anything is installed.
+// A lock that admits one process at a time to a folder, on any system and any Node. A killed process never blocks it. It is plain
+// JavaScript without packages, because the set-up uses it before anything is installed.
 import fs from 'node:fs'
 import path from 'node:path'
 
 const POLL_MS = 200
-/** Between making a claim and writing the owner into it lie microseconds: an empty one this old has lost its owner. */
+/** A process writes its name into a claim microseconds after making it. An empty claim of this age has lost its owner. */
 const EMPTY_CLAIM_MS = 5_000
 const FREE = 'free'
 
 /**
- * Waits until no other living process holds `folder`, then holds it until this process ends.
+ * Waits until no other running process holds `folder`, then holds it until this process ends.
  *
  * @param {string} folder
- * @param {() => void} onWait called once when it takes a while
+ * @param {() => void} onWait called once when the wait takes a while
  * @returns {{ share(pid: number): void }} `share` lets a child hold the lock too, so that it outlives a killed parent
  */
 export function lock(folder, onWait) {
@@ -26,12 +26,12 @@ export function lock(folder, onWait) {
 }
 
 /**
- * Holds `folder` until `release`, or until this process ends; undefined while another living process holds it.
+ * Holds `folder` until `release`, or until this process ends. Returns undefined while another running process holds it.
  *
- * The lock is the highest number in the folder. A process that finds the owner of that number gone makes the next number, which
- * only one process can do. A plain lock file cannot be taken from a dead owner safely: two processes that find it at once would
- * each remove the other's new one. Numbers never come back, so a process that was too slow finds a higher one than its own and
- * withdraws.
+ * The lock is the file with the highest number in the folder. When its owner has ended, a process makes the file with the next
+ * number, which only one process can do. A single lock file would not be safe to take over: two processes that find its owner dead
+ * would each remove the other's new file. Numbers are never reused, so a process that was too slow finds a higher number than its
+ * own and withdraws.
  *
  * @param {string} folder
  * @returns {{ share(pid: number): void, release(): void } | undefined}
@@ -51,7 +51,7 @@ export function tryLock(folder) {
   }
 }
 
-/** The process that holds `folder`, where it is one of this container. @param {string} folder @returns {number | undefined} */
+/** The process that holds `folder`, if it is in this container. @param {string} folder @returns {number | undefined} */
 export function holderOf(folder) {
   try {
     const text = fs.readFileSync(path.join(folder, String(Math.max(...claims(folder)))), 'utf8')
@@ -62,7 +62,7 @@ export function holderOf(folder) {
   }
 }
 
-/** @param {string} folder @returns {string | undefined} the claim, when it is ours now */
+/** @param {string} folder @returns {string | undefined} the path of our claim, or undefined when another process holds the folder */
 function take(folder) {
   const highest = Math.max(0, ...claims(folder))
   if (highest > 0 && isHeld(folder, String(highest))) return undefined
@@ -99,13 +99,13 @@ function isHeld(folder, number) {
         .some((line) => isAlive(line, folder))
     )
   } catch (error) {
-    if (code(error) === 'ENOENT') return true // somebody has just moved on to the next number: look again
+    if (code(error) === 'ENOENT') return true // another process has just made the next number, so the caller looks again
     throw error
   }
 }
 
 /**
- * A process, and the very folder that it holds: in a copy of the folder the line means nothing.
+ * Names a process and the folder that it holds. In a copy of the folder the line is not valid.
  * @param {number} pid @param {string} folder
  */
 const owner = (pid, folder) => `${pid} ${startedAt(pid)} ${fs.statSync(folder).ino}\n`
@@ -123,8 +123,8 @@ function isAlive(line, folder) {
 }
 
 /**
- * After a restart of the machine or the container the same process number may be another process's. One that has ended and that
- * its parent has not noticed yet (a zombie) holds nothing.
+ * The start time tells apart processes with the same number, which are common after a restart of the machine or the container. An
+ * ended process that its parent has not noticed yet (a zombie) holds nothing.
  * @param {number} pid
  */
 function startedAt(pid) {
@@ -133,7 +133,7 @@ function startedAt(pid) {
     const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return state === 'Z' ? 'ended' : (rest[18] ?? '')
   } catch {
-    return '' // no such file outside Linux: the number alone must do
+    return '' // outside Linux there is no such file, and the number alone is compared
   }
 }
 

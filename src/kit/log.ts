@@ -2,11 +2,11 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** Lines are written some at a time, soon, and the rest of them when the process ends by itself. */
+/** Lines are written in batches. The rest is written when the process ends normally. */
 const WRITE_AT_BYTES = 4096
 const WRITE_AFTER_MS = 200
 
-/** JSON lines on standard output. Nothing is logged but what the caller names, and nobody names a person. */
+/** JSON lines on standard output. Callers log no names, addresses or other personal data. */
 export const newLog = (level: string): Log =>
   pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: withoutSecretIds } },
@@ -19,22 +19,25 @@ export const newLog = (level: string): Log =>
   )
 
 /**
- * With its address, an `ord_` id opens what was bought. A line keeps its beginning, which is the time it was made and enough to find it
- * by, and none of its random characters. All lines pass by here, whoever wrote them and wherever the id stands in them.
+ * Cuts the random characters from order ids, because an order id and the buyer's address together open the downloads. The beginning
+ * stays: it is the time of creation and is enough to find the order. Every log line passes through here.
  */
 export const withoutSecretIds = (line: string): string => line.replace(/(ord_[0-9a-z]{10})[0-9a-z]{16}/g, '$1…')
 
-/** An error may repeat what a client sent. */
+/** An error can repeat what a client sent. */
 const LONGEST_TEXT = 4000
 
-/** What of an error may reach a log: where and what kind, never the values a database puts into `detail`. */
+/** The parts of an error that may be logged: its kind and place, but not the values that a database puts into `detail`. */
 export function errorForLog(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error))
-    return { error: typeof error, message: nameless(String((error as { message?: unknown })?.message ?? error)) }
+    return {
+      error: typeof error,
+      message: withoutAddresses(String((error as { message?: unknown })?.message ?? error)),
+    }
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown }
   return {
     error: error.name,
-    message: nameless(error.message),
+    message: withoutAddresses(error.message),
     code,
     constraint,
     table,
@@ -42,4 +45,4 @@ export function errorForLog(error: unknown): Record<string, unknown> {
   }
 }
 
-const nameless = (text: string): string => text.slice(0, LONGEST_TEXT).replace(/[^\s@]+@\S+/g, '(address)')
+const withoutAddresses = (text: string): string => text.slice(0, LONGEST_TEXT).replace(/[^\s@]+@\S+/g, '(address)')

@@ -1,4 +1,4 @@
-/** What a mail says, before it has a shape. */
+/** The content of a mail, before its layout. */
 export interface Lines {
   subject: string
   title: string
@@ -6,14 +6,14 @@ export interface Lines {
   /** A code to be typed, shown large. */
   code?: string
   button?: { label: string; url: string }
-  /** Shown above all, 1200 by 630; what it shows in words, for who sees no pictures. */
+  /** Shown at the top, 1200 by 630. `alt` describes it for readers who do not see pictures. */
   picture?: { url: string; alt: string }
   facts: [label: string, value: string][]
-  /** The small print, below all. */
+  /** The small print at the end. */
   note?: string
 }
 
-/** One mail as plain text and as HTML that reads well in every client: one column, nothing fetched but its picture. */
+/** A mail as plain text and as HTML for every client: one column, and nothing to fetch but the picture. */
 export function renderMail({ title, text, code, button, picture, facts, note }: Lines): { text: string; html: string } {
   const width = Math.max(...facts.map(([label]) => label.length))
   const plain = [
@@ -51,17 +51,17 @@ ${parts.filter(Boolean).join('\n')}
   return { text: `${plain.flatMap((part) => (part ? [part.join('\n')] : [])).join('\n\n')}\n`, html }
 }
 
-/** Of a stranger's words a mail holds so many characters: enough for a name, too few for a letter. */
-const LONGEST_STRANGE = 60
+/** A mail quotes at most so many characters of a stranger: enough for a name, too few to misuse the mail for a message. */
+const MOST_QUOTED_CHARACTERS = 60
 
 /**
- * Words of a stranger that no mail client makes a link of: a thin space (U+200A) follows each point, colon and at sign that
- * holds an address together. Every client ends a link at a space, while some read over a zero-width character.
+ * Changes a stranger's text so that no mail client turns it into a link: a thin space (U+200A) follows each point, colon and at sign
+ * of an address. Every client ends a link at a space, while some ignore a zero-width character.
  */
 export function unlinked(text: string): string {
   const characters = Array.from(text.replaceAll(/\s+/gu, ' ').trim())
-  const tooLong = characters.length > LONGEST_STRANGE
-  const short = tooLong ? `${characters.slice(0, LONGEST_STRANGE - 1).join('')}…` : characters.join('')
+  const tooLong = characters.length > MOST_QUOTED_CHARACTERS
+  const short = tooLong ? `${characters.slice(0, MOST_QUOTED_CHARACTERS - 1).join('')}…` : characters.join('')
   return short.replaceAll(/[.:@\u3002\uff0e\uff1a\uff20\uff61](?=\S)/gu, '$&\u200a')
 }
 

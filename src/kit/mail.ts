@@ -11,29 +11,29 @@ export interface Mail {
   subject: string
   text: string
   html: string
-  /** Who gets the answers, where that is not who sends it. */
+  /** The recipient of replies, when it is not the sender. */
   replyTo?: { name: string; address: string }
 }
 
-/** What the library tells of a refusal. */
+/** The library's error for a refusal by the mail server. */
 interface SMTPError {
   responseCode: number
   response: string
   command: string
 }
 
-/** Sends one mail. `id` is the job's: a repeat of it is the same mail. */
+/** Sends one mail. `id` is the job's id, so a retry sends the same Message-ID. */
 export type Mailer = ((id: string, mail: Mail) => Promise<void>) & {
-  /** So many are under way side by side. */
+  /** How many mails it sends at once. */
   atOnce: number
-  /** What became of them: sent, refused for good, or failed, to be tried again. */
+  /** Counts mails by outcome: sent, refused for good, or failed and tried again. */
   outcomes(): Sample[]
   close(): void
 }
 
-/** The mail server says that this mail will never be taken (5xx): trying again would only annoy it. */
+/** The mail server refused this mail for good (5xx), so it is not sent again. */
 export class MailRefused extends Error {
-  /** The server says that there is no such mailbox. Otherwise what the mail says, who sends it or a full mailbox may be the reason. */
+  /** True when the server says that the mailbox does not exist. False for other reasons: content, sender, or a full mailbox. */
   readonly isMailbox: boolean
   constructor(message: string, { isMailbox = false } = {}) {
     super(message)
@@ -42,9 +42,9 @@ export class MailRefused extends Error {
 }
 
 /**
- * The answers to RCPT TO that say that the mailbox is not there (RFC 3463, and RFC 7505 for 5.1.10): the address does not exist, in
- * its domain or at all, has moved, or takes no mail. A 5xx without such a code can be about a blocklist (5.7.1) or a full mailbox
- * (5.2.2), and 5.2.1 is also what Gmail says of one that others have flooded: none of these shows that an address is mistyped.
+ * The answers to RCPT TO for a missing mailbox (RFC 3463, and RFC 7505 for 5.1.10): the mailbox or its domain does not exist, the
+ * mailbox has moved, or it takes no mail. Other 5xx codes do not show that an address is mistyped: they can mean a blocklist (5.7.1)
+ * or a full mailbox (5.2.2), and Gmail answers 5.2.1 also for a mailbox that others have flooded.
  */
 const NO_MAILBOX = /^5\d\d[ -]5\.1\.(1|2|3|6|10)(?!\d)/
 
@@ -59,11 +59,11 @@ export function tlsOf(url: string): 'always' | 'required' | 'offered' | 'none' {
   return isLoopback(hostname) ? 'offered' : 'required'
 }
 
-/** The way to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
+/** A connection to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
 export const smtpTransport = (url: string, { timeoutMs = DEADLINES.smtpMs, pool = {} } = {}) =>
   nodemailer.createTransport({
     ...pool,
-    // without our own option, which the library would take for one of its own
+    // `tls` is our own option, which the library would misread
     url: url.replace(/\?tls=none$/, ''),
     requireTLS: tlsOf(url) === 'required',
     ignoreTLS: tlsOf(url) === 'none',
@@ -71,20 +71,20 @@ export const smtpTransport = (url: string, { timeoutMs = DEADLINES.smtpMs, pool 
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     dnsTimeout: timeoutMs,
-    // no attachment by path or address: a mail's text must not be able to name a file of ours
+    // no attachments by path or address, so that a mail's content cannot read our files
     disableFileAccess: true,
     disableUrlAccess: true,
   })
 
-/** A server that answers a word now and then would hold a connection for ever. After this, the mail is tried again later. */
+/** A server that sends a few bytes now and then would hold a connection for ever. After this time the mail is sent again later. */
 const MOST_SECONDS_A_MAIL = 40
-/** Below what servers allow, so that it is we who end a connection, and not the server while a mail goes over it. */
+/** Shorter than servers allow, so that we end an idle connection before the server ends it during a mail. */
 const IDLE_MS = 20_000
 
 /**
- * Mails through a real server, over up to `connections` connections that are kept for a while. Each mail has a connection to
- * itself while it is sent. A mail whose connection was lost before a byte of it went out is sent over another one; every other
- * loss is an error.
+ * Sends mails through a real server, over at most `connections` connections that stay open for a while. Each mail has a connection
+ * to itself while it is sent. When the connection is lost before a byte of the mail went out, another one is used. Every other loss
+ * is an error.
  */
 export function smtpMailer(url: string, from: string, { connections = 5, timeoutMs = DEADLINES.smtpMs } = {}): Mailer {
   const transport = smtpTransport(url, {
@@ -93,7 +93,7 @@ export function smtpMailer(url: string, from: string, { connections = 5, timeout
   })
   const { count, samples } = newCounter(['outcome'])
   const send = async (id: string, mail: Mail) => {
-    // ends the mail together with its connection, or while it waits for one: its next try must not meet it
+    // ends the mail and its connection, or its wait for one, so that this try does not overlap with the next
     const limit = { signal: AbortSignal.timeout(MOST_SECONDS_A_MAIL * 1000) }
     try {
       const sent = await transport.sendMail({
@@ -112,7 +112,7 @@ export function smtpMailer(url: string, from: string, { connections = 5, timeout
       count('sent')
     } catch (error) {
       const { responseCode, response = '', command = '' } = error as Partial<SMTPError>
-      // a refused greeting, sign-in or sender is about our settings, which somebody will put right; these are about the mail
+      // RCPT TO and DATA refuse this mail; a refused greeting, sign-in or sender comes from our settings, which can be corrected
       const isRefused = responseCode !== undefined && responseCode >= 500 && /^(RCPT TO|DATA)/.test(command)
       count(isRefused || error instanceof MailRefused ? 'refused' : 'failed')
       if (!isRefused) throw error
@@ -124,12 +124,12 @@ export function smtpMailer(url: string, from: string, { connections = 5, timeout
   return Object.assign(send, { atOnce: connections, outcomes: samples, close: () => transport.close() })
 }
 
-/** Keeps mails where the outbox page shows them, for a service that has no mail server. */
+/** Stores mails for the outbox page, for a service without a mail server. */
 export function outboxMailer(db: Db): Mailer {
-  type Kept = Mail & { id: string }
-  const keep = batched(
-    async (mails: readonly Kept[]): Promise<void[]> => {
-      const column = <K extends keyof Kept>(name: K) => mails.map((mail) => mail[name])
+  type StoredMail = Mail & { id: string }
+  const store = batched(
+    async (mails: readonly StoredMail[]): Promise<void[]> => {
+      const column = <K extends keyof StoredMail>(name: K) => mails.map((mail) => mail[name])
       await sql`
       insert into outbox (id, recipient, subject, text, html)
       select * from unnest(
@@ -139,6 +139,6 @@ export function outboxMailer(db: Db): Mailer {
     },
     { most: 64, atOnce: 1, isOutage: isDatabaseOutage },
   )
-  const send = (id: string, mail: Mail) => keep({ id, ...mail })
+  const send = (id: string, mail: Mail) => store({ id, ...mail })
   return Object.assign(send, { atOnce: 32, outcomes: () => [], close: () => {} })
 }

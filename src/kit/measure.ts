@@ -1,11 +1,11 @@
-/** A number of the service's own for /metrics, or one for each of some labels, read at each scrape. */
+/** A metric of the service for /metrics: one number, or one for each set of labels. It is read at each scrape. */
 export interface Measure {
   name: string
   help: string
-  /** It only grows while the process lives. */
+  /** The number only grows while the process runs. */
   isCounter?: boolean
   labels?: readonly string[]
-  /** What is not known is undefined. */
+  /** Undefined when the number is not known. */
   read(): Promise<number | undefined | readonly Sample[]>
 }
 
@@ -14,7 +14,7 @@ export interface Sample {
   value: number
 }
 
-/** Counts what happened in this process, by labels. */
+/** Counts events of this process by labels. */
 export function newCounter(labels: readonly string[]): { count(...values: string[]): void; samples(): Sample[] } {
   const counts = new Map<string, Sample>()
   return {

@@ -23,7 +23,7 @@ export function decimalText(amountMinor: number, currency: string): string {
   return `${amountMinor < 0 ? '-' : ''}${whole}${places ? `.${digits.slice(-places)}` : ''}`
 }
 
-/** What a person reads: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. */
+/** An amount for people: (49900, 'INR', 'en') → "₹499.00". The locale changes marks and order, never the digits. */
 export function formatMoney(amountMinor: number, currency: string, locale = 'en'): string {
   const key = `${locale} ${currency}`
   let format = formats.get(key)
@@ -32,7 +32,7 @@ export function formatMoney(amountMinor: number, currency: string, locale = 'en'
   return format.format(decimalText(amountMinor, currency) as `${number}`)
 }
 
-/** Making one takes a hundred times as long as using it. */
+/** Making a format takes a hundred times as long as using it. */
 const formats = new Map<string, Intl.NumberFormat>()
 
 function newFormat(currency: string, locale: string): Intl.NumberFormat {
@@ -46,7 +46,7 @@ function newFormat(currency: string, locale: string): Intl.NumberFormat {
   })
 }
 
-/** `part` of `whole` applied to `amount`, rounded half to even: the one rounding rule there is. All are non-negative integers. */
+/** `amountMinor` times `part` over `whole`, rounded half to even, the only rounding rule here. All are non-negative integers. */
 export function share(amountMinor: number, part: number, whole: number): number {
   const numerator = BigInt(amountMinor) * BigInt(part)
   const divisor = BigInt(whole)

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 import { networkOf } from './limits.ts'
 import type { TrustedProxy } from './settings.ts'
 
-/** The names that TRUST_PROXY knows, as the framework does. */
+/** The names that TRUST_PROXY accepts, with the meaning that the framework gives them. */
 const NAMED: Record<string, readonly [string, number, 'ipv4' | 'ipv6'][]> = {
   loopback: [
     ['127.0.0.0', 8, 'ipv4'],
@@ -21,11 +21,11 @@ const NAMED: Record<string, readonly [string, number, 'ipv4' | 'ipv6'][]> = {
     ['fc00::', 7, 'ipv6'],
   ],
 }
-/** Where a proxy of ours stands that is told by number alone: on this machine or in its own network (RFC 1918, 3927, 4193, 4291). */
+/** When TRUST_PROXY is a number, our proxies are on this machine or in its private network (RFC 1918, 3927, 4193, 4291). */
 const NEAR = Object.keys(NAMED).join()
-const TOLD_EVERY_MS = 60_000
+const WARN_EVERY_MS = 60_000
 
-/** Whether a connection comes from a proxy of ours. */
+/** Returns a function that tells whether a connection comes from one of our proxies. */
 export function isProxy(trustProxy: TrustedProxy): (address: string) => boolean {
   if (trustProxy === false) return () => false
   const list = new net.BlockList()
@@ -35,13 +35,13 @@ export function isProxy(trustProxy: TrustedProxy): (address: string) => boolean 
     const nets = NAMED[one] ?? [[address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family] as const]
     for (const [start, prefix, kind] of nets) list.addSubnet(start, prefix, kind)
   }
-  // a mapped IPv4 address is found among the IPv4 ones
+  // the list also matches a mapped IPv4 address against its IPv4 networks
   return (address) => list.check(address, net.isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
 /**
- * Which of the addresses on the way here the framework believes, counted from our side. Who connects from elsewhere than the proxies
- * stand, past them to our own port, is the client itself, whatever it says of others.
+ * Tells the framework which forwarded addresses to believe, counted from our side. A sender that reaches our port past the proxies
+ * is itself the client, whatever addresses it forwards.
  */
 export function believedHops(trustProxy: TrustedProxy): false | string | ((address: string, hop: number) => boolean) {
   if (typeof trustProxy !== 'number') return trustProxy
@@ -50,8 +50,8 @@ export function believedHops(trustProxy: TrustedProxy): false | string | ((addre
 }
 
 /**
- * Ends a connection at once when its network has `most` of them. The limits of time bound how long one lasts, and not how many one
- * sender opens; a process has only so many. A proxy's own connections are everybody's, and are not counted.
+ * Ends a new connection at once when its network already has `most`. Timeouts bound how long a connection lasts, but not how many
+ * one sender opens, and a process can hold only so many. A proxy's connections carry many clients, so they are not counted.
  */
 export function capConnections(
   server: Server,
@@ -59,7 +59,7 @@ export function capConnections(
 ): void {
   const open = new Map<string, number>()
   const isOurs = isProxy(trustProxy)
-  let toldAt = -TOLD_EVERY_MS
+  let warnedAt = -WARN_EVERY_MS
   server.on('connection', (socket: net.Socket) => {
     const address = socket.remoteAddress ?? ''
     if (isOurs(address)) return
@@ -67,14 +67,14 @@ export function capConnections(
     const count = (open.get(network) ?? 0) + 1
     if (count > most) {
       socket.destroy()
-      if (performance.now() - toldAt < TOLD_EVERY_MS) return
-      toldAt = performance.now()
-      return log.warn({ most }, 'a network has more connections than one may have: is TRUST_PROXY right?')
+      if (performance.now() - warnedAt < WARN_EVERY_MS) return
+      warnedAt = performance.now()
+      return log.warn({ most }, 'a network has too many connections: is TRUST_PROXY right?')
     }
     open.set(network, count)
     socket.once('close', () => {
-      const left = open.get(network)! - 1
-      if (left > 0) open.set(network, left)
+      const remaining = open.get(network)! - 1
+      if (remaining > 0) open.set(network, remaining)
       else open.delete(network)
     })
   })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Refusal } from './errors.ts'
 
-/** A day, or a moment with its offset; of a moment nothing is guessed. */
+/** A day, or a moment with its offset. A moment without an offset is refused. */
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+ -]\\d{2}:\\d{2}))?$'
 
 export const PeriodQuery = {
@@ -9,10 +9,12 @@ export const PeriodQuery = {
     Type.String({
       pattern: MOMENT,
       maxLength: 40,
-      description: 'From then on: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC.',
+      description: 'The inclusive start: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC.',
     }),
   ),
-  to: Type.Optional(Type.String({ pattern: MOMENT, maxLength: 40, description: 'Before then. As `from`.' })),
+  to: Type.Optional(
+    Type.String({ pattern: MOMENT, maxLength: 40, description: 'The exclusive end, in the form of `from`.' }),
+  ),
 }
 
 export interface Period {
@@ -20,10 +22,10 @@ export interface Period {
   to?: Date | undefined
 }
 
-/** The times that a query names. Refuses `validation_failed`: a day that no calendar has, or an end before the beginning. */
+/** The times that a query names. Refuses `validation_failed` for a day that does not exist, or an end before the start. */
 export function periodOf(query: { from?: string; to?: string }): Period {
   const [from, to] = [momentOf('from', query.from), momentOf('to', query.to)]
-  if (from && to && from >= to) throw notValid('to', 'comes after from')
+  if (from && to && from >= to) throw notValid('to', 'must come after from')
   return { from, to }
 }
 
@@ -35,7 +37,7 @@ function momentOf(path: string, text: string | undefined): Date | undefined {
   const moment = new Date(text.replace(' ', '+'))
   const exists = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
   if (!exists || Number.isNaN(moment.getTime()) || moment.getUTCFullYear() < 1970 || moment.getUTCFullYear() > 9998)
-    throw notValid(path, 'is a day of the calendar, from 1970 on')
+    throw notValid(path, 'must be a day of the calendar, from 1970 on')
   return moment
 }
 

@@ -6,18 +6,18 @@ import { Refusal, problemOf, refusalForStatus, statusOf } from './errors.ts'
 import { freshBytes } from './ids.ts'
 import { errorForLog } from './log.ts'
 
-// How a "no" reaches the client: as a problem (RFC 9457), with the same safe headers, even on a connection that speaks no HTTP.
+// Sends refusals to the client as problems (RFC 9457) with the same safe headers, even on a connection that does not speak HTTP.
 
 const RETRY_AFTER_OUTAGE_SECONDS = 2
 
-/** On every answer, whatever it is. A page puts a policy of its own in the place of this one. */
+/** The headers of every answer. A page replaces the content security policy with its own. */
 export const SAFE_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'cross-origin',
   'origin-agent-cluster': '?1',
   'referrer-policy': 'no-referrer',
-  // the operator's other hosts are not ours to promise for
+  // without includeSubDomains, because we cannot decide for the operator's other hosts
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -25,7 +25,7 @@ export const SAFE_HEADERS = {
 
 export const newRequestId = (): string => Buffer.from(freshBytes(12)).toString('base64url')
 
-/** What the framework names by the parts of its own request. */
+/** Our words for the parts of a request that the framework names. */
 const WORDS: Record<string, string> = {
   body: 'The body is',
   params: 'The address is',
@@ -44,10 +44,10 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
     const where = WORDS[error.validationContext ?? ''] ?? 'The request is'
     return new Refusal('validation_failed', `${where} not valid.`, { fields })
   }
-  // the client ended the connection in the middle of its body: nobody reads this, and the database has nothing to do with it
+  // The client ended the connection in the middle of its body and does not read the answer. It must not be logged as an outage.
   if (request.raw.errored === error) return new Refusal('bad_request', 'The request broke off.')
   if (isDatabaseOutage(error)) {
-    request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database is away')
+    request.log.warn({ requestId: request.id, ...errorForLog(error) }, 'the database cannot be reached')
     return new Refusal('database_unavailable', 'The service cannot reach its database.', {
       retryAfterSeconds: RETRY_AFTER_OUTAGE_SECONDS,
     })
@@ -67,7 +67,7 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
   void reply.serializer(JSON.stringify).send(problemOf(refusal, request.id))
 }
 
-/** Which methods are answered at a path. */
+/** Returns the methods that are answered at a path. */
 export type MethodsAt = (path: string) => string[]
 
 /** 405 with `Allow` where another method would be answered, else 404: before a body is read, and whatever the method's name. */
@@ -102,12 +102,12 @@ export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHand
   return methodsAt
 }
 
-/** What stands where a request begins with a method that the parser does not know. */
+/** The first line of a request whose method the parser does not know. */
 const UNKNOWN_METHOD = /^[\w!#$%&'*+.^`|~-]{1,40} (\/[^\s?]{0,2000})(?:\?\S{0,8000})? HTTP\/1\.[01]\r?\n/
 
 export const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
-/** What is not even HTTP, or too large or slow to be read: answered on the bare connection, and closed. */
+/** Refuses on the bare connection, and closes it, when a request is not HTTP, too large or too slow. */
 export function refuseConnection(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,

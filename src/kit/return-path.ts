@@ -1,8 +1,11 @@
-/** It travels in a cookie, of which there can be several. */
+/** Short, because the path is stored in a cookie and a browser can have several of them. */
 const LONGEST = 200
-/** Segments of letters, digits, `_` and `-`: no `//`, no `\`, no `..`, nothing encoded, so nothing that somebody could read as another host; and no page is below /api. */
+/**
+ * Segments of letters, digits, `_` and `-`. Without `//`, `\`, `..` or encoded characters, no browser reads the path as another host.
+ * No page is below /api.
+ */
 const OWN_PATH = /^\/(?!api(?:\/|\?|$))(?:[\w-]+\/)*[\w-]*(?:\?[\w=&.-]*)?$/
 
-/** Where to go back to: a path of our own, or else `fallback`. */
-export const returnPath = (asked: unknown, fallback: string): string =>
-  typeof asked === 'string' && asked.length <= LONGEST && OWN_PATH.test(asked) ? asked : fallback
+/** Returns `requested` when it is a path of our own, and `fallback` otherwise. */
+export const returnPath = (requested: unknown, fallback: string): string =>
+  typeof requested === 'string' && requested.length <= LONGEST && OWN_PATH.test(requested) ? requested : fallback

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import type { Limit } from './limits.ts'
 
-// What a setting's text can mean. Undefined: it means nothing, and the start stops with the setting's name.
+// Parsers for the texts of settings. Undefined means that the text is not valid, and the service does not start.
 
 export function yesOrNo(value: string): boolean | undefined {
   if (/^(1|true|yes)$/i.test(value)) return true
@@ -25,13 +25,13 @@ export function secretList(value: string): string[] | undefined {
   return list.every((secret) => secret.length >= 32) ? list : undefined
 }
 
-/** More than any real way here has: each one more lets the sender write one more of the addresses that are believed. */
+/** More than any real deployment has. With each further proxy we would believe one more address that the sender can invent. */
 const MOST_PROXIES = 5
 
-/** No proxy, a number of them in front of us, or their addresses. */
+/** False for no proxy, a number of proxies in front of us, or their addresses. */
 export type TrustedProxy = false | number | string
 
-/** Believing every sender, which `true` would mean, is not offered: then each request names the network it is counted for. */
+/** Refuses `true`, which would believe every sender: each request could then choose the network that it is counted for. */
 export function trustedProxy(value: string): TrustedProxy | undefined {
   if (/^\d+$/.test(value)) return Number(value) === 0 ? false : whole(value, 1, MOST_PROXIES)
   if (/^(none|false|no)$/i.test(value)) return false
@@ -48,20 +48,20 @@ export function trustedProxy(value: string): TrustedProxy | undefined {
 export const sender = (value: string): string | undefined =>
   /^(?:[^<>@\r\n]+<[^<>@\s,]+@[^<>@\s,]+>|[^<>@\s,]+@[^<>@\s,]+)$/.test(value) ? value : undefined
 
-/** Of a few words, one. */
+/** One of a few words. */
 export const oneOf =
   <Word extends string>(...words: Word[]) =>
   (value: string): Word | undefined =>
     words.find((word) => word === value)
 
-/** A domain with a dot in it; a leading dot means the same, as it does in a cookie. No address, no "localhost": those have no domain. */
+/** A domain with a dot in it. A leading dot is ignored, as in a cookie. An IP address or "localhost" has no domain. */
 export function cookieDomain(value: string): string | undefined {
   const domain = value.toLowerCase().replace(/^\./, '')
   if (net.isIP(domain) > 0 || domain.length > 253) return undefined
   return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(domain) ? domain : undefined
 }
 
-/** An OpenID Connect issuer: https, or http on this very machine. */
+/** An OpenID Connect issuer: https, or http on this machine. */
 export function issuer(value: string, httpsOnly: boolean): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (!url || url.search || url.hash || url.username || value.length > 500) return undefined
@@ -72,27 +72,27 @@ export function issuer(value: string, httpsOnly: boolean): string | undefined {
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 
-/** A name that browsers look for on their own machine and nowhere else (RFC 6761, section 6.3). */
+/** A name that browsers resolve to their own machine only (RFC 6761, section 6.3). */
 export const isLocalName = (hostname: string): boolean => isLoopback(hostname) || hostname.endsWith('.localhost')
 
-/** Options in it would change how the mail library connects, so the one that is allowed is ours: `?tls=none`. */
+/** The address of a mail server. Query options would change how the mail library connects, so only our own `?tls=none` is allowed. */
 export function smtpAddress(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (!url || !url.hostname || !/^smtps?:$/.test(url.protocol)) return undefined
   return url.search === '' || (url.search === '?tls=none' && url.protocol === 'smtp:') ? value : undefined
 }
 
-/** `off`, or the `standing` limits with others in the place of some: `checkout=100/60,status=600/60`. */
+/** `off`, or replacements for some of the `defaults`: `checkout=100/60,status=600/60`. */
 export function limitList<Name extends string>(
   value: string,
-  standing: Readonly<Record<Name, Limit>>,
+  defaults: Readonly<Record<Name, Limit>>,
 ): Partial<Record<Name, Limit>> | undefined {
   if (value === 'off') return {}
-  const limits: Partial<Record<Name, Limit>> = { ...standing }
+  const limits: Partial<Record<Name, Limit>> = { ...defaults }
   for (const entry of value.split(',')) {
     const match = /^\s*(\w+)=(\d{1,7})\/(\d{1,7})\s*$/.exec(entry)
     const [name, count, seconds] = [match?.[1] ?? '', Number(match?.[2]), Number(match?.[3])]
-    if (!Object.hasOwn(standing, name) || !(count > 0) || !(seconds > 0)) return undefined
+    if (!Object.hasOwn(defaults, name) || !(count > 0) || !(seconds > 0)) return undefined
     limits[name as Name] = { count, seconds }
   }
   return limits

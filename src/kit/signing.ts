@@ -1,8 +1,8 @@
 import { type KeyObject, createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 /**
- * Signs and checks short texts. Each purpose has keys of its own, derived from the service's secrets, so a signature made
- * for one can never pass for another. The first secret signs, all of them verify: that is how a secret is rotated.
+ * Signs and checks short texts. Each purpose has its own keys, derived from the service's secrets, so a signature for one purpose is
+ * not valid for another. The first secret signs and all of them verify, so that the operator can rotate the secret.
  */
 export interface Signer {
   sign(text: string): string
@@ -16,13 +16,13 @@ export function newSigner(secrets: readonly string[], purpose: string): Signer {
     sign: (text) => mac(keys[0]!, text).toString('base64url'),
     verify(text, signature) {
       const given = Buffer.from(signature, 'base64url')
-      // the canonical form only: base64url ignores stray characters and trailing bits
+      // only the canonical form, because the decoder ignores stray characters and trailing bits
       if (given.length !== 32 || given.toString('base64url') !== signature) return false
       return keys.some((key) => timingSafeEqual(mac(key, text), given))
     },
   }
 }
 
-/** A key for one purpose (HKDF, RFC 5869). As an object: with the bare bytes an HMAC takes five times as long. */
+/** A key for one purpose (HKDF, RFC 5869). It is a key object, because an HMAC with plain bytes takes five times as long. */
 export const derivedKey = (secret: string, purpose: string): KeyObject =>
   createSecretKey(Buffer.from(hkdfSync('sha256', secret, 'till', purpose, 32)))

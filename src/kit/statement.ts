@@ -1,21 +1,21 @@
-/** Card networks take so many characters of a line on a statement. */
+/** Card networks accept this many characters in a statement descriptor. */
 const LINE_LENGTH = 22
-/** What Stripe puts between the account's prefix and the suffix of a payment. */
+/** Stripe puts this between the account's prefix and the suffix of a payment. */
 const BETWEEN = '* '
 
-/** How many characters a suffix can have behind this prefix (https://docs.stripe.com/get-started/account/statement-descriptors). */
+/** The longest suffix after this prefix (https://docs.stripe.com/get-started/account/statement-descriptors). */
 export const suffixRoom = (prefix: string): number => LINE_LENGTH - BETWEEN.length - prefix.length
 
-/** The line of a card payment, as `statement_line` in the schema makes it of a suffix that fits. */
+/** The statement descriptor of a card payment, for a suffix that fits. `statement_line` in the schema makes the same. */
 export const statementLine = (prefix: string, suffix: string): string => prefix + BETWEEN + suffix
 
 /**
- * The suffix of a line, for Stripe, which puts the rest before it. Orders from before the star was part of the line have only a
- * space there, and a suffix that can be too long.
+ * The suffix of a statement descriptor. Stripe adds the rest itself. Older orders have a space instead of the star, and their suffix
+ * can be too long.
  */
 export function suffixOfLine(line: string, prefix: string): string {
   const begins = [prefix + BETWEEN, `${prefix} `].find((begin) => line.startsWith(begin)) ?? ''
-  // the prefix can have been another one when the order was made
+  // the operator may have changed the prefix since the order was made
   const suffix = line.slice(begins.length).replaceAll('*', '')
   const cut = (text: string) => text.slice(0, suffixRoom(prefix)).trim()
   return /^(?=.*[A-Z]).{2,}$/.test(cut(suffix)) ? cut(suffix) : cut(`ITEM ${suffix}`)

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { troubleWith } from './cannot-start.ts'
+import { folderProblem } from './cannot-start.ts'
 
-/** The secret of a service that was given none: made once, and kept beside its data. */
+/** The secret of a service without SECRET. It is made once and stored beside the data. */
 export function storedSecret(file: string): string {
   try {
     return readOrMake(file)
   } catch (error) {
-    throw troubleWith('DATA_DIR', path.dirname(file), error)
+    throw folderProblem('DATA_DIR', path.dirname(file), error)
   }
 }
 

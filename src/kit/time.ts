@@ -1,6 +1,6 @@
 export class OutOfTime extends Error {}
 
-/** The result of `work`, or an OutOfTime when it takes longer. What was begun goes on, and nobody waits for it any more. */
+/** Returns the result of `work`, or throws OutOfTime after `budgetMs`. The work itself goes on after that. */
 export async function inTime<T>(work: Promise<T>, budgetMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { CannotStart } from '../cannot-start.ts'
 import { findPostmaster } from './pid-file.ts'
 
-/** Whose rights PostgreSQL runs with; empty for our own. */
+/** The account that PostgreSQL runs under. Empty: our own. */
 export interface Account {
   uid?: number
   gid?: number
@@ -19,26 +19,26 @@ const NEW_ACCOUNT = [
   '/bin/false',
 ]
 
-/** Ends at once, so no person works by it. */
+/** The shell of a system account, with which no person can work. */
 const NO_SHELL = /\/(?:nologin|false)$/
 
 /**
- * The account under which root runs PostgreSQL, which refuses to run as root: see `accountsFor`, and otherwise a system account
- * that is made here. Never `nobody`, whose rights other services of the machine share.
+ * The account under which root runs PostgreSQL, because PostgreSQL refuses to run as root: one of `accountsFor`, or a new system
+ * account. Never the account `nobody`, which other services of the machine share.
  */
 export function accountFor(dataDir: string, name: string, log: (line: string) => void): Account {
   const known = accountsFor(name, readAccounts())
   const owner = fs.statSync(dataDir, { throwIfNoEntry: false })
-  // A number alone proves nothing: on the machine to which data were moved it may be another service's. But a server that runs
-  // on the data, left behind by an older version, keeps its account until it ends.
+  // The owner's number alone proves nothing: after a move to another machine it can belong to another service. But a server that an
+  // older version left running on the data keeps its account until it ends.
   const isRunning = owner && owner.uid !== 0 && findPostmaster(dataDir) !== undefined
   if (owner && (isRunning || known.some(({ uid }) => uid === owner.uid))) return { uid: owner.uid, gid: owner.gid }
   return known[0] ?? makeAccount(name, log)
 }
 
 /**
- * The accounts of `passwd` that may hold the data, the first choice first: one named `name`, `postgres`, one named `name`-postgres.
- * A person of that name, who would read every buyer's data, is passed over. `postgres` has a shell on some systems, and is no person.
+ * The accounts of `passwd` that may own the data, in order of preference: `name`, `postgres`, `name`-postgres. It skips the account
+ * of a person, who could otherwise read every buyer's data. `postgres` has a shell on some systems but is no person.
  */
 export const accountsFor = (name: string, passwd: string): Account[] =>
   [name, 'postgres', besides(name)].flatMap((one) => accountNamed(one, passwd) ?? [])
@@ -52,7 +52,7 @@ function makeAccount(wanted: string, log: (line: string) => void): Account {
     encoding: 'utf8',
     env: { PATH: '/usr/sbin:/sbin:/usr/bin:/bin', LC_ALL: 'C' },
   })
-  const made = accountNamed(name, readAccounts()) // perhaps by another start at the same moment
+  const made = accountNamed(name, readAccounts()) // another start can have made it at the same moment
   if (!made) {
     throw new CannotStart(
       `PostgreSQL refuses to run as root, and the system account "${name}" could not be made for it ` +

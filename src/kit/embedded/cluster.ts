@@ -5,18 +5,18 @@ import { CannotStart } from '../cannot-start.ts'
 import { isAlive } from './pid-file.ts'
 import { giveTo, insideFolder, type Place, runProgram } from './place.ts'
 
-/** The service's role and database. The role is no superuser: what it may do ends at what it owns. */
+/** The service's role and database. The role is no superuser: it may change only what it owns. */
 export const ROLE = 'app'
 export const DATABASE = 'app'
 const PASSWORD_FILE = 'app-password'
-/** What an operator does about a database that is not where it was. */
+/** Tells the operator what to do when the database is missing. */
 export const WHERE_ELSE =
-  'If the database is on a server, set DATABASE_URL, which is perhaps missing from the environment; else put the folder back from the machine or the backup that has it'
-/** Used only to move the data to another major version. */
+  'If the database is on a server, set DATABASE_URL, which is perhaps missing from the environment; else put the folder back from its former machine or from a backup'
+/** Used only to migrate the data to another major version. */
 const SUPERUSER = 'postgres'
 const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
-/** Makes sure that data which is there already is ours to use, or says in words whose it is. */
+/** Takes ownership of existing data, or refuses with the account that owns it. */
 export function claimData({ home, dataDir, account }: Place): void {
   const owner = fs.statSync(dataDir, { throwIfNoEntry: false })?.uid
   const user = account.uid ?? process.getuid?.()
@@ -27,15 +27,15 @@ export function claimData({ home, dataDir, account }: Place): void {
         `run "chown -R ${user} ${home}" as root.`,
     )
   }
-  // Copied or restored by root. The folder itself comes last: until it is ours, a start that was killed here is made good by the next
+  // Root has copied or restored the data. The folder itself comes last: if this start is killed before that, the next one repeats it.
   for (const file of [...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }), '.']) {
     giveTo(account, path.join(dataDir, file))
   }
 }
 
 /**
- * Refuses, in words, a folder that had a database and has it no longer: PostgreSQL started on a new one would look like a service
- * that has lost everything, and a copy of it like a backup.
+ * Refuses a folder whose database is missing. A new empty database would look like a service that has lost everything, and a copy
+ * of it would look like a backup.
  */
 export function checkPresence({ home, dataDir }: Pick<Place, 'home' | 'dataDir'>, mayMake: boolean): void {
   if (isCluster(dataDir)) return
@@ -58,8 +58,8 @@ export function checkPresence({ home, dataDir }: Pick<Place, 'home' | 'dataDir'>
 }
 
 /**
- * Makes the cluster unless there is one. It grows in a folder of its own and is renamed when it is whole, its passwords
- * inside, so a start that is killed half-way leaves nothing that the next one could take for a database.
+ * Makes the cluster unless there is one. It is made in a temporary folder and renamed when it is complete with its passwords. So a
+ * start that is killed half-way leaves nothing that the next start could take for a database.
  */
 export function makeCluster(place: Place, { durable }: { durable: boolean }): void {
   const { home, dataDir, account } = place
@@ -74,7 +74,7 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
   const superuserPassword = writePassword(place, path.join(fresh, SUPERUSER_PASSWORD_FILE))
   const passwordFile = insideFolder(place, inFresh).reach(superuserPassword)
   const who = [`--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
-  // PostgreSQL's own locale: the sort order of an index never changes with the system's libraries
+  // PostgreSQL's own locale, so that an update of the system's libraries never changes the sort order of an index
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const sync = durable ? [] : ['--no-sync']
   runProgram(place, 'initdb', inFresh, (folder) => ['-D', folder, ...who, ...locale, '--no-instructions', ...sync])
@@ -84,19 +84,19 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
     `create role ${ROLE} login createdb password '${fs.readFileSync(password, 'utf8').trim()}'`,
     `create database ${DATABASE} owner ${ROLE}`,
   ]
-  // single-user mode: nobody can connect before the role is there, and it takes one statement a line
+  // In single-user mode no client can connect before the role exists. It reads one statement a line.
   const quietly = ['-c', 'log_min_messages=fatal', ...(durable ? [] : ['-F'])]
   const alone = (folder: string) => ['--single', '-D', folder, ...quietly, SUPERUSER]
   runProgram(place, 'postgres', inFresh, alone, `${sql.join('\n')}\n`)
   try {
     fs.renameSync(inFresh, dataDir)
   } catch (error) {
-    if (!isCluster(dataDir)) throw error // otherwise another start was first, and its cluster is as good
+    if (!isCluster(dataDir)) throw error // otherwise another start was first, and we use its cluster
   }
   fs.rmSync(fresh, { recursive: true })
 }
 
-/** Refuses, in words, data that another major version wrote: PostgreSQL would only end. */
+/** Refuses data of another major version with a clear message. PostgreSQL itself would only end. */
 export function checkVersion({ dataDir, version }: Place): void {
   const made = fs.readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8').trim()
   if (made === version.split('.')[0]) return
@@ -115,7 +115,7 @@ function writePassword({ account }: Place, file: string): string {
   return file
 }
 
-/** What starts that were killed while making a cluster left behind. */
+/** Removes what killed starts left behind while they made a cluster. */
 function removeUnfinished(home: string): void {
   for (const name of fs.readdirSync(home)) {
     const pid = Number(/^new-(\d+)$/.exec(name)?.[1])

@@ -4,23 +4,23 @@ import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 
-/** Process numbers end at their container, and Linux alone has such containers. */
+/** A process cannot see the process numbers of other containers. Only Linux has such containers. */
 const NEEDED = process.platform === 'linux'
 const NAME = /^guard-[0-9a-f]+$/
-/** What connecting says where no process listens. Everything else, such as a full queue, means that one does. */
-const NOBODY = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTDIR'])
+/** The errors of connecting to a socket on which no process listens. Any other error, such as a full queue, means that one does. */
+const NO_LISTENER = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTDIR'])
 
 export interface Guard {
   close(): void
 }
 
 /**
- * Marks `folder` as in use by a socket that this process listens on; undefined while another process does. A process in another
- * container on the same volume is not seen by its number, but its socket answers everybody on the same kernel, and is silent
- * once the process has ended, however it ended.
+ * Marks `folder` as in use by listening on a socket in it. Returns undefined while another process does so. We cannot see the number
+ * of a process in another container on the same volume. But its socket answers every process on the same kernel, and stops
+ * answering as soon as the process has ended in any way.
  *
- * Each process listens first and asks the others then, so of two at least one sees the other. Both may, and then both withdraw:
- * the caller tries again.
+ * Each process first listens and then asks the others, so at least one of two processes sees the other. When both see each other,
+ * both withdraw, and the callers try again.
  */
 export async function standGuard(folder: string): Promise<Guard | undefined> {
   if (!NEEDED) return { close: () => {} }
@@ -44,14 +44,14 @@ export async function standGuard(folder: string): Promise<Guard | undefined> {
   return undefined
 }
 
-/** Whether a living process guards `folder`, other than by the socket `own`. Removes the sockets of those that have ended. */
+/** Whether a running process guards `folder` by a socket other than `own`. Removes the sockets of ended processes. */
 export async function isGuarded(folder: string, own?: string): Promise<boolean> {
   if (!NEEDED || !fs.existsSync(folder)) return false
   const handle = fs.openSync(folder, fs.constants.O_DIRECTORY)
   try {
     for (const name of fs.readdirSync(folder).filter((one) => NAME.test(one) && one !== own)) {
       if (await isAnswered(socketIn(handle, name))) return true
-      // No name comes twice. One that is removed between its making and its listening belongs to a process that asks us next
+      // Names are never reused. If we remove a socket before its process listens on it, that process asks us next.
       fs.rmSync(path.join(folder, name), { force: true })
     }
     return false
@@ -67,11 +67,11 @@ export async function isAnswered(socketFile: string): Promise<boolean> {
     await once(socket, 'connect')
     return true
   } catch (error) {
-    return !NOBODY.has((error as NodeJS.ErrnoException).code ?? '')
+    return !NO_LISTENER.has((error as NodeJS.ErrnoException).code ?? '')
   } finally {
     socket.destroy()
   }
 }
 
-/** A socket's address has room for 107 bytes, and the folder's path may be longer. */
+/** Reaches the socket through an open handle, because its address has room for 107 bytes and the folder's path may be longer. */
 const socketIn = (handle: number, name: string) => `/proc/self/fd/${handle}/${name}`

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** Names the folder on the server's command line, where it can be read also when PostgreSQL was given the folder in another way. */
+/** This setting puts the folder on the server's command line, where we can read it however PostgreSQL received the folder. */
 export const FOLDER_SETTING = 'embedded.folder'
 
 /** PostgreSQL's main process, as it describes itself in its pid file. */
@@ -12,16 +12,16 @@ export interface Postmaster {
   status: string
 }
 
-/** The server that runs on this data now, ready or not, as far as this container's processes go. Changes nothing. */
+/** The server that runs on this data now, ready or not. It sees only the processes of this container and changes nothing. */
 export function findPostmaster(dataDir: string): Postmaster | undefined {
   const described = readPidFile(dataDir)
   return described && isServer(described.pid, dataDir) ? described : undefined
 }
 
 /**
- * Removes a pid file whose number another process has now, as after a restart of a container: PostgreSQL would refuse to start.
- * One whose number is free stays: by it PostgreSQL finds what a killed server's children still hold. Only for the process that
- * holds the folder, and knows that no server answers on it.
+ * Removes a pid file whose number now belongs to another process, as after a restart of a container, because PostgreSQL would refuse
+ * to start. It keeps a file whose number is free, because PostgreSQL uses it to find what the children of a killed server still
+ * hold. Call it only while holding the folder, and when no server answers on it.
  */
 export function removeForeignPidFile(dataDir: string): void {
   const { pid } = readPidFile(dataDir) ?? {}
@@ -46,15 +46,15 @@ const pidFile = (dataDir: string) => path.join(dataDir, 'postmaster.pid')
 export function isServer(pid: number, dataDir: string): boolean {
   if (!isAlive(pid)) return false
   try {
-    // A command line may be read even where root has lost the right to look deeper into what others run.
+    // root may read a command line even in a container where it may not inspect other accounts' processes further
     const words = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
     return words.includes(`${FOLDER_SETTING}=${dataDir}`) || words.includes(dataDir) || worksIn(pid, dataDir)
   } catch {
-    return !fs.existsSync('/proc/self') // not Linux: that a process of this number lives must do
+    return !fs.existsSync('/proc/self') // outside Linux, a running process of this number is all we can check
   }
 }
 
-/** The same folder can be known by another path: it was moved under the server, or is mounted twice. */
+/** Compares folders by inode, because the same folder can have another path: it was moved, or is mounted twice. */
 function worksIn(pid: number, dataDir: string): boolean {
   try {
     const [its, ours] = [fs.statSync(`/proc/${pid}/cwd`), fs.statSync(dataDir)]

@@ -11,10 +11,10 @@ export const WINDOWS = process.platform === 'win32'
 /** A socket's address has room for 107 bytes, 103 on macOS, and PostgreSQL adds 15 to the folder. */
 const LONGEST_SOCKET_FOLDER = 85
 
-/** For a process on Linux the folder in which it was started, also where it may not walk to that folder. */
+/** The folder in which a process was started (Linux). It works even when the process may not enter that folder by its path. */
 const OWN_FOLDER = '/proc/self/cwd'
 
-/** Where one cluster and the programs that serve it lie. */
+/** The folders of one cluster and of its programs. */
 export interface Place {
   bin: string
   version: string
@@ -25,9 +25,9 @@ export interface Place {
 }
 
 /**
- * Finds or makes the folders. The database lies in `dir`, always. PostgreSQL refuses to run as root, so root runs it under an
- * account of its own, which need not be able to walk to `dir`: see `insideFolder`. Only PostgreSQL's programs, where that account
- * cannot reach ours, are copied to /var/lib/<name>.
+ * Finds or makes the folders. The database always lies in `dir`. PostgreSQL refuses to run as root, so root runs it under a system
+ * account, which need not be able to reach `dir` by its path: see `insideFolder`. If that account cannot reach our copy of
+ * PostgreSQL's programs, they are copied to /var/lib/<name>.
  */
 export function findPlace(dir: string, name: string, log: (line: string) => void = () => {}): Place {
   const native = packagedPrograms()
@@ -40,27 +40,27 @@ export function findPlace(dir: string, name: string, log: (line: string) => void
   const shared = path.join('/var/lib', name)
   const account = accountFor(path.join(home, 'data'), name, log)
   const programs = versionOf(native, account) ? native : copyOfPrograms(native, shared)
-  // its own folder must be open for the step from the data to the socket beside them, whatever root's umask says
+  // PostgreSQL steps from the data to the socket beside it through this folder, so it must be open whatever root's umask is
   fs.chmodSync(home, fs.statSync(home).mode | 0o111)
   if (!fs.existsSync(OWN_FOLDER)) refuseClosed(home, account)
   return placeIn(home, programs, account, shared)
 }
 
 /**
- * How a program reaches a folder of the cluster. For root the program is started in that folder and takes it from there: the
- * folder is entered before root's rights end, so it may lie where the program's account cannot walk to, as in root's closed home.
+ * How a program reaches a folder of the cluster. Root starts the program inside the folder and passes it as the current folder. Root
+ * enters the folder before it gives up its rights, so the folder may lie where the account cannot go, such as in root's home.
  */
 export function insideFolder({ account }: Place, folder: string) {
   if (account.uid === undefined || !fs.existsSync(OWN_FOLDER)) {
     return { cwd: '/', path: folder, reach: (other: string) => other }
   }
-  // what lies beside the folder is reached by `..`; further steps could lead through closed folders again
+  // `..` reaches only what lies beside the folder; further steps could lead through closed folders again
   const reach = (other: string) =>
     path.dirname(other) === path.dirname(folder) ? path.join('..', path.basename(other)) : other
   return { cwd: folder, path: OWN_FOLDER, reach }
 }
 
-/** Runs one of PostgreSQL's programs on a folder to its end and returns what it printed. */
+/** Runs one of PostgreSQL's programs on a folder, waits for its end and returns its output. */
 export function runProgram(
   place: Place,
   program: string,
@@ -75,7 +75,7 @@ export function runProgram(
   return stdout
 }
 
-/** Nothing of our environment reaches PostgreSQL, where PGDATA and the like would change what it does. */
+/** Passes none of our environment to PostgreSQL, because variables such as PGDATA would change what it does. */
 export function spawnOptions(account: Account, cwd = '/') {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   return { ...account, cwd, ...(WINDOWS ? {} : { env }) }
@@ -91,7 +91,7 @@ function packagedPrograms(): string {
   }
 }
 
-/** Makes the links that an npm package cannot hold; what its own install script would do, if scripts were allowed. */
+/** Makes the symbolic links that an npm package cannot hold. The package's install script would do it, but scripts are disabled. */
 function linkLibraries(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -101,14 +101,14 @@ function linkLibraries(native: string): void {
   }
 }
 
-/** The programs' version such as `18.4`; undefined where that account cannot reach or the machine cannot run them. */
+/** The programs' version, such as `18.4`. Undefined when the account cannot reach them or the machine cannot run them. */
 function versionOf(native: string, account: Account): string | undefined {
   const file = path.join(native, 'bin', 'postgres')
   const { stdout } = spawnSync(file, ['--version'], { ...spawnOptions(account), encoding: 'utf8' })
   return /\d[\w.]*/.exec(stdout ?? '')?.[0]
 }
 
-/** Says which folders on the way the account cannot enter, and the one command that lets it. */
+/** Refuses with the folders that the account cannot enter, and the one command that opens them. */
 function refuseClosed(home: string, account: Account): void {
   const enter = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', home], { ...spawnOptions(account), stdio: 'ignore' })
   if (enter.status === 0) return
@@ -128,7 +128,7 @@ function copyOfPrograms(native: string, shared: string): string {
   makeOpenFolder(shared)
   const fresh = `${copy}.${process.pid}`
   fs.cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
-  // the modes came along, and the files of a careful root are closed to everybody else
+  // the copy keeps the modes, which under a strict umask of root close the files to other accounts
   spawnSync('chmod', ['-R', 'a+rX', fresh])
   unlessThere(() => fs.renameSync(fresh, copy), copy)
   fs.rmSync(fresh, { recursive: true, force: true })
@@ -148,10 +148,10 @@ function placeIn(home: string, native: string, account: Account, forSockets: str
 export function makeSocketFolder({ socketDir, account }: Place): void {
   if (WINDOWS) return
   unlessThere(() => fs.mkdirSync(socketDir, { mode: 0o700 }), socketDir)
-  // below the shared temporary folder anybody could have put something of this name
+  // any account of the machine could have put something of this name into the shared temporary folder
   const found = fs.lstatSync(socketDir)
   const ours = [process.getuid!(), account.uid].includes(found.uid)
-  if (!found.isDirectory() || !ours) throw new CannotStart(`${socketDir} belongs to somebody else.`)
+  if (!found.isDirectory() || !ours) throw new CannotStart(`${socketDir} belongs to another account.`)
   fs.chmodSync(socketDir, 0o700)
   giveTo(account, socketDir)
 }
@@ -161,13 +161,13 @@ export function giveTo({ uid, gid }: Account, file: string): void {
   if (uid !== undefined && gid !== undefined) fs.lchownSync(file, uid, gid)
 }
 
-/** Others may pass through, whatever root's umask says. */
+/** Makes a folder that other accounts may pass through, whatever root's umask is. */
 function makeOpenFolder(folder: string): void {
   fs.mkdirSync(folder, { recursive: true })
   fs.chmodSync(folder, 0o711)
 }
 
-/** Of several starts at once each makes the same thing: that it is there is what counts. */
+/** Makes a file unless it exists. Several starts can make the same file at once, so a lost race is no error. */
 function unlessThere(make: () => void, file: string): void {
   const isThere = () => fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined
   if (isThere()) return

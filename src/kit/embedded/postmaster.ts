@@ -8,19 +8,19 @@ import { findPostmaster, FOLDER_SETTING, isAlive, isServer, type Postmaster, rem
 import { giveTo, insideFolder, makeSocketFolder, type Place, runProgram, spawnOptions, WINDOWS } from './place.ts'
 
 const START_TIMEOUT_MS = 60_000
-/** After its server was killed, the old backends hold the shared memory for a moment: a few tries, then it is a fault. */
+/** After a server was killed, its backends hold the shared memory for a moment. So a launch is tried a few times before it fails. */
 const MOST_LAUNCHES = 8
 const LAUNCH_PAUSE_MS = 150
 const POLL_MS = 20
 const PORT = 5432
-/** A fast stop takes some 30 ms; what has not ended by then is stopped without the last checkpoint, which loses nothing. */
+/** A fast stop takes about 30 ms. After this time the server is stopped without the last checkpoint, which loses no data. */
 const STOP_TIMEOUT_MS = 10_000
 const REAP_TIMEOUT_MS = 500
 const MOST_LOG_BYTES = 5_000_000
 
 export interface Running extends Postmaster {
   adopted: boolean
-  /** From now on the server may outlive this process. */
+  /** Lets the server outlive this process from now on. */
   letGo(): void
 }
 
@@ -30,8 +30,8 @@ export interface ServerOptions {
 }
 
 /**
- * Returns the cluster's server once it accepts connections: the one that an earlier run left behind, or a new one. Of
- * several calls at once, from any number of processes, one starts it and the others share it.
+ * Returns the cluster's server once it accepts connections: the server that an earlier run left behind, or a new one. When several
+ * calls or processes do this at once, one starts the server and the others share it.
  */
 export async function ensureRunning(place: Place, options: ServerOptions): Promise<Running> {
   const deadline = Date.now() + START_TIMEOUT_MS
@@ -44,13 +44,13 @@ export async function ensureRunning(place: Place, options: ServerOptions): Promi
       if (adopted) letGo()
       return { ...found, adopted, letGo: adopted ? stopWithUs(place, found.pid) : letGo }
     }
-    // one that starts or stops is waited for, and ours may not have written its file yet
+    // wait for a server that starts or stops, and for our own, which may not have written its pid file yet
     if (found || (child && child.exitCode === null && child.signalCode === null)) continue
     letGo()
     if (launches === MOST_LAUNCHES) break
     if (launches++ > 0) await sleep(LAUNCH_PAUSE_MS)
     if (await isServed(place)) {
-      if (findPostmaster(place.dataDir)) continue // it has come up in this moment
+      if (findPostmaster(place.dataDir)) continue // it has started just now
       throw inUse(place.home)
     }
     child = launch(place, options)
@@ -64,18 +64,18 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
   const sockets = inside.reach(place.socketDir)
   const settings = {
     [FOLDER_SETTING]: place.dataDir,
-    // A socket in a closed folder: other accounts cannot even try to connect. Windows has none that the driver could use
+    // The socket lies in a closed folder, so other accounts cannot even try to connect. On Windows the driver cannot use sockets.
     listen_addresses: WINDOWS ? '127.0.0.1' : '',
-    unix_socket_directories: WINDOWS ? '' : `"${sockets.replaceAll('"', '""')}"`, // a list, parted by commas
+    unix_socket_directories: WINDOWS ? '' : `"${sockets.replaceAll('"', '""')}"`, // PostgreSQL reads a list separated by commas, hence the quotes
     port: WINDOWS ? 49_152 + Math.floor(Math.random() * 16_000) : PORT,
     max_connections: maxConnections,
-    // one server that nothing is replicated from
+    // there is no replication
     wal_level: 'minimal',
     max_wal_senders: 0,
     max_logical_replication_workers: 0,
     max_wal_size: '512MB',
     log_min_messages: 'warning',
-    // The detail of an error holds the row that failed, and the statement holds what was written: buyers' data
+    // the detail of an error and the statement hold buyers' data
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',
@@ -91,23 +91,23 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
   const child = spawn(path.join(place.bin, 'postgres'), ['-D', inside.path, ...args], {
     ...spawnOptions(place.account, inside.cwd),
     stdio: ['ignore', log, log],
-    // Ctrl-C goes to a whole group, and must reach the service first, which then stops the database
+    // Ctrl-C goes to a whole process group. It must reach only the service, which then stops the database.
     detached: true,
   })
   fs.closeSync(log)
-  child.on('error', () => {}) // it shows as a process that has ended, like every other failure
+  child.on('error', () => {}) // ensureRunning() notices it as a process that has ended
   child.unref()
   return child
 }
 
 /**
- * Whether a server answers on the cluster's socket. One in another container on the same volume is found in no other way, and two
+ * Whether a server answers on the cluster's socket. Only this finds a server in another container on the same volume, and two
  * servers on one folder destroy the data.
  */
 const isServed = ({ socketDir }: Place): Promise<boolean> =>
   WINDOWS ? Promise.resolve(false) : isAnswered(path.join(socketDir, `.s.PGSQL.${PORT}`))
 
-/** @param holder the process, where it is known */
+/** @param holder the process that uses the folder, if it is known */
 export const inUse = (home: string, holder?: number) =>
   new CannotStart(
     `${home} is in use by another process (${holder ?? 'perhaps in another container'}): stop that one, or give this one another DATA_DIR.`,
@@ -115,7 +115,7 @@ export const inUse = (home: string, holder?: number) =>
 
 const logFile = ({ home }: Place) => path.join(home, 'postgres.log')
 
-/** Nothing turns the log over while the server runs; a start is a good moment, and old trouble is no longer news. */
+/** Opens the log, and empties it when it is too large. Nothing rotates it while the server runs. */
 function openLog(place: Place): number {
   const file = logFile(place)
   const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
@@ -125,7 +125,7 @@ function openLog(place: Place): number {
   return log
 }
 
-/** A killed server leaves a lock beside its socket too, and the number in it may be another process's now, or a zombie's. */
+/** Removes the locks that killed servers left beside their sockets. Their numbers can belong to another process or a zombie now. */
 function removeForeignLock({ socketDir, dataDir }: Place): void {
   for (const name of WINDOWS ? [] : fs.readdirSync(socketDir).filter((file) => file.endsWith('.lock'))) {
     const lock = path.join(socketDir, name)
@@ -151,7 +151,7 @@ export async function stopPostmaster(place: Place, { pid, letGo }: Running): Pro
     if (isServer(pid, place.dataDir)) process.kill(pid, signal)
     await waitWhile(() => isServer(pid, place.dataDir), STOP_TIMEOUT_MS)
   }
-  // what has ended keeps its number until its parent, mostly us, has taken notice
+  // an ended process keeps its number until its parent, which is usually this process, has noticed
   await waitWhile(() => isAlive(pid), REAP_TIMEOUT_MS)
 }
 
@@ -161,8 +161,8 @@ async function waitWhile(condition: () => boolean, atMostMs: number): Promise<vo
 }
 
 /**
- * Starts a tiny process that stops the server when ours dies without a word: its standard input closes then, even after
- * kill -9. The returned function ends it without effect.
+ * Starts a tiny process that stops the server when our process dies, even after kill -9: its standard input closes then. The
+ * returned function ends the tiny process and leaves the server running.
  */
 function stopWithUs({ account }: Place, pid: number): () => void {
   if (WINDOWS) return () => {}

@@ -4,15 +4,16 @@ import { type Job, type PgBoss, fromKysely } from 'pg-boss'
 import { type Db, type Tx, inTransaction } from '../database.ts'
 import { LOCK_CLASS } from './line.ts'
 
-// Which process runs which job. A job is taken together with its claim, so that the jobs of a process that has ended are known.
+// Claims record which process runs which job. A process takes a job and writes its claim in one transaction, so that the other
+// processes can release the jobs of a process that has ended.
 
-/** A process by which jobs are claimed: the second half of its lock's key. */
+/** The number under which a process claims jobs. It is also the second half of its lock's key. */
 export const newOwner = (): number => randomInt(1, 2 ** 31 - 1)
 
-/** Longer than the answer to a statement can take: what we do not run after that, we never heard of. */
-const UNHEARD_SECONDS = 10
+/** Longer than the answer to a statement can take. If we do not run a claimed job by then, its answer was lost on the way to us. */
+const UNRECEIVED_SECONDS = 10
 
-/** Takes jobs of a queue, and notes whose they are, in one transaction. */
+/** Takes jobs of a queue and writes their claims, in one transaction. */
 export const takeJobs = (db: Db, boss: PgBoss, owner: number, queue: string, count: number): Promise<Job[]> =>
   inTransaction(db, async (tx) => {
     const jobs = await boss.fetch<object>(queue, { batchSize: count, db: fromKysely(tx) })
@@ -28,7 +29,7 @@ export const takeJobs = (db: Db, boss: PgBoss, owner: number, queue: string, cou
     return jobs
   })
 
-/** On any connection: owners of claims whose lock nobody holds. */
+/** For any connection: the owners of claims whose lock is free. */
 export const ENDED_OWNERS = `
   select distinct c.owner from job_claims c
   where c.owner <> $1 and not exists (
@@ -36,7 +37,7 @@ export const ENDED_OWNERS = `
       and l.objid = c.owner::bigint::oid and l.objsubid = 2
       and l.database = (select oid from pg_database where datname = current_database()))`
 
-/** Gives the jobs of a process that has ended to whoever is free, at once. Of several that do it, one does. */
+/** Releases the jobs of an ended process at once. When several processes do this together, only one of them has an effect. */
 export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<number> =>
   inTransaction(db, async (tx) => {
     const claims = await sql<Claim>`
@@ -45,14 +46,14 @@ export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<numb
   })
 
 /**
- * Forgets the claims on what this process does not run any more. Jobs among them that are still taken were taken by a statement
- * whose answer was lost: they are given to whoever is free.
+ * Deletes the claims on jobs that this process does not run. When such a job is still active, the answer to the statement that took
+ * it was lost, so the job is released.
  */
-export const releaseUnheard = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
+export const releaseUnreceived = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
   inTransaction(db, async (tx) => {
     const claims = await sql<Claim>`
       delete from job_claims where owner = ${owner} and job_id <> all(${running}::uuid[])
-        and claimed_at < now() - make_interval(secs => ${UNHEARD_SECONDS}::int)
+        and claimed_at < now() - make_interval(secs => ${UNRECEIVED_SECONDS}::int)
       returning job_id as id, queue, attempt`.execute(tx)
     return giveBack(tx, boss, claims.rows, 'the answer that gave it was lost')
   })
@@ -63,9 +64,9 @@ interface Claim {
   attempt: number
 }
 
-/** Only what is still active in that very attempt. It counts as a try: a job that ends every process must not run for ever. */
+/** Releases only jobs that are still active in the claimed attempt. It counts as a try: a job that crashes every process must end. */
 async function giveBack(tx: Tx, boss: PgBoss, claims: readonly Claim[], why: string): Promise<number> {
-  let given = 0
+  let released = 0
   for (const queue of new Set(claims.map((claim) => claim.queue))) {
     const jobs = claims.filter((claim) => claim.queue === queue)
     const attempts = jobs.map(({ id, attempt }) => ({ id, retryCount: attempt }))
@@ -76,8 +77,8 @@ async function giveBack(tx: Tx, boss: PgBoss, claims: readonly Claim[], why: str
       where j.name = ${queue} and j.id = c.id and j.retry_count = c.attempt and j.state = 'retry' returning 1`.execute(
       tx,
     )
-    given += rows.length
+    released += rows.length
     await sql`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), ${queue})`.execute(tx)
   }
-  return given
+  return released
 }

@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-// The one connection by which a process hears of new jobs, and by which the others know that it lives: the connection holds a
-// lock, and PostgreSQL lets go of it when the connection ends. A process that is merely slow, or stopped, keeps its connection.
+// Each process keeps one connection, on which it listens for new jobs and holds a lock. The lock tells the other processes that it
+// is alive: PostgreSQL releases the lock when the connection ends. A process that is slow or stopped keeps its connection.
 
-/** The first half of the locks' keys: "till" as a number. The second is the process's own. */
+/** The first half of the locks' keys: "till" as a number. The second half is the process's owner number. */
 export const LOCK_CLASS = 1_953_066_092
-/** What the job library notifies. */
+/** The channel on which the job library announces new jobs. */
 const CHANNEL = `'pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24)`
 
 const CONNECT_TIMEOUT_MS = 3_000
 /** The first connection of a process: a start must not fail because a busy machine takes seconds for it. */
 const FIRST_CONNECT_TIMEOUT_MS = 30_000
 const QUERY_TIMEOUT_MS = 4_000
-/** A machine that is gone says nothing. The server then ends the connection within some ten seconds. */
+/** A machine that is lost does not close its connection. With these settings the server does, within about ten seconds. */
 const KEEPALIVES = '-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3'
 const AGAIN_AFTER_MS = 500
 
 export interface Line {
-  /** The lock is held, as far as the last beat could tell. Without it no job may be taken. */
+  /** Whether the last beat found the lock held. Without the lock, the process must not take jobs. */
   isUp(): boolean
   close(): void
 }
 
 export interface LineEvents {
-  /** A queue has a new job; without a name, any may have. */
-  onNews(queue?: string): void
-  /** Regularly, while the lock is held. `query` runs on this connection. */
+  /** This queue has a new job. Without a name, any queue may have one. */
+  onNewJobs(queue?: string): void
+  /** Called regularly while the lock is held. `query` runs on this connection. */
   onBeat(query: (text: string, values: unknown[]) => Promise<pg.QueryResult>): Promise<void>
   onError(error: unknown): void
 }
@@ -39,7 +39,7 @@ export async function openLine(
 ): Promise<Line> {
   let isUp = false
   const closing = new AbortController()
-  /** Aborted when the connection ends by itself, so that the next one is opened at once. */
+  /** Aborted when the connection is lost, so that the next one is opened at once. */
   let lost = new AbortController()
   const isClosed = () => closing.signal.aborted
 
@@ -59,10 +59,10 @@ export async function openLine(
     }
     client.on('error', onEnd)
     client.on('end', onEnd)
-    client.on('notification', ({ payload }) => events.onNews(payload))
+    client.on('notification', ({ payload }) => events.onNewJobs(payload))
     try {
       await client.connect()
-      // shared: where the server still holds it for a connection that we have lost, nothing waits
+      // a shared lock does not wait when the server still holds it for our lost connection
       await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
       const { rows } = await client.query(`select ${CHANNEL} as channel`)
       await client.query(`listen "${rows[0].channel}"`)
@@ -76,7 +76,7 @@ export async function openLine(
 
   async function beatUntilLost(client: pg.Client): Promise<never> {
     for (;;) {
-      // a pooler can have given the session to others: then the lock is not ours, whatever was answered before
+      // a pooler can have given our session to another client; then the lock is no longer ours
       const { rows } = await client.query(`select 1 from pg_locks where ${IS_OURS} and pid = pg_backend_pid()`, [
         LOCK_CLASS,
         owner,
@@ -96,8 +96,8 @@ export async function openLine(
         client ??= await open(CONNECT_TIMEOUT_MS)
         isUp = !lost.signal.aborted
         openedAt = performance.now()
-        // jobs that were added meanwhile were announced to no connection
-        events.onNews()
+        // we missed the announcements of jobs that were added before we listened
+        events.onNewJobs()
         await beatUntilLost(client)
       } catch (error) {
         isUp = false
@@ -106,7 +106,7 @@ export async function openLine(
         client = undefined
         if (isClosed()) return
         events.onError(error)
-        // a line that was cut is opened again at once; one that cannot be opened, or that never lasts, after a pause
+        // reopen a lost connection at once, but pause when it cannot be opened or never lasts
         if (openMs < AGAIN_AFTER_MS) await sleep(AGAIN_AFTER_MS, undefined, { ref: false })
       }
     }
@@ -122,7 +122,7 @@ export async function openLine(
 const IS_OURS = `locktype = 'advisory' and classid = $1::bigint::oid and objid = $2::bigint::oid and objsubid = 2
   and database = (select oid from pg_database where datname = current_database())`
 
-/** A connection that hangs is not waited for. */
+/** Ends a connection, without waiting when it hangs. */
 function end(client: pg.Client): void {
   client.end().catch(() => {})
   setTimeout(() => (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy(), 1000).unref() // oxfmt-ignore

@@ -10,10 +10,10 @@ interface Depth {
   oldestSeconds: number
 }
 
-/** How full the queues are, over all instances, and what became of the jobs that this process ran. */
-export function jobMeasures(db: Db): { measures: Measure[]; counted: (queue: string, outcome: string) => void } {
+/** Measures the queues over all instances, and counts the outcomes of the jobs that this process ran. */
+export function jobMeasures(db: Db): { measures: Measure[]; countOutcome: (queue: string, outcome: string) => void } {
   const runs = newCounter(['queue', 'outcome'])
-  /** Each scrape reads the numbers once. */
+  /** All measures of a scrape share one reading. */
   let reading: Promise<Depth[]> | undefined
   const depths = () => {
     reading ??= readDepths(db).finally(() => (reading = undefined))
@@ -26,19 +26,19 @@ export function jobMeasures(db: Db): { measures: Measure[]; counted: (queue: str
     read: async () => (await depths()).map((depth) => ({ labels: { queue: depth.queue }, value: valueOf(depth) })),
   })
   return {
-    counted: (queue, outcome) => runs.count(queue, outcome),
+    countOutcome: (queue, outcome) => runs.count(queue, outcome),
     measures: [
       ofQueues('till_jobs_waiting', 'Jobs that are not done, by queue', ({ waiting }) => waiting),
-      ofQueues('till_jobs_due', 'Jobs whose time has come and that no process has taken, by queue', ({ due }) => due),
+      ofQueues('till_jobs_due', 'Jobs that are due and that no process has taken, by queue', ({ due }) => due),
       ofQueues('till_jobs_running', 'Jobs that a process has taken, by queue', ({ running }) => running),
       ofQueues(
         'till_jobs_oldest_seconds',
-        'For how long the oldest job that is not done has been due for its first try, by queue; 0 where there is none',
+        'How long ago the first try of the oldest unfinished job was due, by queue; 0 when there is none',
         ({ oldestSeconds }) => oldestSeconds,
       ),
       {
         name: 'till_job_runs_total',
-        help: 'What became of the jobs that this process ran, by queue: completed, failed (and tried again) or dropped',
+        help: 'Jobs that this process ran, by queue and outcome: completed, failed (and tried again) or dropped',
         isCounter: true,
         labels: ['queue', 'outcome'],
         read: async () => runs.samples(),
@@ -52,7 +52,7 @@ async function readDepths(db: Db): Promise<Depth[]> {
     select q.name as queue, count(j.name) filter (where j.state < 'active')::int as waiting,
       count(j.name) filter (where j.state < 'active' and j.start_after <= now())::int as due,
       count(j.name) filter (where j.state = 'active')::int as running,
-      -- a job that failed before keeps the moment when it was added
+      -- a job that has failed before counts from the moment when it was added
       coalesce(greatest(0, extract(epoch from now() - min(
         case when j.state = 'created' then greatest(j.created_on, j.start_after) else j.created_on end))), 0)::float8 as "oldestSeconds"
     from pgboss.queue q left join pgboss.job j on j.name = q.name and j.state <= 'active'

@@ -5,20 +5,20 @@ import { type Db, inTransaction, isDatabaseOutage } from '../database.ts'
 import { type Log, errorForLog } from '../log.ts'
 import { inTime } from '../time.ts'
 
-/** Thrown by a handler when trying again cannot help. */
+/** A handler throws this when another try cannot help. */
 export class DropJob extends Error {}
 
-/** Thrown by a handler when nothing went wrong and it is merely too early: tried again like a failed one, and no alarm. */
+/** A handler throws this when it is too early for the job. The job is tried again like a failed one, but without a warning. */
 export class TryLater extends Error {}
 
-/** So much before its queue would take a job for lost, it fails by itself, and alone. */
+/** A job fails this long before its queue would count it as lost. */
 const MARGIN_SECONDS = 10
 
 export type Handler = (job: Job) => Promise<void>
 export type Outcome = { status: 'completed' } | { status: 'failed' | 'dropped'; output: object }
 
-/** What came of one run of a job. */
-export async function attempted(
+/** Runs a job once and returns the outcome. */
+export async function runAttempt(
   queue: string,
   job: Job,
   seconds: number,
@@ -39,8 +39,8 @@ export async function attempted(
   }
 }
 
-/** Writes down what became of jobs, each only while this attempt of it is the current one. Those done together share a statement. */
-export function settler(boss: PgBoss, db: Db, queue: string): (job: Job, outcome: Outcome) => Promise<void> {
+/** Records outcomes, each only while this attempt of the job is the current one. Jobs that complete together share a statement. */
+export function outcomeRecorder(boss: PgBoss, db: Db, queue: string): (job: Job, outcome: Outcome) => Promise<void> {
   const attempt = ({ id, retryCount }: Job) => ({ id, retryCount })
   const complete = batched(
     async (jobs: readonly Job[]) => {

@@ -1,12 +1,12 @@
 import type { Job } from 'pg-boss'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A queue is not asked more often than this while jobs come one by one: an asking costs more than most jobs do. */
+/** While jobs arrive one by one, the queue is queried at most this often, because a query costs more than most jobs. */
 const GATHER_MS = 50
 const AFTER_ERROR_MS = 1_000
 
 export interface Slots {
-  /** There may be jobs. */
+  /** Tells the slots that there may be jobs. */
   wake(): void
   /** Takes no further job. */
   rest(): void
@@ -14,28 +14,28 @@ export interface Slots {
 }
 
 export interface Slotted {
-  /** So many run side by side, and none of them waits for another to end. */
+  /** How many jobs run at once, independently of each other. */
   atOnce: number
-  /** How soon is asked again without a wake. */
+  /** How often the queue is queried without a wake. */
   pollMs: number
   canTake(): boolean
   take(count: number): Promise<Job[]>
-  /** Runs one job and says what became of it. Never rejects. */
+  /** Runs one job and records its outcome. Never rejects. */
   run(job: Job): Promise<void>
   onError(error: unknown): void
 }
 
-/** Runs the jobs of a queue, each in a slot of its own: whichever is free takes the next. */
+/** Runs the jobs of a queue in slots: a free slot takes the next job. */
 export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotted): Slots {
   const running = new Map<string, Job>()
   const resting = new AbortController()
   let wasWoken = false
-  let ring = () => {}
+  let endWait = () => {}
 
-  /** Until something happens, or for so long. */
+  /** Waits until a job ends, `wake` or `rest` is called, or `ms` have passed. */
   async function wait(ms: number): Promise<void> {
     const done = new AbortController()
-    ring = () => done.abort()
+    endWait = () => done.abort()
     await sleep(ms, undefined, { signal: done.signal, ref: false }).catch(() => {})
   }
 
@@ -46,7 +46,7 @@ export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotte
       running.set(job.id, job)
       void run(job).finally(() => {
         running.delete(job.id)
-        ring()
+        endWait()
       })
     }
     return jobs.length === free
@@ -54,18 +54,18 @@ export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotte
 
   async function go(): Promise<void> {
     let mayHaveMore = true
-    let asked = -Infinity
+    let queriedAt = -Infinity
     while (!resting.signal.aborted) {
       const free = atOnce - running.size
-      const sinceMs = performance.now() - asked
-      // a job that comes alone is not kept waiting, and neither is a queue that fills its slots and has them free again
+      const sinceMs = performance.now() - queriedAt
+      // no pause for a job that comes alone, nor for a queue that has filled its slots and has them free again
       const gatherMs = mayHaveMore && free >= atOnce / 2 ? 0 : GATHER_MS - sinceMs
       if (!canTake() || free === 0) await wait(pollMs)
       else if (!mayHaveMore && !wasWoken && sinceMs < pollMs) await wait(pollMs - sinceMs)
       else if (gatherMs > 0) await sleep(gatherMs, undefined, { ref: false })
       else {
         wasWoken = false
-        asked = performance.now()
+        queriedAt = performance.now()
         try {
           mayHaveMore = await round()
         } catch (error) {
@@ -81,11 +81,11 @@ export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotte
   return {
     wake() {
       wasWoken = true
-      ring()
+      endWait()
     },
     rest() {
       resting.abort()
-      ring()
+      endWait()
     },
     running: () => [...running.values()],
   }

@@ -9,7 +9,7 @@ import type { MustHaveRoom } from './reserve.ts'
 import { hashOfStream } from './hash-of-stream.ts'
 import type { Resumable } from './storage.ts'
 
-/** Pieces are written where the whole will lie. */
+/** Resumable uploads to a disk. Pieces are written into the final file. */
 export function resumableDisk(disk: Disk, root: string, below: (key: string) => string): Resumable {
   const hashes = runningHashes()
   const store = new PieceStore(root, hashes, disk.mustHaveRoom)
@@ -48,7 +48,7 @@ class PieceStore extends FileStore {
     this.#mustHaveRoom = mustHaveRoom
   }
 
-  /** As the library's, but hashed on the way, and with the error that it was: a full disk is none of ours. */
+  /** Like the library's, but it hashes the bytes on the way, and it passes on the original error of a full disk. */
   override async write(bytes: Readable, name: string, offset: number): Promise<number> {
     const hash = this.#hashes.goOn(path.basename(name), offset)
     const handle = await fs.open(path.join(this.directory, name), 'r+')
@@ -56,7 +56,7 @@ class PieceStore extends FileStore {
     const writeAt = async (chunk: Buffer) => {
       await this.#mustHaveRoom(chunk.length)
       const writing = handle.write(chunk, 0, chunk.length, at)
-      // while the disk writes
+      // hashes while the disk writes
       hash?.update(chunk)
       const { bytesWritten } = await writing
       at += bytesWritten
@@ -74,7 +74,7 @@ class PieceStore extends FileStore {
         void settle(last, done)
       },
       writev(chunks, done) {
-        // one after the other: to make one piece of them would take as much memory again
+        // one after the other, because joining them would need as much memory again
         last = (async () => {
           for (const { chunk } of chunks) await writeAt(chunk as Buffer)
         })()
@@ -88,7 +88,7 @@ class PieceStore extends FileStore {
       if (hash && hash.offset !== at) this.#hashes.forget(path.basename(name))
       throw error
     } finally {
-      // what was begun is written before anybody else looks how far we came
+      // finishes the last write before another request reads the offset
       await last.catch(() => {})
       await handle.close()
     }
@@ -100,7 +100,7 @@ class PieceStore extends FileStore {
   }
 }
 
-/** What a promise comes to, as a stream is told it. */
+/** Calls the stream's callback with the result of a promise. */
 async function settle(work: Promise<void>, done: (error?: Error) => void): Promise<void> {
   let failure: Error | undefined
   await work.catch((error: Error) => (failure = error))

@@ -6,12 +6,12 @@ import { pipeline } from 'node:stream/promises'
 import { reserveOn } from './reserve.ts'
 import type { Resumable, Storage } from './storage.ts'
 
-/** What arrives while the disk writes goes there in one piece. */
+/** Bytes that arrive during a write are written together afterwards, up to this many. */
 export const WRITE_BYTES = 1024 ** 2
 
-/** A folder on this machine, or one that several share. */
+/** A folder on this machine, or on a volume that several machines share. */
 export interface Disk extends Storage {
-  /** Where on this machine the bytes lie: a folder, and the path below it. */
+  /** The place of the bytes on this machine: a folder, and the path below it. */
   locate(key: string): { root: string; path: string }
 }
 
@@ -45,11 +45,11 @@ export async function openDisk(folder: string, reserveBytes = 0): Promise<Disk> 
               yield chunk
             }
           },
-          // flushed to the disk before it counts: a row in the database must not outlive its bytes
+          // flushed to the disk, because a power loss must not remove bytes that a row in the database relies on
           createWriteStream(unfinished, { mode: 0o600, flush: true, highWaterMark: WRITE_BYTES }),
         )
         await fs.rename(unfinished, target)
-        // and so is its name
+        // the file's name must be flushed too
         await flushFolder(path.dirname(target))
         await flushFolder(root)
       } catch (error) {
@@ -62,7 +62,7 @@ export async function openDisk(folder: string, reserveBytes = 0): Promise<Disk> 
       const handle = await fs.open(fileOf(key))
       return createReadStream('', { fd: handle, ...(part && { start: part.from, end: part.to - 1 }) })
     },
-    // whether it is there, whoever sends it sees
+    // the route that sends the file notices when it is missing
     serve: async (key) => disk.locate(key),
     async stat(key) {
       try {
@@ -87,9 +87,9 @@ export async function openDisk(folder: string, reserveBytes = 0): Promise<Disk> 
   return disk
 }
 
-/** Makes the names in a folder last. */
+/** Flushes the names in a folder to the disk. */
 export async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return // keeps folders by itself, and opens none
+  if (process.platform === 'win32') return // Windows cannot open folders, and flushes them by itself
   const handle = await fs.open(folder)
   try {
     await handle.sync()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Stored } from './storage.ts'
 
-/** Reads it to its end, and keeps nothing of it. */
+/** Hashes a stream while reading it to its end. */
 export async function hashOfStream(bytes: Readable): Promise<Stored> {
   const hash = createHash('sha256')
   let size = 0

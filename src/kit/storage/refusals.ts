@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 
-/** What file systems and stores call it when nothing more fits. */
+/** The errors of file systems and stores that are full. */
 const FULL = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -12,7 +12,7 @@ const FULL = new Set([
 ])
 const INSUFFICIENT_STORAGE = 507
 
-/** What a failure of the storage means to who asked. */
+/** Turns a failure of the storage into a refusal for the client. */
 export function refusalOfStorage(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const { code, name, $metadata } = error as { code?: string; name?: string; $metadata?: { httpStatusCode?: number } }
@@ -22,7 +22,7 @@ export function refusalOfStorage(error: unknown): Refusal {
   return unreadable(error)
 }
 
-/** Whether it was the storage that failed: the S3 library marks its errors, and of files the system names the call. */
+/** Whether the storage failed. The S3 library marks its errors, and the system's errors about files name the system call. */
 export function isOfStorage(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   if ('$metadata' in error) return true
@@ -30,7 +30,7 @@ export function isOfStorage(error: unknown): boolean {
   return name === 'TimeoutError' || (syscall !== undefined && !/^(?:connect|getaddrinfo)$/.test(syscall))
 }
 
-/** The bytes are not to be had now. */
+/** The refusal when the storage cannot be read now. */
 export const unreadable = (cause?: unknown): Refusal =>
   new Refusal(
     'storage_unavailable',

@@ -1,13 +1,12 @@
 import fs from 'node:fs/promises'
 import { Refusal } from '../errors.ts'
 
-/** Refuses `storage_full` when so many more bytes would leave less than the reserve. */
+/** Refuses `storage_full` when writing `bytes` would leave less than the reserve. */
 export type MustHaveRoom = (bytes: number) => Promise<void>
 
 /**
- * Keeps a part of the disk free that `folder` lies on: the database is often on the same one, and a full disk would stop every
- * sale. Asked before a file begins and before each piece of it is written, so all writers together pass the reserve by one piece
- * each at most.
+ * Keeps a part of the disk of `folder` free. The database is often on the same disk, and a full disk would stop every sale. Writers
+ * call it before each file and before each piece, so each writer exceeds the reserve by one piece at most.
  */
 export function reserveOn(folder: string, reserveBytes: number): MustHaveRoom {
   return async (bytes) => {

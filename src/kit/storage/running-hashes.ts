@@ -1,8 +1,8 @@
 import { type Hash, createHash } from 'node:crypto'
 
-/** Who pauses longest begins anew from the stored bytes, which is slower and not wrong. */
-const MOST_KEPT = 1000
-/** A store of parts forgets those under way when it is interrupted, so that one goes on from an earlier place. */
+/** Beyond this number, the oldest hash is forgotten. Its file is then hashed from the stored bytes, which is slower but right. */
+const MOST_HASHES = 1000
+/** An interrupted S3 upload loses the parts under way and goes on from an earlier offset. So earlier states of a hash are kept too. */
 const MARK_BYTES = 8 * 1024 ** 2
 const MOST_MARKS = 12
 
@@ -15,20 +15,20 @@ export type RunningHashes = ReturnType<typeof runningHashes>
 
 /** Hashes of files that come in pieces, so that a file that came in order need not be read again to be hashed. */
 export function runningHashes() {
-  const kept = new Map<string, Running>()
+  const byKey = new Map<string, Running>()
   return {
-    /** Goes on at that offset; undefined when what came before it was not hashed here. */
+    /** Continues a hash at `offset`. Undefined when the bytes before it were not hashed here. */
     goOn(key: string, offset: number): RunningHash | undefined {
-      const running = offset === 0 ? new Running() : kept.get(key)?.from(offset)
-      kept.delete(key)
+      const running = offset === 0 ? new Running() : byKey.get(key)?.from(offset)
+      byKey.delete(key)
       if (!running) return undefined
-      if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-      kept.set(key, running)
+      if (byKey.size >= MOST_HASHES) byKey.delete(byKey.keys().next().value!)
+      byKey.set(key, running)
       return running
     },
-    /** The hash of the first `size` bytes, in hex, if those are what was hashed. */
-    digest: (key: string, size: number): string | undefined => kept.get(key)?.from(size)?.digest(),
-    forget: (key: string): void => void kept.delete(key),
+    /** The hash of the first `size` bytes in hex, or undefined when other bytes were hashed. */
+    digest: (key: string, size: number): string | undefined => byKey.get(key)?.from(size)?.digest(),
+    forget: (key: string): void => void byKey.delete(key),
   }
 }
 
@@ -52,7 +52,7 @@ class Running implements RunningHash {
     }
   }
 
-  /** The same hash as it was at `offset`. */
+  /** A copy of the hash as it was at `offset`. */
   from(offset: number): Running | undefined {
     const { hash } =
       [{ offset: this.offset, hash: this.#hash }, ...this.#marks].find((one) => one.offset === offset) ?? {}

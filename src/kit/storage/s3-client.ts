@@ -3,18 +3,18 @@ import type * as Sdk from '@aws-sdk/client-s3'
 export interface S3Settings {
   readonly bucket: string
   readonly region: string
-  /** Absent: Amazon’s own. */
+  /** Absent: Amazon S3. */
   readonly endpoint: string | undefined
-  /** Where browsers reach the same store, when that is another address. */
+  /** The store's address for browsers, when it is another one. */
   readonly publicEndpoint: string | undefined
-  /** Absent: those that Amazon’s machines give to what runs on them. */
+  /** Absent: the credentials that a machine at Amazon gives to its programs. */
   readonly keys: { readonly id: string; readonly secret: string } | undefined
 }
 
-/** A store that accepts no connection, or stops in the middle, holds nobody up for longer. */
+/** The longest waits for a store that accepts no connection, or that stops answering. */
 const CONNECTION_TIMEOUT_MS = 3_000
 const SILENCE_MS = 8_000
-/** S3's least for a part, and its most parts, make the largest file some 80 GB. */
+/** With S3's limit of 10,000 parts, this makes the largest file about 80 GB. */
 export const PART_BYTES = 8 * 1024 ** 2
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
@@ -24,12 +24,12 @@ export function clientConfig({ region, endpoint, keys }: S3Settings): Sdk.S3Clie
     region,
     ...(endpoint && { endpoint }),
     ...(keys && { credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret } }),
-    // other stores have no names for buckets, and do not know the newer checksums
+    // other stores have no host names for buckets and do not know the newer checksums
     forcePathStyle: endpoint !== undefined,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
-    // what fails is told by who asked
+    // the callers log errors themselves
     logger: SILENT,
     requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SILENCE_MS },
   }
@@ -40,7 +40,7 @@ export interface S3 {
   client: Sdk.S3Client
 }
 
-/** Loaded when it is first needed: it is as large as the rest of the service. */
+/** Loads the SDK when it is first needed, because it is as large as the rest of the service. */
 export async function connectS3(settings: S3Settings): Promise<S3> {
   const sdk = await import('@aws-sdk/client-s3')
   return { sdk, client: new sdk.S3Client(clientConfig(settings)) }

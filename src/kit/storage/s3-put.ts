@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { PART_BYTES, type S3 } from './s3-client.ts'
 import type { Stored } from './storage.ts'
 
-/** So many parts are in memory on their way, and one that is being filled. */
+/** How many parts are sent at once. Memory holds these and one part that is being filled. */
 const AT_ONCE = 3
 
 interface Target {
@@ -11,7 +11,7 @@ interface Target {
   Key: string
 }
 
-/** Writes what fits into one part at once, and the rest in parts, of which nothing is left when it fails. */
+/** Writes a small file in one request and a larger one in parts. When it fails, no parts stay in the store. */
 export async function putStream({ sdk, client }: S3, target: Target, bytes: Readable): Promise<Stored> {
   const hash = createHash('sha256')
   let size = 0
@@ -59,14 +59,14 @@ async function putParts(
     const Parts = done.sort((a, b) => a.PartNumber - b.PartNumber)
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...whole, MultipartUpload: { Parts } }))
   } catch (error) {
-    // a part that arrives after the end of the whole would stay
+    // a part that arrives after the abort would stay in the store
     await Promise.all(underWay)
     await client.send(new sdk.AbortMultipartUploadCommand(whole)).catch(() => {})
     throw error
   }
 }
 
-/** Pieces of one size, and a last one of what is left. */
+/** Cuts a stream into parts of `PART_BYTES` and a smaller last part. */
 async function* inParts(bytes: Readable, see: (chunk: Buffer) => void): AsyncGenerator<Buffer, undefined> {
   let chunks: Buffer[] = []
   let length = 0

@@ -5,7 +5,7 @@ import { type RunningHashes, runningHashes } from './running-hashes.ts'
 import { PART_BYTES, type S3Settings, clientConfig } from './s3-client.ts'
 import type { Resumable, Storage } from './storage.ts'
 
-/** The library keeps a part on the local disk until the store has it: so many of all uploads together. */
+/** The library keeps each part on the local disk until the store has it. This is the limit for all uploads together. */
 const PARTS_AT_ONCE = 8
 const MOST_REMEMBERED = 1000
 
@@ -17,7 +17,7 @@ export function resumableS3(storage: Storage, settings: S3Settings): Resumable {
     nameOf: (key) => key,
     keyOf: (name) => name,
     async finish(key, size) {
-      // nothing came, so no part did, and a whole of no parts is none
+      // an empty file has no parts, and S3 cannot complete an upload without parts
       if (size === 0) await store.putNothing(key)
       const known = hashes.digest(key, size)
       return known ? { size, sha256: known } : hashOfStream(await storage.read(key))
@@ -39,7 +39,7 @@ class PartStore extends S3Store {
       partSize: PART_BYTES,
       useTags: false,
       maxConcurrentPartUploads: PARTS_AT_ONCE,
-      cache: newest(),
+      cache: newestNotes(),
       s3ClientConfig: { ...clientConfig(settings), bucket: settings.bucket },
     })
     this.#hashes = hashes
@@ -74,15 +74,15 @@ class PartStore extends S3Store {
   }
 }
 
-/** The library's notes about uploads under way: the newest, since of one that was given up nobody tells. */
-function newest() {
-  const kept = new Map<string, MetadataValue>()
+/** The library's notes about uploads under way. Abandoned uploads are not reported, so only the newest notes are kept. */
+function newestNotes() {
+  const byKey = new Map<string, MetadataValue>()
   return {
-    get: async (key: string) => kept.get(key),
+    get: async (key: string) => byKey.get(key),
     async set(key: string, notes: MetadataValue) {
-      if (kept.size >= MOST_REMEMBERED) kept.delete(kept.keys().next().value!)
-      kept.set(key, notes)
+      if (byKey.size >= MOST_REMEMBERED) byKey.delete(byKey.keys().next().value!)
+      byKey.set(key, notes)
     },
-    delete: async (key: string) => void kept.delete(key),
+    delete: async (key: string) => void byKey.delete(key),
   }
 }

@@ -5,12 +5,12 @@ import { putStream } from './s3-put.ts'
 import type { Resumable, Storage } from './storage.ts'
 
 /**
- * How long an address may be begun to be used: a download that has begun goes on, and one that is resumed gets another. What is
- * not to be had any more is not to be had within a minute.
+ * How long a signed address is valid for starting a download. A running download goes on, and a resumed one gets a new address. So a
+ * file that is no longer available cannot be fetched after a minute.
  */
 const ADDRESS_SECONDS = 60
 
-/** A bucket. Browsers fetch from it by addresses that are made for one file each, and nobody else reads it. */
+/** A bucket. Browsers fetch files by signed addresses, each for one file. Only the service has any other access. */
 export function openS3(settings: S3Settings, questionMs: number = DEADLINES.storageQuestionMs): Storage {
   const { bucket: Bucket } = settings
   const soon = () => ({ abortSignal: AbortSignal.timeout(questionMs) })
@@ -30,7 +30,7 @@ export function openS3(settings: S3Settings, questionMs: number = DEADLINES.stor
       return Body as Readable
     },
     async serve(key, { disposition, contentType, method }) {
-      // an address can be made without asking, and would then lead somebody who has paid to a store that is down
+      // signing needs no request, so without this check a buyer could be sent to a store that is down
       if (!(await storage.stat(key))) return undefined
       const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
       const { sdk, client } = await signer()
@@ -66,7 +66,7 @@ export function openS3(settings: S3Settings, questionMs: number = DEADLINES.stor
       await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), soon())
       await storage.tidy(key)
     },
-    // a bucket is as large as its owner pays for, and it says itself when it is full
+    // the store itself refuses when it is full
     mustHaveRoom: async () => {},
     async tidy(key) {
       const { sdk, client } = await connected()

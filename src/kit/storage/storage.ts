@@ -1,22 +1,22 @@
 import type { DataStore } from '@tus/server'
 import type { Readable } from 'node:stream'
 
-/** Files by keys of our own making. A key is written once and its bytes never change. */
+/** Stores files under keys that we make. A key is written once, and its bytes never change. */
 export interface Storage {
-  /** Writes all of `bytes` under the key, or nothing. Safe against a loss of power when it returns. Refuses `storage_full`. */
+  /** Writes all of `bytes` under the key, or nothing. When it returns, a power loss cannot remove them. Refuses `storage_full`. */
   put(key: string, bytes: Readable): Promise<Stored>
-  /** All of it, or the bytes from `from` up to and without `to`. */
+  /** Reads the whole file, or the bytes from `from` up to but not including `to`. */
   read(key: string, part?: { from: number; to: number }): Promise<Readable>
-  /** From where a browser can be given the file, looked at just now. Undefined: it is not there. */
+  /** The place from which a browser can get the file, checked just now. Undefined when the file does not exist. */
   serve(key: string, as: Served): Promise<Place | undefined>
   stat(key: string): Promise<{ size: number } | undefined>
-  /** Also what was begun under the key and never finished. Removing nothing is no error. */
+  /** Removes the file and any unfinished upload under the key. A missing file is no error. */
   remove(key: string): Promise<void>
-  /** Whether a file of that size may begin. Refuses `storage_full`. */
+  /** Refuses `storage_full` when there is no room for a file of that size. */
   mustHaveRoom(bytes: number): Promise<void>
-  /** Drops what was only noted under the key while the file came. */
+  /** Removes the temporary notes about an upload under the key. */
   tidy(key: string): Promise<void>
-  /** For files that come in pieces. */
+  /** The store for files that arrive in pieces. */
   resumable(): Promise<Resumable>
 }
 
@@ -30,21 +30,21 @@ export interface Served {
   /** A Content-Disposition. */
   disposition: string
   contentType: string
-  /** An address is good for one of them only. */
+  /** A signed address is valid for one method only. */
   method: 'GET' | 'HEAD'
 }
 
-/** A file on this machine: a folder, and the path below it; or an address that is good for minutes. */
+/** A file on this machine, as a folder and the path below it, or an address that is valid for a minute. */
 export type Place = { root: string; path: string } | { url: string }
 
-/** The library's store for the pieces. What is whole lies under its key, with nothing left to move. */
+/** The tus library's store for pieces. A complete file already lies under its key, so it need not be moved. */
 export interface Resumable {
   store: DataStore
   /** The store's own name for a key. */
   nameOf(key: string): string
   keyOf(name: string): string
-  /** Makes what is whole last, and says what it hashes to. As often as it is asked: the store's notes are still there. */
+  /** Makes a complete file durable and returns its hash. It can be repeated, because the store's notes still exist. */
   finish(key: string, size: number): Promise<Stored>
-  /** Afterwards nothing is known of it but the file. */
+  /** Removes all notes about the upload. The file stays. */
   forget(key: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { type Coming, batched } from '../../kit/batch.ts'
+import { type BatchOptions, batched } from '../../kit/batch.ts'
 import { type Change, type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
@@ -19,7 +19,7 @@ import type { Effects, PaymentRecord } from './payment-record.ts'
 import { findTooEarly, keyOf, lockRecords } from './records.ts'
 import * as rows from './rows.ts'
 
-export type Settle = (fact: Fact, how?: Coming) => Promise<Outcome>
+export type Settle = (fact: Fact, options?: BatchOptions) => Promise<Outcome>
 
 /** Facts that no buyer waits for gather this long. Processors wait five seconds or more for an answer. */
 const GATHER_MS = 100
