@@ -6,7 +6,7 @@ const STATUSES = ['expired', 'refunded', 'partially_refunded', 'disputed', 'char
 const SLOW = { timeout: 20_000 }
 
 test.describe('in the light and in the dark', () => {
-  // axe looks at every element of every state: that is work
+  // axe looks at every element of every state, which takes long.
   test.describe.configure({ timeout: 120_000 })
   const look = async (page: Page, what: string) => {
     await expectAccessible(page, what)
@@ -131,7 +131,7 @@ test.describe('on the smallest phone', () => {
   })
 })
 
-/** 44 pixels high (a radio is pressed by its row). Links inside a sentence are exempt, as in WCAG 2.5.8. */
+/** 44 pixels high (the row of a radio counts). Links inside a sentence are exempt, as in WCAG 2.5.8. */
 async function expectTargets(page: Page): Promise<void> {
   const small = await page.evaluate(() =>
     [

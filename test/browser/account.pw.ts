@@ -139,7 +139,7 @@ test('another address takes over once its code is entered, and the old one is to
   await field.fill(newEmail)
   await page.keyboard.press('Enter')
   await expect(codeField(page)).toBeFocused()
-  // a phone may drop the page while its owner reads the mail
+  // A phone may drop the page while the seller reads the mail.
   await page.reload()
   await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
   const code = await codeFor(page, newEmail)

@@ -4,9 +4,9 @@ import path from 'node:path'
 export const DIST = path.resolve(import.meta.dirname, '../../dist')
 
 /**
- * A built page and every file that it leads to, by what they are called below `folder`: those that it loads, those that these
- * can load later, and the source maps beside or inside them. A file counts as soon as its name stands in another's text: that
- * is more than a browser follows, and never less.
+ * A built page and every file that it leads to, by their names below `folder`: the files it loads, the files those can
+ * load later, and the source maps beside or inside them. A file counts as soon as another one contains its name. A
+ * browser follows at most as many.
  */
 export async function builtFilesOf(page: string, folder = DIST): Promise<Map<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -25,10 +25,10 @@ export async function builtFilesOf(page: string, folder = DIST): Promise<Map<str
   return found
 }
 
-/** A page's own file is called like every other page's, so its folder belongs to its name. */
+/** Every page has a file of the same name, so the folder belongs to its name. */
 const nameOf = (file: string): string => (file.endsWith('.html') ? file : path.posix.basename(file))
 
-/** What a source map says that is written into a script or a style. */
+/** The text of a source map inside a script or a style. */
 const mapsInside = (text: string): string =>
   [...text.matchAll(/sourceMappingURL=data:[^,\s]*;base64,([\w+/=]+)/g)]
     .map(([, map]) => Buffer.from(map!, 'base64').toString('latin1'))

@@ -13,15 +13,15 @@ export const RAIL_IDS: Record<string, string> = {
   'Google Pay': 'google_pay',
   Wallet: 'wallet',
 }
-/** Polling, asking the processor and a bank that takes its time add up to some seconds. */
+/** Polling, a sync and a slow bank add up to some seconds. */
 const SLOW = { timeout: 20_000 }
 
-/** An address nobody else in these tests has. */
+/** An address that no other test uses. */
 export const newEmail = (): string => `buyer-${randomUUID().slice(0, 8)}@example.com`
 
 export const payButton = (page: Page) => page.getByRole('button', { name: /^pay\b/i })
 
-/** Step one, up to the order's number and the button with the price. */
+/** Step one: up to the order's number and the button with the price. */
 export async function makeOrder(
   page: Page,
   email = newEmail(),
@@ -50,7 +50,10 @@ export async function payWith(page: Page, { rail = 'Card', scenario = 'success' 
 
 const STATUS = '**/status?**'
 
-/** What the service says of a paid order is that it is `status`, until what is returned is called. A bank takes three seconds. */
+/**
+ * The service reports a paid order as `status`, until the caller calls the returned function. A bank takes three
+ * seconds.
+ */
 export async function sayBefore(page: Page, status: 'pending' | 'processing'): Promise<() => void> {
   let isOver = false
   await page.route(STATUS, async (route) => {
@@ -65,7 +68,7 @@ export async function sayBefore(page: Page, status: 'pending' | 'processing'): P
   }
 }
 
-/** The page is not told how its order stands, until what is returned is called. */
+/** The page gets no status, until the caller calls the returned function. */
 export async function sayNothing(page: Page): Promise<() => void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   await page.route(STATUS, async (route) => {
@@ -91,13 +94,13 @@ export interface Status {
   downloads: { name: string; url: string; sha256: string }[]
 }
 
-/** What the service itself says about the order. */
+/** The service's own answer about the order. */
 export async function statusOf(page: Page, orderId: string, email: string, url = BASE_URL): Promise<Status> {
   const answer = await page.request.get(`${url}/api/checkout/${orderId}/status?${new URLSearchParams({ email })}`)
   return (await answer.json()) as Status
 }
 
-/** Downloads by a click, as a buyer does, and checks the bytes against what the page and the service say. */
+/** Downloads by a click, as a buyer does, and compares the bytes with the page and the service. */
 export async function expectDownloads(page: Page, orderId: string, email: string, url = BASE_URL): Promise<void> {
   const { downloads } = await statusOf(page, orderId, email, url)
   for (const { name, sha256 } of downloads) {
@@ -114,7 +117,7 @@ export async function expectDownloads(page: Page, orderId: string, email: string
   }
 }
 
-/** The requests a page makes to one of the API's addresses, from now on. */
+/** The page's requests to one address of the API, from now on. */
 export function requestsTo(page: Page, path: RegExp): Request[] {
   const seen: Request[] = []
   page.on('request', (request) => {

@@ -35,7 +35,7 @@ for (const [size, use] of Object.entries(SIZES)) {
   })
 }
 
-// What comes of a payment is the same at every width; phones are what most buyers have.
+// The result of a payment is the same at every width, and most buyers have phones.
 test.describe('on a phone', () => {
   test.use(SIZES.phone)
 
@@ -100,7 +100,7 @@ test.describe('on a phone', () => {
   })
 })
 
-// How the shop hears of a payment is all the same to the screen.
+// The screen is the same in whatever way the service learns of a payment.
 for (const scenario of ['lost_webhook', 'repeated_webhook', 'reordered_webhook']) {
   test(`${scenario}: paid, and the files are there`, async ({ page }) => {
     const { email, orderId } = await makeOrder(page)

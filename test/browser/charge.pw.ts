@@ -7,7 +7,7 @@ import { codeField, mailsTo } from './seller.ts'
 const SLOW = { timeout: 15_000 }
 const TEXT = 'Text of the line'
 
-/** The code of the `count`th mail about a charge: a receipt has none. */
+/** The code of the `count`th mail about a charge. A receipt has no code. */
 async function chargeCode(page: Page, email: string, count = 1): Promise<string> {
   let codes: string[] = []
   await expect
@@ -174,7 +174,7 @@ test('a reload keeps the code step, "change" and the browser’s "back" lead to 
   await page.reload()
   await codeField(page).fill(await chargeCode(page, email))
   await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeVisible()
-  // nothing of it is left to whoever sits here next
+  // Nothing stays for the next person at this browser.
   await page.reload()
   await expect(page.getByLabel('E-mail')).toHaveValue('')
   await page.goto('/charge/?step=code')

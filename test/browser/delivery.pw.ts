@@ -7,7 +7,7 @@ import { startService } from './service.ts'
 
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 
-/** What browsers' tools call "slow 4G". */
+/** The "slow 4G" of the browsers' developer tools. */
 const SLOW_4G = {
   offline: false,
   latency: 562.5,
@@ -17,7 +17,7 @@ const SLOW_4G = {
 const NOT_SLOW = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
 
 const USABLE_MS = 1000
-/** Of that, for the network: the rest is for reading and drawing. */
+/** The network's part of it. The rest is for parsing and drawing. */
 const NETWORK_MS = 900
 const TRIES = 10
 
@@ -30,7 +30,7 @@ test('on slow 4G the page can be used within a second, after one answer', async 
     new MutationObserver((_, observer) => {
       if (!document.querySelector('#email')) return
       observer.disconnect()
-      // usable is when it is on the screen
+      // The page is usable when the element is on the screen.
       requestAnimationFrame(() => performance.mark('usable'))
     }).observe(document, { childList: true, subtree: true })
   })
@@ -45,8 +45,8 @@ test('on slow 4G the page can be used within a second, after one answer', async 
     )
     return { network, usable: (await mark.jsonValue()) as number }
   }
-  // A busy machine takes its time with both: of each the least is what the page needs. Nothing else is waited for, as nothing
-  // else is asked for, so they add up.
+  // A busy machine slows both down, so the smallest value of each is what the page needs. The page waits for nothing
+  // else and asks for nothing else, so the two add up.
   let [network, drawn] = [Infinity, Infinity]
   for (let tries = 0; tries < TRIES && !(network < NETWORK_MS && network + drawn < USABLE_MS); tries++) {
     drawn = Math.min(drawn, (await load(NOT_SLOW)).usable)
@@ -55,7 +55,7 @@ test('on slow 4G the page can be used within a second, after one answer', async 
   }
   expect(network, 'milliseconds until the answer was there').toBeLessThan(NETWORK_MS)
   expect(network + drawn, `milliseconds until usable, ${drawn} of them without the network`).toBeLessThan(USABLE_MS)
-  // it is not only drawn: it answers, and what helps while typing comes then
+  // The page also answers: the suggestion appears while the buyer types.
   await page.getByLabel('E-mail').fill('ann@gmial.con')
   await page.getByLabel('E-mail').blur()
   await expect(page.getByText('Did you mean')).toBeVisible()
@@ -153,7 +153,7 @@ test('the home page leads a newcomer to the demo product and to the mails', asyn
   await expect(page.frameLocator('iframe').getByRole('link').first()).toBeVisible()
 })
 
-/** The built pages as any file server would serve them, with the API's address written into them by the operator. */
+/** The built pages on any file server, with the API's address that the operator wrote into them. */
 async function staticHost(): Promise<{ url: string; close: () => Promise<void> }> {
   const types: Record<string, string> = {
     '.html': 'text/html',

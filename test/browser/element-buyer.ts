@@ -10,10 +10,12 @@ export const DECLINED = '4000 0000 0000 0002'
 export const CHALLENGED = '4000 0000 0000 3220'
 export const REDIRECTED = '4000 0084 0000 1629'
 export const BROKEN = '4000 0000 0000 0119'
-/** A first start makes a database cluster. */
+/** The first start makes a database cluster. */
 const START_MS = 60_000
 
-/** A shop whose payments are Stripe's, shared by the tests of a worker, and what each test's browser meets of Stripe. */
+/**
+ * A shop with payments by Stripe, shared by the tests of a worker, and the stand-in for Stripe in each test's browser.
+ */
 export const test = base.extend<{ stripe: Awaited<ReturnType<typeof meetStripe>> }, { shop: StripeStandIn }>({
   shop: [
     // oxlint-disable-next-line no-empty-pattern -- so Playwright reads which fixtures are needed
@@ -56,14 +58,14 @@ export async function payBy(page: Page, number: string): Promise<void> {
   await press(page)
 }
 
-/** A page that has just scrolled knows only in its next frame that the button, and not the form's frame, is there now. */
+/** After scrolling, a page knows only in its next frame that the button has taken the place of the form's frame. */
 export async function press(page: Page, how: 'click' | 'dblclick' = 'click'): Promise<void> {
   await payButton(page).scrollIntoViewIfNeeded()
   await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => setTimeout(seen, 100))))
   await payButton(page)[how]()
 }
 
-/** What the bank knows of an order. */
+/** The bank's record of an order. */
 export const intentOf = ({ bank }: StripeStandIn, orderId: string): Wire =>
   bank.paymentIntents.find(({ metadata }) => metadata.order_id === orderId)!
 

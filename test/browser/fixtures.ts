@@ -6,24 +6,28 @@ export const BASE_URL = process.env.BASE_URL!
 export const DEMO_URL = process.env.DEMO_URL!
 export const PRODUCT_ID = new URL(DEMO_URL).searchParams.get('product')!
 
-/** Each of a phone's pixels is drawn once, not four times as on the glass: that was a third of what a test costs. */
+/**
+ * One pixel is drawn for each CSS pixel, not four as on a phone's screen. Drawing four took a third of a test's time.
+ */
 export const SIZES = {
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
   desktop: { viewport: { width: 1280, height: 900 } },
 }
 
 /**
- * Chromium writes a line for every answer that is not a success; tests that ask for such answers look at the page instead.
- * And the script below is kept out of the frame that shows a mail, as everybody's is.
+ * Chromium logs a line for every answer that is not a success. Tests that provoke such answers look at the page
+ * instead. The frame that shows a mail runs no scripts, so it also refuses the script below.
  */
 const EXPECTED = /^Failed to load resource|net::ERR_INTERNET_DISCONNECTED|^Blocked script execution in 'about:srcdoc'/
 
 interface Watch {
-  /** Other origins that this test means to be asked. */
+  /** Other origins that this test is meant to call. */
   allow: (origin: string) => void
 }
 
-/** Every page of every test: no error on its console, no breach of its policy, no request that leaves the service. */
+/**
+ * Checks every page of every test: no console error, no breach of its security policy, no request to another origin.
+ */
 export const test = base.extend<{ watch: Watch }>({
   baseURL: BASE_URL,
   watch: [
@@ -54,7 +58,10 @@ function watchContext(context: BrowserContext, faults: string[], allowed: Set<st
   })
 }
 
-/** axe finds nothing, in the light and in the dark. What the colours do not decide is the same there, so only they are. */
+/**
+ * axe finds nothing, in the light and the dark theme. In the dark only the colours are checked, because all else is the
+ * same.
+ */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   expect(await axeFinds(page), what).toEqual([])
@@ -65,7 +72,7 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
 
 async function axeFinds(page: Page, rules?: string[]): Promise<string[]> {
   const { violations } = await page.evaluate((options) => (window as unknown as { axe: typeof axe }).axe.run(options), {
-    // a mail's own HTML stands in a frame that runs no scripts, axe's neither
+    // The HTML of a mail is in a frame that runs no scripts, also not those of axe.
     iframes: false,
     resultTypes: ['violations'],
     ...(rules && { runOnly: rules }),
@@ -75,7 +82,7 @@ async function axeFinds(page: Page, rules?: string[]): Promise<string[]> {
   )
 }
 
-/** Nothing is wider than the screen: on a phone that is the first thing that looks broken. */
+/** Nothing is wider than the screen. On a phone that is the first thing that looks broken. */
 export async function expectFits(page: Page, what: string): Promise<void> {
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -1,6 +1,6 @@
 import { startService } from './service.ts'
 
-/** One service for all browser tests: every test is a buyer of its own. */
+/** One service for all browser tests. Every test is a buyer of its own. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const { url, demoUrl, dataDir, stop } = await startService()
   process.env.BASE_URL = url

@@ -39,7 +39,7 @@ test('a page that is reloaded while it creates the order gets that order, not a 
   const created = requestsTo(page, /^\/api\/checkout$/)
   await page.route('**/api/checkout', async (route) => {
     await route.fetch()
-    // the service has made the order; the answer never arrives
+    // The service has made the order, and its answer never arrives.
     await route.abort()
   })
   await page.goto(DEMO_URL)
@@ -78,7 +78,7 @@ test('the back button brings the paid order back, never a way to pay it again', 
 
 test('a page from the back-forward cache asks again before it is believed', async ({ page }) => {
   const { email, orderId } = await makeOrder(page)
-  // what Chromium does with a page it takes out of its cache: the old screen, and this event
+  // Chromium restores a page from its cache with the old screen and this event.
   await page.route('**/status?**', (route) => route.fulfill({ json: paidAnswer(orderId) }))
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible()
@@ -156,7 +156,7 @@ test('offline in the middle: the order is kept, nobody is asked to pay twice, an
   await expect(page.getByText('You are offline.')).toBeVisible()
   await expectNoPayButton(page)
   await context.setOffline(false)
-  // the processor is asked, holds nothing, and only then may the buyer try again
+  // The service asks the processor, which holds nothing. Only then may the buyer try again.
   await expect(page.getByText('Your payment did not go through. Nothing was taken.')).toBeVisible({ timeout: 15_000 })
   expect(await shownOrderId(page)).toBe(orderId)
   await payWith(page)
@@ -276,7 +276,7 @@ test('a paid order stays paid on the screen when the service cannot be reached',
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
   await expectPaid(page)
   await page.reload()
-  // nothing is known now, so nothing is offered
+  // The state is unknown now, so the page offers nothing.
   await expect(page.getByRole('heading', { name: 'Looking up your order' })).toBeVisible()
   await expect(page.getByRole('alert')).toBeVisible()
   await expectNoPayButton(page)

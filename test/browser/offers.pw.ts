@@ -14,7 +14,7 @@ test.beforeAll(async () => {
 })
 test.afterAll(() => client.end())
 
-/** A product like the demo's, files and all, of another seller's price. */
+/** A product like the demo's, with its files, at another price and of another seller. */
 async function product({ priceMinor = 0, choose = false, suggested = null as number | null, currency = 'USD' } = {}) {
   const [id, sellerId] = [newId('prod'), newId('sel')]
   await client.query(`insert into sellers (id, name, email) values ($1, 'Ann', $2)`, [sellerId, newEmail()])

@@ -3,7 +3,7 @@ import { expectDownloads, expectPaid, makeOrder, newEmail, payWith } from './buy
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy } from './orders.ts'
 
-/** Bought on this device. */
+/** An order made on this device. */
 async function buyHere(page: Page): Promise<{ email: string; orderId: string }> {
   const order = await makeOrder(page)
   await payWith(page)
@@ -11,7 +11,7 @@ async function buyHere(page: Page): Promise<{ email: string; orderId: string }> 
   return order
 }
 
-/** Bought elsewhere, and opened on this device, which knows it from now on. */
+/** An order made elsewhere and opened on this device, which knows it from then on. */
 async function open(page: Page): Promise<Awaited<ReturnType<typeof buy>>> {
   const bought = await buy(page.request)
   await page.goto(`/order/?order=${bought.orderId}`)
@@ -134,7 +134,7 @@ test('the receipt of a payment that the bank took back adds up, and one that sta
   }
 })
 
-/** The lines of the receipt that are amounts. */
+/** The lines of the receipt with amounts. */
 const sums = (page: Page) => page.locator('.slip .lines > div').filter({ hasText: '₹' })
 
 test('a refund that is under way or has failed is told where the buyer looks, until something else happens', async ({

@@ -4,7 +4,7 @@ import { BASE_URL, PRODUCT_ID, expect } from './fixtures.ts'
 import { mailsTo } from './seller.ts'
 
 const SLOW = { timeout: 15_000 }
-/** Who sells what the sandbox sells. */
+/** The seller of the sandbox's products. */
 const DEMO_SELLER = 'ann@demo.example'
 
 export interface Bought {
@@ -12,7 +12,7 @@ export interface Bought {
   email: string
 }
 
-/** An order that nobody has paid, without the payment page: by the same request. */
+/** An unpaid order, made by the payment page's request without the page. */
 export async function order(
   request: APIRequestContext,
   email = newEmail(),
@@ -23,7 +23,7 @@ export async function order(
   return { orderId, email, clientSecret }
 }
 
-/** An order that is paid, by the same two requests. */
+/** A paid order, made by the payment page's two requests. */
 export async function buy(request: APIRequestContext, email = newEmail()): Promise<Bought & { clientSecret: string }> {
   const { orderId, clientSecret } = await order(request, email)
   const data = { clientSecret, rail: 'card', scenario: 'success' }
@@ -51,7 +51,10 @@ export async function codeIn(context: BrowserContext, email: string, subject: Re
   return code!
 }
 
-/** The cookies of the demo's seller, who signs in once: the mails of several sign-ins would be mixed up. */
+/**
+ * The cookies of the demo's seller. The seller signs in once, because tests would confuse the mails of several
+ * sign-ins.
+ */
 export async function demoSeller(browser: Browser): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
   const context = await browser.newContext({ baseURL: BASE_URL })
   await expect(async () => {

@@ -16,7 +16,7 @@ import {
 } from './element-buyer.ts'
 import { SIZES, expectAccessible, expectFits } from './fixtures.ts'
 
-// The processor's script asks frames, a service and a bank: that is work.
+// The processor's script calls frames, a service and a bank, which takes long.
 test.describe.configure({ timeout: 60_000 })
 
 const SLOW = { timeout: 20_000 }
@@ -36,7 +36,7 @@ for (const [size, use] of Object.entries(SIZES)) {
   })
 }
 
-// What comes of a payment is the same at every width; phones are what most buyers have.
+// The result of a payment is the same at every width, and most buyers have phones.
 test.describe('on a phone', () => {
   test.use(SIZES.phone)
 
@@ -108,7 +108,7 @@ test('the keyboard is enough, and the files that are downloaded are the files th
   const { orderId, email } = await toForm(page, shop)
   await form(page).getByLabel('Card number').focus()
   await page.keyboard.type(CARD)
-  // expiry, security code, the button
+  // The Tab key passes the expiry date and the security code before the button.
   for (let i = 0; i < 8 && !(await payButton(page).evaluate((button) => button === document.activeElement)); i++)
     await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -175,7 +175,7 @@ test('a voucher is carried to a shop: the page says where it is, until another t
   const { id } = intentOf(shop, orderId)
   await expect(instructions).toHaveAttribute('href', `https://pay.stripe.com/voucher/${id}`, SLOW)
   await expectAccessible(page, 'a voucher that waits')
-  // another try takes its place
+  // Another try replaces the voucher.
   await form(page).getByLabel('Card', { exact: true }).check()
   await payBy(page, DECLINED)
   await expect(page.getByText('Your bank declined the payment.')).toBeVisible(SLOW)

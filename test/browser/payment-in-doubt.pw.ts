@@ -15,7 +15,7 @@ import {
   toForm,
 } from './element-buyer.ts'
 
-// The processor's script asks frames, a service and a bank: that is work.
+// The processor's script calls frames, a service and a bank, which takes long.
 test.describe.configure({ timeout: 60_000 })
 
 const SLOW = { timeout: 20_000 }
@@ -63,7 +63,7 @@ test('paid where nobody heard of it: the next visit shows it as paid, and asks f
   shop.server.knobs.notify = 'never'
   const { orderId } = await toForm(page, shop)
   shop.bank.confirm(intentOf(shop, orderId)['id'])
-  // the first status does not know of it, and what comes back instead of a form is all that the page has for a while
+  // The first status does not know of the payment. For a while the page has only the failed form.
   const held = Promise.withResolvers<void>()
   let asked = 0
   await page.route('**/status?*', async (route) => {
@@ -134,7 +134,7 @@ test('a second tab follows the one in which the buyer is at the bank, and does n
   await payBy(page, CHALLENGED)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   await expectNoPayButton(other)
-  // long enough for it to have asked the processor
+  // Long enough for the page to have asked for a sync.
   await other.waitForTimeout(7_000)
   await expectNoPayButton(other)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
@@ -221,7 +221,7 @@ test('a page from the back-forward cache believes no form: it asks before it off
   await toForm(page, shop)
   await payBy(page, CHALLENGED)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
-  // what Chromium does with a page it takes out of its cache: the old screen, and this event
+  // Chromium restores a page from its cache with the old screen and this event.
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await expect(page.getByText('Nothing has been paid so far.')).toBeVisible(SLOW)
   await expect(payButton(page)).toBeVisible()

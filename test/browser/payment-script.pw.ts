@@ -1,7 +1,7 @@
 import { expectNoPayButton, expectPaid, newEmail, payButton, shownOrderId } from './buyer.ts'
 import { CARD, expect, payBy, test } from './element-buyer.ts'
 
-// The processor's script asks frames, a service and a bank: that is work.
+// The processor's script calls frames, a service and a bank, which takes long.
 test.describe.configure({ timeout: 60_000 })
 
 test('the script is asked for when an order needs it, and by no other page', async ({ page, shop, stripe }) => {
@@ -33,7 +33,7 @@ test('the script is blocked: a plain message, and the order is kept for another 
   await expectNoPayButton(page)
   const orderId = await shownOrderId(page)
   await page.getByRole('button', { name: 'Try again' }).click()
-  // the alarm of the first try stays for a moment: what is seen then does not tell that the second has failed too
+  // The alarm of the first try stays for a moment, so seeing one does not prove that the second try has failed.
   await expect.poll(() => stripe.scripts).toBe(2)
   await expect(page.locator('.form-place')).toHaveAttribute('data-stage', 'failed')
   await expect(alarm).toBeVisible()
@@ -57,7 +57,7 @@ test('no network when the form is needed: it comes by itself when the network is
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await expect(page.getByText('The payment form cannot be loaded.')).toBeVisible()
   await context.setOffline(true)
-  // the page begins to wait for the network when it has shown that there is none
+  // The page starts to wait for the network only after it has shown that it is offline.
   await page.waitForTimeout(500)
   await page.unroute('**/assets/*form*')
   stripe.faults.script = undefined

@@ -7,11 +7,11 @@ import { RAILS } from './buyer.ts'
 import { expect, test } from './fixtures.ts'
 import { NAMES, WORDS, processorNames } from './processor-names.ts'
 
-/** Everything a visitor's browser asks for, gets, or makes of the page: addresses, headers, bodies, and the page as it stands. */
+/** Everything a visitor's browser requests, receives or renders: addresses, headers, bodies, and the page itself. */
 async function everythingOf(page: Page, open: () => Promise<unknown>): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const pending: Promise<void>[] = []
-  // also what is never answered
+  // Also requests without an answer.
   page.on('request', (request) => found.set(`request ${request.url()}`, `${request.url()} ${request.postData() ?? ''}`))
   page.on('response', (response) => {
     pending.push(
@@ -25,7 +25,7 @@ async function everythingOf(page: Page, open: () => Promise<unknown>): Promise<M
   })
   await open()
   await page.waitForLoadState('networkidle')
-  // what is loaded, or shown, only once somebody uses the page
+  // Content that appears only when the visitor uses the page.
   for (const currency of ['USD', 'KWD']) await page.getByLabel('Currency').selectOption(currency)
   await page.getByLabel('Price').fill('x')
   for (const link of await page.locator('main a, main button, summary').all()) await link.hover()
@@ -85,7 +85,7 @@ test('the guard takes words for words, and hosts for names', () => {
   expect(processorNames('www.paypalobjects.com useSquareForm')).toEqual(['paypal', 'square'])
 })
 
-/** Puts something into an answer of the page, or of a file it loads. */
+/** Inserts a text into an answer of the page, or of a file that it loads. */
 const withBody = (tamper: (text: string) => string) => async (route: Route) => {
   const response = await route.fetch()
   await route.fulfill({ response, body: tamper(await response.text()) })
@@ -242,7 +242,7 @@ test('the calculator shows what a sale leaves, to the last unit of its currency'
   for (const [currency, price, fee, rest] of [
     ['INR', '499.00', '−₹9.98', '₹489.02'],
     ['INR', '1,23,456', '−₹2,469.12', '₹120,986.88'],
-    // half to even: 0.5 cents is none, 1.5 cents are two
+    // Half to even: 0.5 cents become none, 1.5 cents become two.
     ['USD', '0.25', '−$0.00', '$0.25'],
     ['USD', '0.75', '−$0.02', '$0.73'],
     ['JPY', '1500', '−¥30', '¥1,470'],

@@ -1,6 +1,6 @@
 /**
- * Who moves money for shops. None of these may be found on the pricing page, wherever one looks: also not as a part of a longer
- * word, such as a host's name.
+ * The companies that move money for shops. None of these names may appear on the pricing page in any form, also not as
+ * a part of a longer word such as a host's name.
  */
 export const NAMES = [
   '2checkout',
@@ -58,11 +58,14 @@ export const NAMES = [
   'worldpay',
   'xendit',
   'yookassa',
-  // no end of another word: "ready end" is none, and the pattern of a cloth has stripes, or is striped
+  // Not the end of another word: "ready end" does not count, and neither do the stripes of a cloth.
   '(?<![a-z])adyen',
   '(?<![a-z])stripe(?![ds](?![a-z]))',
 ]
-/** Those that are words, or are found in words, of the language or of code: with no letter or digit on either side. */
+/**
+ * Names that are also words, or parts of words, of the language or of code. They count only without a letter or digit
+ * beside them.
+ */
 export const WORDS = [
   '2c2p',
   'affirm',
@@ -85,7 +88,7 @@ export const WORDS = [
 ]
 const PATTERN = new RegExp(`${NAMES.join('|')}|(?<![a-z\\d])(?:${WORDS.join('|')})(?![a-z\\d])`, 'gi')
 
-/** The names found in a text, in lower case, once each. Words joined as in `useSquareForm` are taken apart first. */
+/** The names found in a text, in lower case, once each. Joined words as in `useSquareForm` are split first. */
 export function processorNames(text: string): string[] {
   const words = text.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
   return [...new Set([...text.matchAll(PATTERN), ...words.matchAll(PATTERN)].map(([name]) => name.toLowerCase()))]

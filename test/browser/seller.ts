@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { BrowserContext, Page } from '@playwright/test'
 import { expect } from './fixtures.ts'
 
-/** Mails go out by a job, which may wait its turn. */
+/** A job sends the mails, and it may have to wait its turn. */
 const SLOW = { timeout: 15_000 }
 
 export const PASSWORD = 'marble kettle orbit 47'
 
-/** An address nobody else in these tests has. */
+/** An address that no other test uses. */
 export const newSellerEmail = (): string => `seller-${randomUUID().slice(0, 8)}@example.com`
 
 export const codeField = (page: Page) => page.getByRole('textbox', { name: 'Code' })
@@ -17,13 +17,13 @@ interface Mail {
   text: string
 }
 
-/** The mails to somebody, newest first. */
+/** The mails to an address, newest first. */
 export async function mailsTo(context: BrowserContext, email: string, api = ''): Promise<Mail[]> {
   const answer = await context.request.get(`${api}/api/outbox?${new URLSearchParams({ to: email })}`)
   return (await answer.json()) as Mail[]
 }
 
-/** The code of the `count`th mail with one. */
+/** The code of the `count`th mail with a code. */
 export async function codeFor(page: Page, email: string, count = 1, api = ''): Promise<string> {
   let codes: string[] = []
   await expect
@@ -42,7 +42,7 @@ export async function askCode(page: Page, email: string): Promise<void> {
   await expect(codeField(page)).toBeFocused()
 }
 
-/** A new account, on its own page. */
+/** A new account, with its account page open. */
 export async function signUp(page: Page, email = newSellerEmail()): Promise<string> {
   await page.goto('/sign-in/')
   await askCode(page, email)
@@ -51,7 +51,7 @@ export async function signUp(page: Page, email = newSellerEmail()): Promise<stri
   return email
 }
 
-/** Signed in, and as whom: the account says it. */
+/** Signed in as this seller: the account page shows the name. */
 export async function expectAccount(page: Page, email: string): Promise<void> {
   await expect(page).toHaveURL(/\/(shop|account)\/(#.*)?$/)
   if (page.url().includes('/shop/')) await page.goto('/account/')

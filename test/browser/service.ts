@@ -4,26 +4,26 @@ import os from 'node:os'
 import path from 'node:path'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
-/** A first start makes a database cluster. */
+/** The first start makes a database cluster. */
 const READY_MS = 60_000
 const CLOSE_MS = 20_000
 
 export interface Service {
   url: string
-  /** The payment page of the demo's product in rupees, which every rail can pay. */
+  /** The payment page of the demo's product in rupees, which all rails can pay. */
   demoUrl: string
   outboxUrl: string
-  /** Where its database lies too. */
+  /** The folder that also holds its database. */
   dataDir: string
   stop: () => Promise<void>
 }
 
-/** The real service in a process of its own, with a data folder of its own, on a free port. */
+/** The real service in a process of its own, with its own data folder and a free port. */
 export async function startService(env: Record<string, string> = {}): Promise<Service> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'till-pages-'))
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: ROOT,
-    // Nothing of who runs the tests may leak in: an SMTP_URL would send mails.
+    // No environment variable of the person who runs the tests may reach it: an SMTP_URL would send mails.
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

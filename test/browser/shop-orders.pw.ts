@@ -4,7 +4,7 @@ import { mailsTo } from './seller.ts'
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy, codeIn, demoSeller } from './orders.ts'
 
-// One after another: they share a seller, who signs in once.
+// In sequence: the tests share a seller, who signs in once.
 test.describe.configure({ mode: 'default' })
 
 const SLOW = { timeout: 15_000 }
@@ -17,7 +17,7 @@ test.beforeEach(({ context }) => context.addCookies(cookies))
 const open = (page: Page, orderId: string) => page.goto(`/shop/#/orders/${orderId}`)
 const refundButton = (page: Page) => page.getByRole('button', { name: 'Refund…' })
 const refunds = (page: Page) => page.getByRole('region', { name: 'Refunds' }).getByRole('listitem')
-/** The lines of the slip that are amounts. */
+/** The lines of the slip with amounts. */
 const sums = (page: Page) => page.locator('.slip .lines:not(.facts) > div')
 
 test('an order is found while typing, a late answer changes nothing, and the way back leads to the same list', async ({
@@ -67,7 +67,7 @@ test('a refund whose answer is lost is asked for again, and made once', async ({
   for (const words of [`₹100.00 goes back to ${email}`, 'The buyer keeps the files.', '₹2.00 of the fee', '₹98.00'])
     await expect(dialog).toContainText(words)
 
-  // It arrives, and its answer does not.
+  // The request arrives, and its answer does not.
   let asked = 0
   await page.route('**/refunds', async (route) => {
     asked += 1
@@ -102,7 +102,7 @@ test('a refund whose answer is lost is asked for again, and made once', async ({
   await page.getByRole('link', { name: 'Every transfer of this order' }).click()
   const transfers = page.locator('.entry .number')
   await expect(transfers).toHaveCount(4)
-  // the newest first, and what was booked at once as it was booked
+  // The newest first, and transfers of one moment in the order of booking.
   expect(await transfers.allTextContents()).toEqual(['−₹100.00', '+₹2.00', '+₹499.00', '−₹9.98'])
 })
 
@@ -160,7 +160,7 @@ test('a mistyped address is changed once whoever reads the right one has confirm
   await expect(buyer.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeFocused(SLOW)
   await expect(buyer).toHaveURL(new RegExp(`order=${orderId}$`))
 
-  // the old mailbox keeps its order by one press
+  // One press lets the old mailbox keep its order.
   let link: string | undefined
   await expect
     .poll(async () => {
@@ -190,7 +190,7 @@ test('a mistyped address is changed once whoever reads the right one has confirm
   await old.goto(`/order/${new URL(link!).search}${new URL(link!).hash}`)
   await old.getByRole('button', { name: 'Keep the order at my address' }).press('Enter')
   await expect(old.getByRole('heading', { name: 'The order stays at your address' })).toBeFocused(SLOW)
-  // a link that is not of the order's address any more still leads to the order
+  // A link from the order's former address still leads to the order.
   await old.goto('about:blank')
   await old.goto(`/order/${new URL(link!).search}#keep=another`)
   await old.getByRole('button', { name: 'Keep the order at my address' }).click()
@@ -233,7 +233,7 @@ test('changing a buyer’s address needs a fresh sign-in, and what was typed is 
   await expect(page.getByLabel('New address')).toHaveValue(right)
   await page.getByLabel('New address').press('Enter')
   await expect(page.getByText(`A code is on its way to ${right}.`)).toBeVisible()
-  // what was done, or left, is not asked again
+  // After it was done or closed, the dialog does not open again.
   await page.reload()
   await expect(page.getByText('Another address waits to be confirmed.')).toBeVisible()
   await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -242,7 +242,7 @@ test('changing a buyer’s address needs a fresh sign-in, and what was typed is 
 const newBuyer = (browser: { newContext: (options: object) => Promise<BrowserContext> }) =>
   browser.newContext({ baseURL: process.env.BASE_URL })
 
-/** On a phone and on a desk, in the light and in the dark. */
+/** On a phone and on a desk, in the light and in the dark theme. */
 async function look(page: Page, what: string): Promise<void> {
   await expectAccessible(page, what)
   for (const { viewport } of Object.values(SIZES)) {

@@ -39,7 +39,7 @@ async function buy(page: Page, productId: string): Promise<string> {
   return orderId
 }
 
-/** The notice is in the window, has the focus, and is no further from the button than a row of buttons. */
+/** The notice is in the window, has the focus, and is at most one row of buttons away from the button. */
 async function expectBeside(notice: Locator, pressed: Locator): Promise<void> {
   await expect(notice).toBeFocused()
   await expect(notice).toBeInViewport({ ratio: 0.99 })
@@ -50,7 +50,7 @@ async function expectBeside(notice: Locator, pressed: Locator): Promise<void> {
 }
 
 const BUSY = { status: 409, contentType: 'application/problem+json', json: { code: 'refund_not_possible', status: 409, detail: 'Not now, for a reason.' } } // oxfmt-ignore
-/** Everything that changes something is refused. */
+/** The service refuses every request that changes something. */
 const refuseChanges = (page: Page) =>
   page.route('**/api/**', (route) => (route.request().method() === 'GET' ? route.continue() : route.fulfill(BUSY)))
 
@@ -71,7 +71,7 @@ for (const [name, size] of Object.entries(SIZES)) {
       await expectBeside(notice, button(page, 'Save'))
       await expectAccessible(page, 'a conflict')
       await expectFits(page, 'a conflict')
-      // pressed again without a choice, it is refused again, as visibly
+      // A second press without a choice is refused again, as visibly.
       await page.getByRole('heading', { name: 'Discount codes' }).scrollIntoViewIfNeeded()
       await button(page, 'Save').click()
       await expectBeside(notice, button(page, 'Save'))
@@ -91,13 +91,13 @@ for (const [name, size] of Object.entries(SIZES)) {
       await refuseChanges(page)
       const press = async (pressed: Locator, text = 'Not now, for a reason.') => {
         await pressed.click()
-        // an earlier one of another part may still stand there
+        // An earlier notice of another part may still be there.
         await expectBeside(page.locator('[role=alert]:focus').filter({ hasText: text }), pressed)
       }
       await page.goto(`/shop/#/products/${id}`)
       await field(page, 'Description').fill('Something new')
       await press(button(page, 'Save'))
-      // the same refusal once more is as visible
+      // The same refusal is as visible the second time.
       await page.getByRole('heading', { name: 'Discount codes' }).scrollIntoViewIfNeeded()
       await press(button(page, 'Save'))
       await button(page, 'Drop the changes').click()
@@ -132,12 +132,12 @@ test('a page that did not come while offline comes by itself', async ({ page, co
   await page.goto('/shop/#/products')
   await expect(page.getByRole('link', { name: 'The Quiet Shop' })).toBeVisible()
   await context.setOffline(true)
-  // its script is not here yet, and neither is what it shows
+  // Neither its script nor its data is here yet.
   await page.getByRole('link', { name: 'Money' }).click()
   await expect(page.getByRole('alert')).toContainText('You are offline.')
   await context.setOffline(false)
   await expect(page.getByText('No money has moved yet.')).toBeVisible()
-  // the service is away while the network is there: it is asked again after a pause
+  // The service is away while the network is there: the page asks again after a pause.
   await page.route('**/api/products/*', (route) => route.abort())
   await page.goto(`/shop/#/products/${id}`)
   await expect(page.getByRole('alert')).toContainText('The service cannot be reached right now.')
@@ -155,7 +155,7 @@ test('a next page that does not come is tried again without taking the focus, ev
   page,
   context,
 }) => {
-  // The pauses of two seconds and more are noted, and passed over.
+  // The test records pauses of two seconds and more, and skips them.
   await page.addInitScript(() => {
     const wait = window.setTimeout.bind(window)
     const noted = Object.assign(window, { pauses: [] as number[] })
@@ -178,7 +178,7 @@ test('a next page that does not come is tried again without taking the focus, ev
     }
     asked += 1
     if (asked === 2) await released.promise
-    // the last one is never answered
+    // The last request never gets an answer.
     if (!isEnough) await route.abort()
   })
   await page.goto('/shop/#/products')
@@ -194,7 +194,7 @@ test('a next page that does not come is tried again without taking the focus, ev
   await expect(search).toBeFocused()
   await expect(notice).toContainText('The service cannot be reached right now.')
   expect((await pauses()).slice(0, 4)).toEqual([2_000, 4_000, 8_000, 15_000])
-  // what is told of one list is not told of another
+  // A message about one list does not appear at another.
   await button(page, 'Drafts').click()
   await expect(page.getByText('No product fits').or(more)).toBeVisible()
   await expect(notice).toHaveCount(0)

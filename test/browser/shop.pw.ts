@@ -14,7 +14,7 @@ const field = (page: Page, name: string) => page.getByLabel(name, { exact: true 
 const alert = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-/** Goes on by the Tab key until `goal` has the focus. */
+/** Presses Tab until `goal` has the focus. */
 async function tabTo(page: Page, goal: Locator): Promise<void> {
   await expect(goal).toBeVisible()
   for (let count = 0; count < 40; count++) {
@@ -30,7 +30,7 @@ async function choose(
   ...files: (string | [name: string, bytes: Buffer, mimeType?: string])[]
 ): Promise<void> {
   const asked = page.waitForEvent('filechooser')
-  // a key on its way to the page does not wait for the order to catch the chooser; who asks the page, does
+  // A key press can overtake the command to catch the file chooser. An evaluation in the page waits for that command.
   await page.evaluate(() => {})
   await press()
   const chooser = await asked
@@ -63,7 +63,7 @@ const product = (context: BrowserContext, data: object = {}) =>
 const filesOf = async (context: BrowserContext, id: string) =>
   (await ask<Product>(context, 'GET', `products/${id}`)).files
 
-/** One with a file, on sale. */
+/** A product with a file, on sale. */
 async function published(context: BrowserContext, data: object = {}): Promise<Product> {
   const { id } = await product(context, data)
   const headers = { origin: BASE_URL, 'content-type': 'application/pdf' }
@@ -72,7 +72,7 @@ async function published(context: BrowserContext, data: object = {}): Promise<Pr
   return ask<Product>(context, 'PATCH', `products/${id}`, { status: 'active' })
 }
 
-/** A sale as the hosted page makes it, by its requests. */
+/** A sale by the requests of the hosted page. */
 async function buy(page: Page, productId: string): Promise<Status> {
   const email = newEmail()
   const created = await page.request.post('/api/checkout', { data: { productId, email } })
@@ -83,7 +83,7 @@ async function buy(page: Page, productId: string): Promise<Status> {
 }
 
 test('from nothing to a link that sells in three steps, by keyboard alone', async ({ page }) => {
-  // who is not signed in comes back to where they wanted to go
+  // A seller who is not signed in returns to the wanted page after signing in.
   await page.goto('/shop/#/products')
   const email = newSellerEmail()
   await askCode(page, email)
@@ -169,7 +169,7 @@ test('what is typed while a save is under way stays, and is saved by the next on
   const answer = page.waitForResponse((response) => response.request().method() === 'PATCH')
   answered.resolve()
   await (await answer).finished()
-  // as the service has it
+  // As the service has it.
   await expect(field(page, 'Name')).toHaveValue('The Quiet Shop, second')
   await expect(field(page, 'Description')).toHaveValue('Typed meanwhile')
   await expect(page.getByText('Not saved yet')).toBeVisible()
@@ -187,11 +187,11 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
 }) => {
   await signUp(page)
   const { id } = await product(context)
-  // a real file, whose time of change stays what it is
+  // A real file, whose time of change stays the same.
   const bytes = Buffer.alloc(8_000_000, 'till')
   const file = test.info().outputPath('book.bin')
   await fs.writeFile(file, bytes)
-  // how much of it the page itself reads; what is sent, the browser reads
+  // The bytes that the page itself reads. The browser reads the bytes that it sends.
   await page.addInitScript(() => {
     const read = Blob.prototype.arrayBuffer
     const counted = window as unknown as { bytesRead: number }
@@ -204,7 +204,7 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   const bytesRead = () => page.evaluate(() => (window as unknown as { bytesRead: number }).bytesRead)
   const half = bytes.length / 2
   const offsets: string[] = []
-  // the service gets half of it, and then nobody is there any more
+  // The service gets half of the file, and then it cannot be reached.
   await page.route('**/api/uploads/*', async (route) => {
     const request = route.request()
     if (request.method() !== 'PATCH') return route.continue()
@@ -231,7 +231,7 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(files.locator('.name')).toHaveText('book.bin', SLOW)
   await expect(page.getByText('book.bin is not complete.')).toHaveCount(0)
   expect(await bytesRead()).toBeLessThan(3_000_000)
-  // the service has hashed what has arrived, and the page shows it
+  // The service has hashed the received bytes, and the page shows the hash.
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   await files.getByText('Checksum').click()
   await expect(files.getByText(sha256)).toBeVisible()
@@ -239,7 +239,7 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
 
   await choose(page, () => button(page, 'Replace book.bin').click(), ['book-2.bin', Buffer.from('second edition')])
   await expect(files.locator('.name')).toHaveText('book-2.bin', SLOW)
-  // a product goes off sale with its last file
+  // A product goes off sale with its last file.
   await ask(context, 'PATCH', `products/${id}`, { status: 'active' })
   await page.reload()
   await button(page, 'Remove book-2.bin').click()
@@ -270,7 +270,7 @@ test('files are renamed and put in order, and a second one of a name is asked ab
   await expect(button(page, 'Move down one.txt')).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(names.nth(2)).toHaveText('one.txt')
-  // at the end of the list the button that had the focus is gone
+  // At the end of the list the button with the focus is gone.
   await expect(button(page, 'Move up one.txt')).toBeFocused()
   expect((await filesOf(context, id)).map(({ name }) => name).at(-1)).toBe('one.txt')
 
@@ -337,7 +337,7 @@ test('a picture that is none is refused in words, one that is stands in the prev
   await choose(page, () => button(page, 'Choose a picture').click(), ['dot.png', PICTURE, 'image/png'])
   await expect(preview.locator('.cover')).toBeVisible(SLOW)
 
-  // the page for buyers offers it in its widths, and by nothing that is no width
+  // The page for buyers offers the image in its widths, and in no other entry.
   await page.goto(payUrl)
   const srcset = (await page.locator('img.cover').getAttribute('srcset'))!
   expect(srcset.split(',').map((one) => / (\S+)$/.exec(one)?.[1])).toEqual(['320w', '640w', '1280w'])
@@ -357,10 +357,10 @@ test('a picture that is none is refused in words, one that is stands in the prev
 test('a discount code is made, taken and ended', async ({ page, context }) => {
   await signUp(page)
   const { id } = await published(context)
-  // the list is slow: it comes after the code that it does not have yet
+  // The list is slow: it arrives after the new code, which it does not contain.
   const made = page.waitForResponse((answer) => answer.request().method() === 'POST')
   let asked = 0
-  // it stays for the one that follows: taken down while a request is held, it can hold that one too, and for ever
+  // The route stays for the next request: removing it while a request is held could hold that one too, for ever.
   await page.route('**/api/discounts?*', async (route) => {
     if (++asked > 1) return route.continue()
     const response = await route.fetch()

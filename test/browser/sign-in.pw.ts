@@ -20,7 +20,7 @@ test('a newcomer types the code, has an account, and is where they wanted to go'
   await expect(page.getByText(email)).toBeVisible()
   await expect(codeField(page)).toHaveAttribute('autocomplete', 'one-time-code')
   await expect(codeField(page)).toHaveAttribute('inputmode', 'numeric')
-  // the sixth digit sends it: nothing else is pressed
+  // The sixth digit submits the form.
   await codeField(page).pressSequentially(await codeFor(page, email))
   await expect(page).toHaveURL('/order/?order=ord_1')
   await page.goBack()
@@ -69,7 +69,7 @@ test('it says when a new code may be asked for, and then only the new one works'
   await expect(page.getByText('You can ask for a new code in 0:')).toBeVisible()
   const again = page.getByRole('button', { name: 'Send a new code' })
   await expect(again).toHaveCount(0)
-  // counting is shown, and not read out
+  // A screen reader does not announce the countdown.
   const said = await page.locator('output, [role=status], [role=alert], [aria-live]').allTextContents()
   expect(said.join('')).toBe('')
   await page.clock.fastForward('00:35')
@@ -124,9 +124,9 @@ test('a password signs in, a wrong one points to the code, a forgotten one leads
   await expectAccount(page, email)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
-  // the account's page has a part called so too
+  // The account page has a part of the same name.
   await page.waitForURL(/\/sign-in\//)
-  // the way that worked last is offered first
+  // The page offers the last successful way first.
   await expect(page.getByLabel('Password', { exact: true })).toBeVisible()
   await page.getByLabel('E-mail').fill(email)
   await page.getByRole('button', { name: 'Password forgotten?' }).click()
@@ -191,7 +191,7 @@ test('every refusal, and every reason to come back, is said in words that help',
     await expect(alert).toContainText(words)
     await expect(page).toHaveURL('/sign-in/?returnTo=%2Fpricing%2F')
   }
-  // what the service has sent is there; the provider's button is not, since there is no provider
+  // The service's own content is there. Without a provider there is no button for one.
   await expect(page.getByRole('link', { name: /^Continue with/ })).toHaveCount(0)
 
   const refuse = async (status: number, code: string, retryAfter?: string) => {

@@ -11,7 +11,7 @@ export const STRIPE = ['https://js.stripe.com', 'https://api.stripe.com', 'https
 
 export type StripeStandIn = Awaited<ReturnType<typeof startStripe>>
 
-/** A shop whose payments are Stripe's, and behind Stripe's real addresses a stand-in that plays its script and its banks. */
+/** A shop with payments by Stripe. A stand-in at Stripe's addresses plays its script and its banks. */
 export async function startStripe() {
   const server = await startStripeServer()
   const service: Service = await startService({
@@ -32,15 +32,15 @@ export async function startStripe() {
   }
 }
 
-/** What a browser meets at Stripe's addresses. `faults` may be changed while the test runs. */
+/** The stand-ins at Stripe's addresses in one browser. A test may change `faults` while it runs. */
 export async function meetStripe(context: BrowserContext, { bank }: StripeStandIn) {
   const met = {
-    /** The requests for the script. */
+    /** The number of requests for the script. */
     scripts: 0,
     confirms: [] as Wire[],
     faults: {
       script: undefined as 'blocked' | undefined,
-      /** The script comes when this has come. */
+      /** The script waits for this promise. */
       scriptAfter: undefined as Promise<void> | undefined,
       /** The payment is made, and its answer never arrives. */
       confirm: undefined as 'lost' | 'slow' | undefined,
@@ -80,7 +80,7 @@ export async function meetStripe(context: BrowserContext, { bank }: StripeStandI
     return json(route, ...answer)
   })
 
-  /** The bank's page for 3-D Secure: in a frame, or instead of the shop's page. */
+  /** The bank's page for 3-D Secure, in a frame or in place of the shop's page. */
   await context.route('https://hooks.stripe.com/**', async (route) => {
     const { pathname, searchParams } = new URL(route.request().url())
     const id = searchParams.get('intent')!

@@ -68,7 +68,7 @@ test.beforeEach(async () => {
 
 test.afterEach(() => context.close())
 
-/** The outbox is the API's; names of our hosts are known to the browser alone. */
+/** The outbox is on the API's host. Only the browser can resolve our host names. */
 const codeIn = (email: string, count = 1) => codeFor(page, email, count, api.replace('api.till.localhost', '127.0.0.1'))
 
 async function signUp(email = newSellerEmail()): Promise<string> {
@@ -113,14 +113,14 @@ test('a page on another host, a sibling too, reads nothing from the API and chan
     if (response.url().startsWith(`${api}/api/`) && method !== 'OPTIONS')
       answered.push(`${method} ${response.status()}`)
   })
-  // The cookie is the whole domain's, so a sibling's requests carry it: there only the Origin tells them apart.
+  // The cookie belongs to the whole domain, so a sibling host's requests carry it. Only the Origin tells them apart.
   for (const place of [`http://evil.till.localhost:${port}/`, `http://127.0.0.1:${port}/`, `${api}/pricing/`]) {
     await page.goto(place)
     const got = await page.evaluate(attack, api)
     if (place.startsWith(api)) expect(got.filter((one) => !one.startsWith('GET') && !one.endsWith(' 403'))).toEqual([])
     else expect(got.filter((one) => !/ (nothing|0)$/.test(one))).toEqual([])
   }
-  // those that no preflight held up were refused when they came
+  // No preflight stopped these requests, so the service itself refused them.
   expect(answered.filter((one) => one.startsWith('POST')).length).toBeGreaterThan(5)
   expect(answered.filter((one) => !one.startsWith('GET') && !one.endsWith(' 403'))).toEqual([])
 
@@ -130,7 +130,7 @@ test('a page on another host, a sibling too, reads nothing from the API and chan
   await expect(page.getByText('You have no password.')).toBeVisible()
 })
 
-/** Everything a script can send along with somebody's session; runs in the page. */
+/** Every kind of request that a script can send with another person's session. Runs in the page. */
 function attack(base: string): Promise<string[]> {
   const attempt = (path: string, init: RequestInit = {}) =>
     fetch(`${base}/api/auth/${path}`, { credentials: 'include', ...init }).then(

@@ -3,7 +3,7 @@ import { expectNoPayButton, expectPaid, newEmail, payButton, shownOrderId } from
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { RAZORPAY, type RazorpayStandIn, meetRazorpay, startRazorpay } from './razorpay-stand-in.ts'
 
-// One service for all of these, whose rupees go through Razorpay; each test is a buyer of its own.
+// One service for all of these. Razorpay takes its rupees. Each test is a buyer of its own.
 test.describe.configure({ mode: 'default', timeout: 60_000 })
 
 const SLOW = { timeout: 20_000 }
@@ -122,7 +122,7 @@ test('approved in the UPI app after the window was closed: the page turns to pai
   await expect(checkoutWindow(page).getByText('Approve it in your UPI app')).toBeVisible()
   await choose(page, 'Close')
   await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
-  // a phone throws pages away while another app is in front
+  // A phone drops pages while another app is in front.
   await page.reload()
   await expect(page.getByText(NOTHING_PAID)).toBeVisible(SLOW)
   approve(orderId)

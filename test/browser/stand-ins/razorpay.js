@@ -1,5 +1,5 @@
-// Stands in for https://checkout.razorpay.com/v1/checkout.js: its published interface as far as the payment page uses it. Its
-// window is a frame over the page, as the real one's is, with styles of its own in the page.
+// Stands in for https://checkout.razorpay.com/v1/checkout.js with the part of its published interface that the payment
+// page uses. Its window is a frame over the page, like the real one's, and puts its own styles into the page.
 
 ;(() => {
   const FRAME = 'https://api.razorpay.com'

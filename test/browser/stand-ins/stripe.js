@@ -1,5 +1,5 @@
-// Stands in for https://js.stripe.com/<release>/stripe.js: its published interface as far as the payment page uses it, as strict
-// as the real one about what it is given. What is typed stays in its frame.
+// Stands in for https://js.stripe.com/<release>/stripe.js with the part of its published interface that the payment
+// page uses. It is as strict about its arguments as the real one. The typed data stays in its frame.
 
 ;(() => {
   const HERE = 'https://js.stripe.com'
