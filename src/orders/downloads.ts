@@ -8,20 +8,20 @@ import { type State, isDelivered } from './states.ts'
 
 /** How long a link works. Asking for the order's status again makes a new one. */
 export const LINK_LIFE_SECONDS = 3600
-/** What every file system takes, whatever the alphabet. */
+/** Every file system takes a name of this length, in any alphabet. */
 const LONGEST_NAME = 200
 
-/** `order.file.expiry.signature`: readable by us alone without looking anything up, and good for that one file only. */
+/** `order.file.expiry.signature`: we can check it without the database, and it is good for that one file only. */
 export function downloadToken(signer: Signer, orderId: string, fileId: string, expiresAt: Date): string {
   const claim = `${orderId}.${fileId}.${Math.floor(expiresAt.getTime() / 1000).toString(36)}`
   return `${claim}.${signer.sign(claim)}`
 }
 
 /**
- * The file a token is good for. The signature says that we once gave the link; whether the order still entitles to the file
- * is asked now, so a dispute ends a link at once, another address
- * those that the old one had, and a refund of all the money as soon as it is asked for. Refuses `download_link_invalid`, `download_link_expired`,
- * `download_not_available`, `file_withdrawn`.
+ * Returns the file that a token is good for. The signature shows that we once gave the link. Whether the order still entitles to the
+ * file is read from the database at each download. So a dispute ends the links at once, and so does the request to refund all the
+ * money. When the order moves to another address, the links that the old address has end.
+ * Refuses `download_link_invalid`, `download_link_expired`, `download_not_available`, `file_withdrawn`.
  */
 export async function redeemDownload(db: Db, signer: Signer, token: string) {
   const [orderId = '', fileId = '', expiry = '', signature = '', ...rest] = token.split('.')
@@ -58,7 +58,7 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
 /** A Content-Disposition that no file name can break out of (RFC 6266): plain ASCII first, then the name as it is. */
 export function attachment(name: string): string {
   const whole = name.replace(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, '_').trim() || 'download'
-  // what is too long loses its middle, not the ending that says how to open it
+  // a name that is too long keeps its ending, which says how to open the file
   const ending = /\.[^. ]{1,10}$/.exec(whole)?.[0] ?? ''
   const safe = whole.length > LONGEST_NAME ? whole.slice(0, LONGEST_NAME - ending.length) + ending : whole
   const ascii =
