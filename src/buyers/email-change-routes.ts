@@ -4,13 +4,11 @@ import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { networkOf } from '../kit/limits.ts'
 import { Code, refusing } from '../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
-import { type EmailChangeParts, confirmEmailChange, consentToMove, requestEmailChange } from './email-changes.ts'
+import { type EmailChangeParts, confirmEmailChange, consentToMove } from './email-changes.ts'
 import { keepAddress, mailboxOf, moveSigner } from './order-moves.ts'
 import { Email } from './schema.ts'
 
 const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
-const NewEmail = Type.Object({ email: Email })
 const Token = Type.String({ pattern: '^[\\w-]+$', maxLength: 120, description: 'From the link in the mail.' })
 
 const Confirmation = Type.Object({
@@ -20,35 +18,14 @@ const Confirmation = Type.Object({
   }),
 })
 
-/** A seller puts a buyer's mistyped address right, and the buyer shows that it is theirs. */
-export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { browsers: Browsers }): void {
-  const signer = moveSigner(parts.secrets)
-  server.post(
-    '/api/orders/:orderId/email',
-    {
-      schema: {
-        operationId: 'requestBuyerEmailChange',
-        summary: 'Put a buyer’s mistyped address right',
-        description:
-          'Within ten minutes of signing in. A code goes to the new address, good for 24 hours and five tries; nothing changes until the buyer has typed it at the page of the order. A newer one takes the place of those before it.',
-        tags: ['Orders'],
-        security: NEEDS_SESSION,
-        params: OrderParams,
-        body: NewEmail,
-        response: {
-          202: NewEmail,
-          ...refusing('recent_sign_in_required', 'order_not_found', 'order_not_paid', 'rate_limited'),
-        },
-      },
-    },
-    async (request, reply) => {
-      const { seller } = await parts.browsers.recentlySignedIn(request, reply)
-      const email = canonicalEmail(request.body.email)
-      await requestEmailChange(parts, { orderId: request.params.orderId, sellerId: seller.id, email })
-      return reply.code(202).send({ email })
-    },
-  )
+/** The buyer confirms the address that the seller has corrected; the old mailbox keeps the order, or lets it move. */
+export function emailChangeRoutes(server: Server, parts: EmailChangeParts): void {
+  confirmBuyerEmailChangeRoute(server, parts)
+  keepBuyerEmailRoute(server, parts)
+  consentToEmailChangeRoute(server, parts)
+}
 
+function confirmBuyerEmailChangeRoute(server: Server, parts: EmailChangeParts): void {
   server.post(
     '/api/checkout/:orderId/email',
     {
@@ -75,7 +52,10 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
       return reply.send(confirmed)
     },
   )
+}
 
+function keepBuyerEmailRoute(server: Server, parts: EmailChangeParts): void {
+  const signer = moveSigner(parts.secrets)
   server.post(
     '/api/checkout/:orderId/email/keep',
     {
@@ -98,7 +78,10 @@ export function emailChangeRoutes(server: Server, parts: EmailChangeParts & { br
       return reply.send({})
     },
   )
+}
 
+function consentToEmailChangeRoute(server: Server, parts: EmailChangeParts): void {
+  const signer = moveSigner(parts.secrets)
   server.post(
     '/api/checkout/:orderId/email/consent',
     {

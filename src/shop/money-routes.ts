@@ -26,7 +26,14 @@ export interface MoneyRouteParts {
 }
 
 /** What a seller's shop brings, by the books; and what waits for the seller. */
-export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyRouteParts): void {
+export function moneyRoutes(server: Server, parts: MoneyRouteParts): void {
+  getBalanceRoute(server, parts)
+  listTransfersRoute(server, parts)
+  getStatsRoute(server, parts)
+  getAttentionRoute(server, parts)
+}
+
+function getBalanceRoute(server: Server, { db, browsers }: MoneyRouteParts): void {
   server.get(
     '/api/balance',
     {
@@ -44,7 +51,9 @@ export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyR
       return { items: await balancesOf(db, seller.id) }
     },
   )
+}
 
+function listTransfersRoute(server: Server, { db, browsers }: MoneyRouteParts): void {
   server.get(
     '/api/transfers',
     {
@@ -74,7 +83,9 @@ export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyR
       return pageOf(rows, most, transferView)
     },
   )
+}
 
+function getStatsRoute(server: Server, { db, browsers }: MoneyRouteParts): void {
   server.get(
     '/api/stats',
     {
@@ -99,7 +110,9 @@ export function moneyRoutes(server: Server, { db, browsers, processors }: MoneyR
       return statsOf(db, seller.id, { from, to, interval, timeZone })
     },
   )
+}
 
+function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRouteParts): void {
   server.get(
     '/api/attention',
     {

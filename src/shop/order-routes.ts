@@ -1,20 +1,20 @@
 import { Type } from 'typebox'
 import { type Columns, Decimal, sendCsv, wantsCsv } from '../kit/csv.ts'
-import { type Db, inTransaction } from '../kit/database.ts'
+import { inTransaction } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
-import type { Jobs } from '../kit/jobs.ts'
 import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
 import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
-import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
+import { refuseFreeMails } from '../orders/free-mails.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { NEEDS_SESSION } from '../sellers/guard.ts'
+import { type EmailChangeRouteParts, requestEmailChangeRoute } from './email-change-route.ts'
 import {
   type OrderDetails,
   type OrderFilter,
@@ -39,16 +39,20 @@ export const CSV_ROWS = 250
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
 
-export interface OrderRouteParts {
-  db: Db
-  jobs: Jobs
-  browsers: Browsers
+export interface OrderRouteParts extends EmailChangeRouteParts {
   orderUrl: (orderId: string) => string
-  limits: FreeMailLimits & { receipt?: Limit }
+  limits: EmailChangeRouteParts['limits'] & { receipt?: Limit }
 }
 
 /** What a seller sees of what was bought. Somebody else's order is not there. */
-export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limits }: OrderRouteParts): void {
+export function orderRoutes(server: Server, parts: OrderRouteParts): void {
+  listOrdersRoute(server, parts)
+  getOrderRoute(server, parts)
+  resendReceiptRoute(server, parts)
+  requestEmailChangeRoute(server, parts)
+}
+
+function listOrdersRoute(server: Server, { db, browsers }: OrderRouteParts): void {
   server.get(
     '/api/orders',
     {
@@ -82,7 +86,9 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
       return pageOf(rows, most, orderView)
     },
   )
+}
 
+function getOrderRoute(server: Server, { db, browsers, orderUrl }: OrderRouteParts): void {
   server.get(
     '/api/orders/:orderId',
     {
@@ -120,7 +126,9 @@ export function orderRoutes(server: Server, { db, jobs, browsers, orderUrl, limi
       }
     },
   )
+}
 
+function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: OrderRouteParts): void {
   server.post(
     '/api/orders/:orderId/receipt',
     {
