@@ -1,7 +1,4 @@
-import Bowser from 'bowser'
-import { retryConflicts } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
-import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { changeEmail } from './change-email.ts'
 import { changeSeller } from './change-seller.ts'
@@ -9,112 +6,22 @@ import { findAwaited } from './codes.ts'
 import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION, sellerView } from './guard.ts'
 import { listEvents } from './history.ts'
-import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
+import { type SellerParts, TAG, refusals } from './routes.ts'
 import { saleMailRoutes } from './sale-mail-routes.ts'
-import {
-  CodeSent,
-  CurrentSession,
-  EmailChange,
-  EmailVerification,
-  History,
-  SellerChange,
-  SessionParams,
-  Sessions,
-  SignedInSeller,
-} from './schema.ts'
-import { endOtherSessions, endSessionById, listSessions } from './sessions.ts'
+import { CodeSent, EmailChange, EmailVerification, History, SellerChange, SignedInSeller } from './schema.ts'
+import { sessionRoutes } from './session-routes.ts'
 
-/** Who is signed in, where, and under which name and mailbox. */
+/** The account of the signed-in seller: sessions, history, name, mailbox, mails. */
 export function accountRoutes(server: Server, parts: SellerParts): void {
-  const { db, cookies, browsers, sendCode } = parts
   saleMailRoutes(server, parts)
+  sessionRoutes(server, parts)
+  listAccountEventsRoute(server, parts)
+  renameSellerRoute(server, parts)
+  requestEmailChangeRoute(server, parts)
+  verifyEmailChangeRoute(server, parts)
+}
 
-  server.get(
-    '/api/auth/session',
-    {
-      schema: {
-        operationId: 'getSession',
-        summary: 'Who is signed in',
-        tags: TAG,
-        security: NEEDS_SESSION,
-        response: { 200: CurrentSession, ...refusals },
-      },
-    },
-    async (request, reply) => {
-      const { id, method, createdAt, recentUntil, seller } = await browsers.signedIn(request, reply)
-      const times = { createdAt: createdAt.toISOString(), recentUntil: recentUntil.toISOString() }
-      return { seller: sellerView(seller), session: { id, method, ...times } }
-    },
-  )
-
-  server.get(
-    '/api/auth/sessions',
-    {
-      schema: {
-        operationId: 'listSessions',
-        summary: 'Where one is signed in',
-        description: 'The newest first, at most fifty: a further one ends the oldest.',
-        tags: TAG,
-        security: NEEDS_SESSION,
-        response: { 200: Sessions, ...refusals },
-      },
-    },
-    async (request, reply) => {
-      const current = await browsers.signedIn(request, reply)
-      const sessions = await listSessions(db, current.seller.id)
-      return {
-        items: sessions.map(({ id, method, userAgent, createdAt, seenAt }) => ({
-          id,
-          current: id === current.id,
-          method,
-          browser: browserName(userAgent),
-          createdAt: createdAt.toISOString(),
-          lastSeenAt: seenAt.toISOString(),
-        })),
-      }
-    },
-  )
-
-  server.delete(
-    '/api/auth/sessions',
-    {
-      schema: {
-        operationId: 'endOtherSessions',
-        summary: 'Sign out everywhere else',
-        tags: TAG,
-        security: NEEDS_SESSION,
-        response: NOTHING,
-      },
-    },
-    async (request, reply) => {
-      const { id, seller } = await browsers.signedIn(request, reply)
-      await retryConflicts(() => endOtherSessions(db, seller.id, id))
-      return reply.code(204).send(null)
-    },
-  )
-
-  server.delete(
-    '/api/auth/sessions/:sessionId',
-    {
-      schema: {
-        operationId: 'endSession',
-        summary: 'End one of one’s own sessions',
-        tags: TAG,
-        security: NEEDS_SESSION,
-        params: SessionParams,
-        response: { ...NOTHING, ...refusing('session_not_found') },
-      },
-    },
-    async (request, reply) => {
-      const { id, seller } = await browsers.signedIn(request, reply)
-      const { sessionId } = request.params
-      if (!(await retryConflicts(() => endSessionById(db, seller.id, sessionId))))
-        throw new Refusal('session_not_found', 'There is no such session of yours.')
-      if (sessionId === id) cookies.clear(reply, 'session')
-      return reply.code(204).send(null)
-    },
-  )
-
+function listAccountEventsRoute(server: Server, { db, browsers }: SellerParts): void {
   server.get(
     '/api/auth/history',
     {
@@ -132,7 +39,10 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
       return { items: events.map(({ at, ...event }) => ({ at: at.toISOString(), ...event })) }
     },
   )
+}
 
+function renameSellerRoute(server: Server, parts: SellerParts): void {
+  const { browsers } = parts
   server.patch(
     '/api/auth/seller',
     {
@@ -158,7 +68,9 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
       return { seller: sellerView(seller) }
     },
   )
+}
 
+function requestEmailChangeRoute(server: Server, { browsers, sendCode }: SellerParts): void {
   server.post(
     '/api/auth/email',
     {
@@ -188,7 +100,10 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
       return reply.code(202).send({ resendAfter })
     },
   )
+}
 
+function verifyEmailChangeRoute(server: Server, parts: SellerParts): void {
+  const { db, cookies, browsers } = parts
   server.post(
     '/api/auth/email/verify',
     {
@@ -215,11 +130,4 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
       return { seller: sellerView(seller) }
     },
   )
-}
-
-/** "Firefox on Linux", as far as a browser tells. */
-function browserName(userAgent: string): string {
-  const { browser, os } = Bowser.parse(userAgent || ' ')
-  if (!browser.name) return 'A program'
-  return os.name ? `${browser.name} on ${os.name}` : browser.name
 }

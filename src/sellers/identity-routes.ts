@@ -12,13 +12,17 @@ import { ProviderFault } from './provider-port.ts'
 import { NOTHING, TAG, refusals } from './routes.ts'
 import { Identities, IdentityParams, LinkStart, LinkStarted } from './schema.ts'
 
-/** Ways in are linked there. */
+/** The page on which a seller links accounts. */
 const ACCOUNT = '/account/'
 
-/** The provider's accounts that open a seller's: which they are, one more, one less. */
+/** The accounts at the provider that open a seller's account: list them, link one, unlink one. */
 export function identityRoutes(server: Server, parts: ProviderRouteParts): void {
-  const { db, browsers, provider, limits } = parts
+  listIdentitiesRoute(server, parts)
+  linkIdentityRoute(server, parts)
+  unlinkIdentityRoute(server, parts)
+}
 
+function listIdentitiesRoute(server: Server, { db, browsers }: ProviderRouteParts): void {
   server.get(
     '/api/auth/identities',
     {
@@ -36,7 +40,10 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
       return { items: linked.map(({ linkedAt, ...rest }) => ({ ...rest, linkedAt: linkedAt.toISOString() })) }
     },
   )
+}
 
+function linkIdentityRoute(server: Server, parts: ProviderRouteParts): void {
+  const { browsers, limits, provider } = parts
   server.post(
     '/api/auth/identities',
     {
@@ -67,7 +74,10 @@ export function identityRoutes(server: Server, parts: ProviderRouteParts): void 
       }
     },
   )
+}
 
+function unlinkIdentityRoute(server: Server, parts: ProviderRouteParts): void {
+  const { db, browsers } = parts
   server.delete(
     '/api/auth/identities/:identityId',
     {

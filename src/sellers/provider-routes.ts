@@ -17,11 +17,11 @@ export interface ProviderRouteParts extends SellerParts {
   appUrl: string
   /** Absent: no identity provider is configured. */
   provider: IdentityProvider | undefined
-  /** Signs what is kept from the start to the return. */
+  /** Signs the cookie that the browser holds between the start and the return. */
   attemptSigner: Signer
 }
 
-/** What the sign-in page says when it did not work. Each leaves the other ways in open. */
+/** Why the sign-in failed, for the page. The other ways to sign in stay open. */
 type Fault =
   | 'idp_not_configured'
   | 'idp_unavailable'
@@ -35,24 +35,27 @@ type Fault =
   | 'identity_taken'
   | 'session_conflict'
 
-/** Where a seller goes who came to nothing in particular. */
+/** Where a seller goes after the sign-in, unless `returnTo` names another page. */
 const HOME = '/shop/'
+const redirect = {
+  302: Type.Null({ description: 'To the provider, to a page, or to the sign-in page with `error`.' }),
+}
 
-/** Sign-in through an identity provider (OpenID Connect, authorization code with PKCE), and what is linked by it. */
+/** One request of a browser on its way through the provider. */
+interface Visit {
+  parts: ProviderRouteParts
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** Sign-in through an identity provider (OpenID Connect, authorization code with PKCE), and linking the provider's account. */
 export function providerRoutes(server: Server, parts: ProviderRouteParts): void {
-  const { db, cookies, browsers, sendCode, provider, attemptSigner, appUrl, limits } = parts
+  getProvidersRoute(server, parts)
+  startProviderSignInRoute(server, parts)
+  finishProviderSignInRoute(server, parts)
+}
 
-  const go = (reply: FastifyReply, path: string, query: Record<string, string> = {}) => {
-    const search = new URLSearchParams(query).toString()
-    const joint = search && (path.includes('?') ? '&' : '?')
-    return reply.header('cache-control', 'no-store').redirect(`${appUrl}${path}${joint}${search}`, 302)
-  }
-  /** Back to where a person can go on: the sign-in page, or the page from which they were linking. */
-  const fail = (reply: FastifyReply, error: Fault, attempt?: Pick<KeptAttempt, 'returnTo' | 'linkSessionId'>) => {
-    if (attempt?.linkSessionId !== undefined) return go(reply, attempt.returnTo, { error })
-    const returnTo = attempt?.returnTo ?? HOME
-    return go(reply, '/sign-in/', { error, ...(returnTo !== HOME && { returnTo }) })
-  }
+function getProvidersRoute(server: Server, { provider }: ProviderRouteParts): void {
   server.get(
     '/api/auth/providers',
     {
@@ -65,10 +68,10 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
     },
     () => ({ idp: provider !== undefined }),
   )
+}
 
-  const redirect = {
-    302: Type.Null({ description: 'To the provider, to a page, or to the sign-in page with `error`.' }),
-  }
+function startProviderSignInRoute(server: Server, parts: ProviderRouteParts): void {
+  const { limits, provider } = parts
   server.get(
     '/api/auth/idp',
     {
@@ -84,18 +87,22 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
       },
     },
     async (request, reply) => {
+      const visit = { parts, request, reply }
       const returnTo = returnPath(request.query.returnTo, HOME)
-      if (!provider) return fail(reply, 'idp_not_configured', { returnTo })
+      if (!provider) return fail(visit, 'idp_not_configured', { returnTo })
       try {
         const url = await beginAttempt(parts, provider, request, reply, { returnTo })
         return await reply.header('cache-control', 'no-store').redirect(url, 302)
       } catch (error) {
-        if (error instanceof ProviderFault) return fail(reply, error.code, { returnTo })
+        if (error instanceof ProviderFault) return fail(visit, error.code, { returnTo })
         throw error
       }
     },
   )
+}
 
+function finishProviderSignInRoute(server: Server, parts: ProviderRouteParts): void {
+  const { provider, appUrl } = parts
   server.get(
     '/api/auth/idp/callback',
     {
@@ -110,77 +117,100 @@ export function providerRoutes(server: Server, parts: ProviderRouteParts): void 
       },
     },
     async (request, reply) => {
-      if (!provider) return fail(reply, 'idp_not_configured')
+      const visit = { parts, request, reply }
+      if (!provider) return fail(visit, 'idp_not_configured')
       const { state } = request.query
-      const attempt = typeof state === 'string' ? await take(request, reply, state) : undefined
-      if (!attempt) return fail(reply, 'idp_attempt_expired')
+      const attempt = typeof state === 'string' ? await takeAttempt(visit, state) : undefined
+      if (!attempt) return fail(visit, 'idp_attempt_expired')
       try {
         const identity = await provider.finish(new URL(request.url, appUrl), attempt)
         return await (attempt.linkSessionId === undefined
-          ? enter(request, reply, identity, attempt.returnTo)
-          : link(request, reply, identity, attempt))
+          ? enter(visit, identity, attempt.returnTo)
+          : link(visit, identity, attempt))
       } catch (error) {
-        if (error instanceof ProviderFault) return fail(reply, error.code, attempt)
+        if (error instanceof ProviderFault) return fail(visit, error.code, attempt)
         throw error
       }
     },
   )
-
-  /** The attempt of this browser with that state, once: whoever comes with it again, or beside, gets none. */
-  async function take(request: FastifyRequest, reply: FastifyReply, state: string): Promise<KeptAttempt | undefined> {
-    const name = attemptCookieName(state)
-    const sealed = cookies.readAttempt(request, name)
-    if (sealed === undefined) return undefined
-    cookies.clearAttempt(reply, name)
-    const attempt = openAttempt(attemptSigner, sealed, Date.now())
-    if (attempt?.state !== state) return undefined
-    const key = `idp_attempt ${createHash('sha256').update(state).digest('base64url')}`
-    // longer than the attempt itself lives, so that it cannot come back when the count is forgotten
-    const [used] = await countUses(db, [{ key, limit: { count: 1, seconds: 2 * CODE_SECONDS } }])
-    return used!.within ? attempt : undefined
-  }
-
-  async function enter(request: FastifyRequest, reply: FastifyReply, identity: ProvenIdentity, returnTo: string) {
-    const entered = await enterByProvider(parts, identity, browsers.browser(request))
-    if (entered.kind === 'refused') return fail(reply, entered.why, { returnTo })
-    if (entered.kind === 'signed_in') {
-      browsers.begin(reply, entered)
-      return go(reply, returnTo)
-    }
-    const { issuer, subject } = identity
-    const { holder, keep } = browsers.newCodeHolder(request)
-    try {
-      await sendCode({
-        email: entered.email,
-        purpose: 'sign_in',
-        identity: { issuer, subject },
-        asker: browsers.counted(request, entered.email, { byProvider: true }),
-        ...holder,
-      })
-      keep(reply)
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'rate_limited') return fail(reply, 'rate_limited', { returnTo })
-      throw error
-    }
-    return go(reply, '/sign-in/', { step: 'code', ...(returnTo !== HOME && { returnTo }) })
-  }
-
-  async function link(request: FastifyRequest, reply: FastifyReply, identity: ProvenIdentity, attempt: KeptAttempt) {
-    const signedIn = await browsers.signedIn(request, reply).catch((error: unknown) => {
-      if (error instanceof Refusal && error.code === 'not_signed_in') return undefined
-      if (error instanceof Refusal && error.code === 'session_conflict') return error.code
-      throw error
-    })
-    if (signedIn === 'session_conflict') return fail(reply, signedIn)
-    // begun in another session: linking it here would open this account to whoever began it
-    if (signedIn?.id !== attempt.linkSessionId) return fail(reply, 'idp_attempt_expired', attempt)
-    return (await linkToSession(parts, signedIn!, identity))
-      ? go(reply, attempt.returnTo)
-      : fail(reply, 'identity_taken', attempt)
-  }
 }
 
-/** Sends somebody to the provider: the address, and the cookie that brings them back. Throws a ProviderFault. */
+/**
+ * Takes the attempt of this browser with that state. Each attempt is good once: a second request with the same state gets undefined,
+ * also when it comes at the same time.
+ */
+async function takeAttempt({ parts, request, reply }: Visit, state: string): Promise<KeptAttempt | undefined> {
+  const { db, cookies, attemptSigner } = parts
+  const name = attemptCookieName(state)
+  const sealed = cookies.readAttempt(request, name)
+  if (sealed === undefined) return undefined
+  cookies.clearAttempt(reply, name)
+  const attempt = openAttempt(attemptSigner, sealed, Date.now())
+  if (attempt?.state !== state) return undefined
+  const key = `idp_attempt ${createHash('sha256').update(state).digest('base64url')}`
+  // the count outlives the attempt, so that an attempt cannot be used again once its count is forgotten
+  const [used] = await countUses(db, [{ key, limit: { count: 1, seconds: 2 * CODE_SECONDS } }])
+  return used!.within ? attempt : undefined
+}
+
+/** Signs the seller in; where the provider's word does not suffice, mails a code and sends the browser to the page that asks for it. */
+async function enter(visit: Visit, identity: ProvenIdentity, returnTo: string) {
+  const { parts, request, reply } = visit
+  const { browsers, sendCode } = parts
+  const entered = await enterByProvider(parts, identity, browsers.browser(request))
+  if (entered.kind === 'refused') return fail(visit, entered.why, { returnTo })
+  if (entered.kind === 'signed_in') {
+    browsers.begin(reply, entered)
+    return go(visit, returnTo)
+  }
+  const { issuer, subject } = identity
+  const { holder, keep } = browsers.newCodeHolder(request)
+  try {
+    await sendCode({
+      email: entered.email,
+      purpose: 'sign_in',
+      identity: { issuer, subject },
+      asker: browsers.counted(request, entered.email, { byProvider: true }),
+      ...holder,
+    })
+    keep(reply)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'rate_limited') return fail(visit, 'rate_limited', { returnTo })
+    throw error
+  }
+  return go(visit, '/sign-in/', { step: 'code', ...(returnTo !== HOME && { returnTo }) })
+}
+
+/** Links the provider's account to the seller who began the attempt in this session. */
+async function link(visit: Visit, identity: ProvenIdentity, attempt: KeptAttempt) {
+  const { parts, request, reply } = visit
+  const signedIn = await parts.browsers.signedIn(request, reply).catch((error: unknown) => {
+    if (error instanceof Refusal && error.code === 'not_signed_in') return undefined
+    if (error instanceof Refusal && error.code === 'session_conflict') return error.code
+    throw error
+  })
+  if (signedIn === 'session_conflict') return fail(visit, signedIn)
+  // an attempt of another session would let the person who began it into this account
+  if (signedIn?.id !== attempt.linkSessionId) return fail(visit, 'idp_attempt_expired', attempt)
+  return (await linkToSession(parts, signedIn!, identity))
+    ? go(visit, attempt.returnTo)
+    : fail(visit, 'identity_taken', attempt)
+}
+
+/** Sends the browser back to where the person can go on: the sign-in page, or the page on which the linking began. */
+function fail(visit: Visit, error: Fault, attempt?: Pick<KeptAttempt, 'returnTo' | 'linkSessionId'>) {
+  if (attempt?.linkSessionId !== undefined) return go(visit, attempt.returnTo, { error })
+  const returnTo = attempt?.returnTo ?? HOME
+  return go(visit, '/sign-in/', { error, ...(returnTo !== HOME && { returnTo }) })
+}
+
+function go({ parts, reply }: Visit, path: string, query: Record<string, string> = {}) {
+  const search = new URLSearchParams(query).toString()
+  const joint = search && (path.includes('?') ? '&' : '?')
+  return reply.header('cache-control', 'no-store').redirect(`${parts.appUrl}${path}${joint}${search}`, 302)
+}
+
+/** Returns the address at the provider, and sets the cookie by which the browser's return is recognized. Throws a ProviderFault. */
 export async function beginAttempt(
   { cookies, attemptSigner }: ProviderRouteParts,
   { start }: IdentityProvider,

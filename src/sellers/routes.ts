@@ -40,9 +40,15 @@ export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
 /** The two ways in that need nobody else: a code by mail, and a password. Each lets who has lost the other back in. */
 export function signInRoutes(server: Server, parts: SellerParts): void {
-  const { db, jobs, cookies, browsers, sendCode, limits } = parts
-  const passwords = { db, jobs, limit: limits.password }
+  requestCodeRoute(server, parts)
+  getAwaitedCodeRoute(server, parts)
+  verifyCodeRoute(server, parts)
+  signInByPasswordRoute(server, parts)
+  setPasswordRoute(server, parts)
+  signOutRoute(server, parts)
+}
 
+function requestCodeRoute(server: Server, { browsers, sendCode }: SellerParts): void {
   server.post(
     '/api/auth/otp',
     {
@@ -66,7 +72,9 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       return reply.code(202).send({ resendAfter })
     },
   )
+}
 
+function getAwaitedCodeRoute(server: Server, { db, browsers, limits }: SellerParts): void {
   server.get(
     '/api/auth/otp',
     {
@@ -92,7 +100,10 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       return { email, resendAfter: taken?.within === false ? taken.resetSeconds : resendIn(ageSeconds), provider }
     },
   )
+}
 
+function verifyCodeRoute(server: Server, parts: SellerParts): void {
+  const { browsers } = parts
   server.post(
     '/api/auth/otp/verify',
     {
@@ -115,7 +126,10 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       return { seller: sellerView(session.seller) }
     },
   )
+}
 
+function signInByPasswordRoute(server: Server, { db, jobs, browsers, limits }: SellerParts): void {
+  const passwords = { db, jobs, limit: limits.password }
   server.post(
     '/api/auth/password',
     {
@@ -142,7 +156,10 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       return { seller: sellerView(session.seller) }
     },
   )
+}
 
+function setPasswordRoute(server: Server, { db, jobs, browsers, limits }: SellerParts): void {
+  const passwords = { db, jobs, limit: limits.password }
   server.put(
     '/api/auth/password',
     {
@@ -174,7 +191,9 @@ export function signInRoutes(server: Server, parts: SellerParts): void {
       return reply.code(204).send(null)
     },
   )
+}
 
+function signOutRoute(server: Server, { db, cookies, browsers }: SellerParts): void {
   server.delete(
     '/api/auth/session',
     { schema: { operationId: 'signOut', summary: 'Sign out', tags: TAG, response: NOTHING } },
