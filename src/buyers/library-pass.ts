@@ -4,9 +4,11 @@ import type { Signer } from '../kit/signing.ts'
 
 const PASS_SECONDS = 3600
 
+export type LibraryPass = ReturnType<typeof libraryPass>
+
 /**
- * What a browser holds that has shown whose mailbox it reads: the address and an end, signed by us. It opens the list of what was
- * bought, for an hour, and nothing else. No other host of the domain can set it.
+ * The cookie of a browser whose buyer has proven a mailbox: the address and an end, signed by us. It opens the buyer's library for an
+ * hour, and nothing else. No other host of the domain can set it.
  */
 export function libraryPass(baseUrl: string, signer: Signer) {
   const { common, host } = cookieKind(baseUrl)
@@ -16,7 +18,7 @@ export function libraryPass(baseUrl: string, signer: Signer) {
       const claim = `${Buffer.from(email).toString('base64url')}.${Math.floor(Date.now() / 1000) + PASS_SECONDS}`
       addCookie(reply, { ...cookie, value: `${claim}.${signer.sign(claim)}`, maxAge: PASS_SECONDS })
     },
-    /** Whose mailbox it is. Undefined: there is none, or its time is over. */
+    /** The proven address. Undefined: the browser has no pass, or its time is over. */
     holder(request: FastifyRequest): string | undefined {
       const [address = '', end = '', signature = '', ...rest] = (cookiesOf(request)[cookie.name] ?? '').split('.')
       const isOurs = rest.length === 0 && signer.verify(`${address}.${end}`, signature)

@@ -12,9 +12,9 @@ import type { Signer } from '../kit/signing.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { WithdrawnFiles, withdrawnFilesOf } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
-import { buyerBrowser } from './browser.ts'
+import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type Bought, listBought } from './library.ts'
-import { libraryPass } from './library-pass.ts'
+import { type LibraryPass, libraryPass } from './library-pass.ts'
 import { type SendMailboxCode, withProvenMailbox } from './mailbox-codes.ts'
 import { ChargeCodeSent, Email } from './schema.ts'
 
@@ -46,27 +46,37 @@ export const Library = Type.Object({
 })
 export type Library = Type.Static<typeof Library>
 
-export interface LibraryParts {
+interface LibraryUrls {
+  baseUrl: string
+  orderUrl: (orderId: string) => string
+  downloadUrl: DownloadUrl
+}
+
+export interface LibraryParts extends LibraryUrls {
   db: Db
   secrets: readonly string[]
   limits: CodeLimits
   sendCode: SendMailboxCode
-  baseUrl: string
-  orderUrl: (orderId: string) => string
-  downloadUrl: DownloadUrl
   signer: Signer
 }
 
-/** All that was bought with an address, of whichever seller, for who shows by a code that the mailbox is theirs. */
-export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: LibraryParts): void {
-  const { baseUrl } = parts
-  const browser = buyerBrowser(baseUrl, 'library')
-  const pass = libraryPass(baseUrl, signer)
-  const libraryOf = async (db: Db, email: string, limit: number, after?: Place): Promise<Library> => {
-    const rows = await listBought(db, email, { after, limit: limit + 1 })
-    return { email, ...pageOf(rows, limit, (row) => itemOf(row, parts)) }
-  }
+interface LibraryRouteParts extends LibraryParts {
+  browser: BuyerBrowser
+  pass: LibraryPass
+}
 
+/** All that was bought with an address, of whichever seller, for a buyer who proves the mailbox by a code. */
+export function libraryRoutes(server: Server, libraryParts: LibraryParts): void {
+  const { baseUrl, signer } = libraryParts
+  const browser = buyerBrowser(baseUrl, 'library')
+  const parts = { ...libraryParts, browser, pass: libraryPass(baseUrl, signer) }
+  requestLibraryCodeRoute(server, parts)
+  openLibraryRoute(server, parts)
+  getLibraryRoute(server, parts)
+  closeLibraryRoute(server, parts)
+}
+
+function requestLibraryCodeRoute(server: Server, { sendCode, browser }: LibraryRouteParts): void {
   server.post(
     `${PATH}/code`,
     {
@@ -94,7 +104,10 @@ export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: Li
       return reply.code(202).send({ resendAfter: resendAfterSeconds })
     },
   )
+}
 
+function openLibraryRoute(server: Server, parts: LibraryRouteParts): void {
+  const { browser, pass } = parts
   server.post(
     `${PATH}/verify`,
     {
@@ -119,14 +132,17 @@ export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: Li
           browserHash: browser.codeHolder(request),
           network: browser.networkOf(request),
         },
-        (tx) => libraryOf(tx, email, limitOf(undefined)),
+        (tx) => libraryOf(tx, parts, { email, limit: limitOf(undefined) }),
       )
       browser.forgetCode(reply)
       pass.give(reply, email)
       return library
     },
   )
+}
 
+function getLibraryRoute(server: Server, parts: LibraryRouteParts): void {
+  const { pass } = parts
   server.get(
     PATH,
     {
@@ -144,10 +160,12 @@ export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: Li
       const email = pass.holder(request)
       if (email === undefined) throw new Refusal('not_signed_in', 'Ask for a code first: the last one is used up.')
       const after = placeOf(request.query.cursor, idPattern('ord'))
-      return libraryOf(parts.db, email, limitOf(request.query.limit), after)
+      return libraryOf(parts.db, parts, { email, limit: limitOf(request.query.limit), after })
     },
   )
+}
 
+function closeLibraryRoute(server: Server, { pass }: LibraryRouteParts): void {
   server.delete(
     PATH,
     {
@@ -166,10 +184,16 @@ export function libraryRoutes(server: Server, { sendCode, signer, ...parts }: Li
   )
 }
 
-const itemOf = (
-  row: Bought,
-  { baseUrl, orderUrl, downloadUrl }: Pick<LibraryParts, 'baseUrl' | 'orderUrl' | 'downloadUrl'>,
-): LibraryItem => ({
+async function libraryOf(
+  db: Db,
+  urls: LibraryUrls,
+  { email, limit, after }: { email: string; limit: number; after?: Place | undefined },
+): Promise<Library> {
+  const rows = await listBought(db, email, { after, limit: limit + 1 })
+  return { email, ...pageOf(rows, limit, (row) => itemOf(row, urls)) }
+}
+
+const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl }: LibraryUrls): LibraryItem => ({
   orderId: row.id,
   orderUrl: orderUrl(row.id),
   status: row.state,

@@ -14,7 +14,7 @@ import { processorFor } from '../processors/routing.ts'
 import { startPayment } from '../payments/attempts/start.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { limitCodeGuesses } from './guesses.ts'
-import { addressMatcher } from './matching-address.ts'
+import { type MatchingAddress, addressMatcher } from './matching-address.ts'
 import { productView } from './products.ts'
 import { receiptRoute } from './receipt-route.ts'
 import {
@@ -42,6 +42,13 @@ export interface CheckoutParts extends Syncing {
   limits: Partial<Record<CheckoutLimit, Limit>>
 }
 
+interface CheckoutRouteParts extends CheckoutParts {
+  matchingAddress: MatchingAddress
+  refuseUnknown: (request: FastifyRequest) => Promise<never>
+  /** Refuses when very many buyers order one product at once. */
+  refuseBots: (request: FastifyRequest) => Promise<void>
+}
+
 type CheckoutLimit =
   | 'checkout'
   | 'checkout_product'
@@ -52,36 +59,52 @@ type CheckoutLimit =
   | keyof FreeMailLimits
 
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
-export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
-  const { db, processors, createOrder, findOrder, limits } = parts
-  const matchingAddress = addressMatcher(parts)
-  // who tries ids that are none has a limit over all of them
-  const most = limits.status
-  const misses = most && server.createRateLimit({ max: most.count, timeWindow: most.seconds * 1000 })
-  async function refuseUnknown(request: FastifyRequest): Promise<never> {
+export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): void {
+  const { limits } = checkoutParts
+  const parts = {
+    ...checkoutParts,
+    matchingAddress: addressMatcher(checkoutParts),
+    refuseUnknown: unknownOrderRefuser(server, limits.status),
+    refuseBots: botRefuser(server, limits.checkout_product),
+  }
+  getProductRoute(server, parts)
+  createOrderRoute(server, parts)
+  getOrderStatusRoute(server, parts)
+  receiptRoute(server, parts)
+}
+
+/** The status limit counts each order by itself. This one counts all the unknown ids that a client tries, so guessing ids is limited too. */
+function unknownOrderRefuser(server: Server, limit: Limit | undefined): CheckoutRouteParts['refuseUnknown'] {
+  const misses = limit && server.createRateLimit({ max: limit.count, timeWindow: limit.seconds * 1000 })
+  return async (request) => {
     const taken = await misses?.(request)
     if (taken && !taken.isAllowed && taken.isExceeded) {
       throw new Refusal('rate_limited', 'Too many unknown orders.', { retryAfterSeconds: taken.ttlInSeconds })
     }
     throw new Refusal('order_not_found', 'There is no such order.')
   }
+}
 
-  // who tries cards does so from many addresses, and mostly with one product
+/** Card testers come from many addresses, and mostly with one product: so this limit counts each product. */
+function botRefuser(server: Server, limit: Limit | undefined): CheckoutRouteParts['refuseBots'] {
   const perProduct =
-    limits.checkout_product &&
+    limit &&
     server.createRateLimit({
-      max: limits.checkout_product.count,
-      timeWindow: limits.checkout_product.seconds * 1000,
+      max: limit.count,
+      timeWindow: limit.seconds * 1000,
       keyGenerator: (request) => `product ${(request.body as { productId: string }).productId}`,
     })
-  async function refuseBots(request: FastifyRequest): Promise<void> {
+  return async (request) => {
     const taken = await perProduct?.(request)
     if (taken && !taken.isAllowed && taken.isExceeded)
       throw new Refusal('rate_limited', 'Very many people buy this right now.', {
         retryAfterSeconds: taken.ttlInSeconds,
       })
   }
+}
 
+function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
+  const { db, processors, limits } = parts
   server.get(
     '/api/products/:productId/public',
     {
@@ -101,7 +124,10 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       )
     },
   )
+}
 
+function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
+  const { db, processors, createOrder, findOrder, limits, refuseBots } = parts
   server.post(
     '/api/checkout',
     {
@@ -168,7 +194,10 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       }
     },
   )
+}
 
+function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
+  const { findOrder, limits, refuseUnknown, matchingAddress } = parts
   server.get(
     '/api/checkout/:orderId/status',
     {
@@ -199,6 +228,4 @@ export function checkoutRoutes(server: Server, parts: CheckoutParts): void {
       return statusOf(order, { links: parts.links, synced: wantsSync ? synced : undefined, statusToken })
     },
   )
-
-  receiptRoute(server, { ...parts, refuseUnknown, matchingAddress })
 }

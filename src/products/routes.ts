@@ -43,8 +43,17 @@ export function answer(reply: FastifyReply, row: ProductRow, urls: { baseUrl: st
 
 /** A seller's own products. Somebody else's are not found. */
 export function productRoutes(server: Server, parts: ProductParts): void {
-  const { db, browsers, statementPrefix } = parts
+  createProductRoute(server, parts)
+  listProductsRoute(server, parts)
+  getOwnProductRoute(server, parts)
+  changeProductRoute(server, parts)
+  archiveProductRoute(server, parts)
+  changeFileRoute(server, parts)
+  removeFileRoute(server, parts)
+}
 
+function createProductRoute(server: Server, parts: ProductParts): void {
+  const { db, browsers, statementPrefix } = parts
   server.post(
     '/api/products',
     {
@@ -66,7 +75,10 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       return answer(reply, product, parts)
     },
   )
+}
 
+function listProductsRoute(server: Server, parts: ProductParts): void {
+  const { db, browsers } = parts
   server.get(
     '/api/products',
     {
@@ -91,7 +103,10 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       return { items: items.map((product) => productOf(product, parts)), nextCursor }
     },
   )
+}
 
+function getOwnProductRoute(server: Server, parts: ProductParts): void {
+  const { db, browsers } = parts
   server.get(
     '/api/products/:productId',
     {
@@ -110,7 +125,10 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       return answer(reply, await findProduct(db, seller.id, request.params.productId), parts)
     },
   )
+}
 
+function changeProductRoute(server: Server, parts: ProductParts): void {
+  const { db, browsers, statementPrefix } = parts
   server.patch(
     '/api/products/:productId',
     {
@@ -135,7 +153,9 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       return answer(reply, await changeProduct(db, change, request.body), parts)
     },
   )
+}
 
+function archiveProductRoute(server: Server, { db, browsers }: ProductParts): void {
   server.delete(
     '/api/products/:productId',
     {
@@ -155,7 +175,9 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       return reply.code(204).send(null)
     },
   )
+}
 
+function changeFileRoute(server: Server, { db, browsers }: ProductParts): void {
   server.patch(
     '/api/products/:productId/files/:fileId',
     {
@@ -175,7 +197,9 @@ export function productRoutes(server: Server, parts: ProductParts): void {
       return viewOf(await changeFile(db, { sellerId: seller.id, ...request.params }, request.body))
     },
   )
+}
 
+function removeFileRoute(server: Server, { db, browsers }: ProductParts): void {
   server.delete(
     '/api/products/:productId/files/:fileId',
     {

@@ -16,6 +16,7 @@ import {
 
 const TAG = ['Discounts']
 const refusals = refusing()
+const described = { tags: TAG, security: NEEDS_SESSION }
 const USUALLY_LISTED = 25
 
 const Params = Type.Object({ discountId: Type.String({ pattern: idPattern('dsc') }) })
@@ -82,10 +83,20 @@ export const Discount = Type.Object({
 })
 export type Discount = Type.Static<typeof Discount>
 
-/** A seller makes codes that make prices less, and sees how often they were used. */
-export function discountRoutes(server: Server, { db, browsers }: { db: Db; browsers: Browsers }): void {
-  const described = { tags: TAG, security: NEEDS_SESSION }
+export interface DiscountRouteParts {
+  db: Db
+  browsers: Browsers
+}
 
+/** A seller makes codes that make prices less, and sees how often they were used. */
+export function discountRoutes(server: Server, parts: DiscountRouteParts): void {
+  createDiscountRoute(server, parts)
+  listDiscountsRoute(server, parts)
+  changeDiscountRoute(server, parts)
+  deleteDiscountRoute(server, parts)
+}
+
+function createDiscountRoute(server: Server, { db, browsers }: DiscountRouteParts): void {
   server.post(
     '/api/discounts',
     {
@@ -122,7 +133,9 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
       return viewOf(discount)
     },
   )
+}
 
+function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts): void {
   server.get(
     '/api/discounts',
     {
@@ -154,7 +167,9 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
       return { items: items.map(viewOf), nextCursor: found.length > limit ? items.at(-1)!.id : null }
     },
   )
+}
 
+function changeDiscountRoute(server: Server, { db, browsers }: DiscountRouteParts): void {
   server.patch(
     '/api/discounts/:discountId',
     {
@@ -176,7 +191,9 @@ export function discountRoutes(server: Server, { db, browsers }: { db: Db; brows
       return viewOf(await changeDiscount(db, { id: request.params.discountId, sellerId: seller.id }, change))
     },
   )
+}
 
+function deleteDiscountRoute(server: Server, { db, browsers }: DiscountRouteParts): void {
   server.delete(
     '/api/discounts/:discountId',
     {
