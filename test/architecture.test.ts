@@ -21,7 +21,7 @@ const SLICES = [
   'pages',
 ]
 const WIRING: Record<string, string[]> = {
-  config: ['kit', 'config', 'config.ts'],
+  config: ['kit', 'processors', 'config', 'config.ts'],
   'config.ts': ['kit', 'config'],
   app: [...SLICES, 'app', 'config.ts'],
   'app.ts': [...SLICES, 'app', 'config.ts'],

@@ -1,31 +1,15 @@
 import { origin } from '../kit/settings.ts'
+import type { RazorpaySettings, StripeSettings } from '../processors/settings.ts'
 import type { Reader } from './reader.ts'
 
 export const PROCESSORS = ['stripe', 'razorpay', 'sandbox'] as const
 export type ProcessorName = (typeof PROCESSORS)[number]
 
-export interface StripeConfig {
-  readonly secretKey: string
-  readonly publishableKey: string
-  /** Any of them signs a notification: two while one is being replaced. */
-  readonly webhookSecrets: readonly string[]
-  readonly apiUrl: string | undefined
-  /** Absent: those of the account's dashboard. */
-  readonly paymentMethodTypes: readonly string[] | undefined
-}
-
-export interface RazorpayConfig {
-  readonly keyId: string
-  readonly keySecret: string
-  readonly webhookSecrets: readonly string[]
-  readonly apiUrl: string | undefined
-}
-
 export interface ProcessorsConfig {
   /** In order of preference. None: card payments are not live. */
   readonly processors: readonly ProcessorName[]
-  readonly stripe: StripeConfig | undefined
-  readonly razorpay: RazorpayConfig | undefined
+  readonly stripe: StripeSettings | undefined
+  readonly razorpay: RazorpaySettings | undefined
 }
 
 const KEYS = {
@@ -51,7 +35,7 @@ export function readProcessors(reader: Reader, isPublic: boolean): ProcessorsCon
   }
 }
 
-function readStripe({ checked, problems }: Reader, isPublic: boolean): StripeConfig {
+function readStripe({ checked, problems }: Reader, isPublic: boolean): StripeSettings {
   const key = (name: string, kinds: string, expected: string) =>
     checked(
       name,
@@ -85,7 +69,7 @@ function readStripe({ checked, problems }: Reader, isPublic: boolean): StripeCon
   }
 }
 
-function readRazorpay({ checked, text }: Reader, isPublic: boolean): RazorpayConfig {
+function readRazorpay({ checked, text }: Reader, isPublic: boolean): RazorpaySettings {
   return {
     keyId: checked(
       'RAZORPAY_KEY_ID',

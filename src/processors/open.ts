@@ -2,15 +2,14 @@ import type { Db } from '../kit/database.ts'
 import type { Log } from '../kit/log.ts'
 import { withBreaker } from './breaker.ts'
 import type { Processor } from './processor.ts'
-import type { RazorpayOptions } from './razorpay/razorpay.ts'
-import type { StripeOptions } from './stripe/stripe.ts'
+import type { RazorpaySettings, StripeSettings } from './settings.ts'
 import { accountMethods } from './account-methods.ts'
 
 export interface ProcessorsWanted {
   /** In order of preference. */
   processors: readonly string[]
-  stripe: Omit<StripeOptions, 'statementPrefix'> | undefined
-  razorpay: RazorpayOptions | undefined
+  stripe: StripeSettings | undefined
+  razorpay: RazorpaySettings | undefined
   sandbox: () => Processor
   /** What every line on a bank statement begins with. */
   statementPrefix: string

@@ -1,10 +1,8 @@
 import { DEADLINES } from '../../kit/deadlines.ts'
 import { ProcessorRefused, ProcessorUnavailable, type Said, nameOnly } from '../processor.ts'
+import type { RazorpayKey } from '../settings.ts'
 
-export interface Credentials {
-  keyId: string
-  keySecret: string
-  apiUrl?: string | undefined
+export interface Credentials extends RazorpayKey {
   /** How long one call may take, with all its requests. */
   callMs?: number | undefined
 }

@@ -9,8 +9,9 @@ import {
   type StartPayment,
   refundTaken,
 } from '../processor.ts'
+import type { RazorpaySettings } from '../settings.ts'
 import { checkAccount } from './check.ts'
-import { type Credentials, RazorpayRefusal, type Visit, razorpayClient, unlessRefused } from './client.ts'
+import { RazorpayRefusal, type Visit, razorpayClient, unlessRefused } from './client.ts'
 import { type Order, type Payment, allOf, askPayment, isId, listOf, orderOf, paymentOf, refundOf } from './entities.ts'
 import { disputesSince, eventsSince, movements } from './history.ts'
 import { isCaptured, lacksCard, snapshotOf } from './snapshot.ts'
@@ -24,11 +25,11 @@ const FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 403])
 /** Five days: as long as a bank's late yes can take, and the longest there is. */
 const CAPTURE_MINUTES = 7_200
 
-export interface RazorpayOptions extends Credentials {
-  /** Any of them signs; none: nothing is genuine. */
-  webhookSecrets: readonly string[]
-  /** What the account offers, as far as is known. */
+export interface RazorpayOptions extends RazorpaySettings {
+  /** Returns the ways of paying that the account offers, or undefined while they are unknown. */
   ways?: (() => readonly string[] | undefined) | undefined
+  /** How long one call may take, with all its requests. */
+  callMs?: number | undefined
 }
 type WantedRefund = Parameters<Processor['refund']>[0]
 

@@ -1,9 +1,9 @@
 import { Stripe } from 'stripe'
 import type { AccountCheck, Said } from '../processor.ts'
 import { type Deadline, StripeRefused, ask, newDeadline } from './client.ts'
-import { EVENT_TYPES } from './events.ts'
+import { EVENT_TYPES } from './webhook.ts'
 import { currencyFor } from './rails.ts'
-import { type AccountSettings, shapes } from './shapes.ts'
+import { type AccountSettings, shapes } from './entities.ts'
 
 type Send = Parameters<typeof ask>[2]
 

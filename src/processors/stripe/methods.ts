@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe'
 import { listed, newDeadline } from './client.ts'
-import { shapes } from './shapes.ts'
+import { shapes } from './entities.ts'
 
 /**
  * The ways of paying of the account's own default configuration that Stripe would offer now: switched on in the dashboard, and

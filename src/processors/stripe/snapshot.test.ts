@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ProcessorUnavailable } from '../processor.ts'
-import type { Charge, Dispute, PaymentIntent, Refund } from './shapes.ts'
+import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'
 import { type Papers, snapshotOf } from './snapshot.ts'
 
 const intent = (differently: Partial<PaymentIntent> = {}): PaymentIntent => ({

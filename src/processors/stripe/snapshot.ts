@@ -2,7 +2,7 @@ import { share } from '../../kit/money.ts'
 import { type PaymentSnapshot, ProcessorUnavailable } from '../processor.ts'
 import { fromStripe } from './amounts.ts'
 import { railUsed } from './rails.ts'
-import type { Charge, Dispute, PaymentIntent, Refund } from './shapes.ts'
+import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'
 
 /** All that Stripe has on a payment: an intent has a charge for each try. */
 export interface Papers {

@@ -13,7 +13,7 @@ import {
 import { priceToStripe } from './amounts.ts'
 import { type Deadline, StripeRefused, ask, askWithKey, listed, unlessMissing } from './client.ts'
 import { VOUCHERS, methodsFor } from './rails.ts'
-import { type PaymentIntent, shapes } from './shapes.ts'
+import { type PaymentIntent, shapes } from './entities.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
 
 export interface Account {

@@ -7,6 +7,7 @@ import {
   ProcessorUnavailable,
   refundTaken,
 } from '../processor.ts'
+import type { StripeSettings } from '../settings.ts'
 import { takesCurrency, toStripe } from './amounts.ts'
 import { checkAccount } from './check.ts'
 import {
@@ -20,26 +21,18 @@ import {
   newDeadline,
   unlessMissing,
 } from './client.ts'
-import { verifyEvent } from './events.ts'
+import { verifyEvent } from './webhook.ts'
 import { EVENTS_DAYS, eventsSince, movements } from './history.ts'
 import { checkedMethods, railsFor } from './rails.ts'
 import { fetchMethods } from './methods.ts'
-import { type Charge, type Dispute, type Refund, shapes } from './shapes.ts'
+import { type Charge, type Dispute, type Refund, shapes } from './entities.ts'
 import { type Papers, REFUND_ID, isCapture, snapshotOf } from './snapshot.ts'
 import { type Account, startPayment } from './start.ts'
 
-export interface StripeOptions {
-  secretKey: string
-  publishableKey: string
-  /** Any of them signs; none: nothing is genuine. */
-  webhookSecrets: readonly string[]
-  /** Another server that speaks Stripe's API. */
-  apiUrl?: string | undefined
-  /** The ways to pay, by Stripe's names, where they are not those of the account's dashboard. */
-  paymentMethodTypes?: readonly string[] | undefined
+export interface StripeOptions extends StripeSettings {
   /** What our statement descriptors begin with: the account's own shortened descriptor. */
   statementPrefix: string
-  /** What the account offers, as far as is known. */
+  /** Returns the ways of paying that the account offers, or undefined while they are unknown. */
   ways?: (() => readonly string[] | undefined) | undefined
   /** How long one call may take, with all its requests. */
   callMs?: number | undefined

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ProcessorEvent } from '../processor.ts'
-import { type Event, shapes } from './shapes.ts'
+import { type Event, shapes } from './entities.ts'
 
 /** What an account should notify us of, and what is asked for after a time of silence: all that can change an order. */
 export const EVENT_TYPES = [

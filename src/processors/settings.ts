@@ -1,0 +1,25 @@
+/** What the operator configures for Stripe. */
+export interface StripeSettings {
+  readonly secretKey: string
+  readonly publishableKey: string
+  /** Each of them can sign a notification: there are two while one replaces the other. Without any, no notification is genuine. */
+  readonly webhookSecrets: readonly string[]
+  /** Another server that speaks Stripe's API. */
+  readonly apiUrl?: string | undefined
+  /** The ways of paying, by Stripe's names. Without this list the account's dashboard decides. */
+  readonly paymentMethodTypes?: readonly string[] | undefined
+}
+
+/** A key of Razorpay's API, and where to use it. */
+export interface RazorpayKey {
+  readonly keyId: string
+  readonly keySecret: string
+  /** Another server that speaks Razorpay's API. */
+  readonly apiUrl?: string | undefined
+}
+
+/** What the operator configures for Razorpay. */
+export interface RazorpaySettings extends RazorpayKey {
+  /** Each of them can sign a notification: there are two while one replaces the other. Without any, no notification is genuine. */
+  readonly webhookSecrets: readonly string[]
+}
