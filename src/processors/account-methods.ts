@@ -4,25 +4,25 @@ import { type Log, errorForLog } from '../kit/log.ts'
 import { inTime } from '../kit/time.ts'
 import type { Processor } from './processor.ts'
 
-/** An operator who switches a way on in a dashboard looks at the shop soon afterwards. */
+/** Short, because an operator who switches on a way of paying in the dashboard looks at the shop soon afterwards. */
 const FRESH_SECONDS = 600
-/** A processor that could not be asked is asked again so soon. */
+/** The pause after a processor did not answer. */
 const RETRY_MS = 60_000
-/** Where it goes on failing, the log says so this often: a key that may not read them fails for as long as it is used. */
+/** The log repeats a lasting failure only this often: a key without the permission fails for as long as it is used. */
 const WARN_MS = 3_600_000
-/** A first start waits so long for the answer, and does without it then. */
+/** A start of the service waits this long for the answer, and then goes on without it. */
 const START_MS = 2_000
 
 export interface AccountMethods {
-  /** The ways of paying that the account offers, by the processor's names; undefined while that is not known. Never waits. */
+  /** The ways of paying that the account offers, by the processor's names. Undefined while they are unknown. It never waits. */
   of: (processor: string) => readonly string[] | undefined
-  /** From now on the answers are kept up to date. */
+  /** Reads the answers, and keeps them up to date from now on. */
   begin: (processors: ReadonlyMap<string, Processor>) => Promise<void>
 }
 
 /**
- * Keeps what each processor says that its account offers. Whoever shows a product gets the last answer at once; where that is
- * old, the processor is asked beside it. The answer lies in the database, for all instances and for a start during an outage.
+ * Remembers which ways of paying each account offers. A product page gets the last answer at once. When that answer is old, a
+ * request in the background replaces it. The database stores the answer for all instances, and for a start during an outage.
  */
 export function accountMethods(db: Db, log: Log, now = () => performance.now()): AccountMethods {
   const known = new Map<string, { ways: readonly string[] | undefined; dueAt: number }>()
@@ -31,7 +31,7 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
 
   async function refresh(name: string): Promise<void> {
     const before = known.get(name)?.ways
-    // while this one is at work, and for a while after it has failed, nobody else begins
+    // keeps other calls from asking too while this one works, and for a pause after it has failed
     known.set(name, { ways: before, dueAt: now() + RETRY_MS })
     try {
       const kept = await read(db, name)
@@ -42,7 +42,7 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
     } catch (error) {
       if (now() < (warnedAt.get(name) ?? -Infinity) + WARN_MS) return
       warnedAt.set(name, now())
-      log.warn({ processor: name, ...errorForLog(error) }, 'which ways to pay there are could not be asked')
+      log.warn({ processor: name, ...errorForLog(error) }, 'the processor did not say which ways of paying it offers')
     }
   }
 
@@ -61,7 +61,7 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
     async begin(opened) {
       processors = opened
       const asked = [...opened].filter(([, { fetchMethods }]) => fetchMethods).map(([name]) => name)
-      // where nothing is known yet the first page would show too little
+      // without these answers the first page could show too few ways of paying
       await Promise.all(asked.map((name) => inTime(refresh(name), START_MS).catch(() => {})))
     },
   }

@@ -2,14 +2,14 @@ import { BrokenCircuitError, ConsecutiveBreaker, circuitBreaker, handleWhen } fr
 import { type Log, errorForLog } from '../kit/log.ts'
 import { PaymentUnknown, type Processor, ProcessorUnavailable } from './processor.ts'
 
-/** So many calls in a row without any answer are an outage. */
+/** This many calls in a row without an answer count as an outage. */
 const FAILURES = 5
-/** How long nobody asks then; after it one call tries for all. */
+/** The breaker stops all calls for this long. Then one call tests whether the processor answers again. */
 const PAUSE_SECONDS = 10
 
 /**
- * A processor that is away is left alone for a while: who asks meanwhile hears at once that it is unavailable, and nobody
- * waits through a time limit for it. A "no" of its own is an answer and no outage.
+ * Puts a breaker before a processor. During an outage each call fails at once, so buyers do not wait for a time limit. A refusal
+ * is an answer and no outage.
  */
 export function withBreaker(processor: Processor, log: Log): Processor {
   const breaker = circuitBreaker(
@@ -25,11 +25,13 @@ export function withBreaker(processor: Processor, log: Log): Processor {
     try {
       return await breaker.execute(call)
     } catch (error) {
-      // at once, and each: what is refused for good would otherwise be known to buyers alone
+      // every refusal is logged: otherwise only buyers would see a permanent one
       if (error instanceof ProcessorUnavailable && error.said && !(error instanceof PaymentUnknown))
         log.warn({ processor: name, call: what, ...error.said }, 'the processor refused')
       if (!(error instanceof BrokenCircuitError)) throw error
-      throw new ProcessorUnavailable(`${name} is away and was not asked`, { retryAfterSeconds: PAUSE_SECONDS })
+      throw new ProcessorUnavailable(`${name} does not answer, so the breaker stopped this call`, {
+        retryAfterSeconds: PAUSE_SECONDS,
+      })
     }
   }
   return {

@@ -11,15 +11,15 @@ export interface ProcessorsWanted {
   stripe: StripeSettings | undefined
   razorpay: RazorpaySettings | undefined
   sandbox: () => Processor
-  /** What every line on a bank statement begins with. */
+  /** The beginning of every statement descriptor. */
   statementPrefix: string
   /** How long one call of ours may take. */
   callMs?: number | undefined
-  /** Where it is kept which ways of paying the accounts offer: nobody asks where it is absent. */
+  /** Stores which ways of paying the accounts offer. Without a database the service does not ask for them. */
   db?: Db | undefined
 }
 
-/** The processors that serve, in order of preference. Each is loaded only where it is wanted: their libraries take a while. */
+/** Opens the configured processors, in order of preference. It loads only those, because their libraries take a while. */
 export async function openProcessors(wanted: ProcessorsWanted, log: Log): Promise<Map<string, Processor>> {
   const kept = wanted.db && accountMethods(wanted.db, log)
   const open: Record<string, () => Promise<Processor>> = {

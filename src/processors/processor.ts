@@ -11,8 +11,8 @@ export interface Capture {
 }
 
 /**
- * Money that went back; absent while it is on its way. `key` is our own refund id, where it was us who asked. `failed`: it is
- * with the processor again, or never left: also days after it was told as done, and for what was refused for good.
+ * Money that went back. A refund that is under way is not listed yet. `key` is our own refund id, when we asked for the refund.
+ * `failed` means that the processor has the money again, or refused to send it. A refund can fail days after it succeeded.
  */
 export interface RefundFact {
   id: string
@@ -27,30 +27,33 @@ export interface DisputeFact {
   captureId: string
   amountMinor: number
   state: 'open' | 'won' | 'lost'
-  /** Of a lost one: what is gone, where the processor tells. Of what was refunded before, a bank can let go, also later: it only becomes less. */
+  /**
+   * Of a lost dispute, the amount that is gone, when the processor reports it. The bank can give back money that was refunded
+   * before, also later, so the amount can only shrink.
+   */
   lostMinor?: number | undefined
 }
 
 /**
- * What a processor says of a payment. Captures, refunds and disputes are facts that only grow, so an old snapshot that
- * arrives late, or one that arrives twice, adds nothing and takes nothing away.
+ * How a payment stands at its processor. Captures, refunds and disputes only ever grow in number, so a snapshot that arrives late
+ * or twice adds nothing and takes nothing away.
  */
 export interface PaymentSnapshot {
   processorPaymentId: string
-  /** The order the processor believes it is for. Never trusted alone: our own record of whom we started it for decides. */
+  /** The order that the processor names. Settle never trusts it alone: our own record of the attempt decides. */
   orderId?: string | undefined
   state: 'open' | 'processing' | 'captured' | 'canceled'
-  /** The rail of an attempt that is under way. */
+  /** The rail of the try that is under way. */
   rail?: Rail | undefined
-  /** Open, and the buyer has been given days to pay it. */
+  /** The payment is open, and the buyer has days to pay it. */
   takesDays?: boolean | undefined
-  /** Open, and the bank asks the buyer to confirm, such as by 3-D Secure; also where the buyer has left. */
+  /** The payment is open, and the bank waits for the buyer to confirm it, for example by 3-D Secure. The buyer may have left. */
   atBank?: boolean | undefined
   /** How many tries the bank has declined. */
   declines: number
   captures: Capture[]
   refunds: RefundFact[]
-  /** Our keys of refunds that it has and that have not ended: only its own word ends them. */
+  /** Our keys of the refunds that the processor has accepted and not finished. Only the processor can end them. */
   refundKeysUnderWay?: string[] | undefined
   disputes: DisputeFact[]
 }
@@ -64,15 +67,15 @@ export const MOST_DECLINES = 10
 export interface StartPayment {
   /** The same key always starts the same payment. */
   key: string
-  /** Where it was started before, and the processor has told: that payment is found again, and none is made. */
+  /** The payment that an earlier call started. The processor then returns that payment and makes no new one. */
   processorPaymentId?: string | undefined
   orderId: string
   amountMinor: number
   currency: string
   statementDescriptor: string
   /**
-   * By no way that gives the buyer days to pay and costs nothing to begin, such as a voucher: the order holds what other buyers
-   * wait for.
+   * Leaves out ways of paying that cost nothing to begin and give the buyer days, such as vouchers: the order holds a use of a
+   * limited discount code that other buyers wait for.
    */
   withoutVouchers?: boolean | undefined
 }
@@ -87,22 +90,22 @@ export interface StartedPayment {
 export interface ProcessorEvent {
   id: string
   type: string
-  /** How the payment stands, where the notification itself is the whole truth of its moment. */
+  /** How the payment stands, when the notification itself contains all of it. */
   payment?: PaymentSnapshot | undefined
-  /** Which payment to ask about, where it is not. Without either it is not about a payment. */
+  /** The payment to ask about, when the notification does not contain all of it. Without both, the event is not about a payment. */
   paymentId?: string | undefined
-  /** What it said of that payment, in the processor's own words: less may have to be asked about then. */
+  /** What the notification said about that payment, in the processor's own format. It can save the adapter requests. */
   told?: unknown
-  /** When it happened (ISO 8601), where a list is told in that order: all that happened before it was told before it. */
+  /** When it happened (ISO 8601). Present only in a list that is sorted by this time. */
   at?: string | undefined
 }
 
-/** Money that moved at the processor, for the check that our books say the same. */
+/** Money that moved at the processor, for the reconciliation. */
 export interface MoneyMovement {
   kind: 'capture' | 'refund' | 'dispute'
   id: string
   processorPaymentId: string
-  /** The order it claims to be for, null where it claims none; absent where the list does not tell, and the payment itself does. */
+  /** The order that the list names. Null: it names none. Absent: only the payment itself can say. */
   orderId?: string | null | undefined
   amountMinor: number
   currency: string
@@ -110,89 +113,89 @@ export interface MoneyMovement {
   at: string
 }
 
-/** Where a processor notifies somebody of what happens in our account. */
+/** An address to which a processor sends notifications about our account. */
 export interface NotificationAddress {
   url: string
   enabled: boolean
-  /** What we need to be told of, and this address is not. */
+  /** Types of notifications that we need and that this address does not get. */
   missingTypes: string[]
 }
 
-/** What a processor says of our account. Asking moves no money. */
+/** What a processor says about our account. The check moves no money. */
 export interface AccountCheck {
-  /** False: it does not know the key. */
+  /** False: the processor does not know the key. */
   keyAccepted: boolean
-  /** What we need to read and this key may not, by the processor's names. */
+  /** What we need to read and this key may not read, by the processor's names. */
   lacks: string[]
-  /** Undefined: its interface, or the key, does not tell. */
+  /** Undefined: the API or the key does not allow us to read them. */
   addresses?: NotificationAddress[] | undefined
-  /** What the account puts before each suffix on a card's statement; empty where it has nothing. Undefined: it does not tell. */
+  /** What the account puts before each suffix of a statement descriptor. Empty: nothing. Undefined: the processor does not say. */
   statementPrefix?: string | undefined
-  /** Each way of paying that our settings list, and why a payment by it cannot be started, where it cannot. */
+  /** Each way of paying in our settings. `refused` says why a payment cannot be started with it. */
   methods?: { name: string; refused?: Said | undefined }[] | undefined
-  /** Its clock, when it answered. */
+  /** The processor's clock at the time of its answer. */
   clock?: Date | undefined
 }
 
 /**
- * What we need of a payment processor. Calls are limited in time by the adapter and fail with a ProcessorUnavailable.
+ * What we need from a payment processor. The adapter limits the time of each call. A call fails with a ProcessorUnavailable.
  */
 export interface Processor {
   readonly name: string
-  /** Whether it takes a currency at all. Left out: where it offers a rail. */
+  /** Whether the processor takes a currency at all. Without this method it takes the currencies that have a rail. */
   takes?(currency: string): boolean
-  /** The rails it offers for a currency, as far as is known: asks nobody. */
+  /** The rails for a currency, as far as we know them. It makes no request. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
-  /** `told` is of a genuine notification about this payment. It is older than an answer, and counts for what cannot change. */
+  /** `told` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
   fetchPayment(processorPaymentId: string, told?: unknown): Promise<PaymentSnapshot>
-  /** Ends a payment nobody waits for any more. What is captured stays captured: the snapshot tells. */
+  /** Ends a payment that no order needs any more. Captured money stays captured, and the snapshot shows it. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
-  /** The same key refunds once. Fails as `answered` only where it said no to this refund, and nothing can come of it any more. */
+  /** The same key refunds once. An error is `answered` only when the processor refused this refund and will not make it later. */
   refund(refund: {
     key: string
     processorPaymentId: string
     captureId: string
     amountMinor: number
   }): Promise<PaymentSnapshot>
-  /** The header that carries the signature of a notification, and what it looks like whatever the secret. */
+  /** The header with the signature of a notification, and the form that every such signature has. */
   readonly signature: { header: string; form: RegExp }
-  /** Checks signature and age over the raw body; undefined when it is not a genuine, fresh notification. */
+  /** Checks the signature over the raw body, and the age. Returns undefined unless the notification is genuine and fresh. */
   verifyEvent(rawBody: Buffer, headers: Record<string, string | string[] | undefined>): ProcessorEvent | undefined
-  /** Notifications since a moment, oldest first, for a shop that was down. */
+  /** Past events since a moment, oldest first. The backfill reads them after the service was down. */
   eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
-  /** How many days of them it keeps: of what happened before, it tells nothing. */
+  /** For how many days the processor keeps its events. */
   readonly eventsDays?: number
   /** All money that moved in [from, to), for the nightly reconciliation. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
-  /** The ways of paying that the account offers now, by the processor's names. Undefined: it says nothing that could be believed. */
+  /** The ways of paying that the account offers now, by the processor's names. Undefined: the answer names none. */
   fetchMethods?(): Promise<readonly string[] | undefined>
-  /** Whether the account and its key are as they should be, for who sets the service up. */
+  /** Checks the account and its key, for the person who sets up the service. */
   check?(): Promise<AccountCheck>
 }
 
-/** A processor's "no", as far as a log and an operator may have it: nothing of a person, and nothing that we sent. */
+/** The parts of a processor's refusal that may be logged: no personal data, and nothing that we sent. */
 export interface Said {
   status: number
-  /** In the processor's words. */
+  /** The processor's own error code. */
   code: string | undefined
-  /** The name of what it did not like. */
+  /** The name of the parameter that the processor refused. */
   parameter: string | undefined
-  /** By which its support finds the request. */
+  /** The processor's support finds the request by this id. */
   requestId: string | undefined
 }
 
-/** Only what can be a name: a processor's text could repeat what it was sent. */
+/** Lets only names through: a processor's text could repeat personal data that we sent. */
 export const nameOnly = (value: unknown): string | undefined =>
   typeof value === 'string' && /^[\w.[\]:-]{1,100}$/.test(value) ? value : undefined
 
-/** What was asked for was not done, and may be later. */
+/** The processor did not do what we asked, and may do it later. */
 export class ProcessorUnavailable extends Error {
-  /** The processor is there, and has said no: not an outage. */
+  /** The processor answered and refused, so this is no outage. */
   readonly answered: boolean = false
-  /** When it makes sense to ask again, where that is known. */
+  /** When it makes sense to ask again, if that is known. */
   readonly retryAfterSeconds: number | undefined
-  /** What it answered, where it did. */
+  /** The processor's answer, if there was one. */
   readonly said: Said | undefined
   constructor(
     message: string,
@@ -204,30 +207,30 @@ export class ProcessorUnavailable extends Error {
   }
 }
 
-/** A "no" that is the processor's own answer. */
+/** The processor answered and refused. */
 export class ProcessorRefused extends ProcessorUnavailable {
   override readonly answered: boolean = true
 }
 
-/** It cannot take this amount or currency, now or later: another one is needed, not another try. */
+/** The processor never takes this amount or currency. Another try does not help. */
 export class AmountNotTaken extends ProcessorRefused {}
 
-/** It starts no such payment, now or at the next try: the account, the key or our settings have to change first. */
+/** The processor will refuse this payment again, until somebody changes the account, the key or our settings. */
 export class PaymentRefused extends ProcessorRefused {}
 
-/** It knows no such payment: another account's, or another mode's. */
+/** The processor does not know the payment: it belongs to another account, or to the other mode (test or live). */
 export class PaymentUnknown extends ProcessorRefused {}
 
-/** The payment that was begun before takes no money any more. */
+/** The payment that an earlier call started takes no money any more. */
 export class PaymentClosed extends ProcessorRefused {}
 
-/** It refunds nothing of this payment any more, since a bank has taken a part of it back: in the processor's own words, and for good. */
+/** The processor says that it never refunds this payment, because a bank has taken a part of it back. */
 export class ChargedBack extends ProcessorRefused {}
 
-/** The refund was taken, and how the payment stands since then could not be read. */
+/** The processor accepted the refund, and the adapter could not read the payment afterwards. */
 export class RefundTaken extends ProcessorUnavailable {}
 
-/** For `catch`, on what is read after a refund was taken. */
+/** For the `catch` of a read that follows an accepted refund. */
 export function refundTaken(cause: unknown): never {
-  throw new RefundTaken('the refund was taken, and nothing could be read of it', { cause })
+  throw new RefundTaken('the processor accepted the refund, and the payment could not be read afterwards', { cause })
 }

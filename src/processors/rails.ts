@@ -1,4 +1,4 @@
-/** The rails a buyer can pay by, by these names everywhere. An order's rail is the one that the processor says was used. */
+/** The rails, with the same names everywhere. The processor reports the rail that the buyer used, and the order stores it. */
 export const RAILS = ['card', 'debit', 'bank_transfer', 'upi', 'apple_pay', 'google_pay', 'wallet'] as const
 export type Rail = (typeof RAILS)[number]
 

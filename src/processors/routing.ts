@@ -1,14 +1,15 @@
 import type { Processor } from './processor.ts'
 
-/** Whom each currency goes to first, where it is configured. All others, and all other currencies, in the order of PROCESSORS. */
+/** The processors that serve a currency first, if they are configured. After them the order of PROCESSORS holds. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
-  // UPI, netbanking and the wallets of India are there, and nowhere else
+  // only Razorpay has UPI, netbanking and the wallets of India
   INR: ['razorpay'],
 }
 
 /**
- * Which processor serves a currency: the first in the table above that offers a rail for it. Where none offers one, the first that
- * takes the currency: starting a payment there says why it cannot be paid, and the seller is told. None: card payments are not live.
+ * Returns the processor for a currency: the first, with those of the table above before the others, that offers a rail for it. If
+ * none offers a rail, it is the first that takes the currency: its refusal says why the payment fails, and the seller gets a mail.
+ * Undefined means that payments are not live.
  */
 export function processorFor(processors: ReadonlyMap<string, Processor>, currency: string): Processor | undefined {
   const first = (FIRST[currency] ?? []).flatMap((name) => processors.get(name) ?? [])

@@ -5,8 +5,8 @@ import { listOf, paymentOf } from './entities.ts'
 const UNAUTHORIZED = 401
 
 /**
- * Reads one payment. Where notifications go, an account cannot ask: the list of webhooks is for partners and the accounts
- * below them (https://razorpay.com/docs/api/partners/webhooks/fetch-all).
+ * Reads one payment. An account cannot read its own webhook addresses: that list is only for partners and the accounts below them
+ * (https://razorpay.com/docs/api/partners/webhooks/fetch-all).
  */
 export async function checkAccount(credentials: Credentials): Promise<AccountCheck> {
   const check: AccountCheck = { keyAccepted: true, lacks: [] }

@@ -9,7 +9,7 @@ export interface Credentials extends RazorpayKey {
 
 export type Query = Record<string, string | number>
 
-/** Requests that belong to one call of ours, and share its time. */
+/** The requests of one call of ours, which share its time limit. */
 export interface Visit {
   get(path: string, query?: Query): Promise<unknown>
   post(path: string, body: object, headers?: Record<string, string>): Promise<unknown>
@@ -18,19 +18,19 @@ export interface Visit {
 const API_URL = 'https://api.razorpay.com'
 /** A page of 100 payments has some 100 KB. */
 const MOST_BYTES = 4 * 1024 * 1024
-/** "No" to what was asked: asking again changes nothing by itself. All else may pass: limits and outages. */
+/** Razorpay refused the request, and the same request would fail again. Other failures, such as limits and outages, can pass. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
-/** The key is not, or no longer, one of the account's, or may not do this: an answer, and no word about what was asked for. */
+/** Razorpay refused the key, or the key lacks the permission. This says nothing about the payment or refund itself. */
 const KEY_REFUSED: ReadonlySet<number> = new Set([401, 403])
-/** An idempotency key is in use. */
+/** Another request with the same idempotency key is running. */
 const CONFLICT = 409
 
-/** Razorpay took the request and said no, in its own words (https://razorpay.com/docs/errors). */
+/** Razorpay understood the request and refused it (https://razorpay.com/docs/errors). */
 export class RazorpayRefusal extends ProcessorRefused {
   readonly reason: string
   /** The idempotency key was first used for another request, which has ended. */
   readonly keyReused: boolean
-  /** It is at work on this very request, or has done it: what comes of it is not known yet. */
+  /** Razorpay is working on the same request, or has done it. Its result is not known yet. */
   readonly isRepeat: boolean
 
   constructor(message: string, said: Said, reason: string) {
@@ -41,7 +41,7 @@ export class RazorpayRefusal extends ProcessorRefused {
   }
 }
 
-/** For `catch`: does without what is refused. An outage stays one. */
+/** For `catch`: uses `instead` when Razorpay refuses. Other errors stay errors. */
 export const unlessRefused =
   <T>(instead: T) =>
   (error: unknown): T => {
@@ -50,12 +50,12 @@ export const unlessRefused =
   }
 
 /**
- * Speaks HTTP with Razorpay (Basic authentication with the key's id and secret, JSON both ways), and begins a visit for each
- * call of ours. Whatever is no JSON answer of the kind it publishes, in time, is a ProcessorUnavailable.
+ * Speaks HTTP with Razorpay: Basic authentication with the key's id and secret, and JSON both ways. It begins one visit for each
+ * call of ours. A late answer, or one that is not JSON, becomes a ProcessorUnavailable.
  */
 export function razorpayClient(
   { keyId, keySecret, apiUrl = API_URL, callMs = DEADLINES.processorCallMs }: Credentials,
-  /** Sees the head of each answer. */
+  /** Called with the status and headers of each answer. */
   onAnswer: (answer: Response) => void = () => {},
 ): () => Visit {
   const base = apiUrl.replace(/\/+$/, '')
@@ -70,7 +70,7 @@ export function razorpayClient(
         ...init,
         method,
         headers: { accept: 'application/json', ...init.headers, authorization },
-        // the key goes to this address and no other
+        // a redirect would send the key to another address
         redirect: 'error',
         signal,
       })
@@ -85,7 +85,7 @@ export function razorpayClient(
     const message = `${name}: answered with ${response.status} ${error.description}`.trim()
     const said = {
       status: response.status,
-      // their code is the same for nearly all that is wrong with a request
+      // Razorpay's code is the same for nearly every bad request, so the reason comes first
       code: nameOnly(error.reason) ?? nameOnly(error.code),
       parameter: nameOnly(error.field),
       requestId: nameOnly(response.headers.get('x-razorpay-request-id') ?? response.headers.get('request-id')),
@@ -119,7 +119,7 @@ async function limitedText(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES) throw new Error('the answer does not end')
+    if (bytes > MOST_BYTES) throw new Error('the answer is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -133,7 +133,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `{error: {code, description, reason, …}}`, or nothing of it. */
+/** Reads `{error: {code, description, reason, …}}`. Missing parts are empty. */
 function errorOf(answer: unknown): { code: string; description: string; reason: string; field: string } {
   const error = isObject(answer) && isObject(answer.error) ? answer.error : {}
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '')

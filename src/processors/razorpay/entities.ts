@@ -1,35 +1,35 @@
 import { ProcessorUnavailable } from '../processor.ts'
 import { type Query, type Visit, isObject } from './client.ts'
 
-// What we read of Razorpay's entities (https://razorpay.com/docs/api). An answer is believed for its shape, never for its
-// HTTP status: what is not the entity that was asked for is no answer.
+// The fields of Razorpay's entities that we read (https://razorpay.com/docs/api). The adapter checks the form of each answer and
+// does not rely on its HTTP status: an answer that is not the requested entity is an error.
 
 export interface Order {
   id: string
   amountMinor: number
-  /** Captured so far. */
+  /** The amount that is captured so far. */
   paidMinor: number
   currency: string
   receipt: string | undefined
-  /** Our order, from the notes that we made. */
+  /** Our order's id, which we wrote into the notes. */
   orderId: string | undefined
   createdAt: number
 }
 
-/** An attempt to pay an order. Its id is the capture's, once it is captured. */
+/** One try to pay an order. After a capture its id is the capture's id. */
 export interface Payment {
   id: string
-  /** Payments can also be made without an order: those are none of ours. */
+  /** Undefined for payments without an order, which are not ours. */
   orderId: string | undefined
   amountMinor: number
   refundedMinor: number
   currency: string
-  /** created, authorized, captured, refunded, failed; and what there may be one day. */
+  /** created, authorized, captured, refunded or failed. Razorpay may add others. */
   status: string
   captured: boolean
   method: string
   provider: string | undefined
-  /** credit, debit, prepaid, unknown; undefined where the answer is silent about the card. */
+  /** credit, debit, prepaid or unknown. Undefined when the answer has no card. */
   cardType: string | undefined
   createdAt: number
 }
@@ -40,7 +40,7 @@ export interface Refund {
   amountMinor: number
   /** pending, processed, failed. */
   status: string
-  /** Our key, where it was us who asked. */
+  /** Our key, when we asked for the refund. */
   key: string | undefined
   currency: string
   createdAt: number
@@ -59,9 +59,9 @@ export interface Dispute {
   createdAt: number
 }
 
-/** The most that a list gives at once. */
+/** The longest page of a list. */
 const PAGE = 100
-/** A list longer than this has no end. */
+/** Stops reading a list that would never end. */
 const MOST_PAGES = 2_000
 
 export function orderOf(answer: unknown): Order {
@@ -123,21 +123,21 @@ export function disputeOf(answer: unknown): Dispute {
   }
 }
 
-/** A payment by its id. */
+/** Reads a payment by its id. */
 export async function askPayment(ask: Visit, id: string, query: Query = {}): Promise<Payment> {
   const payment = paymentOf(await ask.get(`/v1/payments/${id}`, query))
   if (payment.id === id) return payment
-  throw new ProcessorUnavailable('another payment than the one that was asked for')
+  throw new ProcessorUnavailable('Razorpay answered with another payment')
 }
 
-/** A list that comes whole. */
+/** Reads a list that comes in one answer. */
 export function listOf<T>(answer: unknown, of: (item: unknown) => T): T[] {
   if (!isObject(answer) || answer.entity !== 'collection' || !Array.isArray(answer.items))
     throw new ProcessorUnavailable('the answer is not a collection')
   return answer.items.map(of)
 }
 
-/** All of a list that comes in pages, newest first, until `enough` of a page. Each page is a visit of its own, unless one is given. */
+/** Reads a list page by page, newest first, until a page is `enough`. `visit` gives the time limit of each page. */
 export async function allOf<T extends { id: string }>(
   visit: () => Visit,
   path: string,
@@ -166,7 +166,7 @@ function entity(answer: unknown, name: string, prefix: string): Fields & { id: s
   throw new ProcessorUnavailable(`the answer is not of the kind ${name}`)
 }
 
-/** Whether a text can be an id of that kind: it becomes part of an address. */
+/** Whether a text can be an id of that kind. The id becomes part of a URL, so other characters must not get through. */
 export const isId = (prefix: string, id: string): boolean =>
   id.startsWith(prefix) && /^[A-Za-z0-9]{1,40}$/.test(id.slice(prefix.length))
 

@@ -13,19 +13,19 @@ import {
 import { isCaptured, isClaim, isSentBack, timeOf } from './snapshot.ts'
 
 const DAY = 24 * 60 * 60
-/** Banks are asked for up to five days after a payment had no answer. */
+/** Razorpay asks banks for up to five days after a payment without an answer. */
 const LATE_PAYMENT_SECONDS = 6 * DAY
 /** A refund takes five to seven working days. */
 const LATE_REFUND_SECONDS = 14 * DAY
-/** A dispute goes on for months, and there are few. */
+/** A dispute lasts months, and there are few of them. */
 const LATE_DISPUTE_SECONDS = 180 * DAY
-/** The beginning of time: Razorpay refuses to be asked about earlier. */
+/** Razorpay refuses earlier times. */
 const FIRST_SECOND = 946_684_800
 
 /**
- * What has happened since, oldest first. Razorpay keeps no list of its notifications that could be read, so this is made from
- * the lists of payments, refunds and disputes. Those know when a thing was made and not when it changed: therefore they are
- * read from long enough before. The id names the thing and its state, so that what was told once has the same id again.
+ * Returns the events since a moment, oldest first. Razorpay has no readable list of its notifications, so the adapter makes events
+ * from the lists of payments, refunds and disputes. These lists know when an item was made and not when it changed, so the adapter
+ * reads them from long enough before. An event's id consists of the item and its state, so the same event always has the same id.
  */
 export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenerator<ProcessorEvent> {
   const before = (late: number) => Math.max(FIRST_SECOND, seconds(since) - late)
@@ -36,7 +36,7 @@ export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenera
   const orders = new Map(payments.map(({ id, orderId }) => [id, orderId]))
 
   const happened = [
-    // made and not answered yet is no news
+    // a payment that is only created has no answer yet
     ...payments
       .filter(({ orderId, status }) => orderId !== undefined && status !== 'created')
       .map((one) => ({ ...one, type: `payment.${isCaptured(one) ? 'captured' : one.status}`, paymentId: one.id })),
@@ -44,15 +44,16 @@ export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenera
     ...disputes.map((one) => ({ ...one, type: `payment.dispute.${one.status}` })),
   ].sort((a, b) => a.createdAt - b.createdAt)
   for (const { id, type, paymentId } of happened) {
-    // who asks about a payment that is not in the list gets the order it belongs to
+    // a refund or dispute of a payment outside the list names the payment: fetchPayment finds its order
     const orderId = orders.get(paymentId)
     if (orderId || !orders.has(paymentId)) yield { id: `${id}:${type}`, type, paymentId: orderId ?? paymentId }
   }
 }
 
 /**
- * What was captured, sent back and disputed through orders: what snapshots tell, each by the day on which the payment, refund or
- * dispute was made, the one time that Razorpay tells. A dispute is what it claims; whether it was won is in the snapshot.
+ * The captures, refunds and disputes of payments that have an order, as snapshots report them. Each has the time at which the
+ * payment, refund or dispute was made: Razorpay reports no other time. A dispute counts with the amount that it claims. The snapshot
+ * says whether it was won.
  */
 export async function* movements(visit: () => Visit, from: Date, to: Date): AsyncGenerator<MoneyMovement> {
   const first = Math.max(FIRST_SECOND, Math.ceil(from.getTime() / 1000))
@@ -74,7 +75,7 @@ export async function* movements(visit: () => Visit, from: Date, to: Date): Asyn
     if (isClaim(dispute)) yield* moved('dispute', dispute, await paymentFor(dispute.paymentId))
 }
 
-/** What is of a payment without an order, or of one that never was captured, is not ours. */
+/** Leaves out payments without an order, which are not ours, and payments that were never captured. */
 function* moved(
   kind: MoneyMovement['kind'],
   { id, amountMinor, currency, createdAt }: Payment | Refund | Dispute,
@@ -86,8 +87,8 @@ function* moved(
 }
 
 /**
- * Disputes come in no other order and by no other choice than newest first. Accounts that may not read them are told that there
- * is no such address; their payments are payments all the same.
+ * Reads the disputes since `start`. Razorpay lists them newest first and has no filter. It answers accounts that may not read
+ * disputes with "no such address". Their payments must still work, so the list is then empty.
  */
 export async function disputesSince(visit: () => Visit, start: number): Promise<Dispute[]> {
   const isOlder = ({ createdAt }: Dispute) => createdAt < start

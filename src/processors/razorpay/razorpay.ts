@@ -18,11 +18,11 @@ import { isCaptured, lacksCard, snapshotOf } from './snapshot.ts'
 import { fetchMethods, railsOf } from './methods.ts'
 import { webhookVerifier } from './webhook.ts'
 
-/** Nothing is paid or sent back below one rupee. */
+/** Razorpay takes and refunds no less than one rupee. */
 const LEAST_PAISE = 100
-/** The request, the key, or what the account may do. */
+/** Statuses that mean a fault of the request, the key or the account's permissions. */
 const FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 403])
-/** Five days: as long as a bank's late yes can take, and the longest there is. */
+/** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
 const CAPTURE_MINUTES = 7_200
 
 export interface RazorpayOptions extends RazorpaySettings {
@@ -34,8 +34,8 @@ export interface RazorpayOptions extends RazorpaySettings {
 type WantedRefund = Parameters<Processor['refund']>[0]
 
 /**
- * Razorpay, for rupees (https://razorpay.com/docs/api). A payment of ours is an Order there, on which a buyer can make any
- * number of payments; amounts are paise on both sides. Fails with ProcessorUnavailable.
+ * Payments by Razorpay, in rupees (https://razorpay.com/docs/api). Our payment is an Order at Razorpay, and a buyer can make any
+ * number of payments on it. Both sides count paise. Calls fail with ProcessorUnavailable.
  */
 export function razorpayProcessor(options: RazorpayOptions): Required<Processor> {
   const visit = razorpayClient(options)
@@ -49,8 +49,8 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
     },
     fetchPayment: (id) => read(visit, id),
     /**
-     * An Order cannot be closed there: nothing but its notes can change. So this only says that nobody waits any more. Who
-     * pays all the same is seen as ever, and what the order has no room for goes back.
+     * Razorpay cannot close an Order: only its notes can change. So this reports it as canceled. A later payment still counts, and
+     * the service refunds what the order cannot take.
      */
     async cancelPayment(id) {
       const payment = await read(visit, id)
@@ -72,8 +72,8 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
 }
 
 /**
- * The Order with our key as its receipt. Where an answer was lost it is there already and is found by that; `unique_receipt`
- * sees to it that of two at once one makes it and the other gets the same, or a refusal.
+ * Finds or makes the Order with our key as its receipt. After a lost answer the Order exists already and is found by its receipt.
+ * With `unique_receipt`, only one of two simultaneous requests makes the Order. The other gets the same Order, or a refusal.
  * (https://razorpay.com/docs/payments/payment-gateway/s2s-integration/test-s2s/best-practices/retries-and-idempotency)
  */
 async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency }: StartPayment): Promise<Order> {
@@ -104,7 +104,7 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
 
   const findOrMake = async () => (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise))
   const order = await findOrMake().catch(forGood)
-  // what is not for this attempt, this order and this amount was not asked for: the buyer would pay something else
+  // with an Order for another attempt, order or amount the buyer would pay for something else
   if (order.receipt === key && order.orderId === orderId && order.amountMinor === amountMinor) {
     if (order.currency === currency) return order
   }
@@ -112,7 +112,7 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
 
   async function otherwise(error: unknown): Promise<Order> {
     if (!(error instanceof RazorpayRefusal)) throw error
-    // accounts differ in which fields they take
+    // some accounts refuse the field `unique_receipt`
     if (error.reason === 'extra_field_sent') return make({})
     const made = await find()
     if (!made) throw error
@@ -120,7 +120,7 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
   }
 }
 
-/** Of all that can go wrong with a start: what will be refused again, and what no order came of. */
+/** Turns a refusal into AmountNotTaken or PaymentRefused if no Order came of it and Razorpay would refuse again. */
 function forGood(error: unknown): never {
   if (!(error instanceof ProcessorUnavailable)) throw error
   const { said, message } = error
@@ -133,13 +133,13 @@ function forGood(error: unknown): never {
 const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 
 /**
- * How an Order stands, by its own id or by that of a payment on it. What the bank has said yes to is captured on the way. The
- * disputes of an account are listed newest first, and cannot be chosen by their payment: of an old payment that are many pages,
- * and each has the time of a call.
+ * Reads how an Order stands, by its own id or by the id of a payment on it. On the way it captures what a bank has authorized.
+ * Razorpay lists an account's disputes newest first and cannot filter them by payment. For an old payment that means many pages, and
+ * each of them has the time limit of a whole call.
  */
 async function read(visit: () => Visit, id: string, ask = visit()): Promise<PaymentSnapshot> {
   const orderId = isId('pay_', id) ? (await askPayment(ask, id).catch(unknown)).orderId : id
-  // a payment that was made without an order is none of ours
+  // a payment without an order is not ours
   if (orderId === undefined)
     return { processorPaymentId: id, state: 'open', declines: 0, captures: [], refunds: [], disputes: [] }
   if (!isId('order_', orderId)) throw new PaymentUnknown('no such payment')
@@ -148,20 +148,20 @@ async function read(visit: () => Visit, id: string, ask = visit()): Promise<Paym
   const payments = await capture(ask, order, await paymentsOf(ask, order))
   const captured = payments.filter(isCaptured)
   if (captured.length === 0) {
-    // lists can be behind: an order that is paid would look as if it was not
-    if (order.paidMinor > 0) throw new ProcessorUnavailable('an order that is paid, and no payment')
+    // the list of payments can lag: a paid Order would look unpaid
+    if (order.paidMinor > 0) throw new ProcessorUnavailable('the Order is paid, and Razorpay lists no payment')
     return snapshotOf({ order, payments, refunds: [], disputes: [] })
   }
   const [told, disputes, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
     disputesSince(visit, Math.min(...captured.map(({ createdAt }) => createdAt))),
-    // also where nothing seems to have gone back: one that failed leaves no mark on its payment
+    // for every captured payment, because a failed refund leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
   return snapshotOf({ order, payments: told, disputes, refunds: refunds.flat() })
 }
 
-/** An id is all that was said: a "no" to it means that there is none. */
+/** For the `catch` of a read by id: a refusal means that the id does not exist. */
 function unknown(error: unknown): never {
   throw error instanceof RazorpayRefusal ? new PaymentUnknown('no such payment', { cause: error }) : error
 }
@@ -173,8 +173,9 @@ async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {
 }
 
 /**
- * Orders are captured automatically; this is for what an account's settings, or a bank's late yes, left authorized. One payment
- * an order, and only where it is the order's amount: the rest goes back by itself. Orders that are not ours are left alone.
+ * Captures an authorized payment. Razorpay captures automatically, except when the account's settings prevent it or a bank
+ * authorizes late. It captures one payment of each Order, with the Order's amount: Razorpay sends the rest back by itself. It leaves
+ * Orders alone that are not ours.
  */
 async function capture(ask: Visit, order: Order, payments: Payment[]): Promise<Payment[]> {
   const { amountMinor, currency } = order
@@ -186,7 +187,7 @@ async function capture(ask: Visit, order: Order, payments: Payment[]): Promise<P
     const answer = paymentOf(await ask.post(`/v1/payments/${due.id}/capture`, { amount: amountMinor, currency }))
     if (answer.id !== due.id) throw new ProcessorUnavailable('another payment than the one that was captured')
   } catch (error) {
-    // captured meanwhile, by itself or by another of us: how it stands is read, and not what was refused
+    // Razorpay or another instance may have captured it meanwhile: the payments below show it
     if (!(error instanceof RazorpayRefusal)) throw error
   }
   return paymentsOf(ask, order)
@@ -205,15 +206,15 @@ async function refundsOf(ask: Visit, paymentId: string) {
 }
 
 /**
- * Sends money back once for a key: the key is the refund's receipt, by which a repeat finds it however late, and which Razorpay
- * itself takes once for a payment; and it is the idempotency key of the request. That one is good for one amount only: where an
- * earlier request was refused, and less is left by now, the amount becomes part of it.
+ * Makes one refund for a key. The key is the refund's receipt: a repeat finds the refund by it at any time, and Razorpay takes a
+ * receipt only once for a payment. The key is also the idempotency key of the request, which is valid for one amount only. If
+ * Razorpay refused an earlier request and less is left now, the amount becomes part of the idempotency key.
  * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent, https://razorpay.com/docs/api/refunds/create-normal)
  */
 async function sendBack(ask: Visit, { key, captureId, amountMinor }: WantedRefund): Promise<void> {
   if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key))
-    throw new ProcessorUnavailable('this cannot be sent back')
-  if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('less than a rupee is not sent back')
+    throw new ProcessorUnavailable('this is no refund that Razorpay could make')
+  if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('Razorpay refunds no less than one rupee')
   const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
   const unlessMade = async (idempotencyKey: string): Promise<void> => {
     if (await isMade()) return
@@ -225,7 +226,7 @@ async function sendBack(ask: Visit, { key, captureId, amountMinor }: WantedRefun
         throw new ProcessorUnavailable('another refund than the one that was asked for')
     } catch (error) {
       if (!(error instanceof RazorpayRefusal)) throw error
-      // a repeat of it was faster, which is seen by now; or nothing is left to send back, and then this was not made
+      // a simultaneous repeat may have made it, and the list shows that now; if it is not there, it was not made
       if (await isMade()) return
       throw error.isRepeat ? new ProcessorUnavailable('this refund is being made', { cause: error }) : error
     }

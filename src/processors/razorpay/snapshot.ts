@@ -2,22 +2,22 @@ import type { Rail } from '../rails.ts'
 import type { DisputeFact, PaymentSnapshot } from '../processor.ts'
 import type { Dispute, Order, Payment, Refund } from './entities.ts'
 
-/** What is asked about, and not yet of: the bank wants to know more, and no money is claimed back. */
+/** Phases in which the bank only asks questions and claims no money. */
 const QUESTIONS: ReadonlySet<string> = new Set(['fraud', 'retrieval'])
 
 export interface Found {
   order: Order
   payments: readonly Payment[]
-  /** Of the captured payments. */
+  /** The refunds of the captured payments. */
   refunds: readonly Refund[]
-  /** Those of other payments may be among them. */
+  /** Disputes, also of other payments. */
   disputes: readonly Dispute[]
 }
 
 /**
- * What Razorpay's entities say of an order, in the words of our port. A payment that failed can still be captured, by the
- * bank's late yes or by a second try within the UPI app, and then it is a capture like any other. So is the second captured
- * payment of one order: it shows as a second capture, and goes back.
+ * Turns Razorpay's entities into a snapshot. A failed payment can still be captured, when the bank authorizes late or the buyer tries
+ * again in the UPI app. Then it is a normal capture. A second captured payment of one Order is a second capture, and the service
+ * refunds it.
  */
 export function snapshotOf({ order, payments, refunds, disputes }: Found): PaymentSnapshot {
   const byTime = [...payments].sort((a, b) => a.createdAt - b.createdAt)
@@ -29,10 +29,10 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
   return {
     processorPaymentId: order.id,
     orderId: order.orderId,
-    // "created" is a buyer who was asked by the bank and may never answer: only the bank's yes is work under way
+    // "created" does not count as processing: the bank has asked the buyer, who may never answer
     state: captured.length > 0 ? 'captured' : authorized ? 'processing' : 'open',
     ...(underWay && { rail: railOf(underWay) }),
-    // what was authorized and went back by itself did not come to anything either
+    // an authorized payment that Razorpay sent back without a capture counts as declined too
     declines: payments.filter((one) => one.status === 'failed' || (one.status === 'refunded' && !isCaptured(one)))
       .length,
     captures: captured.map((payment) => ({
@@ -66,20 +66,20 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
 }
 
 /**
- * Whether the money was ever ours. What was authorized and never captured goes back by itself, is called "refunded" too, and
- * is told by `captured: false` (https://razorpay.com/docs/webhooks/refunds).
+ * Whether the money was ever ours. Razorpay sends back what was authorized and never captured, and calls it "refunded" too, with
+ * `captured: false` (https://razorpay.com/docs/webhooks/refunds).
  */
 export const isCaptured = ({ status, captured }: Payment): boolean =>
   status === 'captured' || (status === 'refunded' && captured)
 
-/** A refund can stay pending for days, and fail. */
+/** Whether the refund has gone out. It can stay pending for days, and can still fail. */
 export const isSentBack = ({ status }: Refund): boolean => status === 'processed'
 const hasFailed = ({ status }: Refund): boolean => status === 'failed'
 
-/** Whether money is claimed, or for good. */
+/** Whether the dispute claims money, or has already taken it. */
 export const isClaim = (dispute: Dispute): boolean => !QUESTIONS.has(dispute.phase) || disputeState(dispute) === 'lost'
 
-/** A card of abroad is disputed in its own currency, whose amount has moved. Ours is never about more than came in. */
+/** A foreign card is disputed in its own currency, and exchange rates move. We never count more than the payment. */
 function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
   if (!payment) return dispute.amountMinor
   return dispute.currency === payment.currency
@@ -88,8 +88,8 @@ function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
 }
 
 /**
- * What a lost dispute took of the balance (https://razorpay.com/docs/api/disputes/entity), where that is told in the payment's
- * currency. That it took nothing is believed where all was refunded, and else not told yet.
+ * The amount that a lost dispute took from the balance (https://razorpay.com/docs/api/disputes/entity), if Razorpay reports it in
+ * the payment's currency. A zero counts only when everything was refunded before. Otherwise Razorpay has not filled it in yet.
  */
 function deductedMinor(
   { deductedMinor: minor, currency, paymentId }: Dispute,
@@ -103,7 +103,7 @@ function deductedMinor(
   return minor > 0 || refundedMinor >= payment.amountMinor ? minor : undefined
 }
 
-/** "Closed" is the end of a suspicion of fraud, without a verdict: the money decides. */
+/** "Closed" ends a suspicion of fraud without a verdict, so the deducted amount decides. */
 function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] {
   if (status === 'won') return 'won'
   if (status === 'lost') return 'lost'
@@ -111,7 +111,7 @@ function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] 
   return 'open'
 }
 
-/** `method` is documented with these values; bank debits are mandates, and what we do not know is nobody's card. */
+/** The documented values of `method`. `emandate` and `nach` are bank debits. An unknown method counts as a wallet, not as a card. */
 export function railOf({ method, provider, cardType }: Payment): Rail {
   if (provider === 'google_pay' && method !== 'upi') return 'google_pay'
   switch (method) {
@@ -131,7 +131,7 @@ export function railOf({ method, provider, cardType }: Payment): Rail {
   }
 }
 
-/** Whether the rail depends on a card of which the answer was silent. */
+/** Whether the rail depends on a card type that the answer does not contain. */
 export const lacksCard = ({ method, cardType }: Payment): boolean =>
   (method === 'card' || method === 'emi') && cardType === undefined
 

@@ -5,18 +5,18 @@ import { isId } from './entities.ts'
 
 /** Hexadecimal HMAC-SHA256. */
 const SIGNATURE = /^[0-9a-f]{64}$/i
-/** The kinds of notifications that tell of our orders. */
+/** The types of notifications that can be about our orders. */
 const ABOUT_PAYMENTS = /^(?:payment|order|refund)\./
 
 /**
- * Checks the signature over the raw bytes with each of the secrets: Razorpay signs what it sends again with the secret of the
- * first time. No time is signed, and what is sent again, for 24 hours by itself and for 7 days from its dashboard, is the same
- * bytes with the same id; so neither `created_at` nor a repeat is a reason to refuse. A notification that somebody has caught
- * and sends again does no harm: it only makes us ask how the order stands. Test mode has webhooks and secrets of its own.
+ * Checks the signature over the raw bytes with each of the secrets: Razorpay signs a repeat with the secret of the first try. The
+ * signature covers no time. Razorpay repeats notifications for 24 hours, and for 7 days from its dashboard, with the same bytes and
+ * the same id. So the adapter refuses neither an old `created_at` nor a repeat. An attacker who replays a notification does no harm:
+ * it only makes us ask how the order stands. Test mode has webhooks and secrets of its own.
  * (https://razorpay.com/docs/webhooks/validate-test, https://razorpay.com/docs/webhooks/replay-events)
  */
 export function webhookVerifier(secrets: readonly string[]): Processor['verifyEvent'] {
-  // an empty secret would make everybody's signature genuine
+  // with an empty secret anybody could sign
   const keys = secrets.filter((secret) => secret !== '').map((secret) => createSecretKey(Buffer.from(secret)))
   return (rawBody, headers) => {
     const signature = headers['x-razorpay-signature']
@@ -46,15 +46,15 @@ function parsed(body: Buffer): Notification | undefined {
   }
 }
 
-/** The id is in a header, which is not signed; without one the bytes themselves are the id. */
+/** The id is in a header, which is not signed. Without the header a hash of the bytes is the id. */
 const idOf = (header: string | string[] | undefined, body: Buffer): string =>
   typeof header === 'string' && /^[\w-]{1,100}$/.test(header)
     ? header
     : `sha256-${createHash('sha256').update(body).digest('hex')}`
 
 /**
- * The order to ask about; or the payment, where the notification is silent about its order. Undefined where it is about
- * neither, or about a payment that was made without an order, which is none of ours.
+ * Returns the Order to ask about, or the payment when the notification does not name its Order. Undefined when the notification
+ * names neither, or is about a payment without an Order, which is not ours.
  */
 function paymentIdOf({ event, payload }: Notification): string | undefined {
   if (!ABOUT_PAYMENTS.test(event)) return undefined

@@ -7,7 +7,7 @@ import type { Rail } from '../rails.ts'
 import { MOST_DECLINES, type PaymentSnapshot, type RefundFact } from '../processor.ts'
 import { newNotification, notify } from './notify.ts'
 
-/** How the sandbox's bank behaves, as the buyer in front of it chooses. */
+/** The ways in which the sandbox's bank can behave. The buyer chooses one. */
 export const SCENARIOS = [
   'success',
   'decline',
@@ -25,20 +25,20 @@ export const SCENARIOS = [
 ] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
-/** How long the bank of the delayed scenarios takes. */
+/** How long the bank takes in the delayed scenarios. */
 export const BANK_SECONDS = 3
 
-/** A payment as the sandbox itself keeps it. */
-export type Kept = PaymentSnapshot & {
+/** A payment as the sandbox stores it. */
+export type StoredPayment = PaymentSnapshot & {
   amountMinor: number
   currency: string
-  /** Refunds that were taken and are not done yet: nobody is told of them. */
+  /** Refunds that the sandbox has accepted and not finished. A snapshot shows only their keys. */
   refundsUnderWay?: RefundFact[]
-  /** Refunds end well some seconds later, or badly, or come back though they ended well. */
+  /** Refunds succeed some seconds later, fail some seconds later, or succeed at once and fail some seconds later. */
   refundsGo?: 'slowly' | 'wrong' | 'back'
 }
 
-const REFUNDS_GO: Partial<Record<Scenario, Kept['refundsGo']>> = {
+const REFUNDS_GO: Partial<Record<Scenario, StoredPayment['refundsGo']>> = {
   slow_refund: 'slowly',
   failed_refund: 'wrong',
   bounced_refund: 'back',
@@ -46,11 +46,15 @@ const REFUNDS_GO: Partial<Record<Scenario, Kept['refundsGo']>> = {
 
 export const sandboxId = (kind: string): string => `sbx_${kind}_${randomBytes(12).toString('hex')}`
 
-/** Locks a payment, lets `change` work on it, and keeps what came of it. */
-export async function changePayment<T>(db: Db, id: string, change: (payment: Kept, tx: Tx) => Promise<T>): Promise<T> {
+/** Locks a payment, lets `change` edit it, and stores it. */
+export async function changePayment<T>(
+  db: Db,
+  id: string,
+  change: (payment: StoredPayment, tx: Tx) => Promise<T>,
+): Promise<T> {
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<{
-      payment: Kept
+      payment: StoredPayment
     }>`select payment from sandbox_payments where id = ${id} for update`.execute(tx)
     if (!rows[0]) throw new Refusal('payment_not_found', 'There is no such payment.')
     const { payment } = rows[0]
@@ -60,7 +64,7 @@ export async function changePayment<T>(db: Db, id: string, change: (payment: Kep
   })
 }
 
-/** The buyer says "pay": what happens next is the scenario. Refuses what a bank would refuse. */
+/** Pays as the scenario says. Refuses what a bank would refuse. */
 export async function confirm(
   db: Db,
   jobs: Jobs,
@@ -118,7 +122,7 @@ export async function confirm(
   })
 }
 
-/** Banks that took their time: captures or declines what was still open, and says so. */
+/** Runs the delayed answers of the bank: captures or declines a payment that is still open, and sends a notification. */
 export async function captureLater(db: Db, jobs: Jobs): Promise<void> {
   const options = {
     retries: 10,
@@ -145,7 +149,7 @@ export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 
     const captured = payment.captures[0]
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to dispute.')
     const { id: captureId, amountMinor } = captured
-    // of what was refunded before, it lets go
+    // the bank leaves the seller what the seller has already refunded
     const refunded = payment.refunds.filter((one) => one.captureId === captureId && one.state !== 'failed')
     const lostMinor = refunded.reduce((left, one) => left - one.amountMinor, amountMinor)
     const now = { state: outcome, ...(outcome === 'lost' && { lostMinor }) }
@@ -156,14 +160,14 @@ export async function dispute(db: Db, jobs: Jobs, id: string, outcome: 'open' | 
   })
 }
 
-export function snapshotOf(payment: Kept): PaymentSnapshot {
+export function snapshotOf(payment: StoredPayment): PaymentSnapshot {
   const { amountMinor: _amount, currency: _currency, refundsUnderWay = [], refundsGo: _how, ...snapshot } = payment
-  // a copy: what is told stays as it was told
+  // a copy, so that later changes of the payment do not change this snapshot
   const refundKeysUnderWay = refundsUnderWay.flatMap(({ key }) => key ?? [])
   return structuredClone({ ...snapshot, ...(refundKeysUnderWay.length > 0 && { refundKeysUnderWay }) })
 }
 
-function capture(payment: Kept, rail: Rail, amountMinor = payment.amountMinor): void {
+function capture(payment: StoredPayment, rail: Rail, amountMinor = payment.amountMinor): void {
   payment.captures.push({
     id: sandboxId('ch'),
     amountMinor,
@@ -174,7 +178,7 @@ function capture(payment: Kept, rail: Rail, amountMinor = payment.amountMinor): 
   Object.assign(payment, { state: 'captured', rail })
 }
 
-function refuseUnlessPayable(payment: Kept): void {
+function refuseUnlessPayable(payment: StoredPayment): void {
   if (payment.captures.length > 0) throw new Refusal('payment_already_captured', 'This payment has been made.')
   if (payment.state === 'processing') throw new Refusal('payment_in_progress', 'The bank is working on this payment.')
   if (payment.state === 'canceled') throw new Refusal('payment_closed', 'This payment can no longer be made.')

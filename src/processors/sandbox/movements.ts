@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
 import type { MoneyMovement } from '../processor.ts'
-import type { Kept } from './bank.ts'
+import type { StoredPayment } from './bank.ts'
 
 const PAGE = 2000
 
-/** What of [from, to) the sandbox holds. It notes when it captured; what went back later has that time too. */
+/** The movements in [from, to). The sandbox stores only the time of a capture, so its refunds and disputes have that time too. */
 export async function* movements(db: Db, from: Date, to: Date): AsyncGenerator<MoneyMovement> {
   const isInside = ({ at }: MoneyMovement) => Date.parse(at) >= from.getTime() && Date.parse(at) < to.getTime()
   for (let last = ''; ;) {
-    const { rows } = await sql<{ id: string; payment: Kept }>`
+    const { rows } = await sql<{ id: string; payment: StoredPayment }>`
       select id, payment from sandbox_payments where id > ${last} order by id limit ${PAGE}`.execute(db)
     for (const { payment } of rows) yield* movementsOf(payment).filter(isInside)
     if (rows.length < PAGE) return
@@ -17,11 +17,11 @@ export async function* movements(db: Db, from: Date, to: Date): AsyncGenerator<M
   }
 }
 
-function movementsOf({ processorPaymentId, orderId, captures, refunds, disputes }: Kept): MoneyMovement[] {
+function movementsOf({ processorPaymentId, orderId, captures, refunds, disputes }: StoredPayment): MoneyMovement[] {
   return captures.flatMap((capture) => {
     const common = { processorPaymentId, orderId: orderId ?? null, currency: capture.currency, at: capture.capturedAt }
     const of = ({ captureId }: { captureId: string }) => captureId === capture.id
-    // one that failed never left
+    // the money of a failed refund never left
     const isMade = (refund: object) => !('state' in refund && refund.state === 'failed')
     return [
       { ...common, kind: 'capture' as const, id: capture.id, amountMinor: capture.amountMinor },

@@ -4,10 +4,10 @@ import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
 
-// The sandbox signs its notifications as the Standard Webhooks specification says (standardwebhooks.com): an HMAC-SHA256
-// over id, time and raw body, so a body cannot be changed and an old one cannot be sent again.
+// The sandbox signs its notifications by the Standard Webhooks specification (standardwebhooks.com): an HMAC-SHA256 over id, time
+// and raw body. So an attacker can neither change a body nor replay an old one.
 
-/** Older or newer than this is not fresh: clocks differ by seconds, a replay by more. */
+/** A fresh notification differs by no more from our clock: clocks differ by seconds, a replay by more. */
 const TOLERANCE_SECONDS = 300
 const DELIVERY_TIMEOUT_MS = 5_000
 
@@ -23,7 +23,7 @@ export const newNotification = (type: string, payment: PaymentSnapshot): Notific
   payment,
 })
 
-/** To be delivered once `tx` has committed, `afterSeconds` later, `times` times, each until it is answered with a 2xx. */
+/** Sends a notification `times` times, `afterSeconds` after `tx` has committed. Each is repeated until the service answers 2xx. */
 export async function notify(
   tx: Tx,
   jobs: Jobs,
@@ -37,7 +37,7 @@ export async function notify(
   )
 }
 
-/** Delivers the notifications over HTTP to `address()`, the service's own, trying again with growing pauses. */
+/** Delivers the notifications over HTTP to `address()`, the service's own webhook address, and tries again with growing pauses. */
 export async function deliverNotifications(jobs: Jobs, secret: KeyObject, address: () => string): Promise<void> {
   const options = {
     retries: 12,
@@ -78,7 +78,7 @@ export function signature(
   }
 }
 
-/** The notification, if one of the secrets signed this very body and it is fresh, in either direction. */
+/** Returns the notification if one of the secrets signed exactly this body and its time is fresh, not too old and not in the future. */
 export function verifyNotification(
   secrets: readonly KeyObject[],
   body: Buffer,
@@ -97,7 +97,7 @@ export function verifyNotification(
   })
   if (!genuine) return undefined
   const event = parsed(body)
-  // the id is part of what was signed: the body's own is only a copy
+  // the header's id is signed, and the id in the body must be the same
   return event?.id === id ? event : undefined
 }
 
@@ -105,7 +105,7 @@ function parsed(body: Buffer): Notification | undefined {
   try {
     return JSON.parse(body.toString('utf8')) ?? undefined
   } catch {
-    return undefined // signed, but no notification: sent again it would be none either
+    return undefined // signed, but not JSON: another delivery would not help
   }
 }
 

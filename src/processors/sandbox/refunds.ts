@@ -2,10 +2,10 @@ import type { Db, Tx } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { PaymentSnapshot, RefundFact } from '../processor.ts'
-import { BANK_SECONDS, type Kept, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { BANK_SECONDS, type StoredPayment, changePayment, sandboxId, snapshotOf } from './bank.ts'
 import { newNotification, notify } from './notify.ts'
 
-/** Sends money back, once for a `key`. What was captured is the most that can go back. */
+/** Refunds once for a `key`. All refunds together cannot exceed the capture. */
 export async function refund(
   db: Db,
   jobs: Jobs,
@@ -34,7 +34,7 @@ export async function refund(
   })
 }
 
-/** Of the scenarios in which a refund takes its time: how it ends. */
+/** Ends the refunds of the scenarios in which a refund takes time. */
 export async function endRefundsLater(db: Db, jobs: Jobs): Promise<void> {
   const options = { retries: 10, retryDelaySeconds: 1, retryDelayMaxSeconds: 60, expireSeconds: 30, atOnce: 4 }
   await jobs.on<{ id: string; refundId: string }>(
@@ -55,9 +55,9 @@ export async function endRefundsLater(db: Db, jobs: Jobs): Promise<void> {
   )
 }
 
-/** What has gone back, of these. */
+/** The sum of these refunds, without the failed ones. */
 export const refundedOf = (refunds: readonly RefundFact[]): number =>
   refunds.filter(({ state }) => state !== 'failed').reduce((sum, one) => sum + one.amountMinor, 0)
 
-const tell = (tx: Tx, jobs: Jobs, type: string, payment: Kept): Promise<void> =>
+const tell = (tx: Tx, jobs: Jobs, type: string, payment: StoredPayment): Promise<void> =>
   notify(tx, jobs, newNotification(type, snapshotOf(payment)))

@@ -15,7 +15,7 @@ import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
 
 const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
 
-/** What a payment form, and the processor's own dashboard, would do: there only while the sandbox serves. */
+/** Plays the payment form and the processor's dashboard. The routes exist only while the sandbox serves. */
 export function sandboxRoutes(
   server: Server,
   {

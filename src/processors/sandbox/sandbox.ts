@@ -5,20 +5,22 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../rails.ts'
 import { PaymentUnknown, type Processor, ProcessorRefused, type StartedPayment } from '../processor.ts'
-import { type Kept, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { type StoredPayment, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
 import { movements } from './movements.ts'
 import { deliverNotifications, verifyNotification } from './notify.ts'
 import { endRefundsLater, refund } from './refunds.ts'
 
 /**
- * A payment processor that is part of the service, for trying it and for its tests: no account, no network, no money. It has a
- * state of its own, sends signed notifications over HTTP to the service's webhook address, and answers when asked.
+ * A payment processor inside the service, for trials and tests: it needs no account and no network, and moves no money. It has its
+ * own state, sends signed notifications over HTTP to the service's webhook address, and answers calls.
  */
 export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[]): Processor {
   const signer = clientSecretSigner(secrets)
   const keys = secrets.map((secret) => derivedKey(secret, 'sandbox webhook'))
-  const read = async (id: string): Promise<Kept> => {
-    const { rows } = await sql<{ payment: Kept }>`select payment from sandbox_payments where id = ${id}`.execute(db)
+  const read = async (id: string): Promise<StoredPayment> => {
+    const { rows } = await sql<{
+      payment: StoredPayment
+    }>`select payment from sandbox_payments where id = ${id}`.execute(db)
     if (!rows[0]) throw new PaymentUnknown('the sandbox does not know this payment')
     return rows[0].payment
   }
@@ -28,7 +30,7 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
     rails: (currency) => RAILS.filter((rail) => rail !== 'upi' || currency === 'INR'),
     async startPayment({ key, orderId, amountMinor, currency }): Promise<StartedPayment> {
       const id = sandboxId('pi')
-      const payment: Kept = {
+      const payment: StoredPayment = {
         processorPaymentId: id,
         orderId,
         amountMinor,
@@ -65,7 +67,7 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
   }
 }
 
-/** The sandbox at work: what it does by itself, some time later. `webhookAddress` is asked at each delivery. */
+/** Registers the sandbox's delayed work. It calls `webhookAddress` at each delivery. */
 export async function runSandbox(
   db: Db,
   jobs: Jobs,
@@ -81,7 +83,7 @@ export const clientSecretSigner = (secrets: readonly string[]): Signer => newSig
 
 const clientSecretOf = (signer: Signer, id: string): string => `${id}_secret_${signer.sign(id)}`
 
-/** The payment a client secret is for, or undefined when we did not give it. */
+/** The payment of a client secret, or undefined when the sandbox did not issue it. */
 export function paymentOfSecret(signer: Signer, clientSecret: string): string | undefined {
   const [id = '', signature = ''] = clientSecret.split('_secret_')
   return signer.verify(id, signature) ? id : undefined

@@ -1,9 +1,9 @@
 import { decimalsOf } from '../../kit/money.ts'
 import { AmountNotTaken, ProcessorUnavailable } from '../processor.ts'
 
-// How Stripe counts money, by https://docs.stripe.com/currencies: mostly as ISO 4217 does, in places by its own history.
+// How Stripe counts money (https://docs.stripe.com/currencies): mostly as ISO 4217 does, with exceptions from Stripe's history.
 
-/** Charged in more than 130 currencies; the last line has three decimals and is offered in some countries only. */
+/** The currencies that Stripe charges. Those in the last line have three decimals, and only some countries offer them. */
 const CURRENCIES: ReadonlySet<string> = new Set(
   (
     'AED AFN AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK ' +
@@ -15,7 +15,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Decimals that are not 2. ISK and UGX have none any more and are still counted in hundredths; MGA has two and is not. */
+/** Decimals other than 2. ISK and UGX have none any more, but Stripe still counts hundredths. MGA is in ISO with two; Stripe uses none. */
 const DECIMALS: Record<string, number> = {
   ...Object.fromEntries(
     'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ').map((one) => [one, 0]),
@@ -23,7 +23,7 @@ const DECIMALS: Record<string, number> = {
   ...Object.fromEntries('BHD JOD KWD OMR TND'.split(' ').map((one) => [one, 3])),
 }
 
-/** The least that can be charged, in Stripe's units. It holds where the account is paid out in that currency. */
+/** The least that Stripe charges, in Stripe's units. It holds for accounts with payouts in that currency. */
 const LEAST: Record<string, number> = {
   AED: 200,
   ARS: 50,
@@ -58,13 +58,16 @@ const LEAST: Record<string, number> = {
   ZAR: 50,
 }
 
-/** Eight digits, whatever the way of paying; more in currencies of small units. */
+/** Eight digits for every way of paying, and more for currencies of small units. */
 const MOST = 99_999_999
 const MOST_IN: Record<string, number> = { COP: 9_999_999_999, IDR: 999_999_999_999, INR: 999_999_999 }
 
 export const takesCurrency = (currency: string): boolean => CURRENCIES.has(currency)
 
-/** Our minor units in Stripe's. Refuses what cannot be said there exactly: half an ariary, the last of a fils' thousandths. */
+/**
+ * Converts our minor units to Stripe's. Throws AmountNotTaken for an amount that Stripe's units cannot express exactly, such as half
+ * an ariary, or a dinar amount whose third decimal is not zero.
+ */
 export function toStripe(amountMinor: number, currency: string): number {
   if (!takesCurrency(currency)) throw new AmountNotTaken(`Stripe takes no ${currency}`)
   const amount = scaled(amountMinor, stripeDecimals(currency) - decimalsOf(currency))
@@ -74,7 +77,7 @@ export function toStripe(amountMinor: number, currency: string): number {
   return amount
 }
 
-/** The same for a price, which has a least and a most. */
+/** The same for a price, which must also lie between Stripe's least and most. */
 export function priceToStripe(amountMinor: number, currency: string): number {
   const amount = toStripe(amountMinor, currency)
   if (amount < (LEAST[currency] ?? 1)) throw new AmountNotTaken(`this is less than Stripe charges in ${currency}`)
@@ -82,11 +85,12 @@ export function priceToStripe(amountMinor: number, currency: string): number {
   return amount
 }
 
-/** What Stripe says, in our minor units and with the currency in our letters. */
+/** Converts Stripe's amount to our minor units, and its currency code to upper case. */
 export function fromStripe(amount: number, stripeCurrency: string): { amountMinor: number; currency: string } {
   const currency = stripeCurrency.toUpperCase()
   const amountMinor = scaled(amount, decimalsOf(currency) - stripeDecimals(currency))
-  if (!Number.isSafeInteger(amountMinor)) throw new ProcessorUnavailable(`an amount of ${currency} that is none`)
+  if (!Number.isSafeInteger(amountMinor))
+    throw new ProcessorUnavailable(`Stripe reported an impossible ${currency} amount`)
   return { amountMinor, currency }
 }
 

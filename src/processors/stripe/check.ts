@@ -8,8 +8,8 @@ import { type AccountSettings, shapes } from './entities.ts'
 type Send = Parameters<typeof ask>[2]
 
 /**
- * Reads one of everything that is read in earnest, so that a restricted key shows what it may not, and where events are sent
- * (https://docs.stripe.com/api/webhook_endpoints/list). Each of the `methods` that the settings list is tried.
+ * Reads one item of each list that the service reads, so that a missing permission of a restricted key shows. Reads the addresses
+ * of notifications (https://docs.stripe.com/api/webhook_endpoints/list), and tries each of the `methods` from the settings.
  */
 export async function checkAccount(stripe: Stripe, methods: readonly string[] = []): Promise<AccountCheck> {
   const until = newDeadline()
@@ -18,7 +18,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     const time = Date.parse(headers?.['date'] ?? '')
     if (!Number.isNaN(time)) check.clock = new Date(time)
   }
-  /** Undefined: the key is refused, or may not have it, which is noted. */
+  /** Undefined: Stripe refuses the key, or the key lacks the permission. `check` then says so. */
   async function read<T>(
     what: string,
     shape: { Check(value: unknown): value is T },
@@ -50,7 +50,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     read('events', shapes.anyList, (sent) => stripe.events.list(one, sent)),
     read('payment method configurations', shapes.anyList, (sent) => stripe.paymentMethodConfigurations.list(one, sent)),
   ])
-  // where they go, and what the account itself says, is good to know and not needed
+  // the service itself needs neither the webhook endpoints nor the account
   check.lacks = check.lacks.filter((what) => what !== 'webhook endpoints' && what !== 'account').sort()
   check.statementPrefix = account && prefixOf(account)
   check.addresses = addresses?.data.map(({ url, status, enabled_events: types }) => ({
@@ -65,12 +65,12 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
   return check
 }
 
-/** In the smallest unit of a currency: nearly everywhere more than the least that is taken, and nowhere too much. */
+/** In the smallest unit of a currency. It is above the minimum of nearly every currency, and below each maximum. */
 const TRIED_AMOUNT = 10_000
 
 const LEFT_OUT: Said = { status: 200, code: 'not_activated', parameter: undefined, requestId: undefined }
 
-/** Starts a payment by this way alone, as a checkout would, and cancels it: whether a way is activated, no list tells for certain. */
+/** Starts a payment with only this way of paying, as a checkout does, and cancels it. No list says for certain what is activated. */
 async function tryMethod(
   stripe: Stripe,
   until: Deadline,
@@ -82,17 +82,17 @@ async function tryMethod(
     const { id, payment_method_types: offered } = await ask(shapes.paymentIntent, until, (sent) =>
       stripe.paymentIntents.create({ amount: TRIED_AMOUNT, currency, allowed_payment_method_types: [name] }, sent),
     )
-    // nobody was told its secret, so it can wait for Stripe to forget it where this fails
+    // if this fails, the payment can stay open: its secret has not left this function
     await ask(shapes.paymentIntent, until, (sent) => stripe.paymentIntents.cancel(id, {}, sent)).catch(() => {})
     return offered?.includes(name) === false ? { name, refused: LEFT_OUT } : { name }
   } catch (error) {
     if (!(error instanceof StripeRefused && error.certain)) throw error
-    // the least of some currencies, such as forints, is more: only the amount was wrong
+    // some currencies, such as the forint, have a higher minimum: only the amount was wrong
     if (error.code === 'amount_too_small') return { name }
     return { name, refused: error.said }
   }
 }
 
-/** Without a shortened descriptor of its own, an account's whole one stands before the suffix. */
+/** An account without a shortened descriptor has its whole descriptor before the suffix. */
 const prefixOf = ({ settings }: AccountSettings): string =>
   (settings?.card_payments?.statement_descriptor_prefix ?? settings?.payments?.statement_descriptor ?? '').toUpperCase()

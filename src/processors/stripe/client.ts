@@ -5,25 +5,25 @@ import { inTime } from '../../kit/time.ts'
 import { PaymentUnknown, ProcessorUnavailable, nameOnly } from '../processor.ts'
 import { LimitedHttpClient } from './http-client.ts'
 
-/** Two requests with one idempotency key: the second is sent again this soon. */
+/** The pause before a request is sent again because another request with its idempotency key is still running. */
 const KEY_IN_USE_PAUSE_MS = 200
 const PAGE_SIZE = 100
 
-/** A "no" of Stripe's own, in the words of https://docs.stripe.com/error-codes. */
+/** Stripe refused, with one of the codes of https://docs.stripe.com/error-codes. */
 export class StripeRefused extends ProcessorUnavailable {
   readonly code: string | undefined
   /** The idempotency key was first used with other parameters. */
   readonly keyReused: boolean
-  /** Not of this request: what an earlier one with the same key got, kept for a day. */
+  /** This is the answer to an earlier request with the same key. Stripe remembers it for a day. */
   readonly replayed: boolean
-  /** Nothing came of it, for certain: after a failure of Stripe's own, something still can. */
+  /** The request certainly had no effect. After an internal failure of Stripe it can still have one. */
   readonly certain: boolean
-  /** The secret key is not, or no longer, one of the account's. */
+  /** The secret key does not belong to the account, or not any more. */
   readonly keyRefused: boolean
   override readonly answered: boolean
 
   constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
-    // its own message can repeat what it was sent
+    // Stripe's own message can repeat what we sent
     super(`Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd(), {
       cause: error,
       said: {
@@ -36,7 +36,7 @@ export class StripeRefused extends ProcessorUnavailable {
     this.code = error.code
     this.keyReused = error.rawType === 'idempotency_error' && error.code !== 'idempotency_key_in_use'
     this.replayed = error.headers?.['idempotent-replayed'] === 'true'
-    // what a restricted key may not do is refused before anything begins
+    // Stripe checks the permissions of a restricted key before it does anything
     this.certain =
       error instanceof Stripe.errors.StripeInvalidRequestError || error instanceof Stripe.errors.StripePermissionError
     this.keyRefused = error instanceof Stripe.errors.StripeAuthenticationError
@@ -44,7 +44,7 @@ export class StripeRefused extends ProcessorUnavailable {
   }
 }
 
-/** The official library, without its telemetry and its own second tries. */
+/** Opens the official library, without its telemetry and its retries. */
 export function connectStripe(secretKey: string, apiUrl: string | undefined): Stripe {
   const { protocol, hostname, port, pathname, origin } = new URL(apiUrl ?? 'https://api.stripe.com')
   if (pathname !== '/') throw new Error('the address of Stripe’s API has no path')
@@ -60,7 +60,7 @@ export function connectStripe(secretKey: string, apiUrl: string | undefined): St
   })
 }
 
-/** What is left of a call's time. */
+/** The time that is left for a call. */
 export interface Deadline {
   leftMs(): number
 }
@@ -77,7 +77,7 @@ interface Sent {
   timeout: number
 }
 
-/** One request in what is left of the time, answered in the shape it must have; ProcessorUnavailable otherwise. */
+/** Sends one request within the time that is left. Fails with ProcessorUnavailable unless the answer has the right shape. */
 export async function ask<T>(shape: Shape<T>, until: Deadline, send: (sent: Sent) => Promise<unknown>): Promise<T> {
   let answer: unknown
   try {
@@ -85,11 +85,11 @@ export async function ask<T>(shape: Shape<T>, until: Deadline, send: (sent: Sent
   } catch (error) {
     throw unavailable(error)
   }
-  if (!shape.Check(answer)) throw new ProcessorUnavailable('Stripe answered something that was not asked for')
+  if (!shape.Check(answer)) throw new ProcessorUnavailable('Stripe’s answer does not have the expected form')
   return answer
 }
 
-/** For `catch`, where an id was all that was said: a payment of another account, or of the other mode. */
+/** For the `catch` of a read by id: a missing payment belongs to another account, or to the other mode. */
 export function unlessMissing(error: unknown): never {
   throw isMissing(error) ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
 }
@@ -97,7 +97,7 @@ export function unlessMissing(error: unknown): never {
 export const isMissing = (error: unknown): boolean =>
   error instanceof StripeRefused && error.code === 'resource_missing'
 
-/** The same for what has an idempotency key, which another request of ours may be using this moment. */
+/** Like `ask`, with an idempotency key. It waits while another request of ours uses the same key. */
 export async function askWithKey<T>(
   shape: Shape<T>,
   until: Deadline,
@@ -120,7 +120,7 @@ interface Page<Item> {
   has_more: boolean
 }
 
-/** A list of Stripe's, page after page, newest first. Each page is one request in its time, a list that goes in circles an error. */
+/** Reads a list of Stripe's page by page, newest first. Each page is one request. A list that repeats items is an error. */
 export async function* listed<Item extends { id: string }>(
   shape: Shape<Page<Item>>,
   until: () => Deadline,
@@ -132,13 +132,13 @@ export async function* listed<Item extends { id: string }>(
       send({ limit: PAGE_SIZE, ...(last !== undefined && { starting_after: last }) }, sent),
     )
     for (const item of page.data) {
-      if (seen.has(item.id)) throw new ProcessorUnavailable('Stripe lists the same again')
+      if (seen.has(item.id)) throw new ProcessorUnavailable('Stripe lists an item twice')
       seen.add(item.id)
       yield item
     }
     if (!page.has_more) return
     last = page.data.at(-1)?.id
-    if (last === undefined) throw new ProcessorUnavailable('Stripe lists nothing, and more of it')
+    if (last === undefined) throw new ProcessorUnavailable('Stripe sent an empty page that is not the last')
   }
 }
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-// What of Stripe's answers is read, and how it must look. The library passes on whatever JSON arrives with any status, so
-// nothing is taken that does not fit.
+// The fields of Stripe's answers that we read, and the form they must have. The library passes on any JSON with any status, so the
+// adapter refuses everything that does not fit.
 
 const idOf = (...prefixes: string[]) => Type.String({ pattern: `^(?:${prefixes.join('|')})_[A-Za-z0-9_]{1,250}$` })
 const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
@@ -12,7 +12,7 @@ const Metadata = Type.Record(Type.String(), Type.String())
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 const PaymentId = idOf('pi')
-/** Charges of cards are `ch_`, those of other ways of paying `py_`; their refunds likewise `re_` and `pyr_`. */
+/** Charges of cards begin with `ch_`, other charges with `py_`. Their refunds begin with `re_` and `pyr_`. */
 const ChargeId = idOf('ch', 'py')
 
 const PaymentIntent = Type.Object({
@@ -32,9 +32,9 @@ const PaymentIntent = Type.Object({
   livemode: Type.Boolean(),
   metadata: Metadata,
   latest_charge: nullable(ChargeId),
-  /** What the buyer has to do, where something is. */
+  /** What the buyer has to do next, if anything. */
   next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
-  /** By which ways it can be paid. */
+  /** The ways of paying that Stripe offers for this payment. */
   payment_method_types: Type.Optional(Type.Array(Type.String())),
   client_secret: nullable(Type.String({ maxLength: 500 })),
 })
@@ -51,7 +51,7 @@ const Charge = Type.Object({
   disputed: Type.Boolean(),
   created: Seconds,
   payment_intent: nullable(PaymentId),
-  /** What the payment intent had when the charge was made. */
+  /** A copy of the payment intent's metadata at the time of the charge. */
   metadata: Type.Optional(nullable(Metadata)),
   payment_method_details: nullable(
     Type.Object({
@@ -91,7 +91,7 @@ const Dispute = Type.Object({
   payment_intent: nullable(PaymentId),
   status: Type.String(),
   created: Seconds,
-  /** What it took of the account's balance and gave back, in the balance's currency. */
+  /** The amounts that the dispute took from the account's balance and gave back, in the balance's currency. */
   balance_transactions: Type.Optional(nullable(Type.Array(Type.Object({ amount: Type.Integer() })))),
 })
 export type Dispute = Type.Static<typeof Dispute>
@@ -102,13 +102,13 @@ const Event = Type.Object({
   type: Type.String({ minLength: 1, maxLength: 100 }),
   livemode: Type.Boolean(),
   created: Type.Optional(Seconds),
-  /** Another account's, of those that belong to a platform. */
+  /** Present when the event belongs to a connected account of a platform. */
   account: Type.Optional(nullable(Type.String())),
   data: Type.Object({ object: Type.Record(Type.String(), Type.Unknown()) }),
 })
 export type Event = Type.Static<typeof Event>
 
-/** Where the account's events are sent. */
+/** An address to which Stripe sends the account's events. */
 const WebhookEndpoint = Type.Object({
   id: idOf('we'),
   object: Type.Literal('webhook_endpoint'),
@@ -133,7 +133,7 @@ const AccountSettings = Type.Object({
 })
 export type AccountSettings = Type.Static<typeof AccountSettings>
 
-/** Beside these, a member for each way of paying. */
+/** The object also has a member for each way of paying. */
 const MethodConfiguration = Type.Object({
   id: idOf('pmc'),
   object: Type.Literal('payment_method_configuration'),

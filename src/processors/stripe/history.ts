@@ -6,12 +6,12 @@ import { EVENT_TYPES, eventOf } from './webhook.ts'
 import { shapes } from './entities.ts'
 import { ORDER_ID, capturedMoney, disputeState, isCapture, isRefunded, timeOf } from './snapshot.ts'
 
-/** Stripe lists events of this many days. */
+/** Stripe lists the events of this many days. */
 export const EVENTS_DAYS = 30
-/** Lists begin with what is newest: one stretch at a time is read and turned round. */
+/** Stripe lists the newest events first. The adapter reads one stretch at a time and reverses it. */
 const STRETCH_SECONDS = 6 * 3600
 
-/** The events of all stretches from `since` until now, oldest first. */
+/** The events from `since` until now, oldest first. */
 export async function* eventsSince(stripe: Stripe, live: boolean, since: Date): AsyncGenerator<ProcessorEvent> {
   const now = Math.floor(Date.now() / 1000)
   const begin = Math.max(Math.floor(since.getTime() / 1000), now - EVENTS_DAYS * 86_400)
@@ -30,8 +30,8 @@ export async function* eventsSince(stripe: Stripe, live: boolean, since: Date): 
 }
 
 /**
- * What was captured, refunded and disputed in [from, to), each by the time it was begun: the same time that a snapshot tells.
- * What belongs to no payment intent is not ours. A dispute is what it took; whether it was won is in the snapshot.
+ * The captures, refunds and disputes that began in [from, to): a snapshot reports the same time. Items without a payment intent
+ * are not ours. A dispute counts with the amount that it took. The snapshot says whether it was won.
  */
 export async function* movements(stripe: Stripe, from: Date, to: Date): AsyncGenerator<MoneyMovement> {
   const created = { gte: Math.ceil(from.getTime() / 1000), lt: Math.ceil(to.getTime() / 1000) }

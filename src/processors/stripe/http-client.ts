@@ -3,12 +3,12 @@ import { type Dispatcher, Pool, errors } from 'undici'
 
 /** A page of 100 charges has some 400 KB. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** Connections that nobody uses are closed before a proxy on the way does so unseen. */
+/** Idle connections are closed before a proxy on the way closes them without a sign. */
 const KEEP_ALIVE_MS = 20_000
 
 /**
- * How the official library sends its requests: by undici, in half the time that node:http takes of the processor, and limited
- * as a whole. The library's own time limit is for silence, and an answer that drips would never end.
+ * Sends the requests of the official library with undici, which takes half the processor time of node:http. The time limit covers
+ * the whole request. The library's own limit covers only silence, so a slow trickle of an answer would never end.
  */
 export class LimitedHttpClient extends Stripe.HttpClient {
   readonly #pool: Pool
@@ -36,7 +36,7 @@ export class LimitedHttpClient extends Stripe.HttpClient {
       return new Answer(response)
     } catch (error) {
       if (!(error instanceof errors.SocketError)) throw error
-      // a connection that was kept open and closed by the other side: by this name the library knows to try once more
+      // Stripe closed a connection that we kept open. The library tries again when it sees this code.
       throw Object.assign(new Error('the connection was closed', { cause: error }), { code: 'ECONNRESET' })
     }
   }
@@ -58,17 +58,17 @@ class Answer extends Stripe.HttpClientResponse {
     void this.#response.body.dump()
   }
 
-  /** JSON that is a bare word or number never gets to the library, which throws over it where nobody can catch it. */
+  /** Rejects JSON that is a bare word or number: the library would throw on it where no caller can catch the error. */
   override async toJSON(): Promise<object> {
     const chunks: Uint8Array[] = []
     let bytes = 0
     for await (const chunk of this.#response.body as AsyncIterable<Uint8Array>) {
       bytes += chunk.length
-      if (bytes > MOST_BYTES) throw new SyntaxError('an answer that does not end')
+      if (bytes > MOST_BYTES) throw new SyntaxError('the answer is too long')
       chunks.push(chunk)
     }
     const json: unknown = this._parseResponseBody(Buffer.concat(chunks).toString('utf8'))
-    if (typeof json !== 'object' || json === null) throw new SyntaxError('an answer that is no object')
+    if (typeof json !== 'object' || json === null) throw new SyntaxError('the answer is not an object')
     return json
   }
 }

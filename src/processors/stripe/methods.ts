@@ -3,8 +3,8 @@ import { listed, newDeadline } from './client.ts'
 import { shapes } from './entities.ts'
 
 /**
- * The ways of paying of the account's own default configuration that Stripe would offer now: switched on in the dashboard, and
- * activated (https://docs.stripe.com/api/payment_method_configurations/object, `available`). Undefined where none is told.
+ * Reads the account's default configuration and returns the ways of paying that are switched on in the dashboard and activated
+ * (https://docs.stripe.com/api/payment_method_configurations/object, `available`). Undefined when Stripe lists none.
  */
 export async function fetchMethods(stripe: Stripe): Promise<readonly string[] | undefined> {
   const until = newDeadline()
@@ -14,7 +14,7 @@ export async function fetchMethods(stripe: Stripe): Promise<readonly string[] | 
     (page, sent) => stripe.paymentMethodConfigurations.list(page, sent),
   )
   for await (const { active, is_default: isDefault, parent, ...ways } of configurations) {
-    // what has a parent is for the accounts below a platform's
+    // a configuration with a parent is for the connected accounts of a platform
     if (!active || !isDefault || parent) continue
     const available = Object.entries(ways).flatMap(([way, value]) => (isAvailable(value) ? [way] : []))
     if (available.length > 0) return available

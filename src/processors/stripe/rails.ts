@@ -1,9 +1,9 @@
 import type { Rail } from '../rails.ts'
 
 /**
- * Stripe's ways of paying (https://docs.stripe.com/api/payment_methods/object) in our words, and the currencies of those that
- * have few: a payment that names one of them in another currency is refused. Bank transfers through a customer's balance
- * (`customer_balance`) are not here: they need a customer and an account that money stays on.
+ * The rail of each of Stripe's ways of paying (https://docs.stripe.com/api/payment_methods/object). Some take only the listed
+ * currencies: Stripe refuses a payment that names them in another one. Bank transfers through a customer's balance
+ * (`customer_balance`) are missing here: they need a customer and an account that keeps money.
  */
 const METHODS: Record<string, { rail: Rail; currencies?: string }> = {
   card: { rail: 'card' },
@@ -65,30 +65,31 @@ const METHODS: Record<string, { rail: Rail; currencies?: string }> = {
   zip: { rail: 'wallet' },
 }
 
-/** Ways that can give a buyer days and cost nothing to begin: vouchers, and debits that wait for a bank's small deposits. */
+/** Ways of paying that cost nothing to begin and can give the buyer days: vouchers, and debits that wait for test deposits. */
 export const VOUCHERS = ['acss_debit', 'boleto', 'konbini', 'multibanco', 'oxxo', 'us_bank_account'] as const
 
-/** What is shown while it is not known what the account offers: next to none goes without cards. */
+/** Shown while the account's offers are unknown: nearly every account has cards. */
 const LEAST = ['card']
 
-/** The configured ways of paying, or an error that names those we could not serve. */
+/** Returns the configured ways of paying, or throws an error that names the unknown ones. */
 export function checkedMethods(configured: readonly string[] | undefined): readonly string[] | undefined {
   const unknown = configured?.filter((one) => !Object.hasOwn(METHODS, one)) ?? []
-  if (unknown.length > 0) throw new Error(`no way of paying that could be offered: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`these ways of paying cannot be offered: ${unknown.join(', ')}`)
   return configured?.length ? configured : undefined
 }
 
-/** Those of the configured ways that can be used in a currency. */
+/** The configured ways of paying that take a currency. */
 export const methodsFor = (configured: readonly string[], currency: string): string[] =>
   configured.filter((method) => METHODS[method]?.currencies?.split(' ').includes(currency) ?? true)
 
-/** A currency in which a way can be used: the account's own, where it takes any. */
+/** A currency that a way of paying takes: the account's own, if possible. */
 export const currencyFor = (method: string, accountCurrency: string): string =>
   methodsFor([method], accountCurrency)[0] ? accountCurrency : METHODS[method]!.currencies!.split(' ')[0]!
 
 /**
- * The rails in a currency: of the ways that the account offers those that the settings list, where they list some. The device
- * wallets are ways of using a card, and offers of their own. While the offers are not known, what can be promised without them.
+ * The rails for a currency. They come from the ways of paying that the account offers and, if the settings have a list, that the
+ * settings name. A device wallet pays with a card, and the account offers it separately. While the offers are unknown, the result
+ * holds only the rails that need no confirmation by the account.
  */
 export function railsFor(
   configured: readonly string[] | undefined,
@@ -106,13 +107,13 @@ export function railsFor(
 }
 const DEVICES = ['apple_pay', 'google_pay'] as const
 
-/** What of a charge says how it was paid (`payment_method_details`). */
+/** The part of a charge that says how the buyer paid (`payment_method_details`). */
 export interface PaidWith {
   type: string
   card?: { funding?: string | null; wallet?: { type: string } | null } | null
 }
 
-/** The rail that was used, as Stripe reports it. A way it has added since is told by its name. */
+/** The rail that the buyer used, as Stripe reports it. For a way of paying that is newer than our table, its name decides. */
 export function railUsed({ type, card }: PaidWith): Rail {
   if (type === 'card' || type === 'card_present' || type === 'interac_present') {
     const wallet = card?.wallet?.type

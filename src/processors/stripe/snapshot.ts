@@ -4,7 +4,7 @@ import { fromStripe } from './amounts.ts'
 import { railUsed } from './rails.ts'
 import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'
 
-/** All that Stripe has on a payment: an intent has a charge for each try. */
+/** Everything that Stripe holds about a payment. An intent has one charge for each try. */
 export interface Papers {
   intent: PaymentIntent
   charges: readonly Charge[]
@@ -12,12 +12,12 @@ export interface Papers {
   disputes: readonly Dispute[]
 }
 
-/** Our own names in Stripe's metadata. */
+/** The names that we use in Stripe's metadata. */
 export const ORDER_ID = 'order_id'
 export const ATTEMPT_ID = 'attempt_id'
 export const REFUND_ID = 'refund_id'
 
-/** `requires_capture` is for money that is only reserved: not a thing we ask for, and nothing that was paid. */
+/** `requires_capture` means that money is reserved and not paid. We never ask for it. */
 const STATES: Record<PaymentIntent['status'], PaymentSnapshot['state']> = {
   requires_payment_method: 'open',
   requires_confirmation: 'open',
@@ -28,10 +28,10 @@ const STATES: Record<PaymentIntent['status'], PaymentSnapshot['state']> = {
   canceled: 'canceled',
 }
 
-/** What a buyer has days for: a voucher that is paid at a shop or a bank, and the bank's small deposits to be told. */
+/** Next actions that take the buyer days: paying a voucher at a shop or a bank, and reporting the bank's test deposits. */
 const TAKES_DAYS = /^(?:boleto|konbini|multibanco|oxxo)_display_details$|^verify_with_microdeposits$/
 
-/** A payment's papers in our words: pure, and the same papers in any order say the same. */
+/** Turns a payment's papers into a snapshot. It is pure, and the order of the papers makes no difference. */
 export function snapshotOf({ intent, charges, refunds, disputes }: Papers): PaymentSnapshot {
   const captured = charges.filter(isCapture).sort(byAge)
   const pending = charges
@@ -43,7 +43,7 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
     isRefunded(one) || hasFailed(one) ? [] : (one.metadata?.[REFUND_ID] ?? []),
   )
   const state = STATES[intent.status]
-  // read one after the other: between two answers the payment can have moved on
+  // the adapter reads intent and charges one after the other, and the payment can change in between
   if (state === 'captured' && captured.length === 0) throw new ProcessorUnavailable('Stripe knows of no charge yet')
   return {
     processorPaymentId: intent.id,
@@ -83,28 +83,28 @@ export function snapshotOf({ intent, charges, refunds, disputes }: Papers): Paym
   }
 }
 
-/** Money that has arrived. */
+/** Whether the charge's money has arrived. */
 export const isCapture = ({ status, captured, amount_captured }: Charge): boolean =>
   status === 'succeeded' && captured && amount_captured > 0
 
 export const capturedMoney = (charge: Charge) => fromStripe(charge.amount_captured, charge.currency)
 
-/** Only what has arrived: a refund can wait for the balance or the buyer, and can fail days later. */
+/** Whether the refund has gone out. It can wait for the balance or the buyer, and can still fail days later. */
 export const isRefunded = ({ status }: Refund): boolean => status === 'succeeded'
 
-/** The money is in the account's balance again, also where it was told as sent back before. */
+/** Whether the money is in the account's balance again. Stripe may have reported the refund as succeeded before. */
 const hasFailed = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled'
 
 /**
- * Undefined for what is no dispute: a bank's inquiry (`warning_…`) takes no money, and one that was prevented never became
- * one. A status that Stripe adds later is taken for an open one: it is told to the seller, and a later word can close it.
+ * Undefined when it is no dispute: a bank's inquiry (`warning_…`) takes no money, and a prevented dispute never began. An unknown
+ * status counts as open: the seller hears of it, and a later status can close it.
  */
 export function disputeState({ status }: Dispute): 'open' | 'won' | 'lost' | undefined {
   if (status === 'won' || status === 'lost') return status
   return status === 'prevented' || status.startsWith('warning_') ? undefined : 'open'
 }
 
-/** A dispute can be about another amount than was paid, when currencies moved. Ours is never about more than came in. */
+/** A dispute can be about another amount than the payment, because exchange rates move. We never count more than the payment. */
 function disputedMinor(dispute: Dispute, charge: Charge): number {
   const paid = capturedMoney(charge)
   const disputed = fromStripe(dispute.amount, dispute.currency)
@@ -112,8 +112,9 @@ function disputedMinor(dispute: Dispute, charge: Charge): number {
 }
 
 /**
- * What of a lost dispute did not come back to the balance, which can be of another currency. What comes back of a refund that
- * was proved can come after the end (https://docs.stripe.com/api/disputes/object, `balance_transactions`): then less is lost.
+ * The part of a lost dispute that did not come back to the balance, which can have another currency. When we prove an earlier
+ * refund, its amount can come back after the end of the dispute (https://docs.stripe.com/api/disputes/object,
+ * `balance_transactions`). Then less is lost.
  */
 function lostOf({ balance_transactions: moved }: Dispute, amountMinor: number): number | undefined {
   const [taken, back] = [-1, 1].map((sign) =>
@@ -122,7 +123,7 @@ function lostOf({ balance_transactions: moved }: Dispute, amountMinor: number): 
   return taken > 0 ? share(amountMinor, Math.max(0, taken - back), taken) : undefined
 }
 
-/** Stripe's Unix seconds. */
+/** Converts Stripe's Unix seconds to ISO 8601. */
 export const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 const byAge = (a: { created: number; id: string }, b: { created: number; id: string }): number =>

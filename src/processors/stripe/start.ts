@@ -20,26 +20,26 @@ export interface Account {
   stripe: Stripe
   live: boolean
   publishableKey: string
-  /** Undefined: those that the account's dashboard says. */
+  /** The configured ways of paying. Undefined: the account's dashboard decides. */
   methods: readonly string[] | undefined
   statementPrefix: string
-  /** A call of ours begins: its time runs from now on. */
+  /** Starts the clock of one call of ours. */
   begin: () => Deadline
 }
 
-/** A key of its own for each time that Stripe remembers a failure instead of trying again. */
+/** Suffixes of the idempotency key. The next one is used when Stripe repeats a remembered failure instead of trying again. */
 const KEYS = ['', '.2', '.3']
-/** So long Stripe remembers a key, and some more. */
+/** Stripe remembers a key for a day; this adds a margin. */
 const KEY_KEPT_MS = 30 * 3_600_000
-/** By how much two clocks may differ, and how long a first try may take. */
+/** Allows for different clocks and for a slow first try. */
 const CLOCK_SECONDS = 600
-/** Of those made later the newest are looked through: of a busy account a day's are too many for one call. */
+/** At most so many later payments are searched, newest first: a busy account makes too many in a day for one call. */
 const MOST_LATER = 500
 
 /**
- * Makes the payment of an attempt, or finds it: our attempt's id is the idempotency key and stands in the metadata. Stripe
- * remembers a key for a day (https://docs.stripe.com/api/idempotent_requests), also for an answer that was an error, and
- * refuses it for other parameters.
+ * Makes the payment of an attempt, or finds it. The attempt's id is the idempotency key, and is also in the metadata. Stripe
+ * remembers a key and its answer for a day, even if the answer is an error, and refuses the key with other parameters
+ * (https://docs.stripe.com/api/idempotent_requests).
  */
 export async function startPayment(account: Account, payment: StartPayment): Promise<StartedPayment> {
   const params = paramsOf(account, payment)
@@ -50,7 +50,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
     intent.livemode === account.live &&
     intent.metadata[ORDER_ID] === payment.orderId &&
     intent.metadata[ATTEMPT_ID] === payment.key
-  // asked for by its id: a key older than a day would make a second payment
+  // reads the payment by its id, because a key that is older than a day would make a second payment
   const { processorPaymentId: id } = payment
   if (id !== undefined) {
     const intent = await ask(shapes.paymentIntent, until, (sent) =>
@@ -78,7 +78,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
         return await create(first + suffix)
       } catch (error) {
         failure = error
-        // a payment that a failure left behind can be paid by nobody: its secret was never told
+        // the failure may have left a payment behind, but its secret never reached a buyer
         if (!(error instanceof StripeRefused && error.replayed)) break
       }
     }
@@ -94,7 +94,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
   }
 }
 
-/** Of all that can go wrong with a start: what will be refused again, and what no payment came of. */
+/** Turns a refusal into AmountNotTaken or PaymentRefused if no payment came of it and Stripe would refuse again. */
 function forGood(error: unknown): never {
   if (!(error instanceof StripeRefused)) throw error
   const { said, code, certain, message } = error
@@ -105,8 +105,8 @@ function forGood(error: unknown): never {
 }
 
 /**
- * The attempt was begun with other parameters, such as another list of ways to pay. What was made then is used if it is what
- * we want, and is closed if it is not: two open payments could both be paid. Undefined where none is left.
+ * Handles an attempt that began with other parameters, such as another list of ways of paying. It returns an earlier payment that
+ * fits, and closes the others, because a buyer could pay two open payments. Undefined when none fits.
  */
 async function closeOthers(
   { stripe }: Account,
@@ -114,15 +114,15 @@ async function closeOthers(
   until: Deadline,
   fits: (intent: PaymentIntent) => boolean,
 ): Promise<PaymentIntent | undefined> {
-  // most are made in the moment in which the attempt is; the others after an answer was lost, or the service had died
+  // most payments are made together with their attempt; a later one follows a lost answer or a crash of the service
   const madeAt = timeOfId('pay', attemptId)
   const begun = (madeAt ?? Date.now() - KEY_KEPT_MS) / 1000
   const [from, soon] = [Math.floor(begun) - CLOCK_SECONDS, Math.ceil(begun) + CLOCK_SECONDS]
   const early = await madeFor(stripe, attemptId, until, { gte: from, lte: soon })
   const found = early.length > 0 ? early : await madeFor(stripe, attemptId, until, { gt: soon }, MOST_LATER)
-  // What has the key can be a payment that Stripe's list does not show yet, or a failure that Stripe remembers for a day. After
-  // some minutes the list shows a payment of that moment. One that was made later and is missed here was told to nobody, so nobody
-  // can pay it: a payment's secret is told after its id was noted, and an attempt with an id never gets here.
+  // The key may belong to a payment that Stripe's list does not show yet, or to a failure that Stripe remembers for a day. After
+  // some minutes the list shows a payment of that moment. This search may miss a payment that was made later. No buyer can pay that
+  // one: we give out a secret only after storing the payment's id, and an attempt with an id never gets here.
   const isListed = madeAt !== undefined && begun + CLOCK_SECONDS < Date.now() / 1000
   if (found.length === 0 && !isListed) throw new ProcessorUnavailable('the payment begun before cannot be found yet')
   const open = found.filter(({ status }) => status !== 'canceled')
@@ -136,8 +136,8 @@ async function closeOthers(
 }
 
 /**
- * The payments of an attempt that were made in this time: the list is read, since Stripe's search is not there for accounts of every
- * country (https://docs.stripe.com/search) and knows nothing of the last minute.
+ * Finds the payments of an attempt that were created in this time. It reads the list, because Stripe's search is not available in
+ * every country (https://docs.stripe.com/search) and lags by a minute.
  */
 async function madeFor(
   stripe: Stripe,
@@ -161,7 +161,8 @@ async function madeFor(
 }
 
 function startedOf({ publishableKey }: Account, { id, client_secret: secret }: PaymentIntent): StartedPayment {
-  if (!secret?.startsWith(`${id}_secret_`)) throw new ProcessorUnavailable('Stripe told no secret of this payment')
+  if (!secret?.startsWith(`${id}_secret_`))
+    throw new ProcessorUnavailable('Stripe’s answer has no secret of this payment')
   return { processorPaymentId: id, clientSecret: secret, publishableKey }
 }
 
@@ -173,11 +174,11 @@ function paramsOf(account: Account, payment: StartPayment) {
   return {
     amount: priceToStripe(amountMinor, currency),
     currency: currency.toLowerCase(),
-    // what of the list is not activated, Stripe leaves out: it takes no list of what must be offered any more
+    // Stripe leaves out what is not activated, because this list only allows ways of paying and does not require them
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
     ...(!methods && payment.withoutVouchers && { excluded_payment_method_types: [...VOUCHERS] }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },
-    // Stripe refuses a whole descriptor for cards, and puts the account's prefix and "* " before the suffix
+    // for cards Stripe takes only a suffix, and puts the account's prefix and "* " before it
     statement_descriptor_suffix: suffixOfLine(payment.statementDescriptor, account.statementPrefix),
   }
 }

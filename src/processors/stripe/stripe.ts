@@ -39,8 +39,8 @@ export interface StripeOptions extends StripeSettings {
 }
 
 /**
- * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent;
- * what came of it is read from its charges, refunds and disputes. Fails with ProcessorUnavailable.
+ * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent. The
+ * adapter reads its result from its charges, refunds and disputes. Calls fail with ProcessorUnavailable.
  */
 export function stripeProcessor(options: StripeOptions): Required<Processor> {
   const { secretKey, publishableKey, webhookSecrets } = options
@@ -69,7 +69,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
           stripe.paymentIntents.cancel(checkedId(id), { cancellation_reason: 'abandoned' }, sent),
         )
       } catch (error) {
-        // paid, being paid, or closed already: which of them, the papers tell
+        // the payment is already paid, being paid or closed: the papers say which
         if (!(error instanceof StripeRefused && error.code === 'payment_intent_unexpected_state')) throw error
       }
       return read(id, until)
@@ -97,7 +97,7 @@ interface Asked {
   starting_after?: string
 }
 
-/** Reads as few of a payment's papers as can tell all: most are asked about before anybody has tried to pay. */
+/** Reads as few papers as possible: most payments are asked about before the buyer has tried to pay. */
 async function papersOf(
   stripe: Stripe,
   live: boolean,
@@ -110,14 +110,14 @@ async function papersOf(
   ).catch(unlessMissing)
   if (intent.id !== id || intent.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
   const list = listsOf(stripe, id, until)
-  // a buyer waits for this: what is surely needed is asked for at once
+  // a buyer waits for this, so the requests that are certainly needed run at the same time
   const paid = allRefunds || intent.status === 'succeeded'
   const [charges, refundsAtOnce] = await Promise.all([
     intent.latest_charge ? list.charges() : [],
     paid ? list.refunds() : undefined,
   ])
   const [refunds, disputes] = await Promise.all([
-    // one that failed is not in a charge's amount any more
+    // reads them even if the charge shows no refunded amount, because that amount leaves out failed refunds
     refundsAtOnce ?? (charges.some(isCapture) ? list.refunds() : []),
     charges.some(({ disputed }) => disputed) ? list.disputes() : [],
   ])
@@ -125,9 +125,9 @@ async function papersOf(
 }
 
 /**
- * The papers of a payment that a notification tells of as succeeded: so it stays, and the intent is not read again. What arrived,
- * its charges say; of those that sent nothing back, no refunds are read: of one that failed there is a notification of its own.
- * Undefined where it told of something else, or no charge of our account bears it out.
+ * Reads the papers of a payment that a notification reports as succeeded. That state is final, so the adapter does not read the
+ * intent again. It reads refunds only if a charge shows a refunded amount: a failed refund has a notification of its own. Undefined
+ * when the notification reports another state, or no charge of our account confirms it.
  */
 async function papersOfSuccess(
   stripe: Stripe,
@@ -152,7 +152,7 @@ async function papersOfSuccess(
   return { intent: told, charges, refunds, disputes }
 }
 
-/** All that there is of one payment. */
+/** The lists that belong to one payment. */
 function listsOf(stripe: Stripe, id: string, until: Deadline) {
   const all = async <Item extends Charge | Refund | Dispute>(
     shape: Parameters<typeof listed<Item>>[0],
@@ -176,7 +176,7 @@ function listsOf(stripe: Stripe, id: string, until: Deadline) {
   }
 }
 
-/** Makes a refund unless there is one with our key: Stripe forgets keys after a day, and one may be asked for longer than that. */
+/** Makes a refund unless one with our key exists. Stripe forgets keys after a day, and we can ask for a refund longer than that. */
 async function sendBack(
   stripe: Stripe,
   live: boolean,
@@ -199,14 +199,14 @@ async function sendBack(
   try {
     await unlessMade(key)
   } catch (error) {
-    // an earlier request had this key, of another amount or refused at its time, and has ended: what it made is listed by now
+    // an earlier request used this key, with another amount or refused at its time. It has ended, so its refund is in the list now.
     const ended = error instanceof StripeRefused && (error.keyReused || (error.replayed && error.certain))
     if (!ended) throw error
     await unlessMade(`${key}.${amountMinor}`)
   }
 }
 
-/** What Stripe calls a charge of which a bank has taken money back (https://docs.stripe.com/error-codes). */
+/** Stripe's codes for a charge from which a bank has taken money back (https://docs.stripe.com/error-codes). */
 const DISPUTED: ReadonlySet<string | undefined> = new Set(['charge_disputed', 'refund_disputed_payment'])
 
 function ifChargedBack(error: unknown): never {

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ProcessorEvent } from '../processor.ts'
 import { type Event, shapes } from './entities.ts'
 
-/** What an account should notify us of, and what is asked for after a time of silence: all that can change an order. */
+/** The types of events that can change an order. The account must send them, and the backfill reads them. */
 export const EVENT_TYPES = [
   'payment_intent.processing',
   'payment_intent.succeeded',
@@ -22,15 +22,15 @@ export const EVENT_TYPES = [
   'charge.dispute.funds_reinstated',
 ] as const
 
-/** Older or newer than this is not fresh: clocks differ by seconds, a replay by more. Each delivery is signed anew. */
+/** A fresh notification differs by no more from our clock: clocks differ by seconds, a replay by more. Stripe signs each try anew. */
 const TOLERANCE_SECONDS = 300
-/** Two secrets' signatures while one is being replaced: 160 characters. */
+/** Far above the 160 characters of two signatures, which Stripe sends while one secret replaces another. */
 const LONGEST_HEADER = 2_000
 
 /**
- * The notification, if one of the secrets signed this very body and it is fresh, in either direction
- * (https://docs.stripe.com/webhooks#verify-manually). The library's own check lets the future pass, and reads the body as
- * text first.
+ * Returns the notification if one of the secrets signed exactly this body and its time is fresh, not too old and not in the future
+ * (https://docs.stripe.com/webhooks#verify-manually). The library's own check accepts future times, and decodes the body to text
+ * first.
  */
 export function verifyEvent(
   secrets: readonly string[],
@@ -59,13 +59,13 @@ export function verifyEvent(
 }
 
 /**
- * What an event is about. It does not say how the payment stands: events come late, twice and out of order, and in the form of
- * whichever version of the API the account was set to. One of the other mode, or of another account, is about nothing of ours.
+ * Finds the payment that an event is about. The event does not count for how the payment stands: events come late, twice and out
+ * of order, in the form of the account's own API version. An event of the other mode or of another account names no payment of ours.
  */
 export function eventOf({ id, type, livemode, account, data: { object } }: Event, live: boolean): ProcessorEvent {
   const paymentId = object['object'] === 'payment_intent' ? object['id'] : object['payment_intent']
   const known = /^(?:payment_intent|charge|refund)\./.test(type)
-  // every checkout of ours makes one, and it says only what we did
+  // each of our checkouts causes one of these, and it reports only what we did ourselves
   const news = type !== 'payment_intent.created'
   const ours = livemode === live && !account && known && news && shapes.paymentId.Check(paymentId)
   return { id, type, ...(ours && { paymentId }) }
@@ -75,6 +75,6 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    return undefined // signed, but no notification: sent again it would be none either
+    return undefined // signed, but not JSON: another delivery would not help
   }
 }
