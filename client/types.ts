@@ -151,9 +151,9 @@ export interface NewProduct {
 }
 
 export interface NewRefund {
-  /** Integer minor units of the order’s currency; all that is left when it is not there. */
+  /** Integer minor units of the order’s currency. Without it, all that is left is refunded. */
   amount?: number
-  /** Your own words, for yourself: the buyer does not read them. */
+  /** A note for yourself. The buyer does not see it. */
   reason?: string
 }
 
@@ -431,9 +431,9 @@ export interface Refund {
   amount: number
   /** ISO 4217, upper case. */
   currency: string
-  /** Pending until the payment processor has done it; that can take days. */
+  /** Pending until the payment processor has made the refund, which can take days. */
   status: 'pending' | 'succeeded' | 'failed'
-  /** Whether it was asked for here, or made in the payment processor’s own dashboard. */
+  /** Whether you asked for the refund here, or made it in the payment processor’s dashboard. */
   origin: 'api' | 'dashboard'
   reason?: string
   /** ISO 8601 in UTC with milliseconds. */

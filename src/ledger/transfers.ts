@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Change, type Db, type Tx, changeTogether } from '../kit/database.ts'
 import { share } from '../kit/money.ts'
 
-/** One entry of the books: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
+/** One entry of the ledger: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
 export interface Transfer {
   kind:
     | 'sale'
@@ -20,7 +20,7 @@ export interface Transfer {
     | 'dispute_return'
     | 'held_loss'
     | 'held_loss_back'
-  /** The thing that caused it. (kind, cause) is unique: a repeat books nothing. */
+  /** The event that caused the transfer. (kind, cause) is unique, so a repeat books nothing. */
   cause: string
   orderId: string
   debit: string
@@ -30,7 +30,7 @@ export interface Transfer {
 }
 
 export const FEES = 'fees'
-/** Money on its way back to where it came from, or waiting for a person. */
+/** The suspense account: money that is on its way back to the buyer, or waits for the seller's decision. */
 export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
@@ -45,7 +45,7 @@ interface Money {
   currency: string
 }
 
-/** A sale: what the processor owes goes to the seller, and the fee from the seller to us. */
+/** Books a sale: the price goes from the processor's account to the seller, and the fee from the seller to us. */
 export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
   const { cause, orderId, currency } = sale
   const seller = sellerAccount(sale.sellerId)
@@ -63,14 +63,14 @@ export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
   ])
 }
 
-/** What went back of a sale before, by refunds and lost disputes, in minor units. */
+/** A sale, and how much of it went back before by refunds and lost disputes, in minor units. */
 interface Returned {
   saleMinor: number
   feeMinor: number
   returnedBeforeMinor: number
 }
 
-/** A refund: the amount back, and of the fee the share that belongs to it. */
+/** Books a refund: the amount goes back, and with it its share of the fee. */
 export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...refund }: Money & Returned): Transfer[] {
   const { cause, orderId, currency, amountMinor } = refund
   const seller = sellerAccount(refund.sellerId)
@@ -89,7 +89,7 @@ export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...r
   ])
 }
 
-/** A refund that was booked and failed after all: what it took comes back, and of the fee the share that went with it. */
+/** Books the failure of a booked refund: the amount comes back, and with it its share of the fee. */
 export function refundFailedTransfers({
   saleMinor,
   feeMinor,
@@ -115,15 +115,15 @@ export function refundFailedTransfers({
 }
 
 /**
- * The share of the fee that goes back with an amount. Shares are differences of one running total, so all of a sale that
- * goes back, in any number of parts and any order, returns exactly the fee taken, and never more.
+ * The share of the fee that goes back with an amount. Shares are differences of one running total. So when a whole sale goes back, in
+ * any number of parts and any order, exactly the fee goes back with it.
  */
 function feeReturned(amountMinor: number, { saleMinor, feeMinor, returnedBeforeMinor }: Returned): number {
   const upTo = (returnedMinor: number) => share(feeMinor, Math.min(returnedMinor, saleMinor), saleMinor)
   return upTo(returnedBeforeMinor + amountMinor) - upTo(returnedBeforeMinor)
 }
 
-/** Money that pays for nothing (a second capture, a wrong amount) is nobody's until it went back. */
+/** Money that pays for nothing (a second capture, a wrong amount) stays in the suspense account until it goes back. */
 export const heldTransfers = ({ processor, sellerId: _, ...money }: Money): Transfer[] => [
   { kind: 'held', ...money, debit: processorAccount(processor), credit: SUSPENSE },
 ]
@@ -135,19 +135,19 @@ export const returnFailedTransfers = ({ processor, sellerId: _, ...money }: Mone
   { kind: 'return_failed', ...money, debit: processorAccount(processor), credit: SUSPENSE },
 ]
 
-/** Disputed money is the seller's where it paid for a sale, and otherwise still held. */
+/** Disputed money of a sale is the seller's. Other disputed money is in the suspense account. */
 type Disputed = Money & { ofSale: boolean }
 const holder = ({ ofSale, sellerId }: Disputed) => (ofSale ? sellerAccount(sellerId) : SUSPENSE)
 const entry = ({ cause, orderId, amountMinor, currency }: Disputed) => ({ cause, orderId, amountMinor, currency })
 
-/** A dispute takes the amount out of reach; when won it comes back. */
+/** An open dispute takes the amount out of reach. A won dispute gives it back. */
 export const disputeHeld = (dispute: Disputed): Transfer[] => [
   { kind: 'dispute_hold', ...entry(dispute), debit: holder(dispute), credit: DISPUTED },
 ]
 export const disputeWon = (dispute: Disputed): Transfer[] => [
   { kind: 'dispute_release', ...entry(dispute), debit: DISPUTED, credit: holder(dispute) },
 ]
-/** When lost, `lostMinor` of it is gone, with its share of the fee, and the rest comes back. */
+/** A lost dispute takes `lostMinor`, with its share of the fee, and gives back the rest. */
 export function disputeLost({ lostMinor, ...dispute }: Disputed & Returned & { lostMinor: number }): Transfer[] {
   const { processor, amountMinor } = dispute
   const lost = { ...entry(dispute), amountMinor: lostMinor }
@@ -159,7 +159,7 @@ export function disputeLost({ lostMinor, ...dispute }: Disputed & Returned & { l
   ])
 }
 
-/** Of what a lost dispute took, `amountMinor` came back after all: its share of the fee is taken again. */
+/** `amountMinor` of a lost dispute came back later, so its share of the fee is taken again. */
 export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
   const { processor, amountMinor, returnedBeforeMinor } = dispute
   const without = { ...dispute, returnedBeforeMinor: returnedBeforeMinor - amountMinor }
@@ -170,7 +170,10 @@ export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
   ])
 }
 
-/** What left twice of money that was held is missing from the seller's account at the processor. Below zero it is there again. */
+/**
+ * Suspended money can leave twice, by a refund and by a lost dispute. The second time it is missing from the seller's account at the
+ * processor, so the seller bears it. A negative amount means that it came back.
+ */
 export const heldLoss = ({ sellerId, processor: _, ...loss }: Money): Transfer[] =>
   positive([
     { kind: 'held_loss', ...loss, debit: sellerAccount(sellerId), credit: SUSPENSE },
@@ -183,7 +186,7 @@ export const heldLoss = ({ sellerId, processor: _, ...loss }: Money): Transfer[]
     },
   ])
 
-/** Books the transfers; those booked before are left as they are. */
+/** Books the transfers, and leaves those that are already booked as they are. */
 export const post = (tx: Tx, transfers: readonly Transfer[]): Promise<void> => changeTogether(tx, [postings(transfers)])
 
 export function postings(transfers: readonly Transfer[]): Change {
@@ -197,7 +200,7 @@ export function postings(transfers: readonly Transfer[]): Change {
     on conflict (kind, cause) do nothing`
 }
 
-/** What an account holds in a currency: all that was credited less all that was debited, in minor units. */
+/** The balance of an account in a currency: all credits minus all debits, in minor units. */
 export async function balance(db: Db, account: string, currency: string): Promise<number> {
   const { rows } = await sql<{ minor: number }>`
     select (
@@ -207,5 +210,5 @@ export async function balance(db: Db, account: string, currency: string): Promis
   return rows[0]!.minor
 }
 
-/** A share of a small amount can be nothing, and nothing is not a transfer. */
+/** Drops transfers of zero: the share of a small amount can be zero. */
 const positive = (transfers: Transfer[]): Transfer[] => transfers.filter((transfer) => transfer.amountMinor > 0)

@@ -1,24 +1,24 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
 
-/** Something that two who should say the same say differently. Ids and amounts, and nothing of a person. */
+/** Two sources that should agree and do not. It holds ids and amounts, and no personal data. */
 export interface Difference {
   what: string
   id: string
   orderId?: string | null
   currency?: string | null
-  /** Minor units; null where there should be, or is, nothing. */
+  /** Minor units. Null: there should be nothing, or nothing was found. */
   expectedMinor?: number | null
   foundMinor?: number | null
 }
 
-/** So many of one kind are listed: whoever has more has one fault, and not a thousand. */
+/** The most differences of one kind. More than these have one common cause, so a longer list would not help. */
 export const MOST_LISTED = 1000
 
 /**
- * The books in themselves, read-only, all of them in a few statements: what the indexes say an account holds is what the table
- * holds; every entry goes between the accounts of its kind and belongs to an order; and what an order's entries sum up to is
- * what its amount, its fee, what was refunded and its state say.
+ * Checks the books against themselves. It only reads, and covers all of them in a few statements. Balances by the indexes must equal
+ * balances by the table. Every entry must go between the accounts of its kind and belong to an order. The entries of an order must
+ * add up to its amount, its fee, its refunds and its state.
  */
 export async function trialBalance(tx: Tx): Promise<Difference[]> {
   return [...(await proveAccounts(tx)), ...(await differences(tx, ODD_ENTRIES)), ...(await differences(tx, ODD_ORDERS))]
@@ -37,8 +37,8 @@ export async function differences(tx: Tx, statement: RawBuilder<unknown>): Promi
 const NEVER_NEGATIVE: ReadonlySet<string> = new Set(['fees', 'held', 'disputed'])
 
 /**
- * Held money that a bank disputes, until it has decided. It may have gone back before, and then it is held by nobody: for so long
- * there is less than nothing, by this and by no more.
+ * Suspended money in open disputes. The money may have gone back to the buyer before the dispute. Then the suspense account may be
+ * below zero, by this amount and no more, until the bank has decided.
  */
 const HELD_DISPUTED = sql`
   select h.order_id, h.currency, h.amount_minor - (
@@ -47,8 +47,8 @@ const HELD_DISPUTED = sql`
   from transfers h where h.kind = 'dispute_hold' and h.debit_account = 'held'`
 
 /**
- * A balance is never stored, it is summed up by an index. So the one way it can be another than the sum of its transfers is an
- * index that does not say what its table says: both are asked.
+ * A balance is never stored. An index sums it up. So a balance can be wrong only if an index differs from its table, and this
+ * compares the two.
  */
 async function proveAccounts(tx: Tx): Promise<Difference[]> {
   const byTable = await accountSums(tx, { indexes: false })
@@ -92,7 +92,7 @@ async function accountSums(tx: Tx, { indexes }: { indexes: boolean }): Promise<M
   return new Map(rows.map(({ account, minor }) => [account, BigInt(minor)]))
 }
 
-/** Entries of no order, between other accounts than those of their kind, or in another currency than their order's. */
+/** Entries without an order, between the wrong accounts for their kind, or in another currency than their order. */
 const ODD_ENTRIES = sql`
   select case when o.id is null then 'transfer_without_order' when not right_accounts then 'wrong_accounts' else 'wrong_currency' end,
     t.kind || ' ' || t.cause, t.order_id, t.currency, null::bigint, t.amount_minor
@@ -119,8 +119,8 @@ const ODD_ENTRIES = sql`
     or (t.currency <> o.currency and t.kind in ('sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again'))`
 
 /**
- * What an order's entries sum up to against what the order says. The fee that went back is the share of what went back of the
- * sale, by refunds and lost disputes, half to even: kit/money.ts says the same.
+ * Compares the sums of an order's entries with the order. The returned fee must be the share of the returned money (refunds and lost
+ * disputes), rounded half to even as in kit/money.ts.
  */
 const ODD_ORDERS = sql`
   with booked as (
@@ -145,10 +145,10 @@ const ODD_ORDERS = sql`
       coalesce(b.fee, 0) * least(greatest(coalesce(b.refunded, 0) + coalesce(l.minor, 0), 0), o.amount_minor)::numeric as shares
     from orders o left join booked b on b.order_id = o.id left join lost l on l.order_id = o.id
       left join held_disputed d on d.order_id = o.id
-    -- an order that nobody paid, or that cost nothing, has no entries, and that is most of them
+    -- most orders are unpaid or free, and have no entries
     where (o.paid_at is not null and o.amount_minor > 0) or b.order_id is not null)
   select v.what, s.id, s.id, s.currency, v.expected, v.found from sums s
-  -- entries of an order that cost nothing are as wrong as can be, and no reason to divide by it
+  -- a free order must have no entries; if it has some, this must report them and not divide by zero
   cross join lateral (select case when s.amount_minor = 0 then 0 else div(s.shares, s.amount_minor) + case
       when 2 * mod(s.shares, s.amount_minor) > s.amount_minor then 1
       when 2 * mod(s.shares, s.amount_minor) = s.amount_minor then mod(div(s.shares, s.amount_minor), 2)

@@ -12,15 +12,15 @@ import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavaila
 import type { Settle } from './settle/settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
-/** A notification that overtook our own commit: the next moment it will be known. */
+/** After this pause a notification that arrived before our own commit finds its payment. */
 const TOO_EARLY_RETRY_SECONDS = 2
-/** So many refused ones in so long are no accident. */
+/** This many refusals within this time are no accident. */
 const MANY_REFUSALS = 10
 const REFUSALS_MS = 10 * 60_000
 
 /**
- * Where processors notify us. The signature is checked over the raw bytes, and a 2xx is given only after the commit: whatever
- * is not answered so comes again.
+ * The routes to which processors send notifications. The signature covers the raw bytes. The answer is a 2xx only after the commit,
+ * because the processor sends every other notification again.
  */
 export async function webhookRoutes(
   parent: Server,
@@ -35,18 +35,18 @@ export async function webhookRoutes(
     processors: ReadonlyMap<string, Processor>
     settle: Settle
     log: Log
-    /** How long a notification waits for its processor: what is not answered comes again. */
+    /** How long a notification waits for the processor's answer. After that the processor has to send it again. */
     askMs?: number
   },
 ): Promise<void> {
   await parent.register(async (server: Server) => {
-    // the bytes are all that counts: whatever type they are said to be of, also one that is none
+    // only the bytes count, so any content type is accepted, even a malformed one
     server.addHook('onRequest', async ({ headers }) => void (headers['content-type'] = 'application/octet-stream'))
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 
     const refused = new Map<string, { count: number; since: number }>()
-    // a clock that is wrong, or another secret, would refuse all of them: that must be heard of, and not once for each
+    // a wrong clock or a wrong secret makes the service refuse every notification: the log says so once, not each time
     const warnOfRefusals = ({ name }: Processor) => {
       const before = refused.get(name)
       const now = performance.now()
@@ -62,7 +62,7 @@ export async function webhookRoutes(
       '/api/webhooks/:processor',
       {
         bodyLimit: BODY_LIMIT_BYTES,
-        // a processor sends a crowd of them from one address, and would send those it is refused hours later
+        // a processor sends many from one address, and repeats a refused one only hours later
         config: { unmetered: true },
         schema: {
           operationId: 'receiveNotification',
@@ -82,7 +82,7 @@ export async function webhookRoutes(
         const verified = processor.verifyEvent(body, request.headers)
         if (!verified) {
           if (looksSigned(processor, request.headers)) warnOfRefusals(processor)
-          throw new Refusal('invalid_signature', 'The notification is not genuine, or not fresh.')
+          throw new Refusal('invalid_signature', 'The signature of this notification is not valid, or it is too old.')
         }
         const { told, ...event } = verified
         const payment =
@@ -92,7 +92,7 @@ export async function webhookRoutes(
           if (payment === 'unknown_payment') warnOfStranger(processor, event)
           return { received: true }
         }
-        // one that was asked about has taken its time already
+        // a notification that had to ask the processor has waited already
         const outcome = await settle({ processor: processor.name, payment, event }, { deferrable: !event.payment })
         if (outcome === 'too_early') {
           throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
@@ -106,11 +106,11 @@ export async function webhookRoutes(
   })
 }
 
-/** Who sends anything at all must not be able to raise an alarm that names the clock and the secret. */
+/** Only requests with a signature of the right form count for the warning, so random requests cannot raise a false alarm. */
 const looksSigned = ({ signature: { header, form } }: Processor, headers: IncomingHttpHeaders): boolean =>
   form.test(String(headers[header] ?? ''))
 
-/** A notification says that something happened; what, the processor itself is asked. While it is away, the notification must come again. */
+/** Asks the processor how the payment of a notification stands. If the processor does not answer, the notification must come again. */
 async function ask(
   processor: Processor,
   paymentId: string,

@@ -4,24 +4,24 @@ import { type Db, isDatabaseOutage, genericPlanArray, retryConflicts } from '../
 import { newId } from '../../kit/ids.ts'
 import { MOST_DECLINES } from '../../processors/processor.ts'
 
-/** One try to have an order paid at one processor. */
+/** One try to pay an order at one processor. */
 export interface Attempt {
-  /** Ours, and the processor's idempotency key. */
+  /** Our id, which is also the idempotency key for the processor. */
   id: string
   processor: string
-  /** Known once the processor has answered. */
+  /** Null until the processor has answered. */
   processorPaymentId: string | null
 }
 
 export interface Attempts {
   /**
-   * The order's one live attempt, made at `processor` if there is none. Undefined when the order takes no payment any more. One
-   * that was begun elsewhere stays there, whoever comes first in the settings by now: two could both be paid.
+   * Returns the order's one live attempt, or makes one at `processor`. Undefined when the order takes no payment any more. A live
+   * attempt stays at its processor even if the settings prefer another one now, because the buyer could pay both.
    */
   liveFor(order: { orderId: string; processor: string }): Promise<Attempt | undefined>
   /**
-   * The processor answered: from now on its notifications find the order. Gives the payment that is noted, which is another
-   * one where a request at the same moment was faster and the processor has made two: nobody may pay ours then.
+   * Stores the processor's id of the payment, so that its notifications find the order. Returns the stored id. It is another one when
+   * a simultaneous request was faster and the processor has made two payments. The caller must then not give ours to the buyer.
    */
   noteStarted(started: { id: string; processorPaymentId: string }): Promise<string>
 }
@@ -30,7 +30,7 @@ type Wanted = Parameters<Attempts['liveFor']>[0]
 type Started = Parameters<Attempts['noteStarted']>[0]
 const AT_ONCE = { most: 64, atOnce: 2, isOutage: isDatabaseOutage }
 
-/** Keeps the attempts. Those that are asked for together share a statement. */
+/** Reads and writes the attempts. Requests that arrive together share a statement. */
 export function attemptKeeper(db: Db): Attempts {
   return {
     liveFor: batched((wanted: readonly Wanted[]) => retryConflicts(() => liveFor(db, wanted)), AT_ONCE),
@@ -39,8 +39,8 @@ export function attemptKeeper(db: Db): Attempts {
 }
 
 /**
- * The orders are locked while their states are read: a settlement under way would otherwise end an old attempt first and let a
- * paid order have a new one.
+ * Locks the orders while it reads their states. Otherwise a settle under way could end an old attempt first, and a paid order would
+ * get a new attempt.
  */
 async function liveFor(db: Db, wanted: readonly Wanted[]): Promise<(Attempt | undefined)[]> {
   const orders = wanted.map(({ orderId }) => orderId)
@@ -68,7 +68,7 @@ async function readLive(db: Db, orders: readonly string[]): Promise<(Attempt & {
 
 async function noteStarted(db: Db, started: readonly Started[]): Promise<string[]> {
   const ids = started.map(({ id }) => id)
-  // the ids twice, and no word of the state: any other plan than by the ids reads every payment that is open
+  // the ids stand here twice, and the state is left out, so that the plan uses the ids and does not read every open payment
   const { rows: noted } = await sql<Started>`
     update payments p set processor_payment_id = s.payment, state = 'open'
     from unnest(${ids}::text[], ${started.map(({ processorPaymentId }) => processorPaymentId)}::text[])

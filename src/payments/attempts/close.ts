@@ -4,8 +4,8 @@ import type { Syncing } from '../sync/sync.ts'
 const TRIES = { retries: 60, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
 
 /**
- * Closes payments at the processor that were declined too often, so that nobody tries one stolen card after the other on them:
- * enqueued by settle. What was captured meanwhile stays captured; the snapshot tells.
+ * Closes payments at the processor that were declined too often, so that a thief cannot try one stolen card after the other. Settle
+ * enqueues this job. Money that was captured meanwhile stays captured, and the snapshot shows it.
  */
 export async function closePayments(jobs: Jobs, { processors, settle }: Syncing): Promise<void> {
   await jobs.on<{ processor: string; processorPaymentId: string }>('close_payment', TRIES, async (closing) => {

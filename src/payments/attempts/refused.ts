@@ -5,7 +5,7 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { AmountNotTaken, type ProcessorUnavailable } from '../../processors/processor.ts'
 
-/** What is still refused so long after it was told is told again: it may be another thing by now, under the same name. */
+/** The seller hears of a lasting refusal again after this time: the same code can have another cause by then. */
 const TELL_AGAIN_DAYS = 7
 
 export interface Telling {
@@ -15,9 +15,10 @@ export interface Telling {
 }
 
 /**
- * A payment of this order cannot be started, now or at the next try. The seller gets one mail a week and the operator one line
- * in the log for each thing that is refused, however many buyers meet it. Amounts are told of each product: a stranger who chooses
- * one that is not taken hides no price of another. Never fails: the buyer's answer does not depend on it.
+ * Reports that the processor will refuse every payment of this order. For each kind of refusal the seller gets one mail a week and
+ * the operator one line in the log, however many buyers meet it. Refused amounts are reported for each product, so a stranger who
+ * chooses an impossible amount for one product hides no report about another. It never fails: the buyer's answer does not depend on
+ * it.
  */
 export async function tellRefusal(
   { db, jobs, log }: Telling,
@@ -41,13 +42,16 @@ export async function tellRefusal(
       return true
     })
     if (isNews)
-      log.error({ processor, code: name, parameter, orderId }, 'a seller cannot be paid: the processor refuses')
+      log.error(
+        { processor, code: name, parameter, orderId },
+        'a seller cannot be paid: the processor refuses the payments',
+      )
   } catch (failure) {
-    log.error({ processor, ...errorForLog(failure) }, 'a refusal of a processor could not be noted')
+    log.error({ processor, ...errorForLog(failure) }, 'a processor’s refusal could not be stored')
   }
 }
 
-/** For an alarm. */
+/** A measure for alarms. */
 export function refusalMeasures(db: Db): Measure[] {
   return [
     {

@@ -26,15 +26,16 @@ interface Starting extends Telling {
   processors: ReadonlyMap<string, Processor>
 }
 
-/** When to try again after the processor could not be reached. */
+/** The client tries again after this pause when the processor did not answer. */
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Starts the order's payment at the processor, or finds the one under way. The attempt's row is written first and its id is
- * the processor's idempotency key: asked again after a crash or a lost answer, the processor gives the same payment. One that
- * was closed there meanwhile is settled, and another takes its place, at the `preferred` processor. Undefined when the order takes
- * no payment any more, or has one that cannot be asked about: its processor was removed from the settings, or has other keys now.
- * Refuses `processor_unavailable`, `amount_not_payable`, `cannot_take_payment`: the last two for good, and the seller is told.
+ * Starts the order's payment at the processor, or finds the one under way. The attempt's row is written first, and its id is the
+ * idempotency key: after a crash or a lost answer the processor returns the same payment. If the processor has closed the payment
+ * meanwhile, it is settled, and a new one starts at the `preferred` processor. Undefined when the order takes no payment any more,
+ * or when its payment is out of reach because its processor was removed from the settings or has other keys now.
+ * Refuses `processor_unavailable`, `amount_not_payable`, `cannot_take_payment`. The last two are permanent, and the seller gets a
+ * mail.
  */
 export async function startPayment(
   parts: Starting,
@@ -78,7 +79,7 @@ export async function startPayment(
           cause: error,
         },
       )
-    // another account's, or the other mode's: it may still be paid there, so no other is begun
+    // the payment belongs to another account or mode and may still be paid there, so no second payment starts
     if (error instanceof PaymentUnknown) return undefined
     if (!(error instanceof ProcessorUnavailable)) throw error
     throw new Refusal('processor_unavailable', 'Payments cannot be started right now. Nothing was charged.', {
@@ -108,6 +109,6 @@ async function begin(
   const { processorPaymentId } = started
   const noted = await attempts.noteStarted({ id: attempt.id, processorPaymentId })
   if (noted === processorPaymentId) return started
-  // what the processor has made besides is told to nobody, so nobody pays it
+  // a faster request stored another payment: ours never reaches the buyer, so it cannot be paid
   return begin(attempts, processor, order, { ...attempt, processorPaymentId: noted })
 }

@@ -8,30 +8,30 @@ import { OURS, type Suspect } from './listed.ts'
 
 const ASKED_AT_ONCE = 4
 
-/** Money that moved, as one of the two knows it. */
+/** A movement of money, as the processor or our database knows it. */
 interface Fact {
   kind: 'capture' | 'refund' | 'dispute'
   id: string
   amountMinor: number
   currency: string
-  /** Milliseconds since 1970, where it is known. */
+  /** Milliseconds since 1970, if known. */
   at?: number | undefined
-  /** Of a dispute. */
+  /** The state of a dispute. */
   state?: string | null | undefined
 }
 
 export interface Asked {
   differences: Difference[]
-  /** Those that are described alike, or are not ours. */
+  /** Payments on which both sides agree, or which are not ours. */
   resolved: Suspect[]
-  /** Those that could not be asked about. */
+  /** Payments about which the processor gave no answer. */
   notAsked: Suspect[]
 }
 
 /**
- * A list and our rows can differ although nothing is wrong: a notification is under way, a refund was made long before it was
- * booked, a dispute is in another currency. So the payments in question are asked about one by one; what is booked meanwhile
- * gets `graceMs`; and what is still not the same is a difference.
+ * Asks the processors about single payments. A list and our rows can differ although nothing is wrong: a notification is under way,
+ * a refund was booked long after it was made, or a dispute is in another currency. So the reconciliation asks about each payment in
+ * question, waits `graceMs` for news to be booked, and reports only what still differs.
  */
 export async function askAbout(
   db: Db,
@@ -61,7 +61,7 @@ export async function askAbout(
   const resolved: Suspect[] = []
   for (const [suspect, snapshot] of told) {
     const all = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
-    // what else differs was told in the nights of its own day
+    // the reconciliation of its own days has reported all other differences
     const differences = suspect.differs ? all : all.filter(({ what }) => what === 'dispute_decided')
     if (differences.length === 0) resolved.push(suspect)
     found.push(...differences)
@@ -91,14 +91,14 @@ function differencesOf(
   for (const their of theirs) {
     const our = ours.find(({ kind, id }) => kind === their.kind && id === their.id)
     if (!our) differ('only_at_processor', their, their, undefined)
-    // a decision is for good here, whatever is opened again there; and it can come with another amount
+    // a decision is final here even if the processor opens the dispute again, and it can come with another amount
     else if (our.state === 'open' && their.state !== 'open') differ('dispute_decided', their, undefined, undefined)
     else if (our.amountMinor !== their.amountMinor || our.currency !== their.currency)
       differ('amount_differs', their, their, our)
     else if (their.kind === 'capture' && dayOf(our) !== dayOf(their)) differ('day_differs', their, their, our)
   }
   for (const our of ours) {
-    // booked since the processor was asked
+    // settle booked it after the processor had answered
     const isNews = our.at !== undefined && our.at >= askedAt
     if (!isNews && !theirs.some(({ kind, id }) => kind === our.kind && id === our.id))
       differ('only_here', our, undefined, our)
@@ -108,7 +108,7 @@ function differencesOf(
 
 function factsOf({ captures, refunds, disputes }: PaymentSnapshot): Fact[] {
   const currencyOf = (captureId: string) => captures.find(({ id }) => id === captureId)?.currency ?? ''
-  // one that failed is at its processor again
+  // the processor has the money of a failed refund again
   const isMade = (refund: object) => !('state' in refund && refund.state === 'failed')
   return [
     ...captures.map(({ id, amountMinor, currency, capturedAt }): Fact => {

@@ -3,12 +3,12 @@ import { isId } from '../../kit/ids.ts'
 import type { Db } from '../../kit/database.ts'
 import type { MoneyMovement } from '../../processors/processor.ts'
 
-// What the processors list, in tables that only this connection sees and that end with it: a database takes a million rows
-// that a process would not, and joins them.
+// Stores the processors' lists in temporary tables, which only this connection sees. The database can hold and join a million rows,
+// which would be too many for the memory of this process.
 
 const CHUNK = 1000
 
-/** Before the snapshot, which is read-only: temporary tables may be filled in it, and not made. */
+/** Makes the temporary tables. The caller does so before the read-only snapshot, which can fill them but not make them. */
 export async function makeTables(db: Db): Promise<void> {
   await sql`create temp table listed (
     processor text collate "C", kind text collate "C", id text collate "C", payment text collate "C", claims text collate "C",
@@ -19,7 +19,7 @@ export async function makeTables(db: Db): Promise<void> {
     is_known boolean)`.execute(db)
 }
 
-/** Keeps what a processor lists, as it comes. */
+/** Stores a processor's list in chunks while it arrives. */
 export async function keepListed(db: Db, processor: string, movements: AsyncIterable<MoneyMovement>): Promise<void> {
   let chunk: MoneyMovement[] = []
   const keep = async () => {
@@ -39,8 +39,8 @@ export async function keepListed(db: Db, processor: string, movements: AsyncIter
 }
 
 /**
- * What we know of money that moved, and of a dispute how it stands. A capture has the time that its processor told. Of refunds
- * and disputes only the processor knows when they were made: here they have the time when they were booked.
+ * Our own rows about money that moved, with the state of each dispute. A capture has the time that its processor reported. Only the
+ * processor knows when refunds and disputes were made, so here they have the time at which settle booked them.
  */
 export const OURS = sql`(
   select c.processor, 'capture' as kind, c.processor_capture_id as id, p.processor_payment_id as payment, c.order_id,
@@ -59,8 +59,8 @@ export const OURS = sql`(
   left join transfers t on t.cause = d.processor || ':dispute:' || d.processor_dispute_id and t.kind = 'dispute_hold')`
 
 /**
- * Puts what is listed beside what is ours in [from, to). Payments of nobody here are left out where the list itself says that
- * they claim no order of ours, be it with another movement of the same payment: an account may serve others too.
+ * Joins the lists with our rows in [from, to). It leaves out unknown payments if the list, in this or another movement of the same
+ * payment, says that they name no order of ours: the account may also serve other shops.
  */
 export async function compare(db: Db, processors: readonly string[], from: Date, to: Date): Promise<void> {
   await sql`
@@ -86,17 +86,17 @@ export interface Suspect {
   payment: string
   orderId: string | null
   isKnown: boolean
-  /** The lists say otherwise. If not, it has a dispute that is open here, and that alone is asked about. */
+  /** The lists and our rows differ. If false, the payment has a dispute that is open here, and only that is in question. */
   differs: boolean
 }
 
 /**
- * The payments of which the lists and we say different things: ours before those of which nobody knows whose they are, and the
- * newest first. `more` are ours that are too many. Of the others only as many are compared: what is ours and was forgotten here
- * is found in the night after it was made.
+ * Returns the payments on which the lists and our rows differ: first those of our orders, then unknown ones, each newest first.
+ * `more` counts the payments of our orders beyond `most`. Unknown payments beyond it are dropped: a payment of ours that is missing
+ * here shows in the first night after it was made.
  *
- * Between the two, and as long as there is room, come our open disputes of the `asked` processors, the oldest first: no list says
- * that a bank has decided. Of those of the last day the notification may still be on its way.
+ * Between the two groups, as far as `most` allows, come our open disputes at the `asked` processors, oldest first, because no list
+ * shows that a bank has decided. Disputes of the last day are left out: their notification may still be on its way.
  */
 export async function suspects(
   db: Db,
@@ -124,7 +124,7 @@ export async function suspects(
   return { list: rows, more: Math.max(0, (rows[0]?.ours ?? 0) - rows.length) }
 }
 
-/** Of one day and currency: how many and how much, at the processor and here. */
+/** Counts and sums of one day, processor, currency and kind, at the processor and here. */
 export interface Day {
   day: string
   processor: string
@@ -136,7 +136,7 @@ export interface Day {
   ourMinor: number
 }
 
-/** `resolved`: payments that the processor itself, when it was asked, described as we do. */
+/** Sums up each day. `resolved` are payments that the processor, when we asked, described as we do. */
 export async function days(db: Db, resolved: readonly Suspect[]): Promise<Day[]> {
   const { rows } = await sql<Day>`
     with agreed as (

@@ -9,16 +9,16 @@ import type { Processor } from '../../processors/processor.ts'
 import { reconcileBooks } from './reconcile.ts'
 
 /**
- * So many days are looked at each night, and not the last one alone: money has the day on which its payment was begun, and a
- * bank may take two weeks to say yes. It then appears in a day that was reconciled before.
+ * Each night covers this many days. Money counts for the day on which its payment began, and a bank may take two weeks to pay. So
+ * money can appear in a day that an earlier night has already reconciled.
  */
 export const NIGHTLY_DAYS = 15
-/** When little is paid, and no other job of the clock runs. */
+/** At this time there are few payments, and no other scheduled job runs. */
 const AT = '17 3 * * *'
 const DAY_MS = 86_400_000
-/** After so long a time without a reconciliation as a list of its days can still be read in a night. */
+/** The most days whose lists can be read in one night, after a long time without a reconciliation. */
 const MOST_DAYS = 90
-/** Of many differences these many are logged each. */
+/** The log shows at most this many differences one by one. */
 const MOST_LOGGED = 100
 
 /** The beginning of the day (UTC) `days` days before a moment. */
@@ -26,8 +26,8 @@ export const daysBefore = (moment: Date, days: number): Date =>
   new Date((Math.floor(moment.getTime() / DAY_MS) - days) * DAY_MS)
 
 /**
- * The days of a night's reconciliation. They end with the last midnight: of what happened in the hours since, the notification may still
- * be on its way, or come again. Nights without a reconciliation, in which nothing ran or not all could be asked, are made up for.
+ * The days that a night's reconciliation covers. They end with the last midnight, because notifications about the hours since may
+ * still be on their way. After nights without a complete reconciliation the span is longer, to make up for them.
  */
 export function nightlySpan(now: Date, latestProof: Date | undefined): { from: Date; to: Date; days: number } {
   const to = daysBefore(now, 0)
@@ -36,7 +36,7 @@ export function nightlySpan(now: Date, latestProof: Date | undefined): { from: D
   return { from: daysBefore(to, days), to, days }
 }
 
-/** Each night the reconciliation, once over all instances. Tried again where a processor could not be asked. */
+/** Runs the reconciliation each night, once over all instances. It tries again when a processor did not answer. */
 export async function registerReconciliation(
   jobs: Jobs,
   {
@@ -76,7 +76,7 @@ export async function registerReconciliation(
   )
 }
 
-/** For an alarm: how many differences there were, when all could be asked for the last time, and whose payments are refused. */
+/** Measures for alarms: the differences, the time of the last complete reconciliation, and the sellers with refused payments. */
 export function reconciliationMeasures(db: Db): Measure[] {
   return [
     {

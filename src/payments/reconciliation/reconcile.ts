@@ -7,11 +7,11 @@ import { askAbout } from './ask.ts'
 import { type Day, compare, days, keepListed, makeTables, suspects } from './listed.ts'
 import { proveRows } from './rows.ts'
 
-/** Payments asked about one by one: with more than these in question, something else is wrong. */
+/** The most payments to ask about one by one. If more are in question, the fault lies elsewhere. */
 const MOST_SUSPECTS = 1000
-/** How long what is under way may take to be booked, before it is called missing. */
+/** News that is under way gets this long to be booked before it counts as missing. */
 const GRACE_MS = 10_000
-/** Sorting and joining in memory: the default would go through files. */
+/** Enough to sort and join in memory. The default would write temporary files. */
 const WORK_MEMORY = '64MB'
 
 export interface Reconciliation {
@@ -19,15 +19,14 @@ export interface Reconciliation {
   to: Date
   days: Day[]
   differences: Difference[]
-  /** What could not be reconciled, and why. */
+  /** Each part that could not be reconciled, with the reason. */
   notAsked: string[]
 }
 
 /**
- * Proves that the books agree with themselves, with what we know of the orders, and with the money that moved at the
- * processors in [from, to), and of disputes that are open here, whatever their day, that they still are. Writes nothing. The
- * books are read in one snapshot and all of them; the processors are asked for lists, and about single payments where those
- * differ.
+ * Checks that the books agree with themselves, with the orders, and with the money that moved at the processors in [from, to). It
+ * also checks that disputes that are open here are still open at the processor, whatever their day. It writes nothing. It reads all
+ * of the books in one snapshot, reads the processors' lists, and asks about single payments that differ.
  */
 export async function reconcileBooks({
   database,

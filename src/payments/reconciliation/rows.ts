@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Tx } from '../../kit/database.ts'
 import { type Difference, differences } from '../../ledger/trial-balance.ts'
 
-/** What this slice knows of money that moved, against the books: each capture, refund and dispute with its entry, and the other way. */
+/** Checks the rows of this slice against the ledger: each capture, refund and dispute has its entry, and each entry its row. */
 export async function proveRows(tx: Tx): Promise<Difference[]> {
   return [
     ...(await differences(tx, ODD_ROWS)),
@@ -12,7 +12,7 @@ export async function proveRows(tx: Tx): Promise<Difference[]> {
 }
 
 const ODD_ROWS = sql`
-  -- what came back of lost disputes: each part has its dispute's cause and what was lost since then
+  -- money that came back of lost disputes: the cause of each part is its dispute's cause and the amount that was still lost
   with returned as (
     select substring(cause from '^(.*):') as cause, sum(amount_minor) as minor from transfers where kind = 'dispute_return' group by 1),
   known as (
@@ -32,7 +32,7 @@ const ODD_ROWS = sql`
     cross join lateral (values
       ('dispute_hold', d.amount_minor), ('dispute_loss', l.lost), ('dispute_release', d.amount_minor - l.lost)) as s(kind, minor)
     where s.minor > 0),
-  -- a refund that failed after it was booked was taken back by an entry of its own
+  -- a separate entry takes back a refund that failed after it was booked
   undone as (select cause from transfers where kind in ('refund_failed', 'return_failed')),
   booked as (
     select kind, cause, order_id, amount_minor, currency from transfers
@@ -45,7 +45,7 @@ const ODD_ROWS = sql`
   where b.cause is null or k.cause is null
     or (k.order_id, k.amount_minor, k.currency) is distinct from (b.order_id, b.amount_minor, b.currency)`
 
-/** Paid orders are those with a captured payment of their own, and no others; but what cost nothing has none. */
+/** An order is paid exactly if a payment of its own is captured. Only free orders have no payment. */
 const ODD_SALES = sql`
   select case when c.order_id is null then 'paid_without_capture' when o.paid_at is null then 'captured_and_not_paid'
       else 'captured_by_another_payment' end,
@@ -56,7 +56,7 @@ const ODD_SALES = sql`
   where (o.paid_at is not null and o.amount_minor > 0) <> (c.order_id is not null)
     or p.state <> 'captured' or p.order_id <> o.id or p.processor <> c.processor`
 
-/** A code was used as often as there are orders that hold a use: all but those that have expired. */
+/** The uses of a discount code are the orders that hold it: all except expired ones. */
 const ODD_DISCOUNTS = sql`
   with held as (
     select discount_id, count(*) filter (where holds_discount) as uses,

@@ -14,13 +14,16 @@ import {
   RefundTaken,
 } from '../../processors/processor.ts'
 
-/** Growing pauses, over two weeks: longer than any outage of a processor. */
+/** The pauses grow, and the tries last over two weeks, longer than any outage of a processor. */
 const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
-/** After this a refund that its processor refuses has failed, and of one without a clear answer its seller is told. The tries last longer. */
+/**
+ * After this time a refund that its processor refuses has failed, and the seller gets a mail about one without a clear answer. The
+ * tries last longer.
+ */
 const GIVE_UP_DAYS = 10
-/** A try is over by then, and nothing that it sent is on its way any more. */
+/** By then a try has ended, and none of its requests is under way any more. */
 const TRY_SECONDS = 60
-/** Longer than the pauses between tries: what nobody has asked about for so long has no job. */
+/** Longer than the pauses between tries: a refund without a try for so long has lost its job. */
 const UNASKED_HOURS = 3
 
 interface Wanted {
@@ -32,22 +35,22 @@ interface Wanted {
   captureId: string
   currency: string
   amountMinor: number
-  /** Of the capture, what no refund that was made has taken. */
+  /** The amount of the capture that succeeded refunds have not taken. */
   leftMinor: number
-  /** Of the capture, what banks have taken back. */
+  /** The amount of the capture that banks have taken back. */
   lostMinor: number
-  /** A bank is deciding about it. */
+  /** A dispute about the capture is open. */
   disputed: boolean
-  /** The processor has it: only its own word ends it. */
+  /** The processor has accepted the refund, and only the processor can end it. */
   taken: boolean
-  /** The processor may have it. */
+  /** We have asked at least once, so the processor may have the refund. */
   asked: boolean
   overdue: boolean
 }
 
 /**
- * Makes the refunds that a seller has asked for, and sends back what was captured beside a sale. A refund's id is the
- * processor's idempotency key, so a repeat sends nothing twice; it is repeated until the processor has done it or it has failed.
+ * Registers the job that makes the refunds of sellers and sends back duplicate captures. A refund's id is the idempotency key for
+ * the processor, so a repeat sends nothing twice. The job repeats until the refund has succeeded or failed.
  */
 export async function registerRefundJobs(jobs: Jobs, syncing: Syncing): Promise<void> {
   await jobs.on<{ refundId: string }>('refund', TRIES, ({ refundId }) => makeRefund(syncing, jobs, refundId))
@@ -60,7 +63,7 @@ async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, 
   if (!processor) {
     const message = `the processor ${refund.processor} is not configured any more`
     if (!refund.overdue) throw new Error(message)
-    // what it may have is asked about again once it is back
+    // the processor may have the refund: `resumeRefunds` asks again when it is configured again
     if (refund.asked) {
       await tellUnconfirmed(db, jobs, refundId)
       return log.warn({ refundId }, message)
@@ -72,7 +75,7 @@ async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, 
   let failure: unknown
   const payment = await send(db, processor, refund).catch((error: unknown) => {
     failure = error
-    // a refusal can mean that it is done, or that somebody was faster: how the payment stands tells
+    // a refusal can mean that the refund exists already: the payment shows it
     return processor.fetchPayment(refund.processorPaymentId).catch(() => undefined)
   })
   if (failure instanceof RefundTaken || payment?.refundKeysUnderWay?.includes(refundId)) await noteTaken(db, refundId)
@@ -80,10 +83,11 @@ async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, 
 
   const now = await findWanted(db, refundId)
   if (!now) return
-  // what is called failed is asked for anew: where its answer was lost, or another try may be under way, it could go out twice
+  // a seller asks again after a failed refund. So this must not call it failed when its answer was lost or another try may be under
+  // way: the money could go out twice.
   const isClear = payment && (now.taken || !failure || (failure instanceof ProcessorUnavailable && failure.answered))
   if (now.overdue && !isClear) await tellUnconfirmed(db, jobs, refundId)
-  // taken, and not finished: asking again, from now on each day, is how we hear of its end when nobody tells us
+  // the processor has accepted it and not finished: from now on `resumeRefunds` asks each day, in case no notification comes
   if (now.taken && now.overdue) return
   if (isClear && !now.taken && !ours.besideAnother) {
     const why = failure instanceof AmountNotTaken ? 'amount' : (whyImpossible(now) ?? whyRefused(now, failure))
@@ -92,7 +96,7 @@ async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, 
   throw failure ?? new TryLater('the processor has not finished this refund')
 }
 
-/** Asks once more about all that should long have ended: also those whose job is gone, since we were down for weeks. */
+/** Enqueues all refunds that should have ended long ago, also those that lost their job during weeks of downtime. */
 export async function resumeRefunds(db: Db, jobs: Jobs): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<{ refundId: string }>`
@@ -128,13 +132,13 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
 }
 
 interface Try {
-  /** Which one it is: a later one has a later time. */
+  /** Identifies the try: a later try has a later time. */
   askedAt: string
-  /** Another may still be under way, and its request at the processor. */
+  /** Another try may still be under way, with its request at the processor. */
   besideAnother: boolean
 }
 
-/** Undefined for a refund that has ended: whoever gives one up, and whoever begins to ask for it, come one after the other here. */
+/** Notes the begin of a try. Undefined when the refund has ended. The row lock orders it against a try that gives the refund up. */
 async function beginTry(db: Db, refundId: string): Promise<Try | undefined> {
   const { rows } = await sql<Try>`
     update refunds r set asked_at = clock_timestamp()
@@ -150,7 +154,7 @@ async function beginTry(db: Db, refundId: string): Promise<Try | undefined> {
 async function send(db: Db, processor: Processor, refund: Wanted): Promise<PaymentSnapshot> {
   const { id: key, processorPaymentId, captureId, reason, amountMinor, leftMinor } = refund
   if (whyImpossible(refund)) return processor.fetchPayment(processorPaymentId)
-  // of what came twice, whatever is left goes back; a seller has named an amount, and gets that one or none
+  // of a duplicate capture everything that is left goes back; a seller's refund has exactly the seller's amount
   const least = reason === 'duplicate' ? Math.min(amountMinor, leftMinor) : amountMinor
   const payment = await processor.refund({ key, processorPaymentId, captureId, amountMinor: least })
   const ended = payment.refunds.some((one) => one.key === key)
@@ -161,7 +165,7 @@ async function send(db: Db, processor: Processor, refund: Wanted): Promise<Payme
 const noteTaken = (db: Db, refundId: string) =>
   sql`update refunds set taken_at = now() where id = ${refundId} and taken_at is null`.execute(db)
 
-/** A disputed payment is not refunded: the bank would give the money back once more. What a bank has left of a sale can be. */
+/** A refund of a disputed payment is impossible: the bank would pay the buyer a second time. What a bank has left can be refunded. */
 function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, taken }: Wanted): MailNews['why'] {
   if (taken) return undefined
   if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
@@ -170,14 +174,13 @@ function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, ta
   return isLost ? 'charged_back' : undefined
 }
 
-/** Some processors refund nothing of a payment once a bank has taken a part of it. Any other "no" may be a "yes" at a later try. */
+/** Some processors refund nothing more once a bank has taken a part of the payment. Other refusals may pass at a later try. */
 const whyRefused = ({ lostMinor }: Wanted, failure: unknown): MailNews['why'] =>
   lostMinor > 0 && failure instanceof ChargedBack ? 'charged_back' : undefined
 
 /**
- * The end of a refund that was not made, unless another try has begun since `askedAt`, or since none had. Should the processor
- * say later that it was, by our key, it is booked all the same. The order is locked, so this and what settle hears of it at the
- * same moment come one after the other.
+ * Ends a refund as failed, unless a try has begun after the one of `askedAt` (null: after none). If the processor later reports a
+ * refund with our key, settle books it all the same. The order is locked, so this and a simultaneous settle run one after the other.
  */
 async function giveUp(
   db: Db,
@@ -197,18 +200,18 @@ async function giveUp(
         and c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
       returning r.order_id as "orderId", r.reason, r.amount_minor as "amountMinor", c.currency`.execute(tx)
     const given = rows[0]
-    if (!given) throw new TryLater('this refund is being asked for once more')
-    log.warn({ refundId, why }, 'a refund was given up')
+    if (!given) throw new TryLater('another try for this refund has begun')
+    log.warn({ refundId, why }, 'the service gave up a refund')
     const { orderId, reason, amountMinor, currency } = given
     if (reason === 'seller') await noteEvents(tx, [{ orderId, what: 'refund_failed' }])
-    // what came twice and was sent back by hand is where it belongs
+    // the seller has already sent the duplicate back by hand
     if (reason === 'duplicate' && why === 'refunded_already') return
     const kind = reason === 'seller' ? 'seller_refund_failed' : 'seller_return_failed'
     await jobs.add(tx, 'mail', [{ data: { kind, orderId, amountMinor, currency, why } }])
   })
 }
 
-/** It is not called failed, and may stay so for ever: its seller can look where we cannot. Told once. */
+/** Mails the seller once about a refund without a clear answer. The seller can look in the processor's dashboard, and we cannot. */
 async function tellUnconfirmed(db: Db, jobs: Jobs, refundId: string): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql<Pick<Wanted, 'orderId' | 'amountMinor' | 'currency'>>`

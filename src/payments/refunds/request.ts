@@ -11,13 +11,13 @@ import { type State, isDelivered } from '../../orders/states.ts'
 
 export interface WantedRefund {
   orderId: string
-  /** Whose order it must be. */
+  /** The seller who must own the order. */
   sellerId: string
-  /** All that is left, where it is not said. */
+  /** Undefined: all that is left. */
   amountMinor?: number | undefined
   /** The seller's own words. */
   note?: string | undefined
-  /** The client's own name for this request: the same one never makes two refunds. */
+  /** The client's key for this request. The same key never makes two refunds. */
   idempotencyKey?: string | undefined
 }
 
@@ -40,21 +40,20 @@ interface Refundable {
   leftMinor: number
 }
 
-/** What a seller is told of an order from which nothing can go back. */
+/** The texts for orders that cannot be refunded. */
 const WHY_NOT: Partial<Record<State, string>> = {
-  // and no capture
+  // a paid order without a capture
   paid: 'This order cost nothing, so nothing can go back.',
-  refunded: 'All of this order was refunded already.',
+  refunded: 'This order is already refunded in full.',
   disputed: 'The buyer’s bank is deciding about this payment: a refund could pay the buyer twice.',
-  charged_back: 'The buyer’s bank has taken the money back already.',
-  needs_review: 'Another amount was paid than was asked for: send it back in your payment processor’s dashboard.',
+  charged_back: 'The buyer’s bank has already taken the money back.',
+  needs_review: 'The buyer paid another amount than the price. Send it back in your payment processor’s dashboard.',
 }
 
 /**
- * Notes that a seller wants money to go back, and promises that the processor will be asked. The order is locked while what is
- * left of its sale is counted, so refunds that are asked for at the same moment never add up to more. With an idempotency key
- * the same request gives the same refund. Refuses `order_not_found`, `order_not_refundable`, `refund_too_large`,
- * `idempotency_key_reused`.
+ * Stores a seller's request for a refund, and enqueues the job that asks the processor. The order is locked while the rest of its
+ * sale is counted, so simultaneous refunds never exceed it. With an idempotency key the same request gives the same refund. Refuses
+ * `order_not_found`, `order_not_refundable`, `refund_too_large`, `idempotency_key_reused`.
  */
 export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): Promise<RefundRow> {
   const { orderId, sellerId, amountMinor, note, idempotencyKey } = wanted
@@ -78,7 +77,7 @@ export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): P
       returning id, order_id as "orderId", amount_minor as "amountMinor", ${order.currency} as currency, state, reason, note,
         created_at as "createdAt"`.execute(tx)
     const refund = rows[0]
-    // of the requests for this order we are the only one at work, so it was one for another order
+    // the lock lets only one request for this order run, so the key belongs to a request for another order
     if (!refund) throw new Refusal('idempotency_key_reused', KEY_REUSED)
     await noteEvents(tx, [{ orderId, what: 'refund_requested' }])
     await jobs.add(tx, 'refund', [{ data: { refundId: refund.id } }])
@@ -86,14 +85,14 @@ export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): P
   })
 }
 
-/** A list nobody has reason to make longer. */
+/** Far more refunds than one order needs. */
 const MOST_LISTED = 1000
 
-/** The refunds of a seller's order, newest first, those of the processor's dashboard too. Refuses `order_not_found`. */
+/** The refunds of a seller's order, newest first, with those from the processor's dashboard. Refuses `order_not_found`. */
 export async function listRefunds(db: Db, orderId: string, sellerId: string): Promise<RefundRow[]> {
   const { rows: orders } = await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId}`.execute(db)
   if (orders.length === 0) throw new Refusal('order_not_found', NOT_YOURS)
-  // what was captured beside the sale and went back is no part of the order's price
+  // refunds of duplicate or mismatched captures are not part of the order's price
   const { rows } = await sql<RefundRow>`
     select r.id, r.order_id as "orderId", r.amount_minor as "amountMinor", c.currency, r.state, r.reason, r.note,
       r.created_at as "createdAt"
@@ -108,7 +107,7 @@ const KEY_REUSED = 'This Idempotency-Key belongs to another request.'
 
 async function lockRefundable(tx: Tx, orderId: string, sellerId: string): Promise<Refundable> {
   await sql`select 1 from orders where id = ${orderId} and seller_id = ${sellerId} for update`.execute(tx)
-  // read after the lock was had: what another request has just committed is in this statement's view
+  // a statement of its own, after the lock: it sees what another request has just committed
   const { rows } = await sql<Refundable>`
     select o.state, o.currency, c.processor, c.processor_capture_id as "captureId",
       (coalesce(c.amount_minor, 0) - ${chargedBackMinor} - (select coalesce(sum(r.amount_minor), 0) from refunds r
@@ -134,7 +133,7 @@ function sameRequest<Row extends { requestHash: Buffer }>(earlier: Row, requestH
 }
 
 function whatIsLeft({ leftMinor, currency }: Refundable): string {
-  if (leftMinor <= 0) return 'Nothing is left to refund: all of it went back, or is on its way.'
+  if (leftMinor <= 0) return 'Nothing is left to refund: the buyer has all of it back, or it is on its way.'
   return `${formatMoney(leftMinor, currency)} (${leftMinor} in minor units) is left to refund.`
 }
 

@@ -15,16 +15,16 @@ export const NewRefund = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 999_999_999_999,
-      description: 'Integer minor units of the order’s currency; all that is left when it is not there.',
+      description: 'Integer minor units of the order’s currency. Without it, all that is left is refunded.',
     }),
   ),
   reason: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 500,
-      // PostgreSQL holds no NUL
+      // PostgreSQL cannot store NUL
       pattern: '^[^\\u0000]*$',
-      description: 'Your own words, for yourself: the buyer does not read them.',
+      description: 'A note for yourself. The buyer does not see it.',
     }),
   ),
 })
@@ -34,7 +34,7 @@ const RefundHeaders = Type.Object({
       minLength: 16,
       maxLength: 255,
       pattern: '^[\\x21-\\x7e]+$',
-      description: 'The same key and body give the same refund, for good.',
+      description: 'The same key and body always give the same refund.',
     }),
   ),
 })
@@ -45,10 +45,10 @@ export const Refund = Type.Object({
   amount: Amount,
   currency: Currency,
   status: Type.Enum(['pending', 'succeeded', 'failed'], {
-    description: 'Pending until the payment processor has done it; that can take days.',
+    description: 'Pending until the payment processor has made the refund, which can take days.',
   }),
   origin: Type.Enum(['api', 'dashboard'], {
-    description: 'Whether it was asked for here, or made in the payment processor’s own dashboard.',
+    description: 'Whether you asked for the refund here, or made it in the payment processor’s dashboard.',
   }),
   reason: Type.Optional(Type.String()),
   createdAt: Time,
@@ -66,7 +66,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         operationId: 'refundOrder',
         summary: 'Refund an order, all of it or a part',
         description:
-          'The files end with the request when all of the money goes back. More than is left is 409 `refund_too_large`, and nobody is asked; an order that is not paid, or is disputed, is 409 `order_not_refundable`.',
+          'When all of the money goes back, the buyer loses the files with this request. More than is left is 409 `refund_too_large`, and the processor is not asked. An order that is not paid, or is disputed, is 409 `order_not_refundable`.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,
@@ -98,7 +98,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
       schema: {
         operationId: 'listRefunds',
         summary: 'The refunds of an order',
-        description: 'The newest first. The amounts of those that succeeded are the order’s refunded amount.',
+        description: 'Newest first. The succeeded ones add up to the order’s refunded amount.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,

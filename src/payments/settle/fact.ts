@@ -1,6 +1,6 @@
 import type { PaymentSnapshot, ProcessorEvent } from '../../processors/processor.ts'
 
-/** What a processor said, and how we heard it: in a notification, or because we asked. */
+/** A processor's snapshot of a payment. `event` is the notification that brought it; without one, we asked. */
 export interface Fact {
   processor: string
   payment: PaymentSnapshot
@@ -8,7 +8,7 @@ export interface Fact {
 }
 
 /**
- * `applied`: what was new in it is booked. `repeat`: nothing was new. `unknown_payment`: not a payment of ours: no effect.
- * `too_early`: it names an order of ours whose payment we have not stored yet: it must come again.
+ * `applied`: the fact had news, and settle wrote them. `repeat`: nothing was new. `unknown_payment`: the payment is not ours, and
+ * nothing happens. `too_early`: the fact names an order of ours whose payment we have not stored yet, so it must come again.
  */
 export type Outcome = 'applied' | 'repeat' | 'unknown_payment' | 'too_early'

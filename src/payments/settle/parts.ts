@@ -3,8 +3,8 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import { moveOrders, noteEvents } from '../../orders/move.ts'
 
 /**
- * Gives files back that a lost dispute over a part of the price took. Only versions before 040_parts_charged_back.sql leave an
- * order so: one can run beside the new schema for as long as an upgrade takes, instance after instance.
+ * Gives files back to buyers who lost them through a lost dispute over a part of the price. Only versions before
+ * 040_parts_charged_back.sql leave an order like that. Such a version can run beside the new schema during a rolling upgrade.
  */
 export function repairParts(db: Db): Promise<void> {
   return inTransaction(db, async (tx) => {

@@ -4,14 +4,14 @@ import type { CapturePurpose, Effects } from './payment-record.ts'
 import type { Capture, DisputeFact, PaymentSnapshot } from '../../processors/processor.ts'
 import type { Fact, Outcome } from './fact.ts'
 
-// The tables of this slice, written a list at a time. What is there already stays as it is: a repeat writes nothing.
+// Writes the tables of this slice, a list at a time. Existing rows stay as they are, so a repeat writes nothing.
 
 /** `field` of every item, as one array parameter. */
 const column = <Item, K extends keyof Item>(items: readonly Item[], field: K): (Item[K] | null)[] =>
   items.map((item) => item[field] ?? null)
 
 export function newEvents(facts: readonly Fact[], outcomes: readonly Outcome[]): Change {
-  // sorted, so that two rounds with the same events never wait for each other; too early ones must look new when they return
+  // sorted, so that two rounds with the same events never wait for each other; those that came too early must look new next time
   const events = facts
     .map(({ processor, payment, event }, at) => ({
       processor,
@@ -34,7 +34,7 @@ export function newEvents(facts: readonly Fact[], outcomes: readonly Outcome[]):
 export function changedPayments(
   payments: readonly { paymentId: string; state: PaymentSnapshot['state']; declines: number }[],
 ): Change {
-  // of several changes of one payment the last one holds
+  // if a payment changes several times, the last change holds
   const last = [...new Map(payments.map((one) => [one.paymentId, one])).values()]
   if (last.length === 0) return undefined
   return sql`
@@ -55,7 +55,7 @@ export function newCaptures(
       ${column(captures, 'currency')}::text[], ${column(captures, 'rail')}::text[], ${column(captures, 'capturedAt')}::timestamptz[])`
 }
 
-/** Refunds that we shall ask for. */
+/** Writes the refunds that the job `refund` will ask the processor for. */
 export async function writeReturns(
   tx: Tx,
   returns: readonly { id: string; processor: string; orderId: string; captureId: string; amountMinor: number }[],
@@ -70,12 +70,12 @@ export async function writeReturns(
   )
 }
 
-/** Refunds that were made or have failed: ours by our id, and those that were made in the processor's own dashboard. */
+/** Writes refunds that succeeded or failed: ours, which are found by our id, and those from the processor's dashboard. */
 export async function writeRefunds(
   tx: Tx,
   refunds: readonly (Effects['refunds'][number] & { newId: string; processor: string; orderId: string })[],
 ): Promise<void> {
-  // one after the other, as they were decided: there are few, and two can be about one row
+  // one after the other, in the order of the decisions: there are few, and two can change the same row
   for (const { id, processor, captureId, orderId, amountMinor, row = null, newId, state = 'succeeded' } of refunds) {
     const { rows } = await sql`
       update refunds set state = ${state}, processor_refund_id = ${id}, amount_minor = ${amountMinor}

@@ -4,7 +4,7 @@ import type { ProcessorEvent } from '../../processors/processor.ts'
 
 export type RecordedAs = 'ignored' | 'unknown_payment' | 'repeat'
 
-/** Keeps notifications that change nothing: those that come again are known by it. */
+/** Stores notifications that change nothing, so that the service recognises them when they come again. */
 export async function recordWithoutEffect(
   db: Db,
   processor: string,
@@ -12,7 +12,7 @@ export async function recordWithoutEffect(
   outcome: RecordedAs,
 ): Promise<void> {
   if (events.length === 0) return
-  // sorted, so that two who note the same never wait for each other
+  // sorted, so that two transactions with the same events never wait for each other
   const sorted = events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   await sql`
     insert into processor_events (processor, event_id, type, outcome)
@@ -21,7 +21,7 @@ export async function recordWithoutEffect(
     on conflict (processor, event_id) do nothing`.execute(db)
 }
 
-/** Those of the notifications that nobody has settled or noted yet, in their order. */
+/** Returns the notifications that are neither settled nor stored yet, in their order. */
 export async function unseenEvents(
   db: Db,
   processor: string,

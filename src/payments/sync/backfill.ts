@@ -8,28 +8,27 @@ import { type RecordedAs, unseenEvents, recordWithoutEffect } from '../settle/un
 import { PaymentUnknown, type Processor, type ProcessorEvent } from '../../processors/processor.ts'
 import type { Outcome } from '../settle/fact.ts'
 
-/** How often a list is walked. What a notification tells in time is only skipped there. */
+/** The pause between two backfills. Each skips the events that a notification has already brought. */
 const PAUSE_SECONDS = 3600
-/** When it is walked again after an outage or a crash. Longer than a walk. */
+/** The pause after an outage or a crash. It is longer than a backfill takes. */
 const TRY_AGAIN_SECONDS = 300
-/** Lists lag, and clocks differ: what happened so long before the cursor is looked at again. */
+/** Each backfill begins this long before the cursor, because lists lag and clocks differ. */
 const OVERLAP_SECONDS = 900
-/** How long one walk settles, from its first page on. The job that walks is started each minute, and lost after five. */
+/** A backfill stops this long after its first page. The job starts each minute and counts as lost after five minutes. */
 const SETTLING_MS = 180_000
 const PAGE = 100
-/** Payments asked about side by side. */
+/** Requests about payments that run at the same time. */
 const ASKED_AT_ONCE = 4
 const DAY_MS = 86_400_000
-/** So many payments in a row that cannot be settled are taken for an outage. */
+/** This many failed payments in a row count as an outage. */
 const FAILURES = 5
 
 type Backfilling = Syncing & { jobs: Jobs }
 
 /**
- * Walks the processors' own lists of what happened, from where everything was seen to now, and settles what no notification
- * has told: so a shop that was down for a day, or whose backup was restored, catches up. What it has settled stays settled;
- * a payment that cannot be settled is left to a job of its own; and the cursor follows where all before it is one or the other.
- * Walks that are not due yet are left out.
+ * Reads each processor's list of past events from the cursor to now, and settles the events that no notification has brought. So a
+ * shop catches up after a day of downtime, or after a restored backup. A payment that cannot be settled goes to a job of its own.
+ * The cursor moves forward when every event before it is settled or has such a job. Processors whose backfill is not due are skipped.
  */
 export async function backfill(syncing: Backfilling): Promise<void> {
   const { processors, log } = syncing
@@ -40,7 +39,7 @@ export async function backfill(syncing: Backfilling): Promise<void> {
         if (claim) await walk(syncing, processor, claim)
       } catch (error) {
         const { name } = processor
-        log.warn({ processor: name, ...errorForLog(error) }, 'catching up was broken off, and goes on in some minutes')
+        log.warn({ processor: name, ...errorForLog(error) }, 'the backfill broke off, and goes on in some minutes')
       }
     }),
   )
@@ -51,7 +50,7 @@ interface Claim {
   now: Date
 }
 
-/** Undefined while it is not due, or another instance walks. */
+/** Undefined while the backfill is not due, or another instance runs it. */
 async function claimWalk(db: Db, processor: string): Promise<Claim | undefined> {
   const claim = async () => {
     const { rows } = await sql<Claim>`
@@ -62,8 +61,8 @@ async function claimWalk(db: Db, processor: string): Promise<Claim | undefined> 
   }
   const due = await claim()
   if (due) return due
-  // An account may have served others before us: a new shop does not ask about a month of payments that are not its own, and
-  // begins now. Orders that are older and still open were made before there was a cursor, and it begins with the oldest.
+  // The first cursor of a new shop begins now: its account may hold a month of payments that are not its own. If the shop has older
+  // orders that are still open, from a time without a cursor, it begins with the oldest of them.
   const { rows } = await sql`
     insert into processor_cursors (processor, seen_until, due_at)
     select ${processor}, coalesce(oldest, now()), case when oldest is null then now() + make_interval(secs => ${PAUSE_SECONDS}) else now() end
@@ -77,9 +76,9 @@ async function claimWalk(db: Db, processor: string): Promise<Claim | undefined> 
 interface Walk {
   syncing: Backfilling
   processor: Processor
-  /** What is known of payments that were asked about in this walk. */
+  /** The outcomes of the payments that this backfill has already asked about. */
   outcomes: Map<string, Outcome>
-  /** What happened before this is in the answer of whoever was asked in this walk. */
+  /** Every answer in this backfill already contains the events before this moment. */
   asOf: string
   failuresInARow: number
   end: number
@@ -88,12 +87,12 @@ interface Walk {
 async function walk(syncing: Backfilling, processor: Processor, { seenUntil, now }: Claim): Promise<void> {
   const { db, log } = syncing
   const { name } = processor
-  // whichever clock is behind: the list ends where the processor's adapter believes that it is now
+  // the earlier of the two clocks, because the adapter's list ends at this machine's time
   const until = Math.min(now.getTime(), Date.now())
   const { eventsDays = Infinity } = processor
   if (seenUntil.getTime() < until - eventsDays * DAY_MS) {
     const command = `npm run reconcile -- --from ${seenUntil.toISOString().slice(0, 10)}`
-    const why = `what happened more than ${eventsDays} days ago is not listed any more`
+    const why = `the processor does not list events of more than ${eventsDays} days ago`
     log.error({ processor: name, seenUntil }, `${why}: ${command} finds what was missed`)
   }
   const overlap = (time: number) => new Date(time - OVERLAP_SECONDS * 1000)
@@ -107,24 +106,24 @@ async function walk(syncing: Backfilling, processor: Processor, { seenUntil, now
   }
   let [news, left] = [0, 0]
   for await (const page of pagesOf(processor.eventsSince!(overlap(Math.min(seenUntil.getTime(), until))))) {
-    // some lists come whole, however long that takes: each walk gets something done
+    // the clock starts with the first page: some lists take long to come, and each backfill must get something done
     if (state.end === Infinity) state.end = performance.now() + SETTLING_MS
     const fresh = await unseenEvents(db, name, page)
     news += fresh.length
     left += await settlePage(state, fresh)
     const { at } = page.at(-1)!
-    // nobody else begins while this one walks
+    // moves the next due time too, so that no other instance begins meanwhile
     if (left === 0 && at !== undefined) await moveCursor(db, name, new Date(at), TRY_AGAIN_SECONDS)
     if (performance.now() > state.end) {
-      log.info({ processor: name, news, left }, 'catching up goes on in the next round')
+      log.info({ processor: name, news, left }, 'the backfill goes on in the next round')
       return moveCursor(db, name, undefined, 0)
     }
   }
-  if (news > 0) log.info({ processor: name, news, left }, 'caught up with what happened meanwhile')
+  if (news > 0) log.info({ processor: name, news, left }, 'the backfill found new events')
   await moveCursor(db, name, left === 0 ? new Date(until) : undefined, PAUSE_SECONDS)
 }
 
-/** A list that breaks off gives first what it has told. */
+/** Groups events into pages. If the list breaks off, it first yields the events that came before the error. */
 async function* pagesOf(events: AsyncIterable<ProcessorEvent>): AsyncGenerator<ProcessorEvent[]> {
   let page: ProcessorEvent[] = []
   let failure: { error: unknown } | undefined
@@ -141,7 +140,7 @@ async function* pagesOf(events: AsyncIterable<ProcessorEvent>): AsyncGenerator<P
   if (failure) throw failure.error
 }
 
-/** Settles what a page tells, each payment with one question. Returns how many of its events are left for another walk. */
+/** Settles the events of a page and asks once about each payment. Returns how many events are left for another backfill. */
 async function settlePage(walk: Walk, events: readonly ProcessorEvent[]): Promise<number> {
   const { syncing, processor, outcomes } = walk
   const { name } = processor
@@ -167,15 +166,18 @@ async function settlePage(walk: Walk, events: readonly ProcessorEvent[]): Promis
         if (performance.now() <= walk.end) outcome = await settlePayment(walk, paymentId, itsEvents)
         walk.failuresInARow = 0
       } catch (error) {
-        syncing.log.warn({ processor: name, paymentId, ...errorForLog(error) }, 'a payment could not be caught up with')
-        // in an outage too: should it be these payments after all, the next walk gets beyond them
+        syncing.log.warn(
+          { processor: name, paymentId, ...errorForLog(error) },
+          'the backfill could not settle a payment',
+        )
+        // even in an outage: if the fault lies in these payments, the next backfill gets past them
         await syncLater(syncing.db, syncing.jobs, name, paymentId, itsEvents)
         outcomes.set(paymentId, 'repeat')
         if (++walk.failuresInARow < FAILURES) continue
         queue.length = 0
         throw error
       }
-      // too early: it names an order that is just being started, which the reconciler asks about too
+      // `too_early` names an order whose payment is just starting: the reconciler asks about it too
       if (outcome === undefined || outcome === 'too_early') left += itsEvents.length
       else outcomes.set(paymentId, outcome)
     }
@@ -185,7 +187,7 @@ async function settlePage(walk: Walk, events: readonly ProcessorEvent[]): Promis
   return left
 }
 
-/** What the processor says of the payment now covers all the events that name it. */
+/** Settles one snapshot of the payment for all the events that name it. */
 async function settlePayment(
   { syncing: { db, settle }, processor }: Walk,
   paymentId: string,
@@ -203,7 +205,7 @@ async function settlePayment(
   return outcomes.find((outcome) => outcome === 'too_early') ?? outcomes[0]!
 }
 
-/** Forward only: two that walk at once never take it back. */
+/** Moves the cursor forward only, so two backfills at the same time never move it back. */
 async function moveCursor(db: Db, processor: string, to: Date | undefined, dueInSeconds: number): Promise<void> {
   await sql`
     update processor_cursors set seen_until = greatest(seen_until, ${to ?? null}::timestamptz),

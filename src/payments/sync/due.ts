@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Db, genericPlanArray, retryConflicts } from '../../kit/database.ts'
 import type { State } from '../../orders/states.ts'
 
-/** An order that is due, claimed for one look. */
+/** A due order that this instance has claimed. */
 export interface Due {
   id: string
   state: State

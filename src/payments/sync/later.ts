@@ -4,9 +4,9 @@ import { PaymentUnknown, type ProcessorEvent } from '../../processors/processor.
 import { recordWithoutEffect } from '../settle/unseen-events.ts'
 import type { Syncing } from './sync.ts'
 
-/** Growing pauses, over two weeks. */
+/** The pauses grow, and the tries last over two weeks. */
 const TRIES = { retries: 340, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
-/** What gave no answer for so long needs a person. The tries last longer. */
+/** After so many days without an answer a person must look. The tries last longer. */
 const GIVE_UP_DAYS = 13
 
 interface Left {
@@ -17,8 +17,8 @@ interface Left {
 }
 
 /**
- * Leaves a payment that could not be settled to a job that asks about it again and again, so that what happened to others is not
- * kept waiting for it. Its events are noted in the same transaction: who walks the list again finds either them or the job.
+ * Hands a payment that could not be settled to a job that asks about it again and again, so that other payments do not wait for it.
+ * The same transaction stores its events, so the next backfill either sees them as new or knows that the job exists.
  */
 export async function syncLater(
   db: Db,
@@ -34,7 +34,7 @@ export async function syncLater(
   })
 }
 
-/** Asks about the payments that were left, each until its processor has answered and that is settled. */
+/** Registers the job that asks about such a payment until the processor's answer is settled. */
 export async function registerSyncLater(jobs: Jobs, { processors, settle, log }: Syncing): Promise<void> {
   await jobs.on<Left>('ask_later', TRIES, async ({ processor: name, paymentId, since }) => {
     const processor = processors.get(name)
@@ -48,7 +48,7 @@ export async function registerSyncLater(jobs: Jobs, { processors, settle, log }:
       if (Date.now() - Date.parse(since) < GIVE_UP_DAYS * 86_400_000) throw error
       log.error(
         { processor: name, paymentId, since },
-        'a payment could not be asked about for days, and is not any more',
+        'the processor gave no answer about a payment for days, and the service stops asking',
       )
       throw new DropJob('no answer for too long', { cause: error })
     }

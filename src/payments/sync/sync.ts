@@ -10,29 +10,29 @@ import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '
 import type { Settle } from '../settle/settle.ts'
 import { type Due, LOOK_MS, claimDue, endClaims } from './due.ts'
 
-/** What asking a processor about an order needs. */
+/** The parts that a sync needs. */
 export interface Syncing {
   db: Db
   processors: ReadonlyMap<string, Processor>
   settle: Settle
   log: Log
-  /** How long a buyer waits for the processor at most (sync=1). */
+  /** The longest time that a buyer waits for the processor (sync=1). */
   syncBudgetMs?: number | undefined
-  /** One order is asked about once in this time, over all instances. */
+  /** Over all instances, the service asks about an order at most once in this time. */
   syncPauseMs?: number | undefined
 }
 
-/** What looking after all orders needs. */
+/** The parts that the reconciler needs. */
 export type SyncingDue = Syncing & { attempts: Attempts }
 
-/** How long a bank gives its customer to confirm a payment, and some more. */
+/** The time that a bank gives its customer to confirm a payment, with a margin. */
 const AT_BANK_MINUTES = 15
-/** The job that looks is started each minute: what is still due then waits for the next. */
+/** One run stops after this time. The job starts each minute, so the next run takes the orders that are still due. */
 const LOOKING_MS = 240_000
 
 /**
- * Asks the processor about an order now, for a buyer who waits (sync=1), and settles what it says. False when it was not
- * asked: nothing is open, another request is asking, or it was asked a moment ago; and when no answer came in time.
+ * Asks the processor about an order now, for a buyer who waits (sync=1), and settles the answer. False when it did not ask, because
+ * nothing is open, another request is asking or the last answer is fresh, and when no answer came in time.
  */
 export async function syncOrder(syncing: Syncing, orderId: string): Promise<boolean> {
   const { db, processors, settle, log } = syncing
@@ -52,11 +52,11 @@ export async function syncOrder(syncing: Syncing, orderId: string): Promise<bool
     await inTime(ask(), budgetMs)
     return true
   } catch (error) {
-    log.warn({ orderId, ...errorForLog(error) }, 'the processor could not be asked')
+    log.warn({ orderId, ...errorForLog(error) }, 'the sync got no answer from the processor')
     return false
   } finally {
     const early = Math.max(0, budgetMs - pauseMs) / 1000
-    // our own claim only: a later one may be under way
+    // ends only our own claim, since a later one may be under way
     await sql`
       update orders set sync_after = sync_after - make_interval(secs => ${early})
       where id = ${orderId} and sync_after = ${claim.until}::timestamptz`.execute(db)
@@ -64,10 +64,9 @@ export async function syncOrder(syncing: Syncing, orderId: string): Promise<bool
 }
 
 /**
- * Looks at every order that should have moved and has not: asks the processor, settles what it says, and ends an order whose
- * time is over and whose buyer has certainly not paid. So a shop whose notifications never arrive still delivers, and a
- * second capture, a refund or a dispute that nobody told us of is found. Returns how many orders were looked at. A look that
- * takes longer than `lookMs` has failed: what it began goes on, and the next look finds what came of it.
+ * Looks at every due order: asks the processor, settles the answer, and ends an order whose time is over if its buyer has certainly
+ * not paid. So a shop whose notifications never arrive still delivers, and still finds second captures, refunds and disputes. Returns
+ * the number of orders. A look fails after `lookMs`. Its requests go on, and the next look finds their results.
  */
 export async function syncDue(syncing: SyncingDue, { lookMs = LOOK_MS } = {}): Promise<number> {
   let looked = 0
@@ -80,7 +79,7 @@ export async function syncDue(syncing: SyncingDue, { lookMs = LOOK_MS } = {}): P
         inTime(lookAt(syncing, order), lookMs).catch((error: unknown) =>
           syncing.log.warn(
             { orderId: order.id, ...errorForLog(error) },
-            'an order could not be looked at, and will be again',
+            'the reconciler could not look at an order, and tries again later',
           ),
         ),
       ),
@@ -104,11 +103,11 @@ async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
       const state = await askAbout(syncing, order, attempt)
       bankAtWork ||= state === 'processing'
     } catch (error) {
-      // the others are asked all the same; what is not known of this one keeps the order from ending
+      // asks about the other attempts all the same; without an answer about this one the order must not end
       failure = error
     }
   }
-  // a processor that was removed, or another account's payment: not for ever is anybody asked who cannot know
+  // for a removed processor, or a payment of another account, no answer will ever come: the order ends after a while
   const isUnaskable = failure instanceof ProcessorRemoved || failure instanceof PaymentUnknown
   if (failure && !(isUnaskable && order.forgotten)) throw failure
   if (order.last) await lookNoMore(db, { id: order.id, dueAt: order.claimedUntil })
@@ -128,7 +127,7 @@ async function askAbout(
   const id = attempt.processorPaymentId ?? (await startAgain(attempts, processor, order.id, attempt))
   if (id === undefined) return 'open'
   let payment = await processor.fetchPayment(id)
-  // the end of an order closes its payment first: nobody shall pay what we no longer wait for
+  // before an order ends, the processor closes its payment, so that the buyer cannot pay an expired order
   const ends = order.over && order.state !== 'expired' && payment.state === 'open'
   if (ends && !(payment.atBank && (await waitOnce(db, order.id, attempt.id))))
     payment = await processor.cancelPayment(id)
@@ -136,10 +135,10 @@ async function askAbout(
   return payment.state
 }
 
-/** Gives a buyer who confirms at the bank right now more time, and says whether it did: once for a payment. */
+/** Gives a buyer who is confirming at the bank more time, once for each payment. Returns whether it did. */
 function waitOnce(db: Db, orderId: string, paymentId: string): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    // the order first, as when payments are settled
+    // locks the order before the payment, as settle does
     await sql`select from orders where id = ${orderId} for update`.execute(tx)
     const { rows } = await sql`
       update payments set waited_at = now() where id = ${paymentId} and waited_at is null returning id`.execute(tx)
@@ -160,8 +159,8 @@ interface AttemptOf extends Attempt {
 }
 
 /**
- * We died, or the answer was lost, before the payment's id was noted: the same key finds the same payment. Undefined where
- * the processor refuses for good: nothing was begun, and what may have been before was told to nobody, so nobody pays it.
+ * Finds the payment of an attempt whose id was not stored, because of a crash or a lost answer: the same key finds the same payment.
+ * Undefined when the processor refuses permanently. Then no payment begins, and an earlier one never reached the buyer.
  */
 async function startAgain(
   attempts: Attempts,
