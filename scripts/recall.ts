@@ -32,7 +32,7 @@ async function recall(url: string): Promise<void> {
     const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallFile(db, wanted)
     const file = `${plain(name)} of ${plain(productName)}`
     if (already) {
-      console.log(`Already withdrawn at ${withdrawnAt.toISOString()}: ${file}. What buyers are told: ${plain(reason)}`)
+      console.log(`Already recalled at ${withdrawnAt.toISOString()}: ${file}. What buyers are told: ${plain(reason)}`)
     } else {
       console.log(`Recalled: ${file}, with every copy its seller has. Nobody can download it any more.`)
       console.log(

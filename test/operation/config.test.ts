@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { DEADLINES } from '../../src/kit/deadlines.ts'
 import { bareEnvironment } from '../support/service.ts'
 import { temporaryFolder } from '../support/shop.ts'
 
@@ -68,6 +69,7 @@ test('nothing has to be set', async (t) => {
       cookieDomain: undefined,
       isPublic: false,
       demoOnNetwork: false,
+      deadlines: DEADLINES,
       dataDir: '',
       databaseUrl: undefined,
       storageDir: 'files',

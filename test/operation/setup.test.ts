@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** What may run beside the service, perhaps after a `git pull` whose packages are not installed yet. */
-const BESIDE = ['doctor', 'reconciliation', 'withdraw', 'trust', 'adopt']
+const BESIDE = ['doctor', 'reconcile', 'recall', 'trust', 'adopt']
 
 test('a program that may run beside the service takes no package from under it', async (t) => {
   const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {

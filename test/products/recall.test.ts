@@ -41,7 +41,7 @@ const named = (files: { name: string }[]) => files.map(({ name }) => name)
 
 const filesOf = async (orderId: string, email: string) => named((await shop().status(orderId, email)).downloads)
 
-const told = async (email: string) => (await shop().mails(email)).filter(({ subject }) => /withdrawn/.test(subject))
+const told = async (email: string) => (await shop().mails(email)).filter(({ subject }) => /recalled/.test(subject))
 const wasTold = (email: string) =>
   eventually(
     () => told(email),
@@ -257,7 +257,7 @@ test('a reason is one line of text, whatever stands in it', async () => {
   assert.match(mail!.html, /&lt;script&gt;alert\(1\)&lt;\/script&gt;&lt;a href=&quot;/)
 })
 
-test('an operator withdraws any file by a command, which says what it did', async (t) => {
+test('an operator recalls any file by a command, which says what it did', async (t) => {
   const { productId, fileIds } = await sold()
   const email = newMailbox()
   const { orderId } = await shop().checkout({ productId, email })
@@ -289,13 +289,13 @@ test('an operator withdraws any file by a command, which says what it did', asyn
   assert.equal((await filesOf(orderId, email)).length, 2)
 
   const first = await run(fileIds[0]!, 'It holds a virus.')
-  assert.deepEqual([first.status, first.output.startsWith('Withdrawn: bad.exe of Tools')], [0, true], first.output)
+  assert.deepEqual([first.status, first.output.startsWith('Recalled: bad.exe of Tools')], [0, true], first.output)
   assert.deepEqual(await filesOf(orderId, email), ['good.pdf'])
   const second = await run(fileIds[0]!, 'Something else.')
   assert.equal(second.status, 0)
   assert.match(
     second.output,
-    /^Already withdrawn at 20.+: bad\.exe of Tools\. What buyers are told: It holds a virus\.$/m,
+    /^Already recalled at 20.+: bad\.exe of Tools\. What buyers are told: It holds a virus\.$/m,
   )
   await shop().tellRecalled()
   await wasTold(email)
