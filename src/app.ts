@@ -61,8 +61,6 @@ import { orderRoutes } from './shop/order-routes.ts'
 
 const SCHEMA = fileURLToPath(new URL('../schema', import.meta.url))
 const DIST = fileURLToPath(new URL('../dist', import.meta.url))
-const OPEN_PATHS =
-  /^\/api\/(checkout(?!\/[^/?]*\/email(\/|\?|$))|sandbox)(\/|\?|$)|^\/api\/products\/[^/]+\/public(\?|$)/
 
 export interface AppParts {
   config: Config
@@ -95,7 +93,6 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
     requests: config.limits.request,
     connections: config.isPublic || config.demoOnNetwork ? CONNECTIONS_OF_A_NETWORK : undefined,
     appUrl,
-    openPaths: OPEN_PATHS,
     sessionCookie,
   })
   await registerLimits(server)
@@ -203,7 +200,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   }
   const outbox = config.smtpUrl || config.isPublic ? undefined : openOutbox(config, appUrl)
   if (outbox) outboxRoutes(server, db, outbox)
-  docsRoutes(server, OPEN_PATHS)
+  docsRoutes(server)
   await pageRoutes(server, {
     dist: DIST,
     baseUrl,

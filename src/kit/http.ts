@@ -49,6 +49,8 @@ const PREFLIGHT_HEADERS = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
+    /** Any origin may call the route, without credentials: a shop's own site needs it. */
+    anyOrigin?: boolean
     /** Requests do not count against their network's budget. For probes, and for notifications, which a processor signs. */
     unmetered?: boolean
   }
@@ -64,8 +66,6 @@ export interface HttpOptions {
   connections?: number | undefined
   /** The address of the pages, the only origin that may send a session along. */
   appUrl: string
-  /** Paths any origin may call, without credentials: what a shop's own site needs. */
-  openPaths: RegExp
   /** The name of the session cookie. Another site's page must not be able to act with a seller's session. */
   sessionCookie: string
   /** How long a client may read nothing of an answer. */
@@ -80,7 +80,7 @@ export type Server = Awaited<ReturnType<typeof newServer>>
 
 /** A server with all that its routes share: safe headers, CORS, strict JSON, problems, and one log line a request. */
 export async function newServer(options: HttpOptions) {
-  const { log, trustProxy, hosts, requests, connections, appUrl, openPaths, sessionCookie } = options
+  const { log, trustProxy, hosts, requests, connections, appUrl, sessionCookie } = options
   const { readSilenceMs = READ_SILENCE_MS, uploadFloor } = options
   const server = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -97,7 +97,7 @@ export async function newServer(options: HttpOptions) {
     childLoggerFactory: (logger) => logger,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket, methodsAt),
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, routes),
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...SAFE_HEADERS, 'x-request-id': request.id })
       sendRefusal(refusalFor(error, request as FastifyRequest), request as FastifyRequest, reply as FastifyReply)
@@ -143,8 +143,10 @@ export async function newServer(options: HttpOptions) {
       refuse: () => refuseConnection(TOO_SLOW, request.raw.socket),
       floor: uploadFloor,
     })
-    // by the route that was found: an address can spell the same one in many ways
-    const isOpen = openPaths.test(request.routeOptions.url ?? request.url)
+    // a preflight has no route of its own, so the routes at its path decide
+    const isOpen = request.is404
+      ? routes.anyOriginAt(request.url.split('?')[0]!)
+      : request.routeOptions.config.anyOrigin === true
     reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
     const misdirected = refusalOfHost(request)
     if (misdirected) return done(misdirected)
@@ -164,7 +166,7 @@ export async function newServer(options: HttpOptions) {
     done()
   })
 
-  const methodsAt = refuseUnknownRoutes(server)
+  const routes = refuseUnknownRoutes(server)
   server.setErrorHandler((error: FastifyError, request, reply) =>
     sendRefusal(refusalFor(error, request), request, reply),
   )

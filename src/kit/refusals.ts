@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { isDatabaseOutage } from './database.ts'
@@ -67,13 +67,23 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
   void reply.serializer(JSON.stringify).send(problemOf(refusal, request.id))
 }
 
-/** Returns the methods that are answered at a path. */
-export type MethodsAt = (path: string) => string[]
+/** The routes of a server, by the path of a request. */
+export interface KnownRoutes {
+  methodsAt(path: string): string[]
+  /** Whether a route at this path is for any origin. */
+  anyOriginAt(path: string): boolean
+}
+
+interface AddedRoute {
+  url: string
+  method: string | string[]
+  config?: FastifyContextConfig
+}
 
 /** 405 with `Allow` where another method would be answered, else 404: before a body is read, and whatever the method's name. */
-export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Function }): MethodsAt {
-  const known: { pattern: RegExp; method: string }[] = []
-  server.addHook('onRoute', ({ url, method }: { url: string; method: string | string[] }) => {
+export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Function }): KnownRoutes {
+  const known: { pattern: RegExp; method: string; anyOrigin: boolean }[] = []
+  server.addHook('onRoute', ({ url, method, config }: AddedRoute) => {
     if (url.includes('*')) return
     const pattern = new RegExp(
       `^${url
@@ -81,11 +91,11 @@ export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHand
         .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
         .join('/')}$`,
     )
-    for (const one of [method].flat()) known.push({ pattern, method: one })
+    const anyOrigin = config?.anyOrigin === true
+    for (const one of [method].flat()) known.push({ pattern, method: one, anyOrigin })
   })
-  const methodsAt: MethodsAt = (path) => [
-    ...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
-  ]
+  const routesAt = (path: string) => known.filter(({ pattern }) => pattern.test(path))
+  const methodsAt = (path: string) => [...new Set(routesAt(path).map(({ method }) => method))]
   const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
     const allowed = methodsAt(request.url.split('?')[0]!)
     // a known method that still found nothing had a parameter longer than any of ours
@@ -99,7 +109,7 @@ export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHand
     if (request.is404 && !reply.sent) refuse(request, reply)
   })
   server.setNotFoundHandler(refuse)
-  return methodsAt
+  return { methodsAt, anyOriginAt: (path) => routesAt(path).some(({ anyOrigin }) => anyOrigin) }
 }
 
 /** The first line of a request whose method the parser does not know. */
@@ -111,13 +121,13 @@ export const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_R
 export function refuseConnection(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,
-  methodsAt: MethodsAt = () => [],
+  routes?: KnownRoutes,
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const path =
     error.code === 'HPE_INVALID_METHOD' &&
     UNKNOWN_METHOD.exec(Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '')?.[1]
-  const allowed = path ? methodsAt(path) : []
+  const allowed = path ? (routes?.methodsAt(path) ?? []) : []
   const status =
     allowed.length > 0
       ? 405

@@ -48,11 +48,12 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   }: {
     schema: Kept
     url: string
-    route: { config?: object }
+    route: { config?: { anyOrigin?: boolean } }
   }) => ({
     schema: {
       ...schema,
       'x-limited': route.config !== undefined && 'rateLimit' in route.config,
+      'x-any-origin': route.config?.anyOrigin === true,
       'x-bytes': route.config !== undefined && 'streamed' in route.config,
     },
     url,
@@ -60,13 +61,13 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
 })
 
 /** The API's description for programs (/api/openapi.json), and for people (/api/docs): one page, no script. */
-export function docsRoutes(server: Server, openPaths: RegExp): void {
+export function docsRoutes(server: Server): void {
   let description: Description | undefined
   let document: Description | undefined
   let page = ''
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'`
   // every route is there by the time somebody asks, and none comes later
-  const described = () => (description ??= describeApi(server, openPaths))
+  const described = () => (description ??= describeApi(server))
 
   server.get('/api/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json').send((document ??= withNamedSchemas(described()))),

@@ -584,7 +584,6 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     trustProxy: false,
     hosts: { addresses: [], anyAddress: false },
     appUrl: 'http://shop.test',
-    openPaths: /./,
     sessionCookie: 'till_session',
   })
   t.after(() => server.close())

@@ -18,7 +18,6 @@ async function listening(t: TestContext, floorMs = MINUTE_MS) {
     trustProxy: false,
     hosts: { addresses: ['http://x'], anyAddress: false },
     appUrl: 'http://shop.test',
-    openPaths: /./,
     sessionCookie: 'till_session',
     uploadFloor: { bytes: FLOOR_BYTES, ms: floorMs },
   })

@@ -23,7 +23,6 @@ async function listening(t: Ends, differently: Partial<HttpOptions> = {}) {
     trustProxy: false,
     hosts: { addresses: ['http://x'], anyAddress: false },
     appUrl: 'http://x',
-    openPaths: /./,
     sessionCookie: 'till_session',
     ...differently,
   })

@@ -307,7 +307,6 @@ test('who sends slowly, or nothing, holds no connection for long', async (t) => 
     trustProxy: false,
     hosts: { addresses: [], anyAddress: false },
     appUrl: APP_URL,
-    openPaths: /./,
     sessionCookie: 'till_session',
   })
   t.after(() => server.close())

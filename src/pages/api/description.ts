@@ -18,6 +18,7 @@ export interface Operation {
   parameters?: { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema; example?: unknown }[] // oxfmt-ignore
   requestBody?: { content: Record<string, Media> }
   'x-limited'?: boolean
+  'x-any-origin'?: boolean
   'x-bytes'?: boolean
   responses: Record<string, { description?: string; headers?: object; content?: Record<string, Media> }>
 }
@@ -37,7 +38,7 @@ const UNSAFE = /^(?:post|put|patch|delete)$/
  * The description of every route there is. What a route does not say itself is added here, so that no route has to: the
  * refusals that all of its kind share, the media type that they really have, and examples.
  */
-export function describeApi(server: Server, openPaths: RegExp): Description {
+export function describeApi(server: Server): Description {
   // the library keeps what it made, and a second call must not find our additions in it
   const description = structuredClone(server.swagger()) as unknown as Description
   const listed = new Set<ProblemCode>()
@@ -48,10 +49,10 @@ export function describeApi(server: Server, openPaths: RegExp): Description {
       operation.operationId = operation.operationId.replace(/-head$/, '')
       addBytes(operation, method)
       addExamples(operation, around)
-      const codes = refusalsOf(operation, UNSAFE.test(method) && !openPaths.test(path))
+      const codes = refusalsOf(operation, UNSAFE.test(method) && !operation['x-any-origin'])
       for (const code of codes) listed.add(code)
       operation.responses = withRefusals(operation, codes)
-      for (const name of ['x-limited', 'x-bytes'] as const) delete operation[name]
+      for (const name of ['x-limited', 'x-any-origin', 'x-bytes'] as const) delete operation[name]
     }
   }
   addTags(description)

@@ -33,7 +33,7 @@ export function sandboxRoutes(
     return id
   }
   const ways = {
-    config: limited(limit),
+    config: { anyOrigin: true, ...limited(limit) },
     onRequest: onlyFromHere ? [async (request: FastifyRequest) => refuseFromAfar(request)] : [],
   }
 
