@@ -1,4 +1,5 @@
 import send from '@fastify/send'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -11,10 +12,10 @@ import { refusalOfStorage, unreadable } from '../kit/storage/refusals.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { attachment, redeemDownload } from './downloads.ts'
 
-/** Large files are read in large pieces: fewer of them cost less. */
+/** Large files are read in large pieces, because each piece costs time. */
 const READ_BYTES = 256 * 1024
 
-/** The files themselves. Range, HEAD and resume are the file server's; whether one may have them is ours. */
+/** Buyers download files. The file server answers Range, HEAD and resumed requests; we decide whether the buyer may have the file. */
 export function downloadRoutes(
   server: Server,
   { db, storage, signer }: { db: Db; storage: Storage; signer: Signer },
@@ -59,36 +60,45 @@ export function downloadRoutes(
         })
       if (!place) throw unreadable()
       if ('url' in place) return reply.redirect(place.url, 302)
-      const { root, path } = place
-      // the bytes of a file id never change, so the time of their making is all a resumed download has to compare
-      const sent = await send(request.raw, `/${path.replaceAll('\\', '/')}`, {
-        root,
-        etag: false,
-        lastModified: true,
-        cacheControl: false,
-        contentType: false,
-        index: false,
-        dotfiles: 'deny',
-        highWaterMark: READ_BYTES,
-      })
-      if (sent.type === 'error') {
-        // how long the file really is, for who resumes a download (RFC 9110, 15.5.17)
-        const length = sent.headers['Content-Range']
-        if (length) reply.header('content-range', length)
-        throw refusalForMissing(sent.statusCode)
-      }
-      reply.code(sent.statusCode).headers({
-        ...sent.headers,
-        'content-type': file.contentType,
-        'content-disposition': attachment(file.name),
-        // RFC 9530: what the whole file must hash to, also for a part of it
-        'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
-      })
-      // once it flows to its reader: a listener before that would set it going
-      sent.stream.once('resume', () => sent.stream.on('data', (chunk: Buffer) => passingBytes(chunk.length)))
-      return reply.send(sent.stream)
+      return sendFile(request, reply, file, place)
     },
   )
+}
+
+/** Sends the file, or the part of it that the request names, from the disk. */
+async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: Awaited<ReturnType<typeof redeemDownload>>,
+  { root, path }: { root: string; path: string },
+) {
+  // the bytes of a file id never change, so a resumed download only has to compare the time at which the file was made
+  const sent = await send(request.raw, `/${path.replaceAll('\\', '/')}`, {
+    root,
+    etag: false,
+    lastModified: true,
+    cacheControl: false,
+    contentType: false,
+    index: false,
+    dotfiles: 'deny',
+    highWaterMark: READ_BYTES,
+  })
+  if (sent.type === 'error') {
+    // the real length of the file, for a client that resumes a download (RFC 9110, 15.5.17)
+    const length = sent.headers['Content-Range']
+    if (length) reply.header('content-range', length)
+    throw refusalForMissing(sent.statusCode)
+  }
+  reply.code(sent.statusCode).headers({
+    ...sent.headers,
+    'content-type': file.contentType,
+    'content-disposition': attachment(file.name),
+    // RFC 9530: the hash is that of the whole file, also in the answer with a part
+    'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+  })
+  // an earlier "data" listener would start the stream before its reader is there
+  sent.stream.once('resume', () => sent.stream.on('data', (chunk: Buffer) => passingBytes(chunk.length)))
+  return reply.send(sent.stream)
 }
 
 function refusalForMissing(status: number): Refusal {

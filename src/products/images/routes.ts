@@ -19,61 +19,69 @@ import { OwnProductParams, Product } from '../schema.ts'
 const MOST_BYTES = 10_000_000
 const TOO_LARGE = `A picture may have ${MOST_BYTES / 1_000_000} MB.`
 
-/** The pictures of products: given by their sellers, shown to anybody. */
-export async function imageRoutes(
-  parent: Server,
-  parts: ProductParts & { storage: Storage; limits: UploadLimits },
-): Promise<void> {
+export interface ImageParts extends ProductParts {
+  storage: Storage
+  limits: UploadLimits
+}
+
+/** Sellers give products their pictures; everybody may look at them. */
+export async function imageRoutes(server: Server, parts: ImageParts): Promise<void> {
+  await server.register(async (scope: Server) => {
+    // the content says what kind of picture it is, and the handler reads the bytes only once it knows the seller
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request: unknown, _body: unknown, done: (error: null) => void) => done(null))
+    setProductImageRoute(scope, parts)
+  })
+  removeProductImageRoute(server, parts)
+  getImageRoute(server, parts)
+}
+
+function setProductImageRoute(server: Server, parts: ImageParts): void {
   const { db, browsers, storage, limits } = parts
   const places = imagePlaces()
-
-  await parent.register(async (server: Server) => {
-    // what kind of picture it is its content says; the bytes are read once it is known who sends them
-    server.removeAllContentTypeParsers()
-    server.addContentTypeParser('*', (_request: unknown, _body: unknown, done: (error: null) => void) => done(null))
-
-    server.put(
-      '/api/products/:productId/image',
-      {
-        schema: {
-          operationId: 'setProductImage',
-          summary: 'Give a product a picture',
-          description:
-            'The bytes of a PNG, JPEG, WebP, AVIF or GIF of at most 10 MB and 50 million pixels. Sizes are made of it at once, never enlarged, without what else the file holds; of an animation the first frame.',
-          tags: TAG,
-          security: NEEDS_SESSION,
-          consumes: ['image/*'],
-          params: OwnProductParams,
-          body: Type.Any({ description: 'The bytes.' }),
-          response: {
-            200: Product,
-            ...refusing(
-              'product_not_found',
-              'image_not_readable',
-              'image_too_large',
-              'images_busy',
-              'quota_exceeded',
-              'storage_full',
-              'storage_unavailable',
-            ),
-          },
+  server.put(
+    '/api/products/:productId/image',
+    {
+      schema: {
+        operationId: 'setProductImage',
+        summary: 'Give a product a picture',
+        description:
+          'The bytes of a PNG, JPEG, WebP, AVIF or GIF of at most 10 MB and 50 million pixels. Sizes are made of it at once, never enlarged, without what else the file holds; of an animation the first frame.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        consumes: ['image/*'],
+        params: OwnProductParams,
+        body: Type.Any({ description: 'The bytes.' }),
+        response: {
+          200: Product,
+          ...refusing(
+            'product_not_found',
+            'image_not_readable',
+            'image_too_large',
+            'images_busy',
+            'quota_exceeded',
+            'storage_full',
+            'storage_unavailable',
+          ),
         },
       },
-      async (request, reply) => {
-        const { seller } = await browsers.signedIn(request, reply)
-        const { productId } = request.params
-        await findProduct(db, seller.id, productId)
-        await places.held(seller.id, async (arrived) => {
-          const bytes = await bytesOf(request, reply, arrived)
-          const sizes = await places.inTurn(() => sizesOf(bytes))
-          await setImage(db, storage, { sellerId: seller.id, productId, limits }, sizes)
-        })
-        return answer(reply, await findProduct(db, seller.id, productId), parts)
-      },
-    )
-  })
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      const { productId } = request.params
+      await findProduct(db, seller.id, productId)
+      await places.held(seller.id, async (arrived) => {
+        const bytes = await bytesOf(request, reply, arrived)
+        const sizes = await places.inTurn(() => sizesOf(bytes))
+        await setImage(db, storage, { sellerId: seller.id, productId, limits }, sizes)
+      })
+      return answer(reply, await findProduct(db, seller.id, productId), parts)
+    },
+  )
+}
 
-  parent.delete(
+function removeProductImageRoute(server: Server, { db, browsers }: ImageParts): void {
+  server.delete(
     '/api/products/:productId/image',
     {
       schema: {
@@ -92,8 +100,10 @@ export async function imageRoutes(
       return reply.code(204).send(null)
     },
   )
+}
 
-  parent.get(
+function getImageRoute(server: Server, { storage }: ImageParts): void {
+  server.get(
     '/api/images/:imageId/:width',
     {
       schema: {
@@ -117,7 +127,7 @@ export async function imageRoutes(
       reply.headers({
         'content-type': typeOf(size!),
         'cache-control': 'public, max-age=31536000, immutable',
-        // made by ourselves, it is a picture and nothing else; the headers of every answer see to it that it stays one
+        // we made the bytes, so they are a picture; the headers of every answer keep a browser from taking them for anything else
         'content-disposition': 'inline',
       })
       return reply.send(bytes)
@@ -127,7 +137,7 @@ export async function imageRoutes(
 
 const typeOf = (size: Size): string => (size === 'preview' ? 'image/jpeg' : 'image/webp')
 
-/** All that is sent. Refuses `image_too_large` with what is announced, or as soon as it is more. */
+/** Reads the whole body. Refuses `image_too_large` by the announced length, or as soon as more bytes come. */
 async function bytesOf(
   { raw, headers }: FastifyRequest,
   reply: FastifyReply,
@@ -149,11 +159,11 @@ async function bytesOf(
     }
   } catch (error) {
     if (error instanceof Refusal) {
-      // the rest of it is not waited for
+      // we do not wait for the rest of the body
       reply.header('connection', 'close')
       throw error
     }
-    // the connection broke off: nobody is there to read this
+    // the connection broke off, so this answer reaches no client
     throw new Refusal('bad_request', 'The picture did not arrive whole.', { cause: error })
   }
   return Buffer.concat(chunks, size)

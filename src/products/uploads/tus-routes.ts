@@ -1,0 +1,109 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import type { Server } from '../../kit/http.ts'
+import { idPattern } from '../../kit/ids.ts'
+import { refusing } from '../../kit/schema.ts'
+import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import type { BodyReader } from './body-reader.ts'
+import type { AnswerTus } from './resumable.ts'
+
+const TAG = ['Products']
+const UploadParams = Type.Object({ id: Type.String({ pattern: idPattern('file') }) })
+const UploadAnswer = Type.Null({
+  description: '`Upload-Offset` says how much is here; `Till-File` is the file’s id once all of it is, and only then.',
+})
+
+interface TusRouteParts {
+  browsers: Browsers
+  reading: BodyReader
+  tus: AnswerTus
+}
+
+/** Uploads in pieces: https://tus.io/protocols/resumable-upload */
+export function tusRoutes(scope: Server, parts: TusRouteParts): void {
+  for (const route of TUS_ROUTES) tusRoute(scope, parts, route)
+}
+
+function tusRoute(
+  scope: Server,
+  { browsers, reading, tus }: TusRouteParts,
+  { method, url, answers, ...schema }: (typeof TUS_ROUTES)[number],
+): void {
+  scope.route({
+    method,
+    url,
+    config: { streamed: true, swagger: { exposeHeadRoute: true } },
+    schema: {
+      tags: TAG,
+      security: NEEDS_SESSION,
+      ...schema,
+      response: {
+        [answers]: UploadAnswer,
+        ...refusing(
+          'product_not_found',
+          'file_not_found',
+          'file_too_large',
+          'quota_exceeded',
+          'checksum_mismatch',
+          'file_withdrawn',
+          'upload_not_found',
+          'upload_expired',
+          'upload_finished',
+          'upload_in_progress',
+          'upload_offset_differs',
+          'tus_version_unsupported',
+          'length_required',
+          'storage_full',
+          'storage_unavailable',
+          'bad_request',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      reply.header('tus-resumable', '1.0.0')
+      const { seller } = await browsers.signedIn(request, reply)
+      const hasBody = method === 'POST' || method === 'PATCH'
+      const { status, headers } = await reading(request, (body) =>
+        tus(request, seller.id, hasBody ? body() : undefined),
+      )
+      return (reply as FastifyReply).code(status).headers(headers).send()
+    },
+  })
+}
+
+const TUS_ROUTES = [
+  {
+    method: 'POST',
+    answers: 201,
+    url: '/api/uploads',
+    operationId: 'beginUpload',
+    summary: 'Begin an upload that can be interrupted',
+    description:
+      'The tus protocol, 1.0.0, with creation, termination and expiration; all of its clients will do. `Upload-Metadata` holds `productId`, `filename`, and where wanted `sha256` (hex, of the whole file) and `replaces` (a file’s id). What is silent for a day is given up.',
+  },
+  {
+    method: 'HEAD',
+    answers: 200,
+    url: '/api/uploads/:id',
+    params: UploadParams,
+    operationId: 'lookAtUpload',
+    summary: 'How much of an upload is here',
+  },
+  {
+    method: 'PATCH',
+    answers: 204,
+    url: '/api/uploads/:id',
+    params: UploadParams,
+    operationId: 'continueUpload',
+    summary: 'The next bytes of an upload',
+    description: 'The last of them makes it a file of the product, whose id is in `Till-File`.',
+  },
+  {
+    method: 'DELETE',
+    answers: 204,
+    url: '/api/uploads/:id',
+    params: UploadParams,
+    operationId: 'endUpload',
+    summary: 'Give up an upload',
+  },
+] as const
