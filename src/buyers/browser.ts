@@ -8,20 +8,20 @@ import type { Purpose } from './mailbox-codes.ts'
 export type BuyerBrowser = ReturnType<typeof buyerBrowser>
 
 /**
- * What the routes for one purpose know of the browser that asks: the code it waits for, by a cookie that lives as long as a code.
- * No other host of the domain can set it, or somebody could be led into the orders of another.
+ * A cookie that binds a code to the browser that asked for it, for one purpose. It lives as long as a code. No other host of the
+ * domain can set it, so an attacker cannot lead a buyer into another person's orders.
  */
 export function buyerBrowser(baseUrl: string, purpose: Purpose) {
   const { common, host } = cookieKind(baseUrl)
   const cookie = { ...common, name: `${host}till_${purpose}_code`, maxAge: CODE_SECONDS, sameSite: 'strict' } as const
   return {
     networkOf: (request: FastifyRequest) => networkOf(request.ip),
-    /** What binds a code to this browser: the hash of what its cookie holds. */
+    /** The hash of the cookie that binds a code to this browser. */
     codeHolder(request: FastifyRequest): Buffer | undefined {
       const token = cookiesOf(request)[cookie.name]
       return isToken(token) ? hashOf(token) : undefined
     },
-    /** What will bind a code that is yet to be made: to be kept once it is, since the browser forgets the one before. */
+    /** A new cookie for a code that is yet to be made. `keep` sets it after the code exists, because it replaces the cookie before. */
     newCodeHolder() {
       const token = newToken()
       return {

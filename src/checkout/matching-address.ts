@@ -12,7 +12,7 @@ interface MatcherParts {
   statusTokens: StatusTokens
 }
 
-/** What a request shows of itself: an address, and the order's token where it has one. */
+/** The address in a request, and the order's token where it has one. */
 export interface AskedBy {
   email?: string | undefined
   token?: string | undefined

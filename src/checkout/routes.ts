@@ -173,7 +173,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
       )
       const processor = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
       const started = processor && (await startPayment(parts, processor, order))
-      // what came to light meanwhile may be that it is paid
+      // the processor may have reported meanwhile that the order is paid
       const state = processor && !started ? (await findOrder(order.id))!.state : order.state
       if (processor && !started && (state === 'pending' || state === 'processing'))
         throw new Refusal('payment_closed', 'This order takes no payment any more.')

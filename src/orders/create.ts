@@ -12,7 +12,7 @@ import type { CreatedOrder, NewOrder, OrderRow } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 
 export interface OrderSettings {
-  /** What every line on a bank statement begins with. */
+  /** The beginning of every statement descriptor. */
   statementPrefix: string
   ttlHours: number
   /** Whether each order has a payment at a processor, who is asked about those that nobody hears of again. */
@@ -82,7 +82,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       ...order,
       discountCode: code,
       id: newId('ord'),
-      // so that nobody gets another buyer's order by a key that is easy to guess
+      // otherwise a person could guess an easy key and get another buyer's order
       keyHash: isKeyed ? digest(JSON.stringify([idempotencyKey, productId, email])) : null,
       plainKeyHash: isKeyed ? digest(idempotencyKey) : null,
       requestHash: isKeyed ? digest(JSON.stringify(asked)) : null,

@@ -26,11 +26,11 @@ export interface OrderView {
   email: string
   state: State
   amountMinor: number
-  /** What a code took off. */
+  /** The discount. */
   discountMinor: number
   currency: string
   refundedMinor: number
-  /** What banks took of the price. */
+  /** The money that banks took back. */
   chargedBackMinor: number
   statementDescriptor: string
   productId: string

@@ -72,7 +72,7 @@ const ofStranger = (limits: FreeMailLimits): ((mail: FreeMail) => Use | undefine
 
 const use = (key: string, limit: Limit | undefined): Use | undefined => limit && { key, limit }
 
-/** What stands after a "+" makes it no other mailbox, nor do points. */
+/** An address with other points, or another text after a "+", is the same mailbox. */
 function plainMailbox(email: string): string {
   const at = email.lastIndexOf('@')
   const [name = ''] = email.slice(0, at).split('+')

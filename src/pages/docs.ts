@@ -4,7 +4,7 @@ import { type Description, describeApi } from './api/description.ts'
 import { withNamedSchemas } from './api/named-schemas.ts'
 import { STYLE, docsPage } from './api/page.ts'
 
-/** What the API's description says of itself; the rest comes from the schemas of the routes. */
+/** The head of the API description; the rest comes from the schemas of the routes. */
 export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   openapi: {
     openapi: '3.1.0',

@@ -4,7 +4,7 @@ import type { Problem } from '../kit/schema.ts'
 import { type Page, escapeHtml } from './html.ts'
 
 const DOWNLOADS = '/api/downloads/'
-/** What is wrong with a link that is not as we have made it. */
+/** The refusals of a link that is not as we made it. */
 const BENT = new Set(['download_link_invalid', 'validation_failed', 'not_found', 'bad_request', 'uri_too_long'])
 
 /**

@@ -18,10 +18,10 @@ export interface PagesOptions {
   baseUrl: string
   appUrl: string
   outbox: boolean
-  /** What the identity provider is called, where there is one. */
+  /** The identity provider's name, where one is configured. */
   idpLabel?: string | undefined
   signup?: 'open' | 'closed'
-  /** What every line on a bank statement begins with. */
+  /** The beginning of every statement descriptor. */
   statementPrefix: string
   /** The demo's products, where there is a demo. */
   demoProducts: () => Promise<ProductView[]>

@@ -27,7 +27,7 @@ export interface ProductParts {
   browsers: Browsers
   baseUrl: string
   appUrl: string
-  /** What every line on a bank statement begins with. */
+  /** The beginning of every statement descriptor. */
   statementPrefix: string
 }
 
@@ -35,13 +35,13 @@ export const TAG = ['Products']
 export const refusals = refusing()
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
-/** A product as it is answered, with what `If-Match` wants to know. */
+/** The product for an answer, with the `ETag` that a later `If-Match` names. */
 export function answer(reply: FastifyReply, row: ProductRow, urls: { baseUrl: string; appUrl: string }): Product {
   reply.header('etag', etagOf(row))
   return productOf(row, urls)
 }
 
-/** A seller's own products. Somebody else's are not found. */
+/** A seller's own products. Those of another seller are not found. */
 export function productRoutes(server: Server, parts: ProductParts): void {
   createProductRoute(server, parts)
   listProductsRoute(server, parts)

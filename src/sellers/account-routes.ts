@@ -61,7 +61,7 @@ function renameSellerRoute(server: Server, parts: SellerParts): void {
       const signedIn = await browsers.signedIn(request, reply)
       const { name, supportEmail: given } = request.body
       const supportEmail = given && canonicalEmail(given)
-      // whoever has stolen a session must not have buyers write to them
+      // a thief of a session must not redirect the buyers' mails
       if (supportEmail !== undefined && supportEmail !== signedIn.seller.supportEmail)
         await browsers.recentlySignedIn(request, reply)
       const seller = await changeSeller(parts, signedIn, { name: name?.trim(), supportEmail })

@@ -5,7 +5,7 @@ import type { Attempt } from './provider-port.ts'
 export const ATTEMPT_TTL_SECONDS = 600
 /** Another instance may have begun it, by a clock of its own. */
 const CLOCK_TOLERANCE_MS = 30_000
-/** What the library makes of 32 random bytes. */
+/** The library's text for 32 random bytes. */
 const RANDOM = /^[\w-]{43}$/
 
 /** An attempt on its way through the provider, as its browser keeps it. */

@@ -26,7 +26,7 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
       sameSite: 'lax',
       ...(cookieDomain && { domain: cookieDomain }),
     },
-    /** Which browser asked for the code. */
+    /** Names the browser that asked for the code. */
     code: { ...common, name: `${host}till_code`, maxAge: CODE_SECONDS, sameSite: 'strict' },
     /**
      * That this browser has signed in before, and to which mailbox. The browser must send it on the way back from the provider too.

@@ -16,12 +16,12 @@ import { type Browser, type SignedIn, endSessions, sessionFinder } from './sessi
 /** By which a code knows its browser, and the browser's code before it. */
 export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash' | 'again'>
 
-/** In the description of a route that answers nobody but who is signed in. */
+/** For the description of a route that needs a session. */
 export const NEEDS_SESSION = [{ session: [] }]
 
-/** What the routes of sellers know of the browser that asks. */
+/** Everything the sellers' routes read from the requesting browser, and set in it. */
 export interface Browsers {
-  /** Who is signed in. Throws `not_signed_in`, and `session_conflict` when the browser sends sessions of two sellers. */
+  /** Returns the session and its seller. Throws `not_signed_in`, and `session_conflict` when the browser sends sessions of two sellers. */
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same, no longer than ten minutes ago: for what protects the account. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
@@ -37,9 +37,9 @@ export interface Browsers {
     /** A provider sent them: they have a count of their own, which a stranger who only types the address cannot use up. */
     options?: { byProvider?: boolean },
   ): Asker
-  /** What binds a code to this browser: the hash of what its cookie holds. */
+  /** The hash of the cookie that binds a code to this browser. */
   codeHolder(request: FastifyRequest): Buffer | undefined
-  /** What will bind a code that is yet to be made: to be kept once it is, since the browser forgets the one before. */
+  /** A new cookie for a code that is yet to be made. `keep` sets it after the code exists, because it replaces the cookie before. */
   newCodeHolder(
     request: FastifyRequest,
     /** It takes the place of the code before it, with all that this one was for. */

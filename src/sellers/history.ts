@@ -38,7 +38,7 @@ export async function tellOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: str
   )
 }
 
-/** What happened to an account, the newest first. */
+/** The events of an account, the newest first. */
 export async function listEvents(db: Db, sellerId: string): Promise<ListedEvent[]> {
   const { rows } = await sql<ListedEvent>`
     select at, what, issuer, email from account_events where seller_id = ${sellerId}

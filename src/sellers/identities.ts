@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
 
-/** Who a provider says somebody is. */
+/** The identity of a person, as a provider states it. */
 export interface Identity {
   issuer: string
   subject: string

@@ -9,7 +9,7 @@ import type { Signup } from './sellers.ts'
 
 const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
-/** What happened to an account, for its owner to read, who may not have done it. */
+/** Tells the owner what happened to the account, since another person may have done it. */
 export type Notice =
   | {
       kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked' | 'support_email_changed'

@@ -104,7 +104,7 @@ async function checkGuess(
   const keys = known === undefined ? [`password from ${network}`, `password ${mailbox}`] : [`password ${known}`]
   const [found] = await Promise.all([findHash(db, email), limit && countGuess(db, keys, limit)])
   const isRight = await verifyPassword(password, found?.hash).catch(async (error: unknown) => {
-    // nobody has looked at it: it was no wrong try
+    // the password was not checked, so this counts as no wrong try
     if (limit) await giveBack(db, keys)
     throw error
   })

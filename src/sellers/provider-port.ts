@@ -1,4 +1,4 @@
-// What the rest of sign-in knows of an identity provider. Its client is loaded only where one is configured.
+// The port of an identity provider. Its client is loaded only when a provider is configured.
 
 export interface ProviderSettings {
   issuer: string
@@ -7,7 +7,7 @@ export interface ProviderSettings {
   authMethod: 'client_secret_post' | 'client_secret_basic'
 }
 
-/** What is kept from the start to the return, by the browser that started. */
+/** The browser holds this from the start to the return. */
 export interface Attempt {
   state: string
   nonce: string
@@ -26,7 +26,7 @@ export interface ProvenIdentity {
 export interface IdentityProvider {
   /** Where to send the browser, and what to keep until it is back. */
   start(): Promise<{ url: string; attempt: Attempt }>
-  /** Who came back. Of `callbackUrl` only the query counts: our own address is the configured one. */
+  /** Returns the identity of the person who came back. Only the query of `callbackUrl` counts: our own address is the configured one. */
   finish(callbackUrl: URL, attempt: Attempt): Promise<ProvenIdentity>
 }
 
@@ -38,7 +38,7 @@ export type FaultCode =
   /** An answer that does not check out. */
   | 'idp_failed'
 
-/** Why nobody came to be known. Nothing of the answer is in it: that may hold tokens and addresses. */
+/** Why the provider proved no identity. It quotes nothing of the provider's answer, which may hold tokens and addresses. */
 export class ProviderFault extends Error {
   readonly code: FaultCode
   constructor(code: FaultCode) {

@@ -55,7 +55,7 @@ export function enterByProvider(
       const other = await lockSellerById(tx, sellerId)
       return other ? signedIn(tx, other, browser) : { kind: 'refused', why: 'account_disabled' }
     }
-    // who has just signed up need not be told what they have just done
+    // a seller who has just signed up needs no mail about it
     if (isNew)
       await (seller.isNew
         ? addEvent(tx, linked(seller, identity))

@@ -32,13 +32,13 @@ import {
 import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchange.ts'
 
 const METADATA_TTL_MS = 3_600_000
-/** So long a provider that has answered is taken to be there, so that most starts wait for no answer of it. */
+/** For this time after an answer we take the provider to be reachable, so that most sign-ins start without asking it. */
 const REACHABLE_TTL_MS = 10_000
-/** What a proxy answers in front of a provider that is gone. */
+/** A proxy answers these when the provider behind it is down. */
 const GONE = new Set([502, 503, 504])
 const CLOCK_TOLERANCE_SECONDS = 30
 const EMAIL = new RegExp(EMAIL_PATTERN)
-/** What the standard allows: at most 255 ASCII characters (OpenID Connect Core, 2). */
+/** The standard allows at most 255 ASCII characters (OpenID Connect Core, 2). */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/
 
 /**
@@ -73,7 +73,7 @@ export function identityProvider(
       [customFetch]: fetch,
     })
     const metadata = found.serverMetadata()
-    // the library lets some well-known providers name another issuer: one that stands for anybody's
+    // for some well-known providers the library accepts another issuer, one that stands for all of their tenants
     if (new URL(metadata.issuer).href !== issuer.href) throw new ProviderFault('idp_unavailable')
     known = { metadata, readAt: performance.now() }
     answeredAt.set(issuer.origin, performance.now())
@@ -81,8 +81,8 @@ export function identityProvider(
   }
 
   /**
-   * The browser is sent to the provider's page, and from an address that does not answer there is no way back. So we ask first
-   * whether the host of that page answers at all, whatever it says. Throws where it does not.
+   * The browser goes to the provider's page, and cannot come back from an address that does not answer. So we first check that the
+   * host of that page answers, with any status. Throws when it does not.
    */
   async function reach(page: URL, { fetch }: Exchange): Promise<void> {
     const last = answeredAt.get(page.origin)
@@ -94,7 +94,7 @@ export function identityProvider(
         .status
     } catch (error) {
       if (last !== undefined || page.origin === issuer.origin) throw error
-      // a host beside the issuer's that has never answered us is perhaps one that only browsers reach
+      // a second host that has never answered us may be one that only browsers can reach
       onlyForBrowsers.add(page.origin)
       return
     }
@@ -102,12 +102,12 @@ export function identityProvider(
     answeredAt.set(page.origin, performance.now())
   }
 
-  /** A new one each time: the key set belongs to it, so that keys which were changed a moment ago are the ones we use. */
+  /** Made anew each time: it holds the key set, so we always use the provider's newest keys. */
   async function configure({ fetch }: Exchange): Promise<Configuration> {
     const client = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS }
     const configuration = new Configuration(await metadata(), clientId, client, authentication)
     configuration[customFetch] = fetch
-    // in the code flow the library trusts the connection alone, unless told so
+    // without this the library does not check the token's signature in the code flow, and trusts the connection
     enableNonRepudiationChecks(configuration)
     if (isLocal) allowInsecureRequests(configuration)
     return configuration
@@ -141,7 +141,7 @@ export function identityProvider(
     if (!claims || !isForUs(claims, clientId)) throw new ProviderFault('idp_failed')
     const { iss, sub } = claims
     let about: Record<string, unknown> = claims
-    // one source for both: an address from here with the word for another from there would prove nothing
+    // the address and `email_verified` must come from one source, or the word could be about another address
     if (claims.email === undefined && configuration.serverMetadata().userinfo_endpoint)
       about = await fetchUserInfo(configuration, tokens.access_token, sub)
     const email = usableEmail(about.email)
@@ -172,7 +172,7 @@ export function identityProvider(
   }
 }
 
-/** What the library leaves to its caller: whom the token was made for, and a time of making that has come. */
+/** Two checks that the library leaves to its caller: the token was made for us, and not in the future. */
 function isForUs({ sub, azp, iat }: IDToken, clientId: string): boolean {
   const latest = Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS
   return SUBJECT.test(sub) && (azp === undefined || azp === clientId) && iat <= latest
@@ -193,7 +193,7 @@ function faultCode(error: unknown, { outage }: Exchange): FaultCode {
   return isNoProvider ? 'idp_unavailable' : 'idp_failed'
 }
 
-/** Names and codes alone. Messages and causes quote what was answered. */
+/** Only names and codes are logged: messages and causes quote the provider's answer. */
 function namesOf(error: unknown): Record<string, unknown> {
   const { name, code, error: answered, cause } = error as Record<string, unknown>
   const { code: causeCode, cause: facts } = (cause ?? {}) as Record<string, unknown>

@@ -38,7 +38,7 @@ export const refusals = refusing()
 export const TAG = ['Sign-in']
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
-/** The two ways in that need nobody else: a code by mail, and a password. Each lets who has lost the other back in. */
+/** The two ways to sign in without a provider: a code by mail, and a password. A seller who has lost one of them uses the other. */
 export function signInRoutes(server: Server, parts: SellerParts): void {
   requestCodeRoute(server, parts)
   getAwaitedCodeRoute(server, parts)

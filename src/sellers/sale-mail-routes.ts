@@ -4,7 +4,7 @@ import { NEEDS_SESSION } from './guard.ts'
 import { type SellerParts, TAG, refusals } from './routes.ts'
 import { SaleMails } from './schema.ts'
 
-/** Which mails a seller gets about sales. What needs an answer, such as a dispute, is always sent. */
+/** The seller chooses which mails about sales to get. Mails that need an answer, such as one about a dispute, are always sent. */
 export function saleMailRoutes(server: Server, { db, browsers }: SellerParts): void {
   server.get(
     '/api/auth/mails',

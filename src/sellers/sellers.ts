@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
 
-/** What buyers read until the seller says otherwise. Not the mailbox's name: that would publish half of the address. */
+/** Buyers read this name until the seller sets one. The mailbox's name would publish half of the address. */
 export const UNNAMED = 'New seller'
 
 export interface SellerRow {
@@ -67,7 +67,7 @@ async function lockSeller(
   return rows[0]
 }
 
-/** Whoever made this row has not shown that the mailbox is theirs; now its owner has, and what others left behind goes. */
+/** Another person may have made this row without proving the mailbox. Now the owner has proven it, so everything set before is removed. */
 async function firstProof(tx: Tx, sellerId: string): Promise<void> {
   await sql`delete from passwords where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from identities where seller_id = ${sellerId}`.execute(tx)

@@ -73,7 +73,7 @@ export interface Browser {
   tokens: readonly string[]
 }
 
-/** What a new session is made of. Of its token only the browser knows more than the hash. */
+/** A new session. We store the hash of its token; only the browser has the token. */
 export function newSession({ userAgent, tokens }: Browser) {
   const token = newToken()
   const made = { id: newId('ses'), tokenHash: hashOf(token), userAgent: printable(userAgent ?? '') }

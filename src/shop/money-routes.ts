@@ -15,7 +15,7 @@ import { statsOf } from './stats.ts'
 import { TRANSFER_ID, type TransferRow, listTransfers, transferView } from './transfers.ts'
 
 const TAG = ['Money']
-/** What is told where no time is named. */
+/** The period when the request names none. */
 const USUAL_DAYS = 30
 const DAY_MS = 86_400_000
 
@@ -25,7 +25,7 @@ export interface MoneyRouteParts {
   processors: ReadonlyMap<string, Processor>
 }
 
-/** What a seller's shop brings, by the books; and what waits for the seller. */
+/** A seller's balance, transfers and statistics, by the ledger; and everything that needs the seller's attention. */
 export function moneyRoutes(server: Server, parts: MoneyRouteParts): void {
   getBalanceRoute(server, parts)
   listTransfersRoute(server, parts)
@@ -142,7 +142,7 @@ function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRo
   )
 }
 
-/** By the runtime's own list, which is the database's but for what only one of them takes. */
+/** Asks the runtime's own list. It differs from the database's in a few names only. */
 function isTimeZone(name: string): boolean {
   try {
     return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''

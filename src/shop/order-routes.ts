@@ -29,12 +29,12 @@ import { listTransfers, transferView } from './transfers.ts'
 
 export const TAG = ['Orders']
 export const refusals = refusing()
-/** Of a list that is also told as CSV. */
+/** The answer of a list that is also given as CSV. */
 export const listOf = <Schema>(schema: Schema, description: string) => ({
   description,
   content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
 })
-/** So many rows of a file are read at once: enough to cost little, and little to hold. */
+/** Rows of a CSV that are read at once: few queries, and little memory. */
 export const CSV_ROWS = 250
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
@@ -44,7 +44,7 @@ export interface OrderRouteParts extends EmailChangeRouteParts {
   limits: EmailChangeRouteParts['limits'] & { receipt?: Limit }
 }
 
-/** What a seller sees of what was bought. Somebody else's order is not there. */
+/** The seller's own orders. An order of another seller is not found. */
 export function orderRoutes(server: Server, parts: OrderRouteParts): void {
   listOrdersRoute(server, parts)
   getOrderRoute(server, parts)
@@ -157,7 +157,7 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
 function timelineOf({ createdAt, emailChangedAt, events }: OrderDetails): { at: string; what: string }[] {
   const happened = events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what }))
   if (emailChangedAt) happened.push({ at: emailChangedAt.toISOString(), what: 'email_changed' })
-  // those of the same moment stay in the order in which they were noted
+  // events of the same moment keep the order in which they were written
   return [
     { at: createdAt.toISOString(), what: 'created' },
     ...happened.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),

@@ -17,7 +17,7 @@ export interface StatsWanted {
 const MOST_BUCKETS = 400
 const TOP_PRODUCTS = 5
 const HOURS = { hour: 1, day: 24, week: 7 * 24, month: 30 * 24 } as const
-/** What PostgreSQL says of a time zone that it does not know. */
+/** PostgreSQL's error for a time zone that it does not know. */
 const INVALID_PARAMETER = '22023'
 
 interface Sum {

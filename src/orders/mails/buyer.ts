@@ -5,7 +5,7 @@ import { type BuyerMail, type MailNews, type MailOrder, type Said, dateTime, nam
 
 type Told = Said & { button: string }
 
-/** What a buyer is told of an order. */
+/** The mails to a buyer about an order. */
 export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) => Told> = {
   receipt: (order, { late }) => ({
     subject: `Your receipt${named(order)}`,
@@ -146,7 +146,7 @@ const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
 const ofLine = (order: MailOrder): Said['facts'] => [['On your statement', order.statementDescriptor]]
 const ofStatement = (order: MailOrder): Said['facts'] => [...ofLine(order), ['Order', order.id]]
 
-/** What the price was, and what came off it. */
+/** The price, and the discount. */
 const discountOf = ({ amountMinor, discountMinor, currency }: MailOrder): Said['facts'] =>
   discountMinor > 0
     ? [

@@ -2,7 +2,7 @@ import type { Lines } from '../../kit/mail-layout.ts'
 import { formatMoney } from '../../kit/money.ts'
 import { dateTime } from './news.ts'
 
-/** What was sold in one currency. */
+/** The sales in one currency. */
 export interface Sold {
   currency: string
   orders: number

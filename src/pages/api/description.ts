@@ -29,7 +29,7 @@ export interface Description {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** Who gets one of these is told when to come again. */
+/** These refusals say when to try again. */
 const COME_AGAIN = new Set([429, 503])
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
 const UNSAFE = /^(?:post|put|patch|delete)$/

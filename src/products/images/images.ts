@@ -11,7 +11,7 @@ import type { Size } from './urls.ts'
 /** A mail, or a link somebody has shared, shows the picture there was. */
 const KEPT = '30 days'
 const SWEPT_AT_ONCE = 200
-/** What its sizes take at the most. */
+/** The most that all sizes of a picture take. */
 const PICTURE_BYTES = 2_500_000
 const NO_ROOM = 'Your pictures, with those that were replaced in the last 30 days, take all the room you have.'
 

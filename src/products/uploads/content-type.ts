@@ -4,10 +4,10 @@ import type { Storage } from '../../kit/storage/storage.ts'
 /** Where what is in an archive, and so what it is, has been named. */
 const LOOK_AT_BYTES = 64 * 1024
 const UNKNOWN = 'application/octet-stream'
-/** What a browser could take for a page, and run. */
+/** Types that a browser could show as a page and run. */
 const PAGE = /html|xml|svg|javascript|^text\//
 
-/** What a file is by its bytes, whatever its name says. */
+/** The type of a file by its bytes; its name does not count. */
 export async function contentTypeOf(storage: Storage, key: string, size: number): Promise<string> {
   if (size === 0) return UNKNOWN
   const first = await buffer(await storage.read(key, { from: 0, to: Math.min(size, LOOK_AT_BYTES) }))

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 
-/** Who has not said for so long that it still writes has died. */
+/** A writer that has not renewed its lock for so long has died. */
 const LEASE_SECONDS = 6
 const RENEW_MS = 1_000
 const ASK_AGAIN_MS = 200
 const WAIT_MS = 10_000
 
-/** One writer an upload, over all instances. Who wants it next ends the one before: that is a connection which died unnoticed. */
+/** Allows one writer for each upload, over all instances. The next writer ends the one before, whose connection has most likely died. */
 export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
   const held = new Map<string, () => unknown>()
   return {
@@ -23,7 +23,7 @@ export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
         async lock(signal, giveWay) {
           for (const end = Date.now() + WAIT_MS; ; await sleep(ASK_AGAIN_MS)) {
             if (await take(db, id, holder)) break
-            // in this process it need not wait to be noticed
+            // a writer in this process is told at once; another instance notices at its next renewal
             void held.get(id)?.()
             if (signal.aborted || Date.now() > end)
               throw new Refusal('upload_in_progress', 'Another request is writing to this upload.', {
@@ -54,7 +54,7 @@ export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
   }
 }
 
-/** Whether it is ours now; if not, its holder is asked for it. */
+/** Whether the lock is ours now. If not, its holder is asked to give it up. */
 async function take(db: Db, id: string, holder: string): Promise<boolean> {
   const { rows } = await sql<{ taken: boolean }>`
     update uploads set lock_wanted = not coalesce(locked_until < now(), true),
@@ -67,7 +67,7 @@ async function take(db: Db, id: string, holder: string): Promise<boolean> {
   return rows[0].taken
 }
 
-/** Whether it is still ours, and nobody else wants it. */
+/** Renews the lock. False: the lock is lost, or another writer wants it. */
 async function renew(db: Db, id: string, holder: string): Promise<boolean> {
   const { rows } = await sql<{ wanted: boolean }>`
     update uploads set locked_until = now() + make_interval(secs => ${LEASE_SECONDS}), expires_at = now() + interval '1 day'

@@ -21,9 +21,9 @@ import {
 
 const PATH = '/api/uploads'
 export const TUS_VERSION = '1.0.0'
-/** Who is asked to let go of an upload has so long to write what it has. */
+/** A request that must let go of an upload has this time to write the bytes it has. */
 const LET_GO_MS = 100
-/** What the library says by a status alone. */
+/** The library gives these refusals as a status only. */
 const MEANINGS = new Map<number, ProblemCode>([
   [404, 'upload_not_found'],
   [409, 'upload_offset_differs'],
@@ -61,7 +61,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     lockDrainTimeout: LET_GO_MS,
     maxSize: limits.maxBytes,
     generateUrl: (_request, { id }) => `${PATH}/${resumable.keyOf(id)}`,
-    // what the library finds in an address need not be what the router found there, and so what was looked up
+    // the router has found the upload already; the library could read another id out of the same address
     getFileIdFromRequest(request) {
       const { upload } = of(request)
       return upload && resumable.nameOf(upload.id)
@@ -78,7 +78,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     onResponseError: (request, error) => void (of(request).failure = error),
   })
 
-  /** Once, though several requests may each have seen the last piece. */
+  /** Publishes the file once, though several requests may each have seen the last piece. */
   async function finish(upload: Upload): Promise<FileRow> {
     const lock = locker.newLock(resumable.nameOf(upload.id))
     try {
@@ -89,7 +89,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     }
     try {
       const file = await publish(db, storage, upload, await resumable.finish(upload.id, upload.sizeBytes))
-      // what is left of it costs nothing, and goes within a day
+      // if this fails, the rest costs nothing, and is removed within a day
       await resumable.forget(upload.id).catch(() => {})
       return file
     } finally {
@@ -107,7 +107,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     })
     asked.set(web, mine)
     const response = await tus.handleWeb(web)
-    // the library's own refusals are no errors
+    // the library answers its own refusals, and throws no error for them
     if (!response.ok) throw mine.failure instanceof Error ? mine.failure : refusalOf(response, await response.text())
     return response
   }
@@ -132,7 +132,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     if (upload?.state === 'given_up') throw new Refusal('upload_expired', 'This upload is over: please begin it again.')
     if (upload?.state === 'finished') return answerFinished(request, upload)
     const response = await ask(request, mine, body).catch(async (error: unknown) => {
-      // what could not be begun takes no room
+      // an upload that could not begin must not take room
       if (!upload && mine.upload) await giveUp(db, storage, mine.upload.id)
       throw error
     })
@@ -140,7 +140,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     if (request.method === 'DELETE') await giveUp(db, storage, mine.upload!.id)
     const answered = { status: response.status, headers: kept(response.headers) }
     const isWhole = answered.headers['upload-offset'] === String(sizeBytes)
-    // all of it was here already, and whoever should have finished it has died
+    // all bytes are here, but the process that should have finished the upload has died
     if (request.method === 'HEAD' && isWhole) answered.headers['till-file'] = (await finish(mine.upload!)).id
     if (!answered.headers['till-file'] && request.method !== 'DELETE')
       answered.headers['upload-expires'] = expiresAt.toUTCString()
@@ -148,7 +148,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
   }
 }
 
-/** What is asked of an upload after its end: a client that missed our answer learns what became of it. */
+/** Answers requests for an upload that is finished, so that a client which missed our last answer learns the file's id. */
 function answerFinished({ method, headers }: FastifyRequest, { id, sizeBytes }: Upload): TusAnswer {
   const size = String(sizeBytes)
   const isLate = method === 'PATCH' && headers['upload-offset'] === size

@@ -7,7 +7,7 @@ import type { Storage, Stored } from '../../kit/storage/storage.ts'
 import { NOT_IN_A_LINE } from '../fields.ts'
 import { contentTypeOf } from './content-type.ts'
 
-/** Whoever begins so many and finishes none is not uploading. */
+/** A seller who has begun so many uploads and finished none is not uploading. */
 const MOST_OPEN = 1000
 /** Each is in every answer about the product and its orders, those taken off too for who has bought them. */
 const MOST_OF_PRODUCT = 500
@@ -59,7 +59,7 @@ export const NOT_A_NAME = 'is one line of text without control characters, such 
 export const isFileName = (name: string): boolean =>
   name.trim() !== '' && [...name].length <= 255 && name.isWellFormed() && !NOT_IN_A_LINE.test(name)
 
-/** What an upload needs: its row, its bytes, and how much may come. */
+/** Everything an upload needs: the database, the storage, and the limits of size. */
 export interface Uploads {
   db: Db
   storage: Storage
@@ -90,7 +90,7 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
   })
 }
 
-/** What a seller has here, the unfinished too. Locked: two at once would both find the same room. */
+/** The bytes that a seller stores, with unfinished uploads. It locks the seller, or two uploads at once would both take the same room. */
 async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number; isTrusted: boolean }> {
   const { rows: sellers } = await sql<{ isTrusted: boolean }>`
     select trusted_at is not null as "isTrusted" from sellers where id = ${sellerId} for no key update`.execute(tx)
