@@ -11,7 +11,7 @@ export const RAZORPAY = ['checkout', 'cdn', 'api', 'lumberjack'].map((name) => `
 
 export type RazorpayStandIn = Awaited<ReturnType<typeof startRazorpay>>
 
-/** A shop whose rupees go through Razorpay, and behind Razorpay's real addresses a stand-in that plays its window and its banks. */
+/** A shop with payments in rupees by Razorpay. A stand-in at Razorpay's addresses plays its window and its banks. */
 export async function startRazorpay() {
   const bank = await startRazorpayServer(ACCOUNT)
   const service = await startService(razorpaySettings(bank))
@@ -26,7 +26,7 @@ export async function startRazorpay() {
   }
 }
 
-/** What a browser meets at Razorpay's addresses. `faults` may be changed while the test runs. */
+/** The stand-ins at Razorpay's addresses in one browser. A test may change `faults` while it runs. */
 export async function meetRazorpay(context: BrowserContext, { bank }: RazorpayStandIn) {
   const met = { scripts: 0, faults: { script: undefined as 'blocked' | undefined } }
   await context.route('https://checkout.razorpay.com/v1/checkout.js', async (route) => {
