@@ -4,7 +4,7 @@ import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
-import { ApiError } from '../ui/api.ts'
+import { ApiError, type Rail } from '../ui/api.ts'
 import type { StepProps } from './step-props.ts'
 import type { OfferProps } from './offer-part.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
@@ -33,11 +33,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
     if (waits || press.busy) return
     setTries(tries + 1)
     setLeft(true)
-    const wrong = looksLikeEmail(email)
-      ? undefined
-      : email.trim()
-        ? 'This is not a complete e-mail address.'
-        : 'Please enter your e-mail.'
+    const wrong = faultOf(email)
     setFault(wrong)
     if (wrong) return
     await press.run(async (isCurrent) => {
@@ -80,17 +76,26 @@ export function ContactStep({ product, checkout, state }: StepProps) {
       <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
         {isFree ? 'Get it' : 'Continue to payment'}
       </Submit>
-      {!isFree && (
-        <div class="accepted">
-          <p class="soft small">You see your order number before you pay. Then choose how:</p>
-          <ul class="soft small">
-            {product.rails.map((rail) => (
-              <li key={rail}>{RAIL_NAMES[rail]}</li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {!isFree && <AcceptedRails rails={product.rails} />}
     </form>
+  )
+}
+
+function faultOf(email: string): string | undefined {
+  if (looksLikeEmail(email)) return undefined
+  return email.trim() ? 'This is not a complete e-mail address.' : 'Please enter your e-mail.'
+}
+
+function AcceptedRails({ rails }: { rails: Rail[] }) {
+  return (
+    <div class="accepted">
+      <p class="soft small">You see your order number before you pay. Then choose how:</p>
+      <ul class="soft small">
+        {rails.map((rail) => (
+          <li key={rail}>{RAIL_NAMES[rail]}</li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

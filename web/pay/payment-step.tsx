@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
-import type { Rail } from '../ui/api.ts'
+import type { OrderStatus, Rail } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -43,19 +43,8 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       <h2 tabIndex={-1}>How would you like to pay?</h2>
       <WhyNot state={state} />
       {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
-      {changed && (
-        <Notice title={`The price is now ${price}.`}>
-          <p>The seller changed it while this page was open. You pay the amount on the button and nothing else.</p>
-        </Notice>
-      )}
-      <p class="recipient">
-        <span class="soft">For</span> <span class="address">{kept?.email}</span>
-        {busy !== 'in_form' && (
-          <button type="button" class="link" onClick={checkout.editEmail}>
-            Change<span class="unseen"> e-mail</span>
-          </button>
-        )}
-      </p>
+      {changed && <PriceChanged price={price} />}
+      <Recipient email={kept?.email} onEdit={busy === 'in_form' ? undefined : checkout.editEmail} />
       {isSandbox ? (
         <>
           <RailChoice
@@ -92,18 +81,51 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
         </>
       )}
       {(isSandbox || form) && (
-        <div class="pay-bar">
-          <Submit busy={busy === 'in_form' ? 'Confirming your payment…' : undefined}>
-            <Icon name="lock" /> Pay {price}
-          </Submit>
-          {busy === 'in_form' && <PayingLong />}
-          {order.statementDescriptor && (
-            <p class="soft small">
-              Appears on your statement as <span class="mono">{order.statementDescriptor}</span>
-            </p>
-          )}
-        </div>
+        <PayBar price={price} descriptor={order.statementDescriptor} inForm={busy === 'in_form'} />
       )}
     </form>
+  )
+}
+
+const PriceChanged = ({ price }: { price: string }) => (
+  <Notice title={`The price is now ${price}.`}>
+    <p>The seller changed it while this page was open. You pay the amount on the button and nothing else.</p>
+  </Notice>
+)
+
+/** Without `onEdit` the address cannot be changed now. */
+function Recipient({ email, onEdit }: { email: string | undefined; onEdit: (() => void) | undefined }) {
+  return (
+    <p class="recipient">
+      <span class="soft">For</span> <span class="address">{email}</span>
+      {onEdit && (
+        <button type="button" class="link" onClick={onEdit}>
+          Change<span class="unseen"> e-mail</span>
+        </button>
+      )}
+    </p>
+  )
+}
+
+interface PayBarProps {
+  price: string
+  descriptor: OrderStatus['statementDescriptor']
+  /** The buyer is paying in a processor's form. */
+  inForm: boolean
+}
+
+function PayBar({ price, descriptor, inForm }: PayBarProps) {
+  return (
+    <div class="pay-bar">
+      <Submit busy={inForm ? 'Confirming your payment…' : undefined}>
+        <Icon name="lock" /> Pay {price}
+      </Submit>
+      {inForm && <PayingLong />}
+      {descriptor && (
+        <p class="soft small">
+          Appears on your statement as <span class="mono">{descriptor}</span>
+        </p>
+      )}
+    </div>
   )
 }

@@ -23,7 +23,7 @@ type Stage = 'loading' | 'slow' | 'ready' | 'failed'
 
 /** The place of a form that a processor's script draws. This page never sees what the buyer types there. */
 export function ProcessorForm({ product, order, created, email, onForm, onFailed }: ProcessorFormProps) {
-  const { processor = '', clientSecret = '', publishableKey = '' } = created
+  const { processor = '' } = created
   const place = useRef<HTMLDivElement>(null)
   const whole = useRef<HTMLDivElement>(null)
   const [stage, setStage] = useState<Stage>('loading')
@@ -37,18 +37,7 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
     whole.current?.focus()
   }, [isExpected])
 
-  const open = () =>
-    openForm(processor, place.current!, {
-      clientSecret,
-      publishableKey,
-      email,
-      amount: order.amount,
-      currency: order.currency,
-      seller: product.seller.name,
-      product: product.name,
-      rails: product.rails.map((rail) => RAIL_NAMES[rail]),
-      returnUrl: returnUrl(product.id, order.orderId),
-    })
+  const open = () => openForm(processor, place.current!, partsOf({ product, order, created, email }))
   const current = useRef({ open, onForm, onFailed })
   useEffect(() => {
     const { open, onForm, onFailed } = current.current
@@ -94,26 +83,40 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
       aria-label="Payment form"
     >
       <div ref={place} inert={stage !== 'ready'} />
-      {(stage === 'loading' || stage === 'slow') && (
-        <div class="form-blank">
-          <span />
-          <span />
-          <span />
-          <output class="soft small">
-            {stage === 'slow'
-              ? 'The payment form is still on its way. The connection seems slow.'
-              : 'Loading the payment form…'}
-          </output>
-        </div>
-      )}
-      {stage === 'failed' && (
-        <Notice tone="alarm" role="alert" title="The payment form cannot be loaded.">
-          <p>You may be offline, or your browser blocks it. Your order stays the same.</p>
-          <button type="button" class="link" onClick={again}>
-            Try again
-          </button>
-        </Notice>
-      )}
+      {(stage === 'loading' || stage === 'slow') && <Blank slow={stage === 'slow'} />}
+      {stage === 'failed' && <Failed again={again} />}
     </section>
   )
 }
+
+const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'onForm' | 'onFailed'>) => ({
+  clientSecret: created.clientSecret ?? '',
+  publishableKey: created.publishableKey ?? '',
+  email,
+  amount: order.amount,
+  currency: order.currency,
+  seller: product.seller.name,
+  product: product.name,
+  rails: product.rails.map((rail) => RAIL_NAMES[rail]),
+  returnUrl: returnUrl(product.id, order.orderId),
+})
+
+const Blank = ({ slow }: { slow: boolean }) => (
+  <div class="form-blank">
+    <span />
+    <span />
+    <span />
+    <output class="soft small">
+      {slow ? 'The payment form is still on its way. The connection seems slow.' : 'Loading the payment form…'}
+    </output>
+  </div>
+)
+
+const Failed = ({ again }: { again: () => void }) => (
+  <Notice tone="alarm" role="alert" title="The payment form cannot be loaded.">
+    <p>You may be offline, or your browser blocks it. Your order stays the same.</p>
+    <button type="button" class="link" onClick={again}>
+      Try again
+    </button>
+  </Notice>
+)

@@ -62,40 +62,53 @@ export function Summary({ product, order, offer }: SummaryProps) {
           )}
         </div>
         <Description text={product.description} />
-        {order && (
-          <dl class="lines">
-            <div class="wide">
-              <dt>Order number</dt>
-              <dd>
-                <Copyable text={order.orderId} name="order number" />
-              </dd>
-            </div>
-            {order.statementDescriptor && order.amount > 0 && (
-              <div class="wide statement">
-                <dt>On your statement</dt>
-                <dd class="mono">{order.statementDescriptor}</dd>
-              </div>
-            )}
-            {off > 0 && (
-              <>
-                <div>
-                  <dt>Price</dt>
-                  <dd>{money(list, currency)}</dd>
-                </div>
-                <div>
-                  <dt>Discount</dt>
-                  <dd>−{money(off, currency)}</dd>
-                </div>
-              </>
-            )}
-            <div class="total">
-              <dt>Total</dt>
-              <dd>{price}</dd>
-            </div>
-          </dl>
-        )}
+        {order && <OrderLines order={order} list={list} off={off} price={price} />}
       </div>
     </section>
+  )
+}
+
+interface OrderLinesProps {
+  order: OrderStatus
+  /** The price before the discount, in minor units. */
+  list: number
+  off: number
+  /** The total as the page writes it. */
+  price: string
+}
+
+function OrderLines({ order, list, off, price }: OrderLinesProps) {
+  return (
+    <dl class="lines">
+      <div class="wide">
+        <dt>Order number</dt>
+        <dd>
+          <Copyable text={order.orderId} name="order number" />
+        </dd>
+      </div>
+      {order.statementDescriptor && order.amount > 0 && (
+        <div class="wide statement">
+          <dt>On your statement</dt>
+          <dd class="mono">{order.statementDescriptor}</dd>
+        </div>
+      )}
+      {off > 0 && (
+        <>
+          <div>
+            <dt>Price</dt>
+            <dd>{money(list, order.currency)}</dd>
+          </div>
+          <div>
+            <dt>Discount</dt>
+            <dd>−{money(off, order.currency)}</dd>
+          </div>
+        </>
+      )}
+      <div class="total">
+        <dt>Total</dt>
+        <dd>{price}</dd>
+      </div>
+    </dl>
   )
 }
 
