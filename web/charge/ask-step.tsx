@@ -27,46 +27,13 @@ export function AskStep({
     setFaults(wrong)
     if (Object.keys(wrong).length === 0) void charge.sendCode()
   }
-  const type = (name: keyof Line) => (text: string) => {
+  const type = (name: keyof Line, text: string) => {
     charge.type({ line: { [name]: text } })
     setFaults({})
   }
   return (
     <form class="stack" noValidate onSubmit={submit}>
-      <fieldset class="statement stack">
-        <legend>What does your statement say?</legend>
-        <TextField
-          id="descriptor"
-          label="Text of the line"
-          hint="As far as you can read it."
-          value={line.descriptor}
-          onValue={type('descriptor')}
-          fault={faultOf('descriptor')}
-          tries={pressed}
-          input={{ class: 'mono', autoComplete: 'off', maxLength: 100 }}
-        />
-        <p class="or small soft">or</p>
-        <div class="pair">
-          <TextField
-            id="amount"
-            label="Amount"
-            value={line.amount}
-            onValue={type('amount')}
-            fault={faultOf('amount')}
-            tries={pressed}
-            input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 40, placeholder: '4.99' }}
-          />
-          <TextField
-            id="date"
-            label="Date"
-            value={line.date}
-            onValue={type('date')}
-            fault={faultOf('date')}
-            tries={pressed}
-            input={{ type: 'date', min: '2000-01-01', max: '2999-12-31' }}
-          />
-        </div>
-      </fieldset>
+      <StatementFields line={line} faultOf={faultOf} tries={pressed} onType={type} />
       <TextField
         id="email"
         label="E-mail"
@@ -90,6 +57,52 @@ export function AskStep({
       <Submit busy={busy}>Send me a code</Submit>
       <output class="unseen">{said ? '' : busy}</output>
     </form>
+  )
+}
+
+interface StatementFieldsProps {
+  line: Line
+  faultOf: (name: keyof Faults) => string | undefined
+  tries: number
+  onType: (name: keyof Line, text: string) => void
+}
+
+function StatementFields({ line, faultOf, tries, onType }: StatementFieldsProps) {
+  return (
+    <fieldset class="statement stack">
+      <legend>What does your statement say?</legend>
+      <TextField
+        id="descriptor"
+        label="Text of the line"
+        hint="As far as you can read it."
+        value={line.descriptor}
+        onValue={(text) => onType('descriptor', text)}
+        fault={faultOf('descriptor')}
+        tries={tries}
+        input={{ class: 'mono', autoComplete: 'off', maxLength: 100 }}
+      />
+      <p class="or small soft">or</p>
+      <div class="pair">
+        <TextField
+          id="amount"
+          label="Amount"
+          value={line.amount}
+          onValue={(text) => onType('amount', text)}
+          fault={faultOf('amount')}
+          tries={tries}
+          input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 40, placeholder: '4.99' }}
+        />
+        <TextField
+          id="date"
+          label="Date"
+          value={line.date}
+          onValue={(text) => onType('date', text)}
+          fault={faultOf('date')}
+          tries={tries}
+          input={{ type: 'date', min: '2000-01-01', max: '2999-12-31' }}
+        />
+      </div>
+    </fieldset>
   )
 }
 

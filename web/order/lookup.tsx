@@ -46,22 +46,7 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
             <code>{asked}</code>
           </p>
         ) : (
-          <div class="field">
-            <label for="order">Order number</label>
-            <input
-              id="order"
-              name="order"
-              class="mono"
-              autoComplete="off"
-              autoCapitalize="none"
-              spellcheck={false}
-              maxLength={80}
-              placeholder="ord_…"
-              required
-              value={orderId}
-              onInput={(event) => setOrderId(event.currentTarget.value)}
-            />
-          </div>
+          <NumberField value={orderId} onValue={setOrderId} />
         )}
         <EmailField
           value={email}
@@ -81,6 +66,27 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
           you have bought, by a code to your e-mail.
         </p>
       )}
+    </div>
+  )
+}
+
+function NumberField({ value, onValue }: { value: string; onValue: (text: string) => void }) {
+  return (
+    <div class="field">
+      <label for="order">Order number</label>
+      <input
+        id="order"
+        name="order"
+        class="mono"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellcheck={false}
+        maxLength={80}
+        placeholder="ord_…"
+        required
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
     </div>
   )
 }

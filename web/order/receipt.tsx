@@ -30,9 +30,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
     if (byHand) heading.current?.focus()
   }, [byHand])
   const files = order.downloads.length > 0
-  const isFree = order.paid && order.amount === 0
   const [title, text] = headlineOf(order)
-  const name = order.paidAt ? 'Receipt' : 'Order'
   const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
   return (
     <div class="receipt">
@@ -70,32 +68,41 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
           Bought more here? <a href="/library/">Your library</a> has all of it, from every seller.
         </p>
       </section>
-      <aside class="slip-shadow" aria-label={name}>
-        <div class="slip stack">
-          <p class="slip-title">{name}</p>
-          <h2>{order.product?.name}</h2>
-          <dl class="lines">
-            {order.paidAt && <Line name={isFree ? 'Ordered' : 'Paid'} value={moment(order.paidAt)} />}
-            {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
-            {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
-            {order.seller && <Line name="Sold by" value={order.seller.name} wide />}
-            {order.seller && (
-              <Line
-                name="Questions"
-                value={<a href={`mailto:${order.seller.supportEmail}`}>{order.seller.supportEmail}</a>}
-                wide
-              />
-            )}
-            <Line name="Sent to" value={email} wide />
-            {order.statementDescriptor && order.amount > 0 && (
-              <Line name="On your statement" value={order.statementDescriptor} wide mono />
-            )}
-            <Line name="Order number" value={order.orderId} wide mono />
-            <Sums order={order} />
-          </dl>
-        </div>
-      </aside>
+      <Slip order={order} email={email} />
     </div>
+  )
+}
+
+/** The part of the receipt that looks like one: the product, the price and the names. */
+function Slip({ order, email }: { order: OrderStatus; email: string }) {
+  const isFree = order.paid && order.amount === 0
+  const name = order.paidAt ? 'Receipt' : 'Order'
+  return (
+    <aside class="slip-shadow" aria-label={name}>
+      <div class="slip stack">
+        <p class="slip-title">{name}</p>
+        <h2>{order.product?.name}</h2>
+        <dl class="lines">
+          {order.paidAt && <Line name={isFree ? 'Ordered' : 'Paid'} value={moment(order.paidAt)} />}
+          {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
+          {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
+          {order.seller && <Line name="Sold by" value={order.seller.name} wide />}
+          {order.seller && (
+            <Line
+              name="Questions"
+              value={<a href={`mailto:${order.seller.supportEmail}`}>{order.seller.supportEmail}</a>}
+              wide
+            />
+          )}
+          <Line name="Sent to" value={email} wide />
+          {order.statementDescriptor && order.amount > 0 && (
+            <Line name="On your statement" value={order.statementDescriptor} wide mono />
+          )}
+          <Line name="Order number" value={order.orderId} wide mono />
+          <Sums order={order} />
+        </dl>
+      </div>
+    </aside>
   )
 }
 

@@ -59,7 +59,6 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
     keep(typedFor(order.orderId), undefined)
     onClose()
   }
-  const said = trouble ? explain(trouble) : undefined
   return (
     <Dialog title="Change the buyer’s address" closable={!busy} onClose={leave} onSubmit={send}>
       <p class="small">
@@ -81,18 +80,23 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
         />
         <BetterEmail value={email} left={left} onValue={type} />
       </div>
-      {said && (
-        <Refusal key={tries} title={said.title}>
-          {said.text && <p>{said.text}</p>}
-          {needsSignIn(trouble) && (
-            <button type="button" class="link" onClick={signInAgain}>
-              Sign in again
-            </button>
-          )}
-        </Refusal>
-      )}
+      {trouble ? <Refused key={tries} trouble={trouble} /> : null}
       <Choices busy={busy ? 'Sending the code…' : undefined} action="Send the code" away="Leave it" onClose={leave} />
     </Dialog>
+  )
+}
+
+function Refused({ trouble }: { trouble: unknown }) {
+  const { title, text } = explain(trouble)
+  return (
+    <Refusal title={title}>
+      {text && <p>{text}</p>}
+      {needsSignIn(trouble) && (
+        <button type="button" class="link" onClick={signInAgain}>
+          Sign in again
+        </button>
+      )}
+    </Refusal>
   )
 }
 

@@ -68,19 +68,7 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
     <Dialog title="Refund this order" closable={!busy} onClose={leave} onSubmit={send}>
       {unsure === undefined && (
         <>
-          <fieldset class="stack tight" disabled={busy}>
-            <legend class="unseen">How much</legend>
-            <label class="choice">
-              <input type="radio" name="part" checked={!part} onChange={() => setPart(false)} />
-              <span>
-                All that is left, <b>{money(left, currency)}</b>
-              </span>
-            </label>
-            <label class="choice">
-              <input type="radio" name="part" checked={part} onChange={() => setPart(true)} />
-              <span>A part of it</span>
-            </label>
-          </fieldset>
+          <HowMuch left={money(left, currency)} part={part} busy={busy} onPart={setPart} />
           {part && (
             <TextField
               id="refund-amount"
@@ -117,6 +105,32 @@ export function RefundDialog({ order, onDone, onClose }: RefundDialogProps) {
         onClose={leave}
       />
     </Dialog>
+  )
+}
+
+interface HowMuchProps {
+  /** The amount that can still be refunded, as the page writes it. */
+  left: string
+  part: boolean
+  busy: boolean
+  onPart: (part: boolean) => void
+}
+
+function HowMuch({ left, part, busy, onPart }: HowMuchProps) {
+  return (
+    <fieldset class="stack tight" disabled={busy}>
+      <legend class="unseen">How much</legend>
+      <label class="choice">
+        <input type="radio" name="part" checked={!part} onChange={() => onPart(false)} />
+        <span>
+          All that is left, <b>{left}</b>
+        </span>
+      </label>
+      <label class="choice">
+        <input type="radio" name="part" checked={part} onChange={() => onPart(true)} />
+        <span>A part of it</span>
+      </label>
+    </fieldset>
   )
 }
 

@@ -49,36 +49,40 @@ export function Chart({ days, currency }: { days: Day[]; currency: string }) {
         <span>{dayName(days[Math.floor(days.length / 2)]!.at)}</span>
         <span>Today</span>
       </p>
-      <details class="small">
-        <summary>The same as a table</summary>
-        <div class="wide">
-          <table aria-label="Sales by day">
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col" class="number">
-                  Orders
-                </th>
-                <th scope="col" class="number">
-                  Sold
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {sold.toReversed().map(({ at, amount, orders }) => (
-                <tr key={at.getTime()}>
-                  <th scope="row">{dayName(at)}</th>
-                  <td class="number">{orders}</td>
-                  <td class="number">{money(amount, currency)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        <p class="soft">Days without a sale are left out.</p>
-      </details>
+      <DaysTable days={sold} currency={currency} />
     </div>
   )
 }
+
+const DaysTable = ({ days, currency }: { days: Day[]; currency: string }) => (
+  <details class="small">
+    <summary>The same as a table</summary>
+    <div class="wide">
+      <table aria-label="Sales by day">
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col" class="number">
+              Orders
+            </th>
+            <th scope="col" class="number">
+              Sold
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map(({ at, amount, orders }) => (
+            <tr key={at.getTime()}>
+              <th scope="row">{dayName(at)}</th>
+              <td class="number">{orders}</td>
+              <td class="number">{money(amount, currency)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft">Days without a sale are left out.</p>
+  </details>
+)
 
 export const ordersWords = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)

@@ -58,25 +58,7 @@ export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps
               ...(pricing === 'chosen' && { placeholder: '0' }),
             }}
           />
-          <div class="field">
-            <label for="currency">Currency</label>
-            <select
-              id="currency"
-              value={currency}
-              onChange={(event) => onChange({ currency: event.currentTarget.value })}
-            >
-              <optgroup label="Common">
-                {(COMMON.includes(currency) ? COMMON : [currency, ...COMMON]).map((code) => (
-                  <option key={code}>{code}</option>
-                ))}
-              </optgroup>
-              <optgroup label="All">
-                {OTHERS.filter((code) => code !== currency).map((code) => (
-                  <option key={code}>{code}</option>
-                ))}
-              </optgroup>
-            </select>
-          </div>
+          <CurrencyField value={currency} onValue={(chosen) => onChange({ currency: chosen })} />
         </div>
       )}
       {pricing === 'chosen' && (
@@ -93,6 +75,26 @@ export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps
       )}
       <Outcome draft={draft} />
     </>
+  )
+}
+
+function CurrencyField({ value, onValue }: { value: string; onValue: (currency: string) => void }) {
+  return (
+    <div class="field">
+      <label for="currency">Currency</label>
+      <select id="currency" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        <optgroup label="Common">
+          {(COMMON.includes(value) ? COMMON : [value, ...COMMON]).map((code) => (
+            <option key={code}>{code}</option>
+          ))}
+        </optgroup>
+        <optgroup label="All">
+          {OTHERS.filter((code) => code !== value).map((code) => (
+            <option key={code}>{code}</option>
+          ))}
+        </optgroup>
+      </select>
+    </div>
   )
 }
 

@@ -37,35 +37,7 @@ export default function ProductsView({ query }: ViewProps) {
           New product
         </a>
       </Head>
-      <search class="product-filters">
-        <div class="field">
-          <label class="unseen" for="q">
-            Search by name
-          </label>
-          <input
-            id="q"
-            type="search"
-            placeholder="Search by name"
-            autoComplete="off"
-            maxLength={200}
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        </div>
-        <fieldset class="row" aria-label="Show">
-          {FILTERS.map(([value, name]) => (
-            <button
-              key={value}
-              type="button"
-              class="state-choice"
-              aria-pressed={status === value}
-              onClick={() => setStatus(value)}
-            >
-              {name}
-            </button>
-          ))}
-        </fieldset>
-      </search>
+      <Filters typed={typed} status={status} onTyped={setTyped} onStatus={setStatus} />
       <Shown of={list}>
         {(items) =>
           items.length > 0 ? (
@@ -102,6 +74,47 @@ export default function ProductsView({ query }: ViewProps) {
         }
       </Shown>
     </>
+  )
+}
+
+interface FiltersProps {
+  typed: string
+  status: string
+  onTyped: (text: string) => void
+  onStatus: (status: string) => void
+}
+
+function Filters({ typed, status, onTyped, onStatus }: FiltersProps) {
+  return (
+    <search class="product-filters">
+      <div class="field">
+        <label class="unseen" for="q">
+          Search by name
+        </label>
+        <input
+          id="q"
+          type="search"
+          placeholder="Search by name"
+          autoComplete="off"
+          maxLength={200}
+          value={typed}
+          onInput={(event) => onTyped(event.currentTarget.value)}
+        />
+      </div>
+      <fieldset class="row" aria-label="Show">
+        {FILTERS.map(([value, name]) => (
+          <button
+            key={value}
+            type="button"
+            class="state-choice"
+            aria-pressed={status === value}
+            onClick={() => onStatus(value)}
+          >
+            {name}
+          </button>
+        ))}
+      </fieldset>
+    </search>
   )
 }
 
