@@ -6,6 +6,11 @@ import { fileURLToPath } from 'node:url'
 
 const bug = JSON.parse(process.env['PLANTED_BUG']!) as { file: string; from: string; to: string }
 
+let isPlanted = false
+process.on('exit', () => {
+  if (!isPlanted) console.error(`${bug.file} was never read, so the bug was not planted`)
+})
+
 module.registerHooks({
   load(url, context, nextLoad) {
     if (!url.startsWith('file:') || !url.endsWith(bug.file)) return nextLoad(url, context)
@@ -13,6 +18,7 @@ module.registerHooks({
     const parts = source.split(bug.from)
     if (parts.length !== 2)
       throw new Error(`${bug.file} has ${parts.length - 1} places to plant the bug in: ${bug.from}`)
+    isPlanted = true
     return { format: 'module-typescript', source: parts.join(bug.to), shortCircuit: true }
   },
 })

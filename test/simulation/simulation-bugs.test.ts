@@ -161,7 +161,7 @@ describe('a service with a bug in its code is found out', () => {
     },
     {
       name: 'the reconciler lets an order expire although it could not ask the processor',
-      file: '/src/payments/asking/ask.ts',
+      file: '/src/payments/sync/sync.ts',
       from: 'if (failure && !(isUnaskable && order.forgotten)) throw failure',
       to: '',
       complaint: /it has expired, and its buyer can pay/,

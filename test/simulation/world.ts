@@ -38,7 +38,7 @@ const PRICES: [string, number][] = [
 /** For so long a processor that was away is not asked, and a little. */
 const PAUSE_MS = 11_000
 /** A process of its own cannot be asked to look at once; how soon its job must have done it. */
-const LOOK_SECONDS = 60
+const LOOK_SECONDS = 300
 
 interface Service {
   url: string
