@@ -8,7 +8,13 @@ import type { Log } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
 import { recordWithoutEffect } from './settle/unseen-events.ts'
-import { type PaymentSnapshot, PaymentUnknown, type Processor, ProcessorUnavailable } from '../processors/processor.ts'
+import {
+  type PaymentSnapshot,
+  PaymentUnknown,
+  type Processor,
+  type ProcessorEvent,
+  ProcessorUnavailable,
+} from '../processors/processor.ts'
 import type { Settle } from './settle/settle.ts'
 
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -18,92 +24,98 @@ const TOO_EARLY_RETRY_SECONDS = 2
 const MANY_REFUSALS = 10
 const REFUSALS_MS = 10 * 60_000
 
+interface WebhookParts {
+  db: Db
+  processors: ReadonlyMap<string, Processor>
+  settle: Settle
+  log: Log
+  /** How long a notification waits for the processor's answer. After that the processor has to send it again. */
+  askMs?: number
+}
+
 /**
- * The routes to which processors send notifications. The signature covers the raw bytes. The answer is a 2xx only after the commit,
+ * The route to which processors send notifications. The signature covers the raw bytes. The answer is a 2xx only after the commit,
  * because the processor sends every other notification again.
  */
-export async function webhookRoutes(
-  parent: Server,
-  {
-    db,
-    processors,
-    settle,
-    log,
-    askMs = DEADLINES.webhookAskMs,
-  }: {
-    db: Db
-    processors: ReadonlyMap<string, Processor>
-    settle: Settle
-    log: Log
-    /** How long a notification waits for the processor's answer. After that the processor has to send it again. */
-    askMs?: number
-  },
-): Promise<void> {
+export async function webhookRoutes(parent: Server, parts: WebhookParts): Promise<void> {
   await parent.register(async (server: Server) => {
     // only the bytes count, so any content type is accepted, even a malformed one
     server.addHook('onRequest', async ({ headers }) => void (headers['content-type'] = 'application/octet-stream'))
     server.removeAllContentTypeParsers()
     server.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+    notificationRoute(server, parts)
+  })
+}
 
-    const refused = new Map<string, { count: number; since: number }>()
-    // a wrong clock or a wrong secret makes the service refuse every notification: the log says so once, not each time
-    const warnOfRefusals = ({ name }: Processor) => {
-      const before = refused.get(name)
-      const now = performance.now()
-      const { count, since } = before && now - before.since < REFUSALS_MS ? before : { count: 0, since: now }
-      refused.set(name, { count: count + 1, since })
-      if (count + 1 === MANY_REFUSALS)
-        log.error({ processor: name }, 'notifications are refused: are the clock and the webhook secret right?')
-    }
-    const warnOfStranger = ({ name }: Processor, { id }: { id: string }) =>
-      log.warn({ processor: name, eventId: id }, 'a notification about a payment that is not ours')
-
-    server.post(
-      '/api/webhooks/:processor',
-      {
-        bodyLimit: BODY_LIMIT_BYTES,
-        // a processor sends many from one address, and repeats a refused one only hours later
-        config: { unmetered: true },
-        schema: {
-          operationId: 'receiveNotification',
-          summary: 'Notifications of a payment processor',
-          tags: ['Operation'],
-          params: Type.Object({ processor: Type.String({ maxLength: 40 }) }),
-          response: {
-            200: Type.Object({ received: Type.Boolean() }),
-            ...refusing('invalid_signature', 'not_found', 'payment_unknown', 'processor_unavailable'),
-          },
+function notificationRoute(server: Server, parts: WebhookParts): void {
+  const { processors } = parts
+  const warnOfRefusal = refusalAlarm(parts.log)
+  server.post(
+    '/api/webhooks/:processor',
+    {
+      bodyLimit: BODY_LIMIT_BYTES,
+      // a processor sends many from one address, and repeats a refused one only hours later
+      config: { unmetered: true },
+      schema: {
+        operationId: 'receiveNotification',
+        summary: 'Notifications of a payment processor',
+        tags: ['Operation'],
+        params: Type.Object({ processor: Type.String({ maxLength: 40 }) }),
+        response: {
+          200: Type.Object({ received: Type.Boolean() }),
+          ...refusing('invalid_signature', 'not_found', 'payment_unknown', 'processor_unavailable'),
         },
       },
-      async (request) => {
-        const processor = processors.get(request.params.processor)
-        if (!processor) throw new Refusal('not_found', 'There is nothing at this address.')
-        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const verified = processor.verifyEvent(body, request.headers)
-        if (!verified) {
-          if (looksSigned(processor, request.headers)) warnOfRefusals(processor)
-          throw new Refusal('invalid_signature', 'The signature of this notification is not valid, or it is too old.')
-        }
-        const { told, ...event } = verified
-        const payment =
-          event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told, askMs) : 'ignored')
-        if (payment === 'ignored' || payment === 'unknown_payment') {
-          await recordWithoutEffect(db, processor.name, [event], payment)
-          if (payment === 'unknown_payment') warnOfStranger(processor, event)
-          return { received: true }
-        }
-        // a notification that had to ask the processor has waited already
-        const outcome = await settle({ processor: processor.name, payment, event }, { deferrable: !event.payment })
-        if (outcome === 'too_early') {
-          throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
-            retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
-          })
-        }
-        if (outcome === 'unknown_payment') warnOfStranger(processor, event)
-        return { received: true }
-      },
-    )
-  })
+    },
+    async (request) => {
+      const processor = processors.get(request.params.processor)
+      if (!processor) throw new Refusal('not_found', 'There is nothing at this address.')
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const event = processor.verifyEvent(body, request.headers)
+      if (!event) {
+        if (looksSigned(processor, request.headers)) warnOfRefusal(processor)
+        throw new Refusal('invalid_signature', 'The signature of this notification is not valid, or it is too old.')
+      }
+      await settleEvent(parts, processor, event)
+      return { received: true }
+    },
+  )
+}
+
+async function settleEvent(
+  { db, settle, log, askMs = DEADLINES.webhookAskMs }: WebhookParts,
+  processor: Processor,
+  { told, ...event }: ProcessorEvent,
+): Promise<void> {
+  const warnOfStranger = () =>
+    log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
+  const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told, askMs) : 'ignored')
+  if (payment === 'ignored' || payment === 'unknown_payment') {
+    await recordWithoutEffect(db, processor.name, [event], payment)
+    if (payment === 'unknown_payment') warnOfStranger()
+    return
+  }
+  // a notification that had to ask the processor has waited already
+  const outcome = await settle({ processor: processor.name, payment, event }, { deferrable: !event.payment })
+  if (outcome === 'too_early') {
+    throw new Refusal('payment_unknown', 'This payment is not known here yet.', {
+      retryAfterSeconds: TOO_EARLY_RETRY_SECONDS,
+    })
+  }
+  if (outcome === 'unknown_payment') warnOfStranger()
+}
+
+/** A wrong clock or a wrong secret makes the service refuse every notification. The log says so once, not each time. */
+function refusalAlarm(log: Log): (processor: Processor) => void {
+  const refused = new Map<string, { count: number; since: number }>()
+  return ({ name }) => {
+    const before = refused.get(name)
+    const now = performance.now()
+    const { count, since } = before && now - before.since < REFUSALS_MS ? before : { count: 0, since: now }
+    refused.set(name, { count: count + 1, since })
+    if (count + 1 === MANY_REFUSALS)
+      log.error({ processor: name }, 'notifications are refused: are the clock and the webhook secret right?')
+  }
 }
 
 /** Only requests with a signature of the right form count for the warning, so random requests cannot raise a false alarm. */

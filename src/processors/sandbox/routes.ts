@@ -15,32 +15,51 @@ import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
 
 const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
 
-/** Plays the payment form and the processor's dashboard. The routes exist only while the sandbox serves. */
-export function sandboxRoutes(
-  server: Server,
-  {
-    db,
-    jobs,
-    secrets,
-    limit,
-    onlyFromHere,
-  }: { db: Db; jobs: Jobs; secrets: readonly string[]; limit: Limit | undefined; onlyFromHere: boolean },
-): void {
-  const signer = clientSecretSigner(secrets)
-  const paymentOf = (clientSecret: string): string => {
-    const id = paymentOfSecret(signer, clientSecret)
-    if (!id) throw new Refusal('payment_not_found', 'There is no such payment.')
-    return id
-  }
-  const ways = {
-    config: { anyOrigin: true, ...limited(limit) },
-    onRequest: onlyFromHere ? [async (request: FastifyRequest) => refuseFromAfar(request)] : [],
-  }
+interface SandboxParts {
+  db: Db
+  jobs: Jobs
+  secrets: readonly string[]
+  limit: Limit | undefined
+  onlyFromHere: boolean
+}
 
+/** Plays the payment form and the processor's dashboard. The routes exist only while the sandbox serves. */
+export function sandboxRoutes(server: Server, { secrets, limit, onlyFromHere, ...parts }: SandboxParts): void {
+  const signer = clientSecretSigner(secrets)
+  const route: Route = {
+    ...parts,
+    paymentOf(clientSecret) {
+      const id = paymentOfSecret(signer, clientSecret)
+      if (!id) throw new Refusal('payment_not_found', 'There is no such payment.')
+      return id
+    },
+    options: {
+      config: { anyOrigin: true, ...limited(limit) },
+      onRequest: onlyFromHere ? [async (request: FastifyRequest) => refuseFromAfar(request)] : [],
+    },
+  }
+  confirmRoute(server, route)
+  refundRoute(server, route)
+  disputeRoute(server, route)
+}
+
+/** The parts that all three routes need. */
+interface Route {
+  db: Db
+  jobs: Jobs
+  /** The payment of a client secret. Refuses `payment_not_found`. */
+  paymentOf: (clientSecret: string) => string
+  options: {
+    config: { anyOrigin: boolean } & ReturnType<typeof limited>
+    onRequest: ((request: FastifyRequest) => Promise<void>)[]
+  }
+}
+
+function confirmRoute(server: Server, { db, jobs, paymentOf, options }: Route): void {
   server.post(
     '/api/sandbox/confirm',
     {
-      ...ways,
+      ...options,
       schema: {
         operationId: 'sandboxConfirm',
         summary: 'Pay, in the sandbox',
@@ -77,11 +96,13 @@ export function sandboxRoutes(
       return { status }
     },
   )
+}
 
+function refundRoute(server: Server, { db, jobs, paymentOf, options }: Route): void {
   server.post(
     '/api/sandbox/refund',
     {
-      ...ways,
+      ...options,
       schema: {
         operationId: 'sandboxRefund',
         summary: 'Send money back, as in the processor’s dashboard',
@@ -100,11 +121,13 @@ export function sandboxRoutes(
       return { refundedAmount: refundedOf(payment.refunds) }
     },
   )
+}
 
+function disputeRoute(server: Server, { db, jobs, paymentOf, options }: Route): void {
   server.post(
     '/api/sandbox/dispute',
     {
-      ...ways,
+      ...options,
       schema: {
         operationId: 'sandboxDispute',
         summary: 'Dispute a payment, and let the bank decide',
