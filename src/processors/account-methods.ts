@@ -25,19 +25,19 @@ export interface AccountMethods {
  * request in the background replaces it. The database stores the answer for all instances, and for a start during an outage.
  */
 export function accountMethods(db: Db, log: Log, now = () => performance.now()): AccountMethods {
-  const known = new Map<string, { ways: readonly string[] | undefined; dueAt: number }>()
+  const answers = new Map<string, { ways: readonly string[] | undefined; dueAt: number }>()
   const warnedAt = new Map<string, number>()
   let processors: ReadonlyMap<string, Processor> = new Map()
 
   async function refresh(name: string): Promise<void> {
-    const before = known.get(name)?.ways
+    const before = answers.get(name)?.ways
     // keeps other calls from asking too while this one works, and for a pause after it has failed
-    known.set(name, { ways: before, dueAt: now() + RETRY_MS })
+    answers.set(name, { ways: before, dueAt: now() + RETRY_MS })
     try {
-      const kept = await read(db, name)
-      if (kept) known.set(name, { ways: kept.ways, dueAt: now() + RETRY_MS })
-      const ways = kept?.isFresh ? kept.ways : await ask(name)
-      if (ways) known.set(name, { ways, dueAt: now() + FRESH_SECONDS * 1000 })
+      const stored = await read(db, name)
+      if (stored) answers.set(name, { ways: stored.ways, dueAt: now() + RETRY_MS })
+      const ways = stored?.isFresh ? stored.ways : await ask(name)
+      if (ways) answers.set(name, { ways, dueAt: now() + FRESH_SECONDS * 1000 })
       warnedAt.delete(name)
     } catch (error) {
       if (now() < (warnedAt.get(name) ?? -Infinity) + WARN_MS) return
@@ -54,7 +54,7 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
 
   return {
     of(name) {
-      const one = known.get(name)
+      const one = answers.get(name)
       if (one && now() > one.dueAt) void refresh(name)
       return one?.ways
     },

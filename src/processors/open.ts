@@ -21,26 +21,26 @@ export interface ProcessorsWanted {
 
 /** Opens the configured processors, in order of preference. It loads only those, because their libraries take a while. */
 export async function openProcessors(wanted: ProcessorsWanted, log: Log): Promise<Map<string, Processor>> {
-  const kept = wanted.db && accountMethods(wanted.db, log)
+  const methods = wanted.db && accountMethods(wanted.db, log)
   const open: Record<string, () => Promise<Processor>> = {
     async stripe() {
       const { stripeProcessor } = await import('./stripe/stripe.ts')
       const { statementPrefix, callMs } = wanted
       return withBreaker(
-        stripeProcessor({ ...wanted.stripe!, statementPrefix, callMs, ways: () => kept?.of('stripe') }),
+        stripeProcessor({ ...wanted.stripe!, statementPrefix, callMs, ways: () => methods?.of('stripe') }),
         log,
       )
     },
     async razorpay() {
       const { razorpayProcessor } = await import('./razorpay/razorpay.ts')
       return withBreaker(
-        razorpayProcessor({ ...wanted.razorpay!, callMs: wanted.callMs, ways: () => kept?.of('razorpay') }),
+        razorpayProcessor({ ...wanted.razorpay!, callMs: wanted.callMs, ways: () => methods?.of('razorpay') }),
         log,
       )
     },
     sandbox: async () => wanted.sandbox(),
   }
   const opened = new Map(await Promise.all(wanted.processors.map(async (name) => [name, await open[name]!()] as const)))
-  await kept?.begin(opened)
+  await methods?.begin(opened)
   return opened
 }

@@ -80,7 +80,7 @@ export interface StartPayment {
   withoutVouchers?: boolean | undefined
 }
 
-/** What a browser needs to pay. */
+/** The values with which a browser pays. */
 export interface StartedPayment {
   processorPaymentId: string
   clientSecret: string

@@ -1,4 +1,4 @@
-/** What the operator configures for Stripe. */
+/** The operator's settings for Stripe. */
 export interface StripeSettings {
   readonly secretKey: string
   readonly publishableKey: string
@@ -18,7 +18,7 @@ export interface RazorpayKey {
   readonly apiUrl?: string | undefined
 }
 
-/** What the operator configures for Razorpay. */
+/** The operator's settings for Razorpay. */
 export interface RazorpaySettings extends RazorpayKey {
   /** Each of them can sign a notification: there are two while one replaces the other. Without any, no notification is genuine. */
   readonly webhookSecrets: readonly string[]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as ledger from '../../ledger/transfers.ts'
 import type { Draft, PaymentRecord, entryFor } from './payment-record.ts'
 
-// What refunds and disputes both need to know about the money of a capture.
+// The money of a capture, as refunds and disputes both see it.
 
 export const saleOf = ({ captures }: PaymentRecord) => captures.find(({ purpose }) => purpose === 'sale')
 

@@ -8,8 +8,8 @@ import { RAILS } from '../../processors/rails.ts'
 import { type PaymentRecord, decide } from './decide.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
-// A processor's payment lives through a random history. Each step of it may be told to us at once, late, again and again,
-// before an earlier one, or never; in the end we hear how things stand. What we make of it must not depend on the telling.
+// A payment goes through a random history at its processor. The processor may report each step at once, late, repeatedly, before an
+// earlier one, or never. In the end it reports the final state. The result of all decisions must not depend on the reports.
 
 test('every order and repetition of what a processor tells ends in the same state and the same books', () => {
   fc.assert(
@@ -20,7 +20,7 @@ test('every order and repetition of what a processor tells ends in the same stat
       hear(atOnce, payment)
 
       if (payment.captures.length === 0) {
-        // whether we ever heard that the bank was at work is all that may differ
+        // only one thing may differ: whether the processor ever reported that the bank was at work
         assert.ok(['pending', 'processing', 'expired'].includes(book.rows.state), book.rows.state)
         assert.deepEqual(book.transfers, [])
         return
@@ -31,7 +31,7 @@ test('every order and repetition of what a processor tells ends in the same stat
       assert.deepEqual(book.rows.captures, atOnce.rows.captures)
       assert.deepEqual(book.rows.disputes, atOnce.rows.disputes)
       assert.deepEqual(lasting(book.transfers), lasting(atOnce.transfers))
-      // which part of the fee went back with which refund depends on what came first, the whole of it does not
+      // the order of the reports decides which part of the fee went back with which refund, but not the total
       assert.equal(feeReturned(book.transfers), feeReturned(atOnce.transfers))
       for (const currency of CURRENCIES)
         for (const account of [SUSPENSE, sellerAccount('sel_1')])
@@ -93,7 +93,7 @@ test('at every moment the books say who has the money, and no more of the fee go
         assert.ok(fee >= 0 && fee <= rows.feeMinor, `the fee is ${fee}`)
         if (!sale || gone(sale, 'lost') === 0) assert.equal(fee, sale ? rows.feeMinor : 0)
         if (sale && gone(sale, 'lost') >= rows.amountMinor) assert.equal(fee, 0)
-        // what left twice of money that was held is missing from the seller's account, and nowhere else
+        // suspended money that left twice is missing from the seller's account, and nowhere else
         const beside = (currency: string) =>
           heard.captures.filter((capture) => capture.currency === currency && capture.id !== sale?.id)
         const missing = (currency: string) =>
@@ -178,7 +178,7 @@ test('a buyer is told of each payment that failed after its bank had begun, whil
 test('a refund that fails after all leaves the order to the dispute that came meanwhile', () => {
   for (const [state, end, lostMinor] of [
     ['open', 'disputed'],
-    // nobody says that the bank gave back what had been refunded: the buyer would have the money and the files
+    // the processor does not report that the bank gave back the refunded amount: the buyer must not have both money and files
     ['lost', 'charged_back'],
     ['lost', 'charged_back', 1900],
     ['lost', 'partially_refunded', 1800],
@@ -224,7 +224,7 @@ test('a lost dispute takes all that was held, or what the processor says, also w
     ['told: a part is gone', [dispute('open'), told(600)], ['partially_refunded', 392, -400, 8]],
     ['told: nothing is gone', [dispute('open'), told(0)], ['paid', 980, -1000, 20]],
     ['told: more than was held', [dispute('open', 300), told(1000, 300)], ['partially_refunded', 686, -700, 14]],
-    // what comes back after the end
+    // money that comes back after the end
     ['a part back', [refund(400), dispute('open'), told(1000), told(600)], ['charged_back', 0, 0, 0]],
     ['untold, a part back', [refund(400), dispute('lost'), told(600)], ['charged_back', 0, 0, 0]],
     ['all back', [dispute('open'), told(1000), told(0)], ['paid', 980, -1000, 20]],
@@ -234,7 +234,7 @@ test('a lost dispute takes all that was held, or what the processor says, also w
     ['in two parts', [dispute('open'), told(1000), told(600), told(200)], ['partially_refunded', 784, -800, 16]],
     ['old news', [told(1000), told(600), told(1000), dispute('lost')], ['partially_refunded', 392, -400, 8]],
     ['back, the refund fails', [refund(400), told(1000), told(600), failed], ['partially_refunded', 392, -400, 8]],
-    // a part of the price is as a part that was refunded, until the parts are all of it
+    // a lost part of the price counts like a refunded part, until the parts add up to all of it
     ['a part lost', [dispute('open', 300), dispute('lost', 300)], ['partially_refunded', 686, -700, 14]],
     ['a part lost, and the rest', [dispute('lost', 300), rest('open'), rest('lost')], ['charged_back', 0, 0, 0]],
     ['a part lost, the rest open', [dispute('lost', 300), rest('open')], ['disputed', -14, -700, 14]],
@@ -250,7 +250,7 @@ test('a lost dispute takes all that was held, or what the processor says, also w
     ['a part lost, all refunded', [dispute('lost', 300), refund(1000)], ['refunded', -300, 300, 0]],
     ['a part lost and back', [dispute('open', 300), told(300, 300), told(0, 300)], ['paid', 980, -1000, 20]],
     ['both lost, one is back', [told(300, 300), rest('lost'), told(0, 300)], ['partially_refunded', 294, -300, 6]],
-    // what was held is what ends
+    // a dispute ends with the amount that was held
     ['lost with less', [dispute('open'), dispute('lost', 600)], ['partially_refunded', 392, -400, 8]],
     ['lost with more', [dispute('open', 600), dispute('lost')], ['partially_refunded', 392, -400, 8]],
     ['won with less', [dispute('open'), dispute('won', 600)], ['paid', 980, -1000, 20]],
@@ -259,7 +259,7 @@ test('a lost dispute takes all that was held, or what the processor says, also w
     const book = newBook(1000)
     const payment = structuredClone(book.heard)
     happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1000, rail: 'card' })
-    // of an order that was refunded in full a loss is no news to the buyer
+    // after a full refund the buyer hears nothing of a loss
     const losses = new Set<string>()
     for (const { refunds = [], disputes = [] } of steps) {
       const without = <T extends { id: string }>(before: T[], now: T[]) =>
@@ -306,7 +306,7 @@ test('a second capture that went back and is lost to a bank all the same is its 
     Object.assign(payment.disputes[0]!, { state, lostMinor })
     hear(book, payment)
     assert.deepEqual(holds(), [0, 0, 0, 0 - lost, lost])
-    // the refund failed, so it left once, and a part of that comes back too
+    // the refund failed, so the money left only once, and a part of that comes back too
     payment.refunds[1]!.state = 'failed'
     hear(book, payment)
     assert.deepEqual(holds(), [1900 - lost, 0, 0, 0, lost - 1900])
@@ -347,7 +347,7 @@ test('what came twice and could not be sent back by hand is sent back by us', ()
   )
 })
 
-/** An order that was paid and refunded, as we have heard. */
+/** An order that is paid and refunded, and all of it was reported. */
 function refunded({ key }: { key?: string } = {}) {
   const book = newBook(1900)
   const payment = structuredClone(book.heard)
@@ -393,10 +393,10 @@ test('a whole sale that goes back in many odd parts, some of which fail on the w
 
 const CURRENCIES = ['USD', 'EUR']
 
-/** Hundredths. All of it is what most refunds are. */
+/** Hundredths. Most refunds are for the whole amount. */
 const parts = fc.oneof(fc.constant(100), fc.integer({ min: 1, max: 100 }))
 
-/** What can happen at the processor, and what we can hear and do meanwhile. Numbers choose among what is there. */
+/** The steps of a history: events at the processor, reports, and our own actions. `which` picks one of the existing items. */
 const steps = fc.oneof(
   fc.record({ step: fc.constantFrom('decline', 'process', 'fail', 'cancel', 'expire', 'send_back', 'give_up') }),
   fc.record({ step: fc.constant('capture'), amount: fc.constantFrom('right', 'right', 'right', 'other', 'foreign') }),
@@ -405,7 +405,7 @@ const steps = fc.oneof(
   fc.record({ step: fc.constant('request'), part: parts }),
   fc.record({ step: fc.constant('dispute'), which: fc.nat(), part: fc.integer({ min: 1, max: 100 }) }),
   fc.record({ step: fc.constant('close'), which: fc.nat(), outcome: fc.constant('won') }),
-  // a bank can keep all of it, or let go of a part or of all
+  // a bank can keep all of it, or give back a part or all
   fc.record({
     step: fc.constant('close'),
     which: fc.nat(),
@@ -429,7 +429,7 @@ type Step =
 const histories = fc.record({
   amountMinor: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 999_999_999_999 })),
   rail: fc.constantFrom(...RAILS),
-  // half of them begin with a sale, since most that can go wrong comes after it
+  // half of them begin with a sale, since most faults need one
   steps: fc.oneof(
     fc.array(steps, { maxLength: 30 }),
     fc.array(steps, { maxLength: 30 }).map((later): Step[] => [{ step: 'capture', amount: 'right' }, ...later]),
@@ -438,18 +438,18 @@ const histories = fc.record({
 })
 type History = typeof histories extends fc.Arbitrary<infer T> ? T : never
 
-/** Our side: the rows that settle would have written, and nothing but what the effects say. */
+/** Our side: the rows as settle would write them, by the effects alone. */
 interface Book {
   rows: PaymentRecord
   transfers: Transfer[]
   mails: string[]
   moves: { from: State; move: Move; to: State }[]
-  /** The furthest that we were told. */
+  /** The furthest snapshot that was reported. */
   heard: PaymentSnapshot
   expired: boolean
 }
 
-/** Lets the history happen and tells it in its own disorder; the end is told for certain, and then old news again. */
+/** Runs a history and reports it in its random order. The final state is always reported, and old reports follow it. */
 function tell(
   { amountMinor, rail, steps, after }: History,
   watch: (book: Book, told: PaymentSnapshot) => void = () => {},
@@ -461,13 +461,13 @@ function tell(
     hear(book, snapshot)
     watch(book, snapshot)
   }
-  /** The job that makes what we asked for: of the same key as often as it likes, and once. */
+  /** Plays the job that makes requested refunds. It may run often with the same key, and refunds once. */
   const sendBack = (): boolean => {
     const asked = book.rows.refunds.find(({ state }) => state === 'requested')
     if (!asked) return false
     const { key, captureId, amountMinor } = asked
     const tries = payment.refunds.filter((one) => one.key === key)
-    // after a failure some processors are asked anew, and some tell it
+    // after a failure some adapters ask again, and others report it
     const asksAgain = Number(key.slice(4)) % 2 === 0 && tries.length < 3
     if (tries.length > 0 && (!asksAgain || tries.some(({ state }) => state !== 'failed'))) return true
     const capture = payment.captures.find(({ id }) => id === captureId)!
@@ -475,7 +475,7 @@ function tell(
     else payment.refunds.push({ id: `re_${payment.refunds.length}`, captureId, amountMinor, key })
     return true
   }
-  /** We waited long enough, and were wrong. */
+  /** Gives a refund up although the processor has made it. */
   const giveUp = () => {
     const asked = book.rows.refunds.find(({ state }) => state === 'requested')
     if (asked && sendBack()) asked.state = 'failed'
@@ -496,7 +496,7 @@ function tell(
   return { book, payment }
 }
 
-/** One step in the life of a payment at its processor, if it can be. */
+/** Makes one step at the processor, if it is possible. */
 function happen(
   payment: PaymentSnapshot,
   step: Exclude<Step, { step: 'hear' }>,
@@ -539,7 +539,7 @@ function happen(
       break
     }
     case 'dispute': {
-      // a buyer can dispute what went back, and a bank can take it once more
+      // a buyer can dispute refunded money, and a bank can take it a second time
       const part = chosen && Math.max(1, Math.floor((chosen.amountMinor * step.part) / 100))
       if (part) disputes.push({ id: `dp_${disputes.length}`, captureId: chosen.id, amountMinor: part, state: 'open' })
       break
@@ -552,7 +552,7 @@ function happen(
       break
     }
     case 'give_back': {
-      // after it was lost, in one part or more
+      // money comes back after the loss, in one part or more
       const lost = disputes.filter(({ state }) => state === 'lost')
       const one = lost[step.which % lost.length]
       if (one) one.lostMinor! -= Math.floor((one.lostMinor! * step.part) / 100)
@@ -627,7 +627,7 @@ const withoutKeys = (record: PaymentRecord) => ({
 
 const newKey = ({ refunds }: PaymentRecord) => `ref_${refunds.length}`
 
-/** What the seller asks for, and we take down: never more than is left as we know it. */
+/** Stores a refund that the seller asks for, never more than our rows say is left. */
 function request({ rows }: Book, percent: number): void {
   const sale = rows.captures.find(({ purpose }) => purpose === 'sale')
   if (!sale || !isDelivered(rows.state)) return
@@ -643,7 +643,7 @@ function request({ rows }: Book, percent: number): void {
     rows.refunds.push({ id: null, key: newKey(rows), captureId: sale.id, amountMinor, state: 'requested' })
 }
 
-/** What the clock does to an order that nobody has paid. */
+/** Expires an unpaid order, as the clock does. */
 function expire(book: Book): void {
   if (!(MOVES.expire.from as readonly State[]).includes(book.rows.state)) return
   book.rows.state = 'expired'
@@ -669,7 +669,7 @@ const disputedOf = ({ disputes }: PaymentSnapshot, captureId: string, ...states:
     .filter((one) => one.captureId === captureId && states.includes(one.state))
     .reduce((sum, { amountMinor, lostMinor = amountMinor }) => sum + lostMinor, 0)
 
-/** What of a capture a processor would still send back: of a first one all that was not refunded, disputed or not. */
+/** How much of a capture a processor would still refund. Of the first capture that includes disputed money. */
 function leftOf(payment: PaymentSnapshot, { id, amountMinor }: Capture): number {
   const disputed = id === payment.captures[0]?.id ? 0 : disputedOf(payment, id, 'open', 'lost')
   return amountMinor - refundedOf(payment, id) - disputed
@@ -689,7 +689,7 @@ const balanceOf = (transfers: readonly Transfer[], account: string, currency: st
 
 const feeReturned = (transfers: readonly Transfer[]) => sumOf(transfers, 'fee_refund') - sumOf(transfers, 'fee_again')
 
-/** All that was booked but for the fees and what left twice, without what was taken back, and what took it back. */
+/** The booked transfers without fees, without money that left twice, and without refunds that failed and their reversals. */
 const lasting = (booked: readonly Transfer[]) => {
   const transfers = withoutReturns(booked)
   const undone = new Set(
@@ -699,7 +699,7 @@ const lasting = (booked: readonly Transfer[]) => {
     .filter(({ kind, cause }) => !/^fee_|^held_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
     .sort((a, b) => (`${a.kind} ${a.cause}` < `${b.kind} ${b.cause}` ? -1 : 1))
 }
-/** As it would be booked had a bank given back at once what it gave back of a lost dispute later. */
+/** The transfers as if banks had given back at once what they gave back of lost disputes later. */
 function withoutReturns(transfers: readonly Transfer[]): Transfer[] {
   const causeOf = ({ cause }: Transfer) => cause.split(':', 3).join(':')
   const returned = Map.groupBy(

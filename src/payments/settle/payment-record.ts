@@ -4,7 +4,7 @@ import type { Move, State } from '../../orders/states.ts'
 import type { Rail } from '../../processors/rails.ts'
 import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
-/** What the database holds about an order and one of its payments. Settle keeps the order locked while it decides. */
+/** An order and one of its payments, as the database holds them. Settle keeps the order locked while it decides. */
 export interface PaymentRecord {
   orderId: string
   sellerId: string
@@ -32,7 +32,7 @@ export interface PaymentRecord {
 }
 export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
 
-/** What follows from a snapshot: rows to write, in the words of the tables. */
+/** The rows to write after a snapshot, in the words of the tables. */
 export interface Effects {
   moves: { move: Move; to: State; rail?: Rail; paidAt?: string }[]
   /** The order's new total of refunds, when a refund changed it. */

@@ -2,7 +2,7 @@ import type { Move, State } from '../../orders/states.ts'
 import { lostOf, saleOf } from './captured-money.ts'
 import type { Draft, PaymentRecord } from './payment-record.ts'
 
-/** What can happen to the money of a sale, and the move to each state that the order can have afterwards. */
+/** The events that change the money of a sale, each with its move to every state that the order can have afterwards. */
 const MOVES_TO = {
   refund: { partially_refunded: 'refund_part', charged_back: 'refund_rest', refunded: 'refund_all' },
   unrefund: {

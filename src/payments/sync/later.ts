@@ -9,7 +9,7 @@ const TRIES = { retries: 340, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600,
 /** After so many days without an answer a person must look. The tries last longer. */
 const GIVE_UP_DAYS = 13
 
-interface Left {
+interface UnsettledPayment {
   processor: string
   paymentId: string
   /** ISO 8601. */
@@ -27,16 +27,16 @@ export async function syncLater(
   paymentId: string,
   events: readonly ProcessorEvent[],
 ): Promise<void> {
-  const left: Left = { processor, paymentId, since: new Date().toISOString() }
+  const payment: UnsettledPayment = { processor, paymentId, since: new Date().toISOString() }
   await inTransaction(db, async (tx) => {
     await recordWithoutEffect(tx, processor, events, 'ignored')
-    await jobs.add(tx, 'ask_later', [{ data: left }])
+    await jobs.add(tx, 'ask_later', [{ data: payment }])
   })
 }
 
 /** Registers the job that asks about such a payment until the processor's answer is settled. */
 export async function registerSyncLater(jobs: Jobs, { processors, settle, log }: Syncing): Promise<void> {
-  await jobs.on<Left>('ask_later', TRIES, async ({ processor: name, paymentId, since }) => {
+  await jobs.on<UnsettledPayment>('ask_later', TRIES, async ({ processor: name, paymentId, since }) => {
     const processor = processors.get(name)
     try {
       if (!processor) throw new Error(`the processor ${name} is not configured any more`)
