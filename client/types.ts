@@ -253,7 +253,7 @@ export interface OrderDetail {
     name: string
     size: number
   }[]
-  /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+  /** The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either. */
   withdrawnFiles?: WithdrawnFile[]
   /** There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
   emailMove?: {
@@ -291,7 +291,7 @@ export interface OrderStatus {
   currency: string
   /** Only once paid, and only with the matching address. */
   downloads: Download[]
-  /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+  /** The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either. */
   withdrawnFiles?: WithdrawnFile[]
   /** When to ask again; null when nothing will change by itself. */
   nextPollMs: number | null
@@ -350,7 +350,7 @@ export interface Product {
   statementSuffix: string
   /** In the order in which buyers see them. */
   files: File[]
-  /** What the operator of the service has withdrawn: nobody can download it, whoever has paid for it. */
+  /** The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either. */
   withdrawnFiles?: WithdrawnFile[]
   /** The largest of `images`, or where the picture lies elsewhere. */
   imageUrl?: string

@@ -10,7 +10,7 @@ export interface Answer {
   json: Record<string, unknown> | undefined
 }
 
-/** One request over HTTP, limited in time and length, that follows nobody elsewhere. Rejects when there is no answer. */
+/** One request over HTTP, limited in time and length. Follows no redirect. Rejects when there is no answer. */
 export async function ask({ patience }: Patient, url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, {
     ...init,

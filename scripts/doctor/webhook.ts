@@ -63,7 +63,7 @@ export async function checkWebhook(patient: Patient, processor: ProcessorName): 
 const isProblem = ({ status, json }: Answer, wanted: number, code: string): boolean =>
   status === wanted && json?.['code'] === code
 
-/** Whether the notification is in our own database, from which it goes again; undefined where nobody can say. */
+/** Whether the notification is in our own database, from which it goes again; undefined where the database does not tell. */
 async function arrived({ database }: Patient, processor: string, id: string): Promise<boolean | undefined> {
   const db = await database
   if (!db) return undefined

@@ -14,8 +14,8 @@ export interface BuyerMails {
 }
 
 /**
- * Sends the codes that prove a mailbox. Here, where nobody waits for an answer, it is looked up whether the mailbox ever bought
- * anything: its owner is told when it did not, and whoever asked cannot tell the one from the other.
+ * Sends the codes that prove a mailbox. A job does it, so its time tells a stranger nothing. It looks up whether the mailbox has ever
+ * bought anything and tells the owner when it has not. The client that asked gets the same answer in both cases.
  */
 export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl }: BuyerMails): Promise<void> {
   const { host } = new URL(appUrl)

@@ -57,8 +57,8 @@ export async function daysBegin(db: Db, id: string, movesAt: Date): Promise<void
 }
 
 /**
- * The order's mailbox keeps it, whichever change is under way. A later move needs its consent, so that nobody can ask until it is not
- * looked at. A repeat does nothing more. Refuses `email_change_over`: it has moved.
+ * The order's mailbox keeps it, whichever change is under way. A later move needs its consent, so a seller gains nothing by asking
+ * again and again. A repeat does nothing more. Refuses `email_change_over`: the order has moved.
  */
 export const keepAddress = (db: Db, { orderId, email }: { orderId: string; email: string }): Promise<void> =>
   inTransaction(db, async (tx) => {

@@ -21,7 +21,7 @@ export const LIMITS = {
   code: { count: 3, seconds: 900 },
   code_address: { count: 10, seconds: 3600 },
   code_try: { count: 10, seconds: 3600 },
-  // 1440 wrong codes a day of a million: nobody finds one with a chance above 1.5 in a thousand a day, however many ask
+  // 1440 wrong codes a day of a million: the chance to find one is at most 1.5 in a thousand a day, however many ask
   mailbox: { count: 60, seconds: 3600 },
   // Of those, from one IPv6 /48. One subscriber can have all of it, and three such still leave what is kept for known browsers.
   mailbox_site: { count: 15, seconds: 3600 },

@@ -91,7 +91,7 @@ function readRazorpay({ checked, text }: Reader, isPublic: boolean): RazorpaySet
 /** Whether a processor's key moves real money. */
 export const modeOf = (key: string): 'live' | 'test' => (/_live_/.test(key) ? 'live' : 'test')
 
-/** Another server that speaks the processor's API. Keys go there: without TLS to nobody but this machine and its tests. */
+/** Another server that speaks the processor's API. Keys go there: without TLS only to this machine and its tests. */
 const apiUrl = (checked: Reader['checked'], name: string, isPublic: boolean): string | undefined =>
   checked(
     name,

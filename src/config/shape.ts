@@ -26,7 +26,7 @@ export interface Config extends ProcessorsConfig, StorageConfig {
   readonly secrets: readonly string[]
   /** Closed: only who is a seller already can sign in. */
   readonly signup: 'open' | 'closed'
-  /** Absent: nobody signs in through an identity provider. */
+  /** Absent: there is no sign-in through an identity provider. */
   readonly idp: IdpConfig | undefined
   /** Absent: mails are kept for the outbox page. */
   readonly smtpUrl: string | undefined

@@ -33,7 +33,7 @@ export function readStorage({ text, checked, problems }: Reader, dataDir: string
     ['S3_ACCESS_KEY_ID', keyId],
     ['S3_SECRET_ACCESS_KEY', secret],
   ] as const)
-    // Amazon gives keys to its own machines; nobody else does
+    // only Amazon gives keys to its own machines
     if (!value && (place.endpoint || keyId || secret)) problems.push(`${name}: required for this STORAGE_URL`)
   return {
     storageDir,

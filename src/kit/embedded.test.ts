@@ -361,7 +361,7 @@ async function startProcess(t: TestContext, dir: string) {
   finallyDo(t, async () => {
     service.kill('SIGKILL')
     await ended
-    // killed in the moment in which it had just started the server anew, nobody watched over that one yet
+    // killed in the moment in which it had just started the server anew: no watcher stood over that one yet
     await until(() => !endServer(findPostmaster(path.join(dir, 'data'))?.pid))
   })
   const [started] = await Promise.race([once(service, 'message'), ended])

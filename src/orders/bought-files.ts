@@ -8,7 +8,7 @@ import type { WithdrawnFile } from '../products/schema.ts'
  */
 export const isFileOfOrder = sql<boolean>`f.product_id = o.product_id and (f.removed_at is null or f.removed_at > o.created_at)`
 
-/** Of those the ones that it opens. What was recalled is nobody's, whoever has paid for it. */
+/** The files of the order that its links open. A recalled file opens for no buyer, paid or not. */
 export const isBoughtFile = sql<boolean>`${isFileOfOrder} and not exists (
   select from withdrawn_files w where w.seller_id = o.seller_id and w.sha256 = f.sha256)`
 

@@ -15,7 +15,7 @@ export interface OrderSettings {
   /** The beginning of every statement descriptor. */
   statementPrefix: string
   ttlHours: number
-  /** Whether each order has a payment at a processor, who is asked about those that nobody hears of again. */
+  /** Whether each order has a payment at a processor. The reconciler asks the processor about orders that it hears nothing more of. */
   paymentsLive: boolean
   /** How many receipts of free orders are mailed. */
   freeMail: FreeMailLimits
@@ -25,7 +25,7 @@ export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
 
 /** One statement is cheap for many rows and dear for one: as many as arrive together, up to this. */
 const MOST_AT_ONCE = 64
-/** The reconciler's first look at an order nobody has heard of since. */
+/** When the reconciler first looks at an order of which no notification has come. */
 const FIRST_LOOK_SECONDS = 60
 /** Few enough that one statement ends well within its time. */
 const FORGET_AT_ONCE = 2000

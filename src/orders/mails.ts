@@ -69,7 +69,7 @@ function mailFor(news: MailNews, order: MailOrder, { appUrl, receiptUrl, picture
       : {}
   // the seller can change these words, and a mail server must not refuse this mail for them
   const namesSeller = kind !== 'email_changed'
-  // Who has paid needs an address that can be copied and answered. One that a stranger named gets no answers from anybody else.
+  // A buyer who has paid needs an address to copy and to answer. An address that a stranger named gets none.
   const answers = order.isTrusted || (order.amountMinor > 0 && kind !== 'payment_failed')
   const support = answers ? order.supportEmail : told.supportEmail
   const to = news.to ?? order.email

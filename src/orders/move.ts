@@ -16,7 +16,7 @@ export interface OrderMove {
 
 /** How long after its expiry an order is looked at once more: a bank can still say yes. */
 const LAST_LOOK_DAYS = 3
-/** Money that moved may move again: a second capture, a refund, a dispute, and nobody may tell us. */
+/** Money that moved may move again, by a second capture, a refund or a dispute, and the notification may be lost. */
 const LOOK_AFTER_MONEY_SECONDS = 3600
 
 /**

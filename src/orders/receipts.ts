@@ -2,7 +2,7 @@ import { wrongEmailKey } from './find.ts'
 import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 
-// What became of a receipt, as far as the mail server tells at once. The order can have another address by then, of which this says nothing.
+// The mail server accepts or refuses a receipt at once. The order can have another address by then: its mark stays as it is.
 
 /** The mail server refused the receipt to this address: the mailbox itself, or what the mail says. */
 export async function noteBounced(db: Db, orderId: string, email: string, isMailbox: boolean): Promise<void> {

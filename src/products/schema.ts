@@ -103,7 +103,7 @@ export type WithdrawnFile = Type.Static<typeof WithdrawnFile>
 /** A member of what is answered, where there are any. */
 export const WithdrawnFiles = Type.Optional(
   Type.Array(WithdrawnFile, {
-    description: 'What the operator of the service has withdrawn: nobody can download it, whoever has paid for it.',
+    description: 'The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either.',
   }),
 )
 /** As the database says it, which keeps its own way of writing a time. */

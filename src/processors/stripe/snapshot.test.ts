@@ -141,7 +141,7 @@ test('a refund or dispute of a charge that captured nothing is left out', () => 
   assert.deepEqual([told.refunds, told.disputes], [[], []])
 })
 
-test('a payment that is nobody’s order of ours names none', () => {
+test('a payment that belongs to no order of ours names none', () => {
   assert.equal('orderId' in snapshotOf(papers({ intent: intent({ metadata: {} }) })), false)
 })
 

@@ -36,7 +36,7 @@ export async function sizesOf(bytes: Buffer): Promise<Map<Size, Buffer>> {
 
 let loaded: Promise<typeof SharpLibrary> | undefined
 
-/** The library, when the first picture comes: it takes 30 MB that most of the time nobody needs. */
+/** Loads the library when the first picture comes: it takes 30 MB, and most services see few pictures. */
 function loading(): Promise<typeof SharpLibrary> {
   loaded ??= import('sharp').then(({ default: sharp }) => {
     // nothing else is even looked at, whatever the file says it is

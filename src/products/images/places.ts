@@ -5,12 +5,12 @@ import { inTime } from '../../kit/time.ts'
 const MOST_BYTES_HELD = 80_000_000
 const MOST_OF_ONE_SELLER = 3
 const RETRY_AFTER_SECONDS = 5
-/** Far longer than any picture takes: one that hangs holds up its seller, and nobody else. */
+/** Far longer than any picture takes. A picture that hangs holds up its own seller only. */
 const TURN_MS = 60_000
 
 /**
- * What this process holds of pictures in memory: they arrive and wait, one is made at a time. What counts is what has arrived:
- * who sends slowly keeps nobody's place. Who finds none is told to come again. Refuses `images_busy`.
+ * The pictures that this process holds in memory: they arrive and wait, and one is made at a time. Only bytes that have arrived
+ * count, so a slow sender takes no place from others. A seller who finds no place gets `images_busy` and may try again.
  */
 export function imagePlaces() {
   const held = new Map<string, number>()
