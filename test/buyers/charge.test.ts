@@ -482,7 +482,7 @@ test('all networks together get sixty codes an hour for a mailbox, and the answe
   assert.equal(answers.filter(({ status }) => status === 202).length, 59)
   const again = await askChargeCode(owner, email)
   assertLimited(again, 60, 3500, 3600)
-  assert.match(again.body.detail, /from your network or for this address.*stays good/)
+  assert.match(again.body.detail, /from your network or for this address.*stays valid/)
   assert.equal((await findCharge(owner, email, await liveCode(shop, email, owner))).status, 200)
 })
 

@@ -382,7 +382,7 @@ describe('stripe', () => {
       await isDue(shop)
     }
     assert.deepEqual(errors, [
-      `what happened more than 30 days ago is not listed any more: npm run reconcile -- --from ${from} finds what was missed`,
+      `the processor does not list events of more than 30 days ago: npm run reconcile -- --from ${from} finds what was missed`,
     ])
   })
 

@@ -144,7 +144,7 @@ test('an order that holds no money of ours to give is not refunded: 409, and why
     [disputed, 'disputed', /bank is deciding/],
     [lost, 'charged_back', /taken the money back/],
     [review, 'needs_review', /dashboard/],
-    [gone, 'refunded', /refunded already/],
+    [gone, 'refunded', /already refunded/],
   ] as const) {
     await shop.until(order.orderId, ({ status }) => status === state)
     const answer = await refund(order, { amount: 1 })
