@@ -39,17 +39,21 @@ async function newWorld(t: TestContext): Promise<World> {
   }
 }
 
-/** Another process, which has begun `queue`'s only job. */
-async function startOther(t: TestContext, { url }: World, queue: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [PROCESS, url, queue], { stdio: ['pipe', 'pipe', 'inherit'] })
+/** Another process, which has begun `queue`'s only job. The job is added once that process waits for it: no other can take it. */
+async function startOther(t: TestContext, world: World, jobs: Jobs, queue: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [PROCESS, world.url, queue], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
   let said = ''
   child.stdout!.on('data', (text) => (said += String(text)))
-  await eventually(
-    async () => said,
-    (text) => text.includes('begun'),
-    60,
-  )
+  const says = (word: string) =>
+    eventually(
+      async () => said,
+      (text) => text.includes(word),
+      60,
+    )
+  await says('ready')
+  await add(world, jobs, queue)
+  await says('begun')
   return child
 }
 
@@ -70,11 +74,8 @@ test('jobs of a killed process are taken over; those of one that stands still ar
   const world = await newWorld(t)
   const jobs = await world.start()
   const ran: string[] = []
-  for (const queue of ['of_killed', 'of_stopped'])
-    await jobs.on<object>(queue, OPTIONS, async () => void ran.push(queue))
-  await jobs.rest()
-  const killed = await addThenStart('of_killed')
-  const stopped = await addThenStart('of_stopped')
+  const killed = await startOther(t, world, jobs, 'of_killed')
+  const stopped = await startOther(t, world, jobs, 'of_stopped')
   assert.equal(ran.length, 0)
   const taking = await world.start()
   for (const queue of ['of_killed', 'of_stopped'])
@@ -93,11 +94,6 @@ test('jobs of a killed process are taken over; those of one that stands still ar
     ([state]) => state === 'completed',
   )
   assert.deepEqual(ran, ['of_killed'], 'a process that is merely slow keeps its job')
-
-  async function addThenStart(queue: string): Promise<ChildProcess> {
-    await add(world, jobs, queue)
-    return startOther(t, world, queue)
-  }
 })
 
 test('a process whose connection is lost for a moment keeps its jobs', async (t) => {
