@@ -117,7 +117,8 @@ function demoProduct(printed: string, name: string): string {
 /** curl and jq, where the machine has none; and a curl that fails on a refusal, so that no refusal passes unseen. */
 function toolsIn(folder: string): string {
   const has = (name: string) => spawnSync(name, ['--version']).status === 0
-  const tool = (name: string) => `exec "${process.execPath}" "${path.join(ROOT, 'test', 'tools', `${name}.ts`)}"`
+  const tool = (name: string) =>
+    `exec "${process.execPath}" "${path.join(ROOT, 'test', 'support', 'tools', `${name}.ts`)}"`
   const real = spawnSync('bash', ['-c', 'command -v curl'], { encoding: 'utf8' }).stdout.trim()
   const curl = has('curl') ? `exec "${real}"` : tool('curl')
   fs.writeFileSync(path.join(folder, 'curl'), `#!/bin/sh\n${curl} --fail-with-body "$@"\n`, { mode: 0o755 })

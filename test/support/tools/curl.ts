@@ -34,7 +34,7 @@ while (args.length > 0) {
   } else if (arg === '-d' || arg === '--data-binary') body = bytesOf(value())
   else if (WITH_VALUE[arg]) options[WITH_VALUE[arg]] = value()
   else if (SWITCHES.has(arg)) fails ||= arg === '--fail-with-body'
-  else if (arg.startsWith('-')) end(2, `curl: ${arg} is not known to the stand-in in test/tools`)
+  else if (arg.startsWith('-')) end(2, `curl: ${arg} is not known to the stand-in in test/support/tools`)
   else address = arg
 }
 if (options['upload']) body = fs.readFileSync(options['upload'])
