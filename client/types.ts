@@ -12,7 +12,7 @@ export interface Balance {
     fees: number
     /** Those made, less those that failed afterwards. */
     refunds: number
-    /** What banks hold or have taken back. */
+    /** Money that banks hold or have taken back. */
     disputes: number
   }[]
 }
@@ -21,11 +21,11 @@ export interface CreatedOrder {
   orderId: string
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amount: number
-  /** What the code has taken off: the price was this and the amount together. */
+  /** The discount of the code. The full price is this and `amount` together. */
   discountAmount?: number
   /** ISO 4217, upper case. */
   currency: string
-  /** What the line of a card payment on the bank statement will say: 5 to 22 characters. */
+  /** The line that the bank prints for a card payment: 5 to 22 characters. */
   statementDescriptor: string
   /** The state of the order. */
   status:
@@ -102,11 +102,11 @@ export interface Images {
 }
 
 export interface NewDiscount {
-  /** What buyers type: letters, digits and hyphens; case does not matter. */
+  /** The code as buyers type it: letters, digits and hyphens. Case does not matter. */
   code: string
   /** For this product only; all of yours when it is not there. */
   productId?: string
-  /** What comes off is rounded down to the minor unit. */
+  /** The discount is rounded down to the minor unit. */
   percentOff?: number
   /** Integer minor units of `currency`. */
   amountOff?: number
@@ -144,7 +144,7 @@ export interface NewProduct {
   status?: 'draft' | 'active'
   /** The buyer says how much, from `amount` up. */
   payWhatYouWant?: boolean
-  /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+  /** The amount that the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
   suggestedAmount?: number | null
   /** What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word. */
   statementSuffix?: string
@@ -376,7 +376,7 @@ export interface ProductChange {
   status?: 'draft' | 'active' | 'archived'
   /** The buyer says how much, from `amount` up. */
   payWhatYouWant?: boolean
-  /** What the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+  /** The amount that the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
   suggestedAmount?: number | null
   /** What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word. */
   statementSuffix?: string

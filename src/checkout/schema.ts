@@ -93,11 +93,11 @@ export const Created = Type.Object({
   orderId: Type.String(),
   amount: Amount,
   discountAmount: Type.Optional(
-    Type.Integer({ description: 'What the code has taken off: the price was this and the amount together.' }),
+    Type.Integer({ description: 'The discount of the code. The full price is this and `amount` together.' }),
   ),
   currency: Currency,
   statementDescriptor: Type.String({
-    description: 'What the line of a card payment on the bank statement will say: 5 to 22 characters.',
+    description: 'The line that the bank prints for a card payment: 5 to 22 characters.',
   }),
   status: Status,
   clientSecret: Type.Optional(

@@ -19,7 +19,7 @@ const NewCurrency = Type.String({
 })
 const PayWhatYouWant = Type.Boolean({ description: 'The buyer says how much, from `amount` up.' })
 const SuggestedAmount = Type.Union([Type.Integer({ minimum: 1, maximum: LARGEST_AMOUNT }), Type.Null()], {
-  description: 'What the page proposes, with payWhatYouWant: not below `amount`. null removes it.',
+  description: 'The amount that the page proposes, with payWhatYouWant: not below `amount`. null removes it.',
 })
 const StatementSuffix = Type.String({
   description:

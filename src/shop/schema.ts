@@ -150,7 +150,7 @@ export const Balance = Type.Object({
       sales: Amount,
       fees: Type.Integer({ description: 'Those taken, less what came back of them.' }),
       refunds: Type.Integer({ description: 'Those made, less those that failed afterwards.' }),
-      disputes: Type.Integer({ description: 'What banks hold or have taken back.' }),
+      disputes: Type.Integer({ description: 'Money that banks hold or have taken back.' }),
     }),
   ),
 })

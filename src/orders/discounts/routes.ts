@@ -41,11 +41,11 @@ export const NewDiscount = Type.Object(
     code: Type.String({
       pattern: '^\\s*[A-Za-z0-9-]{3,40}\\s*$',
       maxLength: 60,
-      description: 'What buyers type: letters, digits and hyphens; case does not matter.',
+      description: 'The code as buyers type it: letters, digits and hyphens. Case does not matter.',
     }),
     productId: Type.Optional(ProductId),
     percentOff: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'What comes off is rounded down to the minor unit.' }),
+      Type.Integer({ minimum: 1, maximum: 100, description: 'The discount is rounded down to the minor unit.' }),
     ),
     amountOff: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: 'Integer minor units of `currency`.' }),
