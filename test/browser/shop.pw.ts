@@ -123,6 +123,20 @@ test('from nothing to a link that sells in three steps, by keyboard alone', asyn
   await expectAccessible(page, 'overview')
 })
 
+test('a link that is followed as soon as it is drawn leads to its view', async ({ page }) => {
+  await signUp(page)
+  await page.addInitScript(() => {
+    new MutationObserver((_changes, observer) => {
+      const link = [...document.querySelectorAll('a')].find(({ textContent }) => textContent === 'Products')
+      if (!link) return
+      observer.disconnect()
+      link.click()
+    }).observe(document, { childList: true, subtree: true })
+  })
+  await page.goto('/shop/#/')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Products')
+})
+
 test('what somebody else saved meanwhile is not written over unseen, and nothing typed is lost', async ({
   page,
   context,

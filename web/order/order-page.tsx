@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useStore } from '../ui/store.ts'
 import { ConfirmEmail } from './confirm-email.tsx'
 import { KeepAddress } from './keep-address.tsx'
@@ -58,7 +58,8 @@ export function OrderPage({ asked }: { asked: string }) {
 /** The part of the mail's link behind the `#`. It works once: afterwards the address of the page leads to the order. */
 function useHash(): [string, () => void] {
   const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
+  // A layout effect runs before the first click can come; an effect may run after it.
+  useLayoutEffect(() => {
     const follow = () => setHash(location.hash)
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)

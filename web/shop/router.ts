@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { VIEWS, type ViewName } from './views.ts'
 
 export interface Place {
@@ -40,7 +40,8 @@ export function rewrite(view: ViewName, id = '', query: Record<string, string> =
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => placeOf(location.hash))
-  useEffect(() => {
+  // A layout effect runs before the first click can come; an effect may run after it.
+  useLayoutEffect(() => {
     const follow = () => setPlace(placeOf(location.hash))
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
