@@ -500,14 +500,15 @@ export interface Api {
     query: {
       /** For this product only; all of yours when it is not there. */
       productId?: string
-      /** The `nextCursor` before. */
+      /** The `nextCursor` of the page before. */
       cursor?: string
-      /** 1 to 100; 25 where it is not there. */
+      /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
     }
     body: undefined
     answer: {
       items: Discount[]
+      /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
   }

@@ -6,7 +6,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
-import { type Place, pageOf, placeOf } from '../kit/keyset.ts'
+import { afterOf, pageOf } from '../kit/keyset.ts'
 import { Amount, Code, Currency, NextCursor, PageQuery, Time, limitOf, refusing } from '../kit/schema.ts'
 import type { Signer } from '../kit/signing.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
@@ -159,7 +159,7 @@ function getLibraryRoute(server: Server, parts: LibraryRouteParts): void {
       neverCached(reply)
       const email = pass.holder(request)
       if (email === undefined) throw new Refusal('not_signed_in', 'Ask for a code first: the last one is used up.')
-      const after = placeOf(request.query.cursor, idPattern('ord'))
+      const after = afterOf(request.query.cursor, idPattern('ord'))
       return libraryOf(parts.db, parts, { email, limit: limitOf(request.query.limit), after })
     },
   )
@@ -187,7 +187,7 @@ function closeLibraryRoute(server: Server, { pass }: LibraryRouteParts): void {
 async function libraryOf(
   db: Db,
   urls: LibraryUrls,
-  { email, limit, after }: { email: string; limit: number; after?: Place | undefined },
+  { email, limit, after }: { email: string; limit: number; after?: string | undefined },
 ): Promise<Library> {
   const rows = await listBought(db, email, { after, limit: limit + 1 })
   return { email, ...pageOf(rows, limit, (row) => itemOf(row, urls)) }

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
-import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { OrderFile } from '../orders/find.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
@@ -8,7 +7,8 @@ import type { WithdrawnFile } from '../products/schema.ts'
 import { isFullRefundPending } from '../orders/going-back.ts'
 import type { State } from '../orders/states.ts'
 
-export interface Bought extends Place {
+export interface Bought {
+  id: string
   state: State
   productId: string
   productName: string
@@ -28,14 +28,14 @@ export interface Bought extends Place {
 export async function listBought(
   db: Db,
   email: string,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: string | undefined; limit: number },
 ): Promise<Bought[]> {
   const conditions: RawBuilder<unknown>[] = [sql`o.email = ${email} and o.paid_at is not null`]
-  if (after) conditions.push(sql`(o.created_at, o.id) < (${timeOf(after.micros)}, ${after.id})`)
+  if (after)
+    conditions.push(sql`(o.created_at, o.id) < ((select created_at from orders where id = ${after}), ${after})`)
   const { rows } = await sql<Bought>`
     select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
       s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
-      ${microsOf('o.created_at')} as micros,
       case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by ${inOrder}), '[]')

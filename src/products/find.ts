@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import { pageById } from '../kit/keyset.ts'
 import { imagesOf } from './images/urls.ts'
 import { type PRODUCT_STATES, type Product, type WithdrawnFile, withdrawnFilesOf } from './schema.ts'
 
@@ -44,7 +43,7 @@ export const PRODUCT_COLUMNS = sql`
 /** Above every id there is. */
 const BEFORE_THE_FIRST = 'prod_~'
 
-/** A page of a seller's products, the newest first. */
+/** A seller's products, the newest first, from `after` on. */
 export async function listProducts(
   db: Db,
   {
@@ -54,14 +53,14 @@ export async function listProducts(
     status,
     q,
   }: { sellerId: string; after: string | undefined; limit: number; status: string | undefined; q: string | undefined },
-): Promise<{ items: ProductRow[]; nextCursor: string | null }> {
+): Promise<ProductRow[]> {
   const { rows } = await sql<ProductRow>`
     select ${PRODUCT_COLUMNS} from products p
     where p.seller_id = ${sellerId} and p.id < ${after}
       and (${status ?? null}::text is null or p.status = ${status ?? null})
       and (${q || null}::text is null or position(lower(${q || null}) in lower(p.name)) > 0)
-    order by p.id desc limit ${limit + 1}`.execute(db)
-  return pageById(rows, limit)
+    order by p.id desc limit ${limit}`.execute(db)
+  return rows
 }
 
 /** One of the seller's own. Refuses `product_not_found`, for others' too. */

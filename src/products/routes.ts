@@ -2,8 +2,9 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
-import { afterId } from '../kit/keyset.ts'
-import { refusing } from '../kit/schema.ts'
+import { idPattern } from '../kit/ids.ts'
+import { afterOf, pageOf } from '../kit/keyset.ts'
+import { limitOf, refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import { archiveProduct, changeProduct, etagOf, makeProduct, versionsOf } from './change.ts'
 import { changeFile, removeFile } from './files.ts'
@@ -93,14 +94,11 @@ function listProductsRoute(server: Server, parts: ProductParts): void {
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      const { status, q } = request.query
-      const { items, nextCursor } = await listProducts(db, {
-        sellerId: seller.id,
-        ...afterId('prod', request.query),
-        status,
-        q: q?.trim(),
-      })
-      return { items: items.map((product) => productOf(product, parts)), nextCursor }
+      const { cursor, limit, status, q } = request.query
+      const after = afterOf(cursor, idPattern('prod'))
+      const most = limitOf(limit)
+      const rows = await listProducts(db, { sellerId: seller.id, after, limit: most + 1, status, q: q?.trim() })
+      return pageOf(rows, most, (row) => productOf(row, parts))
     },
   )
 }

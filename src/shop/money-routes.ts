@@ -1,7 +1,7 @@
 import { type Columns, Decimal, sendCsv, wantsCsv } from '../kit/csv.ts'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
-import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
+import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { notValid, periodOf } from '../kit/period.ts'
 import { limitOf } from '../kit/schema.ts'
 import type { Processor } from '../processors/processor.ts'
@@ -71,7 +71,7 @@ function listTransfersRoute(server: Server, { db, browsers }: MoneyRouteParts): 
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
       const { cursor, limit, currency, orderId } = request.query
-      const after = placeOf(cursor, TRANSFER_ID)
+      const after = afterOf(cursor, TRANSFER_ID)
       const filter = { ...periodOf(request.query), currency, orderId }
       if (wantsCsv(request)) {
         const read = (from: typeof after, rows: number) =>

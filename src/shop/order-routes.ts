@@ -5,7 +5,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
-import { allPages, pageOf, placeOf } from '../kit/keyset.ts'
+import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
@@ -70,7 +70,7 @@ function listOrdersRoute(server: Server, { db, browsers }: OrderRouteParts): voi
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
       const { cursor, limit, format: _, from, to, email, ...rest } = request.query
-      const after = placeOf(cursor, idPattern('ord'))
+      const after = afterOf(cursor, idPattern('ord'))
       const filter: OrderFilter = {
         ...rest,
         ...periodOf(request.query),

@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
-import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { Period } from '../kit/period.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
@@ -22,7 +21,8 @@ export interface OrderFilter extends Period {
   q?: string | undefined
 }
 
-export interface OrderRow extends Place {
+export interface OrderRow {
+  id: string
   state: State
   email: string
   amountMinor: number
@@ -49,19 +49,19 @@ const ORDER_COLUMNS = sql`
   (select d.code from discounts d where d.id = o.discount_id) as "discountCode", o.rail, o.product_id as "productId", o.product_name as "productName",
   o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced, o.receipt_held_at is not null as held,
   case when o.state = 'processing' then
-    not exists (select from payments p where p.order_id = o.id and p.state = 'processing') else false end as "paymentFailed",
-  ${microsOf('o.created_at')} as micros`
+    not exists (select from payments p where p.order_id = o.id and p.state = 'processing') else false end as "paymentFailed"`
 
 /** A seller's orders, the newest first, from `after` on. */
 export async function listOrders(
   db: Db,
   sellerId: string,
   filter: OrderFilter,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: string | undefined; limit: number },
 ): Promise<OrderRow[]> {
   const conditions = await conditionsOf(db, sellerId, filter)
   if (!conditions) return []
-  if (after) conditions.push(sql`(o.created_at, o.id) < (${timeOf(after.micros)}, ${after.id})`)
+  if (after)
+    conditions.push(sql`(o.created_at, o.id) < ((select created_at from orders where id = ${after}), ${after})`)
   // which ones is read from the index alone; only those are then fetched
   const { rows } = await sql<OrderRow>`
     select ${ORDER_COLUMNS}

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
-import { type Place, microsOf, timeOf } from '../kit/keyset.ts'
 import type { Period } from '../kit/period.ts'
 import { sellerAccount } from '../ledger/transfers.ts'
 import type { Transfer } from './schema.ts'
@@ -10,7 +9,8 @@ export interface TransferFilter extends Period {
   orderId?: string | undefined
 }
 
-export interface TransferRow extends Place {
+export interface TransferRow {
+  id: string
   kind: Transfer['kind']
   orderId: string
   amountMinor: number
@@ -30,7 +30,7 @@ const BOOKED = sql<number>`array_position(array['sale', 'fee', 'refund', 'fee_re
   'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back']::text[], t.kind::text)`
 
 interface Range {
-  after?: Place | undefined
+  after?: string | undefined
   limit: number
 }
 
@@ -48,8 +48,7 @@ export async function listTransfers(
   const entries = filter.orderId ? ofOrder(account, filter, range) : ofAccount(account, filter, range)
   const page = sql`select t.* from (${entries}) t order by ${IN_ORDER} limit ${range.limit}`
   const columns = sql`
-    t.id, t.kind, t.order_id as "orderId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt",
-    ${microsOf('t.created_at')} as micros`
+    t.id, t.kind, t.order_id as "orderId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt"`
   const { rows } = range.withBalance
     ? await sql<TransferRow>`
       with page as materialized (${page}), ${balances(account)}
@@ -120,17 +119,18 @@ function ofAccount(account: string, filter: TransferFilter, { after, limit }: Ra
       ${side(sql`t.credit_account`, sql`+`)} union all ${side(sql`t.debit_account`, sql`-`)}) e`
 }
 
-function within({ from, to }: TransferFilter, after: Place | undefined): RawBuilder<unknown> {
+function within({ from, to }: TransferFilter, after: string | undefined): RawBuilder<unknown> {
   const conditions: RawBuilder<unknown>[] = [sql`true`]
   if (from) conditions.push(sql`t.created_at >= ${from}`)
   if (to) conditions.push(sql`t.created_at < ${to}`)
   if (after) {
-    const at = timeOf(after.micros)
-    const orderId = after.id.replace(/^trf_(.{26}).*$/, 'ord_$1')
-    // where in its moment the page ended is read from that transfer's kind: transfers are never changed or removed
-    const booked = sql`(select ${BOOKED} from transfers t where t.order_id = ${orderId} and ${ID} = ${after.id})`
+    const orderId = after.replace(/^trf_(.{26}).*$/, 'ord_$1')
+    // the moment, and the place in it, where the page ended
+    const last = (of: RawBuilder<unknown>) =>
+      sql`(select ${of} from transfers t where t.order_id = ${orderId} and ${ID} = ${after})`
+    const at = last(sql`t.created_at`)
     conditions.push(sql`t.created_at <= ${at} and (t.created_at < ${at} or t.order_id < ${orderId}
-      or (t.order_id = ${orderId} and (${BOOKED}, ${ID}) > (${booked}, ${after.id})))`)
+      or (t.order_id = ${orderId} and (${BOOKED}, ${ID}) > (${last(BOOKED)}, ${after})))`)
   }
   return sql.join(conditions, sql` and `)
 }

@@ -98,7 +98,7 @@ test('times, zones, intervals and cursors that are none are refused, and so is a
     'limit=0',
     'cursor=x',
     'from=2026-02-30',
-    `cursor=${Buffer.from(`1.${newId('ord')}`).toString('base64url')}`,
+    `cursor=${Buffer.from(newId('ord')).toString('base64url')}`,
   ])
     // oxfmt-ignore
     assertProblem(await browser.call('GET', `/api/transfers?${query}`), 400, 'validation_failed')

@@ -109,16 +109,15 @@ test('filters, limits and cursors that are none are refused', async () => {
     'cursor=x',
     'cursor=%00',
     `cursor=${newId('ord')}`,
-    `cursor=${cursor(`1.${newId('ses')}`)}`,
-    `cursor=${cursor(`-1.${newId('ord')}`)}`,
-    `cursor=${cursor(`9999999999999999.ord_`)}`,
-    `cursor=${cursor(`01.${newId('ord')}`)}`,
-    `cursor=${cursor(`1.${newId('ord')}`)}=`,
-    `cursor=${cursor(`1.${newId('ord')}\n`)}`,
+    `cursor=${cursor(newId('ses'))}`,
+    `cursor=${cursor('ord_')}`,
+    `cursor=${cursor(`1.${newId('ord')}`)}`,
+    `cursor=${cursor(newId('ord'))}=`,
+    `cursor=${cursor(`${newId('ord')}\n`)}`,
   ])
     // oxfmt-ignore
     assertProblem(await ann.call('GET', `/api/orders?${query}`), 400, 'validation_failed')
-  assert.deepEqual(await ids({ cursor: cursor(`${Number.MAX_SAFE_INTEGER}.${newId('ord')}`), email: 'x' }), [])
+  assert.deepEqual(await ids({ cursor: cursor(newId('ord')) }), [])
   for (const path of ['/api/orders/x', '/api/orders/ord_%00', `/api/orders/${newId('prod')}`])
     assertProblem(await ann.call('GET', path), 400, 'validation_failed')
 })

@@ -56,18 +56,18 @@ export async function createDiscount(db: Db, wanted: NewDiscount): Promise<Disco
   return rows[0]!
 }
 
-/** A seller's codes, the newest first, those that are good for one product, and from `before` on. */
+/** A seller's codes, the newest first, those that are good for one product, and from `after` on. */
 export async function listDiscounts(
   db: Db,
   sellerId: string,
-  { productId, before, most }: { productId?: string | undefined; before?: string | undefined; most: number },
+  { productId, after, limit }: { productId?: string | undefined; after: string | undefined; limit: number },
 ): Promise<DiscountRow[]> {
   const { rows } = await sql<DiscountRow>`
     select ${COLUMNS} from discounts
     where seller_id = ${sellerId} and removed_at is null
       and (${productId ?? null}::text is null or coalesce(product_id, ${productId ?? null}) = ${productId ?? null})
-      and (${before ?? null}::text is null or id < ${before ?? null})
-    order by id desc limit ${most}`.execute(db)
+      and (${after ?? null}::text is null or id < ${after ?? null})
+    order by id desc limit ${limit}`.execute(db)
   return rows
 }
 

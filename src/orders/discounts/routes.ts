@@ -3,7 +3,8 @@ import type { Db } from '../../kit/database.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { CURRENCIES } from '../../kit/currencies.ts'
-import { Amount, Time, refusing } from '../../kit/schema.ts'
+import { afterOf, pageOf } from '../../kit/keyset.ts'
+import { Amount, NextCursor, PageQuery, Time, limitOf, refusing } from '../../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
 import {
   type DiscountRow,
@@ -17,7 +18,6 @@ import {
 const TAG = ['Discounts']
 const refusals = refusing()
 const described = { tags: TAG, security: NEEDS_SESSION }
-const USUALLY_LISTED = 25
 
 const Params = Type.Object({ discountId: Type.String({ pattern: idPattern('dsc') }) })
 const ProductId = Type.String({
@@ -146,13 +146,10 @@ function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts
         ...described,
         querystring: Type.Object({
           productId: Type.Optional(ProductId),
-          cursor: Type.Optional(Type.String({ pattern: idPattern('dsc'), description: 'The `nextCursor` before.' })),
-          limit: Type.Optional(
-            Type.String({ pattern: '^([1-9]\\d?|100)$', description: '1 to 100; 25 where it is not there.' }),
-          ),
+          ...PageQuery,
         }),
         response: {
-          200: Type.Object({ items: Type.Array(Discount), nextCursor: Type.Union([Type.String(), Type.Null()]) }),
+          200: Type.Object({ items: Type.Array(Discount), nextCursor: NextCursor }),
           ...refusals,
         },
       },
@@ -161,10 +158,10 @@ function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts
       neverCached(reply)
       const { seller } = await browsers.signedIn(request, reply)
       const { productId, cursor } = request.query
-      const limit = Number(request.query.limit ?? USUALLY_LISTED)
-      const found = await listDiscounts(db, seller.id, { productId, before: cursor, most: limit + 1 })
-      const items = found.slice(0, limit)
-      return { items: items.map(viewOf), nextCursor: found.length > limit ? items.at(-1)!.id : null }
+      const after = afterOf(cursor, idPattern('dsc'))
+      const limit = limitOf(request.query.limit)
+      const rows = await listDiscounts(db, seller.id, { productId, after, limit: limit + 1 })
+      return pageOf(rows, limit, viewOf)
     },
   )
 }
