@@ -4,9 +4,8 @@ import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RAIL_NAMES, sentence } from '../ui/words.ts'
-import { ApiError, type Rail } from '../ui/api.ts'
+import { ApiError, type Rail, type Wish } from '../ui/api.ts'
 import type { StepProps } from './step-props.ts'
-import type { OfferProps } from './offer-part.ts'
 import { useOfferPart, wishInAddress } from './use-offer-part.ts'
 
 /** Step one: the address for the files. It creates the order, so that the buyer has its number before paying. */
@@ -19,7 +18,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   const isHeld = useHeldEmail()
   const press = usePress(checkout.letGo)
   const { Part, waits, failed } = useOfferPart(product)
-  const [reader] = useState<OfferProps['reader']>({})
+  const readerRef = useRef<(() => Promise<Wish | undefined>) | undefined>(undefined)
   // Typing forgets the kept order, and the fields must not change while the buyer types.
   const [wish] = useState(() => state.kept?.wish ?? wishInAddress())
   if (!product.payments.live && product.amount > 0) return <NotLive />
@@ -41,8 +40,8 @@ export function ContactStep({ product, checkout, state }: StepProps) {
       if (!isCurrent()) return
       setHeld(hold)
       if (hold) return
-      const asked = reader.current && (await reader.current())
-      if (isCurrent() && (asked || !reader.current)) void checkout.create(email, asked)
+      const asked = readerRef.current && (await readerRef.current())
+      if (isCurrent() && (asked || !readerRef.current)) void checkout.create(email, asked)
     })
   }
   const change = (value: string) => {
@@ -71,7 +70,9 @@ export function ContactStep({ product, checkout, state }: StepProps) {
         <BetterEmail value={email} left={left || fault !== undefined} onValue={change} held={held} />
       </EmailField>
       {waits && <div class="blank short" />}
-      {Part && <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} reader={reader} />}
+      {Part && (
+        <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} readerRef={readerRef} />
+      )}
       {failed && <Notice tone="alarm" title="A part of this page did not arrive. Please reload it." role="alert" />}
       <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
         {isFree ? 'Get it' : 'Continue to payment'}

@@ -5,7 +5,7 @@ import { getProduct, type ProductView, type Wish } from '../ui/api.ts'
 import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { sentence } from '../ui/words.ts'
-import type { OfferProps } from './offer-part.ts'
+import type { OfferProps } from './offer-part.tsx'
 
 let part: ComponentType<OfferProps> | undefined
 
@@ -22,7 +22,7 @@ export function useOfferPart({ free, payWhatYouWant, takesCode }: ProductView) {
   const [failed, setFailed] = useState(false)
   useEffect(() => {
     if (needed && !part)
-      import('./offer-part.ts').then(
+      import('./offer-part.tsx').then(
         ({ offerPart }) => {
           part = offerPart({ h, useState, useEffect, Icon, money, decimalText, decimalsOf, getProduct, sentence })
           setPart(() => part)

@@ -1,0 +1,318 @@
+/** @jsxRuntime classic */
+/** @jsx page.h */
+import type { ComponentChildren, ComponentType, h, InputHTMLAttributes } from 'preact'
+import type { useEffect, useState } from 'preact/hooks'
+import type { ProductView, Wish } from '../ui/api.ts'
+import { readAmount } from '../ui/amounts.ts'
+import type { Offer } from './state.ts'
+
+/** What the page passes in: a script that is loaded later cannot import from the page. */
+export interface OfferTools {
+  h: typeof h
+  useState: typeof useState
+  useEffect: typeof useEffect
+  Icon: ComponentType<{ name: 'alert' }>
+  money: (amountMinor: number, currency: string) => string
+  decimalText: (amountMinor: number, currency: string) => string
+  decimalsOf: (currency: string) => number
+  getProduct: (id: string, discountCode: string) => Promise<ProductView>
+  sentence: (trouble: unknown) => string
+}
+
+export interface OfferProps {
+  product: ProductView
+  /** The wish of the kept order, or of the address. */
+  wish: Wish
+  /** The buyer changes the price or the code. */
+  onType: () => void
+  /** Undefined while the typed price cannot be read. */
+  onOffer: (offer: Offer | undefined) => void
+  /**
+   * Holds the function that returns the buyer's wish when the form is sent: undefined where a field has a fault, which
+   * then has the focus.
+   */
+  readerRef: { current: (() => Promise<Wish | undefined>) | undefined }
+}
+
+type Discount = NonNullable<ProductView['discount']>
+/** The typed price in minor units, or what is wrong with it. Empty where the buyer does not choose the price. */
+type Typed = { minor?: number | undefined; fault?: string | undefined }
+type FieldId = 'chosen' | 'code'
+
+/** The page's own Preact, which draws the elements of this file, and its functions. */
+let page: OfferTools
+declare global {
+  // TypeScript looks here for the elements of a file that names its own function for JSX.
+  export import JSX = preact.JSX
+}
+
+/** The fields for a chosen price and a discount code. Few products need them, so the page loads them on demand. */
+export function offerPart(tools: OfferTools): ComponentType<OfferProps> {
+  page = tools
+  return OfferPart
+}
+
+function OfferPart({ product, wish, onType, onOffer, readerRef }: OfferProps) {
+  const { amount: leastMinor, currency } = product
+  const [typed, setTyped] = page.useState(() => firstPrice(product, wish))
+  const { faultAt, refuse, clearFault } = useFault()
+  const { code, setCode, discount, remove, applying, apply } = useDiscount(product, wish, refuse, clearFault)
+
+  const read: Typed = product.payWhatYouWant ? readAmount(typed, currency, page.decimalsOf(currency)) : {}
+  const listMinor = read.minor ?? leastMinor
+  const offMinor = discount ? takenOff(listMinor, discount) : 0
+  const wishWith = (used: Discount | undefined): Wish => ({
+    ...(read.minor !== undefined && { chosenAmount: read.minor }),
+    ...(used && { discountCode: used.code }),
+  })
+  page.useEffect(
+    () => onOffer(read.fault ? undefined : { wish: wishWith(discount), listMinor, offMinor }),
+    [read.fault, listMinor, offMinor, discount],
+  )
+  // oxlint-disable-next-line react/refs -- a press on the button can come before an effect runs
+  readerRef.current = async () => {
+    if (read.fault) return void refuse('chosen', read.fault)
+    if (listMinor < leastMinor) return void refuse('chosen', `Please give ${page.money(leastMinor, currency)} or more.`)
+    // The buyer may have typed a code and not pressed "Apply".
+    const used = discount ?? (code.trim() ? await apply() : undefined)
+    return code.trim() && !used ? undefined : wishWith(used)
+  }
+
+  /** What the buyer types ends the fault of an earlier press. */
+  const typing = (show: (text: string) => void) => (text: string) => {
+    show(text)
+    clearFault()
+    onType()
+  }
+  return (
+    <div class="stack offer">
+      {product.payWhatYouWant && (
+        <PriceField product={product} typed={typed} read={read} fault={faultAt('chosen')} onType={typing(setTyped)} />
+      )}
+      {discount ? (
+        <AppliedDiscount
+          discount={discount}
+          currency={currency}
+          onRemove={() => {
+            remove()
+            onType()
+          }}
+        />
+      ) : (
+        (product.takesCode || wish.discountCode) && (
+          <CodeField
+            open={Boolean(wish.discountCode)}
+            code={code}
+            applying={applying}
+            fault={faultAt('code')}
+            onType={typing(setCode)}
+            onApply={() => void apply()}
+          />
+        )
+      )}
+    </div>
+  )
+}
+
+/** The one fault that the page shows, and the field at which it stands. */
+function useFault() {
+  const [fault, setFault] = page.useState<{ at: FieldId; text: string }>()
+  return {
+    faultAt: (at: FieldId) => (fault?.at === at ? fault.text : undefined),
+    clearFault: () => setFault(undefined),
+    /** Shows the fault and moves the focus to its field. */
+    refuse(at: FieldId, text: string) {
+      setFault({ at, text })
+      // A field in a closed fold cannot take the focus.
+      document.getElementById(at)?.closest('details')?.setAttribute('open', '')
+      document.getElementById(at)?.focus()
+    },
+  }
+}
+
+/** The typed code, and the discount that the service gives for it. A code of the wish is applied at once. */
+function useDiscount(
+  { id }: ProductView,
+  { discountCode = '' }: Wish,
+  refuse: (at: FieldId, text: string) => void,
+  clearFault: () => void,
+) {
+  const [code, setCode] = page.useState(discountCode)
+  const [discount, setDiscount] = page.useState<Discount>()
+  const [applying, setApplying] = page.useState(false)
+  async function apply(): Promise<Discount | undefined> {
+    if (!code.trim()) return void refuse('code', 'Please enter the code.')
+    setApplying(true)
+    clearFault()
+    try {
+      const found = (await page.getProduct(id, code.trim())).discount
+      setDiscount(found)
+      return found
+    } catch (trouble) {
+      refuse('code', page.sentence(trouble))
+    } finally {
+      setApplying(false)
+    }
+  }
+  page.useEffect(() => {
+    if (code) void apply()
+  }, [])
+  const remove = () => {
+    setDiscount(undefined)
+    setCode('')
+  }
+  return { code, setCode, discount, remove, applying, apply }
+}
+
+function firstPrice({ amount, currency, suggestedAmount }: ProductView, { chosenAmount }: Wish): string {
+  const minor = chosenAmount ?? suggestedAmount ?? (amount || undefined)
+  return minor === undefined ? '' : page.decimalText(minor, currency)
+}
+
+interface PriceFieldProps {
+  product: ProductView
+  typed: string
+  read: Typed
+  fault: string | undefined
+  onType: (text: string) => void
+}
+
+function PriceField({ product: { amount: leastMinor, currency }, typed, read, fault, onType }: PriceFieldProps) {
+  return (
+    <Field
+      id="chosen"
+      label={`Name your price (${currency})`}
+      hint={
+        leastMinor > 0
+          ? `You decide: ${page.money(leastMinor, currency)} or more.`
+          : 'You decide: any amount, or nothing.'
+      }
+      value={typed}
+      onType={onType}
+      fault={fault}
+      input={{ inputMode: 'decimal' }}
+      below={
+        // Shown while the buyer types, because "1,234" and "12,34" are one slip apart.
+        <output class="soft small understood" for="chosen">
+          {read.minor === undefined
+            ? (typed.trim() && read.fault) || ''
+            : `You give ${page.money(read.minor, currency)}.`}
+        </output>
+      }
+    />
+  )
+}
+
+interface CodeFieldProps {
+  /** The address or the kept order names a code, so the fold is open from the beginning. */
+  open: boolean
+  code: string
+  applying: boolean
+  fault: string | undefined
+  onType: (text: string) => void
+  onApply: () => void
+}
+
+function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldProps) {
+  return (
+    <details open={open || undefined}>
+      <summary>Have a code?</summary>
+      <Field
+        id="code"
+        label="Discount code"
+        value={code}
+        onType={onType}
+        fault={fault}
+        input={{
+          autoCapitalize: 'characters',
+          // Enter in this field applies the code and does not send the form.
+          onKeyDown: (event) => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            onApply()
+          },
+        }}
+        end={
+          <button type="button" class="button" aria-disabled={applying || undefined} onClick={onApply}>
+            {applying ? 'Looking…' : 'Apply'}
+          </button>
+        }
+      />
+    </details>
+  )
+}
+
+interface AppliedDiscountProps {
+  discount: Discount
+  currency: string
+  onRemove: () => void
+}
+
+function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, onRemove }: AppliedDiscountProps) {
+  return (
+    <p class="recipient">
+      <output>
+        <b>{code}</b> takes {percentOff ? `${percentOff}\u202f%` : page.money(amountOff, currency)} off.
+      </output>
+      <button type="button" class="link" onClick={onRemove}>
+        Remove<span class="unseen"> the code</span>
+      </button>
+    </p>
+  )
+}
+
+interface FieldProps {
+  id: FieldId
+  label: string
+  hint?: string
+  value: string
+  onType: (text: string) => void
+  fault: string | undefined
+  /** Further attributes of the input. */
+  input: InputHTMLAttributes<HTMLInputElement>
+  /** Appears beside the input. */
+  end?: ComponentChildren
+  /** Appears below the input while the field has no fault. */
+  below?: ComponentChildren
+}
+
+function Field({ id, label, hint, value, onType, fault, input, end, below }: FieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint && (
+        <p class="soft small" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <div class="beside">
+        <input
+          id={id}
+          name={id}
+          type="text"
+          autoComplete="off"
+          spellcheck={false}
+          maxLength={60}
+          aria-invalid={fault ? 'true' : undefined}
+          aria-describedby={[fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined}
+          value={value}
+          onInput={(event) => onType(event.currentTarget.value)}
+          {...input}
+        />
+        {end}
+      </div>
+      {fault ? (
+        <p class="fault" id={`${id}-fault`}>
+          <page.Icon name="alert" />
+          {fault}
+        </p>
+      ) : (
+        below
+      )}
+    </div>
+  )
+}
+
+/** Calculated as the service does it: a percentage is rounded down, and the discount is at most the price. */
+const takenOff = (listMinor: number, { percentOff, amountOff }: Discount): number =>
+  percentOff ? Math.floor((listMinor * percentOff) / 100) : Math.min(listMinor, amountOff)
