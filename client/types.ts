@@ -48,16 +48,16 @@ export interface CreatedOrder {
 
 export interface Discount {
   id: string
-  /** As it was typed. */
+  /** The code as the seller typed it. */
   code: string
-  /** When it is not there: for all products. */
+  /** Absent when the code applies to all products. */
   productId?: string
   percentOff?: number
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amountOff?: number
   currency?: string
   limit?: number
-  /** Orders that have it and have not expired, paid or not yet. */
+  /** Orders that use the code and have not expired, paid or not. */
   uses: number
   /** ISO 8601 in UTC with milliseconds. */
   startsAt?: string
@@ -75,7 +75,7 @@ export interface Download {
   size: number
   sha256: string
   contentType: string
-  /** Good for one hour; ask the status again for a new one. */
+  /** Works for one hour. Read the status again for a new link. */
   url: string
   /** ISO 8601 in UTC with milliseconds. */
   expiresAt: string
@@ -104,15 +104,15 @@ export interface Images {
 export interface NewDiscount {
   /** The code as buyers type it: letters, digits and hyphens. Case does not matter. */
   code: string
-  /** For this product only; all of yours when it is not there. */
+  /** The code applies to this product only. Without it, to all your products. */
   productId?: string
   /** The discount is rounded down to the minor unit. */
   percentOff?: number
   /** Integer minor units of `currency`. */
   amountOff?: number
-  /** With amountOff, and only for prices in it. */
+  /** Required with `amountOff`. The code applies only to prices in this currency. */
   currency?: string
-  /** How many orders can have it. One that expires unpaid gives it back. */
+  /** The most orders that can use the code. An order that expires unpaid gives its use back. */
   limit?: number
   /** ISO 8601 with an offset. */
   startsAt?: string
@@ -498,7 +498,7 @@ export interface Api {
   /** Your discount codes */
   'GET /api/discounts': {
     query: {
-      /** For this product only; all of yours when it is not there. */
+      /** The code applies to this product only. Without it, to all your products. */
       productId?: string
       /** The `nextCursor` of the page before. */
       cursor?: string

@@ -25,9 +25,9 @@ import { orderMaker } from './orders/create.ts'
 import { discountRoutes } from './orders/discounts/routes.ts'
 import { downloadToken } from './orders/downloads.ts'
 import { orderFinder } from './orders/find.ts'
-import { tellSales } from './orders/sale-mails.ts'
+import { enqueueSaleMails } from './orders/sale-mails.ts'
 import { statusTokens } from './orders/status-tokens.ts'
-import { tellRecalled } from './orders/recalled-files.ts'
+import { enqueueRecallMails } from './orders/recalled-files.ts'
 import { downloadRoutes } from './orders/routes.ts'
 import { apiDescription, docsRoutes } from './pages/docs.ts'
 import { openOutbox, outboxRoutes } from './pages/outbox.ts'
@@ -229,8 +229,8 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
     outboxUrl: outbox?.url,
     reconcile: () => syncDue({ ...syncing, attempts }),
     backfill: () => backfill({ ...syncing, jobs }),
-    tellRecalled: () => tellRecalled(db, jobs),
-    tellSales: () => tellSales(db, jobs),
+    enqueueRecallMails: () => enqueueRecallMails(db, jobs),
+    enqueueSaleMails: () => enqueueSaleMails(db, jobs),
     tellOffSale: () => tellOffSale(db, jobs),
     startDraining: () => (closing = true),
     /** Takes nothing new, gives what runs `requestsMs` to finish, and hands the jobs over. */

@@ -6,7 +6,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type Mailer, outboxMailer, smtpMailer } from '../kit/mail.ts'
 import { sendMails } from '../orders/mails.ts'
 import { runSaleMails } from '../orders/sale-mails.ts'
-import { tellRecalled } from '../orders/recalled-files.ts'
+import { enqueueRecallMails } from '../orders/recalled-files.ts'
 import { imageUrl } from '../products/images/urls.ts'
 import { sendProductMails, tellOffSale } from '../products/off-sale.ts'
 import { sendSellerMails } from '../sellers/mails.ts'
@@ -41,7 +41,7 @@ export async function registerMails(
   await sendSellerMails(jobs, { db, mailer, codeMailer, secrets, signup, appUrl })
   await sendProductMails(jobs, { db, mailer, appUrl })
   await sendMailboxMails(jobs, { db, mailer: codeMailer, secrets, appUrl })
-  await jobs.every('* * * * *', 'tell_recalled', () => tellRecalled(db, jobs), 'tell_withdrawn')
+  await jobs.every('* * * * *', 'tell_recalled', () => enqueueRecallMails(db, jobs), 'tell_withdrawn')
   await jobs.every('* * * * *', 'tell_off_sale', () => tellOffSale(db, jobs))
   await sendEmailChangeMails(jobs, { db, mailer, secrets, orderUrl })
 }

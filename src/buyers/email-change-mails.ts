@@ -3,8 +3,8 @@ import type { Db } from '../kit/database.ts'
 import { DropJob, type Jobs, type QueueOptions } from '../kit/jobs.ts'
 import { type Lines, renderMail, unlinked } from '../kit/mail-layout.ts'
 import { MailRefused, type Mailer } from '../kit/mail.ts'
-import { noteBounced } from '../orders/receipts.ts'
-import { dateTime } from '../orders/mails/news.ts'
+import { recordBounce } from '../orders/receipts.ts'
+import { dateTime } from '../orders/mails/mail-data.ts'
 import { CONSENT, codeOf, codeQueue } from './email-changes.ts'
 import { daysBegin, endOfDays, moveSigner, moveToken } from './order-moves.ts'
 
@@ -49,7 +49,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
     const change = rows[0]
     // confirmed, or another one has taken its place
     if (!change) return
-    const told = guarded(change)
+    const told = withGuardedNames(change)
     const lines = linesOf(told, codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
     try {
       await mailer(jobId, {
@@ -82,7 +82,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       if (!(error instanceof MailRefused)) throw error
       // A mailbox that is not there keeps nothing, so the order moves with the next round. One that never got the question can keep
       // nothing either, but is there: that order moves by consent alone.
-      if (error.isMailbox) await noteBounced(db, move.orderId, move.email, true)
+      if (error.isMailbox) await recordBounce(db, move.orderId, move.email, true)
       throw new DropJob(error.message)
     }
     if (move.movesAt) await daysBegin(db, id, move.movesAt)
@@ -99,7 +99,7 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
  * The seller names the address, so a stranger's words must be no message to it. Who has paid needs an address for questions that can
  * be copied and answered.
  */
-const guarded = (change: Change): Change =>
+const withGuardedNames = (change: Change): Change =>
   change.isTrusted
     ? change
     : {

@@ -4,7 +4,7 @@ import type { OrderFile } from '../orders/find.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { isFullRefundPending } from '../orders/going-back.ts'
+import { isFullRefundPending } from '../orders/returned-money.ts'
 import type { State } from '../orders/states.ts'
 
 export interface Bought {

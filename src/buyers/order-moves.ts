@@ -4,7 +4,7 @@ import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Signer, newSigner } from '../kit/signing.ts'
-import { moveToMailbox, noteKept } from '../orders/receipts.ts'
+import { moveToMailbox, confirmAddress } from '../orders/receipts.ts'
 
 // A paid order whose new mailbox has answered: it moves when the old one consents, or when that has kept silent for some days.
 
@@ -63,7 +63,7 @@ export async function daysBegin(db: Db, id: string, movesAt: Date): Promise<void
 export const keepAddress = (db: Db, { orderId, email }: { orderId: string; email: string }): Promise<void> =>
   inTransaction(db, async (tx) => {
     await sql`delete from email_changes where order_id = ${orderId}`.execute(tx)
-    if (!(await noteKept(tx, orderId, email))) throw orderHasMoved()
+    if (!(await confirmAddress(tx, orderId, email))) throw orderHasMoved()
   })
 
 /**

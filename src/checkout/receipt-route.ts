@@ -53,7 +53,7 @@ export function receiptRoute(
       neverCached(reply)
       const order = await findOrder(request.params.orderId)
       if (!order) return refuseUnknown(request)
-      const hasFiles = isDelivered(order.state) && !order.goingBack
+      const hasFiles = isDelivered(order.state) && !order.fullRefundPending
       if ((await matchingAddress(order, request.body)) !== undefined && hasFiles) {
         // counted where a mail goes out: a stranger's requests do not use up the buyer's
         if (limits.receipt)

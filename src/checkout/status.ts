@@ -25,7 +25,7 @@ export function statusOf(
   const forAnybody: OrderStatus = {
     orderId: order.id,
     status: order.state,
-    paid: isDelivered(order.state) && !order.goingBack,
+    paid: isDelivered(order.state) && !order.fullRefundPending,
     ...(order.state === 'pending' && { canPay: true }),
     ...(order.state === 'processing' && { canPay: !order.bankAtWork }),
     amount: order.amountMinor,
@@ -59,8 +59,8 @@ export function statusOf(
 }
 
 /** When to ask again, by how long the buyer has waited; null when nothing will change by itself. */
-function nextPollMs({ state, createdAt, goingBack }: OrderView): number | null {
-  if (goingBack) return POLL_SELDOM_MS
+function nextPollMs({ state, createdAt, fullRefundPending }: OrderView): number | null {
+  if (fullRefundPending) return POLL_SELDOM_MS
   if (state !== 'pending' && state !== 'processing') return null
   const age = Date.now() - createdAt.getTime()
   if (age < SOON_MS) return POLL_SOON_MS

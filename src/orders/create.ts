@@ -15,7 +15,7 @@ export interface OrderSettings {
   /** The beginning of every statement descriptor. */
   statementPrefix: string
   ttlHours: number
-  /** Whether each order has a payment at a processor. The reconciler asks the processor about orders that it hears nothing more of. */
+  /** Whether each order has a payment at a processor. If no notification comes, the reconciler asks the processor about the order. */
   paymentsLive: boolean
   /** How many receipts of free orders are mailed. */
   freeMail: FreeMailLimits
@@ -23,22 +23,22 @@ export interface OrderSettings {
 
 export type CreateOrder = (order: NewOrder) => Promise<CreatedOrder>
 
-/** One statement is cheap for many rows and dear for one: as many as arrive together, up to this. */
+/** Orders that arrive together share one statement, up to this number: a statement costs nearly the same for one row as for many. */
 const MOST_AT_ONCE = 64
 /** When the reconciler first looks at an order of which no notification has come. */
 const FIRST_LOOK_SECONDS = 60
-/** Few enough that one statement ends well within its time. */
+/** This many rows end well within a statement's time limit. */
 const FORGET_AT_ONCE = 2000
 
 const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
   discount_not_valid: DISCOUNT_NOT_VALID,
-  amount_too_small: 'This is less than the least that this product may be had for.',
+  amount_too_small: 'This is less than the lowest price of this product.',
 }
 
 /**
- * Makes orders. The price is read from the product row inside the insert, so no request can name it, and what was agreed is
- * pinned in the order; where the buyer may say how much, the product's row says from how much on. With an Idempotency-Key the same
- * request answers with the same order, however often and however many at once; another request with that key is refused.
+ * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where
+ * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
+ * the same order; a different request with that key is refused.
  * Refuses `product_not_found`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
@@ -56,7 +56,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
   async function make(row: OrderRow): Promise<CreatedOrder> {
     const isPlain = row.chosenMinor === undefined && row.discountCode === undefined
     const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
-    // what costs nothing is no plain order either, and only its product says so
+    // a free product is not a plain order either, and only the product's row shows its price
     const made = plain ?? (await insertOffer(row))
     if (typeof made === 'object') return made
     const earlier = await findEarlier(db, row)
@@ -73,7 +73,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     const { productId, email, chosenMinor, idempotencyKey } = order
     const code = normalCode(discountCode)
     const isKeyed = idempotencyKey !== undefined
-    const asked = [
+    const requestParts = [
       productId,
       email,
       ...(chosenMinor !== undefined || code !== undefined ? [chosenMinor ?? null, code ?? null] : []),
@@ -82,17 +82,17 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
       ...order,
       discountCode: code,
       id: newId('ord'),
-      // otherwise a person could guess an easy key and get another buyer's order
+      // the key alone is not enough: somebody could guess an easy one and get another buyer's order
       keyHash: isKeyed ? digest(JSON.stringify([idempotencyKey, productId, email])) : null,
       plainKeyHash: isKeyed ? digest(idempotencyKey) : null,
-      requestHash: isKeyed ? digest(JSON.stringify(asked)) : null,
+      requestHash: isKeyed ? digest(JSON.stringify(requestParts)) : null,
     })
   }
 }
 
 /**
- * The orders that were made, in the order of `rows`: undefined where the product is not for sale, costs nothing, or the key was
- * used before. The lock waits for a removal of the product's last file, which takes it off sale.
+ * Returns the new orders, in the order of `rows`. An entry is undefined where the product is not for sale or free, or the key was
+ * used before. The lock waits for a simultaneous removal of the product's last file, which takes the product off sale.
  */
 async function insertOrders(
   db: Db,
@@ -119,7 +119,7 @@ async function insertOrders(
   return rows.map((row) => byId.get(row.id))
 }
 
-/** The order that was made with the row's key before. Refuses `idempotency_key_reused`. */
+/** Finds the order of an earlier request with the row's key. Refuses `idempotency_key_reused`. */
 async function findEarlier(
   db: Db,
   { keyHash, requestHash, plainKeyHash }: OrderRow,
@@ -138,8 +138,8 @@ async function findEarlier(
 }
 
 /**
- * A key is good for a day: then its order forgets it, and the key may be used anew; but not while the order can be paid, for
- * days maybe, since the buyer who comes back to the page would get a second one and pay both.
+ * Removes idempotency keys after a day, so a client can use them again. A key stays while its order can still be paid, which can
+ * take days: otherwise a buyer who comes back to the page would get a second order and could pay both.
  */
 export async function forgetIdempotencyKeys(db: Db): Promise<void> {
   for (let forgotten = FORGET_AT_ONCE; forgotten === FORGET_AT_ONCE;) {

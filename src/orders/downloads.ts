@@ -3,7 +3,7 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Signer } from '../kit/signing.ts'
 import { isFileOfOrder } from './bought-files.ts'
-import { isFullRefundPending } from './going-back.ts'
+import { isFullRefundPending } from './returned-money.ts'
 import { type State, isDelivered } from './states.ts'
 
 /** How long a link works. Asking for the order's status again makes a new one. */
@@ -11,7 +11,7 @@ export const LINK_LIFE_SECONDS = 3600
 /** Every file system takes a name of this length, in any alphabet. */
 const LONGEST_NAME = 200
 
-/** `order.file.expiry.signature`: we can check it without the database, and it is good for that one file only. */
+/** `order.file.expiry.signature`: it opens one file only, and its signature is checked without the database. */
 export function downloadToken(signer: Signer, orderId: string, fileId: string, expiresAt: Date): string {
   const claim = `${orderId}.${fileId}.${Math.floor(expiresAt.getTime() / 1000).toString(36)}`
   return `${claim}.${signer.sign(claim)}`
@@ -30,14 +30,14 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
   }
   const { rows } = await sql<{
     state: State
-    goingBack: boolean
+    fullRefundPending: boolean
     expired: boolean
     name: string
     contentType: string
     sha256: string
     withdrawnReason: string | null
   }>`
-    select o.state, ${isFullRefundPending} as "goingBack", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
+    select o.state, ${isFullRefundPending} as "fullRefundPending", to_timestamp(${Number.parseInt(expiry, 36)}) < now()
         or coalesce(to_timestamp(${Number.parseInt(expiry, 36) - LINK_LIFE_SECONDS + 1}) <= o.email_changed_at, false) as expired, f.name, f.content_type as "contentType", f.sha256, w.reason as "withdrawnReason"
     from orders o join files f on ${isFileOfOrder}
       left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
@@ -45,12 +45,12 @@ export async function redeemDownload(db: Db, signer: Signer, token: string) {
   const file = rows[0]
   if (file?.expired)
     throw new Refusal('download_link_expired', 'This link has expired: the page of your order has a new one.')
-  if (!file || file.goingBack || !isDelivered(file.state))
+  if (!file || file.fullRefundPending || !isDelivered(file.state))
     throw new Refusal('download_not_available', 'The files of this order are not available any more.')
   if (file.withdrawnReason !== null)
     throw new Refusal(
       'file_withdrawn',
-      `This file was recalled, and nobody can download it any more: “${file.withdrawnReason}”`,
+      `This file was recalled and can no longer be downloaded: “${file.withdrawnReason}”`,
     )
   return { fileId, ...file }
 }

@@ -3,7 +3,7 @@ import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage, genericPlanArray } from '../kit/database.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { chargedBackMinor, isFullRefundPending } from './going-back.ts'
+import { chargedBackMinor, isFullRefundPending } from './returned-money.ts'
 import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
 
@@ -16,11 +16,11 @@ export interface OrderFile {
   size: number
   sha256: string
   contentType: string
-  /** Where its seller wants it; null: after those that have one. */
+  /** The place that the seller gave the file. Files without one come last. */
   position?: number | null
 }
 
-/** All that an order's page shows, for whoever may see it. */
+/** An order as its page shows it. The caller decides which parts the client may see. */
 export interface OrderView {
   id: string
   email: string
@@ -45,21 +45,21 @@ export interface OrderView {
   bankAtWork: boolean
   /** The mail server refused the order's address when the receipt was sent. */
   receiptBounced: boolean
-  /** No receipt was mailed, since too many mails about free orders were. */
+  /** No receipt was mailed, because too many mails about free orders had been sent. */
   receiptHeld: boolean
-  /** All of the money is on its way back, so the files are not the buyer's any more, unless the refund fails. */
-  goingBack: boolean
-  /** Addresses that were tried for it lately and were not its own. */
+  /** All of the money is on its way back, so the buyer has no files any more, unless the refund fails. */
+  fullRefundPending: boolean
+  /** Wrong addresses that were tried for this order lately. */
   wrongEmails: number
   events: { id: number; at: string; what: string }[]
-  /** What was bought: the product's files as they were when it was paid, and what was added since. */
+  /** The files that the product had when the order was made, and those added since. */
   files: OrderFile[]
   withdrawn: WithdrawnFile[] | null
 }
 
 export type FindOrder = (id: string) => Promise<OrderView | undefined>
 
-/** Finds orders by id; those asked for together are read together. */
+/** Finds orders by id. Orders that are requested at the same moment share one statement. */
 export function orderFinder(db: Db): FindOrder {
   return batched(
     async (ids: readonly string[]) => {
@@ -75,7 +75,7 @@ export function orderFinder(db: Db): FindOrder {
         coalesce((select l.count from limits l where l.key = ${wrongEmailKey('')} || o.id and l.until > now()), 0) as "wrongEmails",
         (select coalesce(json_agg(e), '[]') from (
           select id, at, what from order_events where order_id = o.id) e) as events,
-        o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.going_back as "goingBack",
+        o.receipt_bounced_at is not null as "receiptBounced", o.receipt_held_at is not null as "receiptHeld", known.going_back as "fullRefundPending",
         case when o.state in ('paid', 'partially_refunded') and not known.going_back then
           (select coalesce(json_agg(files), '[]') from (
             select f.id, f.name, f.size_bytes as size, f.sha256, f.content_type as "contentType", f.position
@@ -83,11 +83,11 @@ export function orderFinder(db: Db): FindOrder {
           else '[]' end as files,
         case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn
       from orders o join sellers s on s.id = o.seller_id,
-        -- what is asked for twice, and whether the seller has files that were withdrawn: nearly never
+        -- computed once for two uses; sellers nearly never have recalled files
         lateral (select ${isFullRefundPending} as going_back,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
       where o.id = any(${genericPlanArray(ids, 'text')}::text[])`.execute(db)
-      // here, since a sort of each order's own is a tenth of what the database does
+      // sorted here, because a sort for each order would be a tenth of the database's work
       for (const { events, files } of rows) {
         events.sort((a, b) => a.id - b.id)
         files.sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.id < b.id ? -1 : 1))

@@ -2,17 +2,17 @@ import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { type Limit, type Use, countInTurn, refuseBeyond } from '../kit/limits.ts'
 
-// Anybody can order what is free, for anybody, and anybody can become a seller and name a free product. So receipts of free orders
-// are counted before they are mailed. The receipt of an order that was paid for is never counted, and never held back.
+// Anybody can order a free product with any address, and anybody can become a seller and name a free product. So receipts of free
+// orders are counted before they are mailed. A receipt of an order that cost money is never counted or held back.
 
 export interface FreeMailLimits {
-  /** Of each mailbox. */
+  /** For each mailbox. */
   free_mail?: Limit
-  /** Of each network that orders. */
+  /** For each network that orders come from. */
   free_mail_network?: Limit
-  /** Of each seller who is not trusted yet. */
+  /** For each seller whom the operator has not marked as trusted. */
   free_mail_seller?: Limit
-  /** Of all sellers who are not trusted yet. */
+  /** For all such sellers together. */
   free_mail_strangers?: Limit
 }
 
@@ -20,17 +20,17 @@ export interface FreeMail {
   email: string
   sellerId: string
   isTrusted: boolean
-  /** Absent: no buyer asks, but the seller. */
+  /** The buyer's network. Absent when the seller asks for the mail. */
   network?: string | undefined
 }
 
-/** Counts a mail of each, and says which may be sent. */
+/** Counts the mails, and returns for each whether it may be sent. */
 export async function countFreeMails(db: Db, mails: readonly FreeMail[], limits: FreeMailLimits): Promise<boolean[]> {
   const counted = await countInTurn(db, mails, usesOf(limits))
   return counted.map((uses) => uses.every(({ within }) => within))
 }
 
-/** Before one more mail about an order that cost nothing, whoever asks for it. Refuses `rate_limited`. */
+/** Counts one more mail about a free order, at a buyer's or a seller's request. Refuses `rate_limited`. */
 export async function refuseFreeMails(
   db: Db,
   { orderId, network }: { orderId: string; network?: string },
@@ -43,15 +43,15 @@ export async function refuseFreeMails(
   refuseBeyond((await countInTurn(db, mails, usesOf(limits))).flat(), TOO_MANY)
 }
 
-/** Before a mail with a seller's words to an address that the seller names. Refuses `rate_limited`. */
+/** Counts a mail with an untrusted seller's words to an address that this seller chose. Refuses `rate_limited`. */
 export async function refuseStrangersMail(db: Db, sellerId: string, limits: FreeMailLimits): Promise<void> {
   const { rows } = await sql`select 1 from sellers where id = ${sellerId} and trusted_at is null`.execute(db)
   const mails = rows.map(() => ({ email: '', sellerId, isTrusted: false }))
   refuseBeyond((await countInTurn(db, mails, ofStranger(limits))).flat(), TOO_MANY)
 }
 
-/** The buyers' status says that these receipts were held back. */
-export async function noteHeld(tx: Tx, orderIds: readonly string[]): Promise<void> {
+/** Notes that these receipts were held back. The order's status shows it to the buyer. */
+export async function recordHeldReceipts(tx: Tx, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length > 0)
     await sql`update orders set receipt_held_at = now() where id = any(${orderIds}::text[])`.execute(tx)
 }
@@ -72,7 +72,7 @@ const ofStranger = (limits: FreeMailLimits): ((mail: FreeMail) => Use | undefine
 
 const use = (key: string, limit: Limit | undefined): Use | undefined => limit && { key, limit }
 
-/** An address with other points, or another text after a "+", is the same mailbox. */
+/** Addresses that differ only in dots, or in the text after a "+", are the same mailbox. */
 function plainMailbox(email: string): string {
   const at = email.lastIndexOf('@')
   const [name = ''] = email.slice(0, at).split('+')

@@ -9,7 +9,7 @@ export const Download = Type.Object({
   size: Type.Integer({ description: 'Bytes.' }),
   sha256: Type.String(),
   contentType: Type.String(),
-  url: Type.String({ description: 'Good for one hour; ask the status again for a new one.' }),
+  url: Type.String({ description: 'Works for one hour. Read the status again for a new link.' }),
   expiresAt: Time,
 })
 export type Download = Type.Static<typeof Download>

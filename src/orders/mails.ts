@@ -4,13 +4,13 @@ import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 import { isBoughtFile } from './bought-files.ts'
-import { isFullRefundPending } from './going-back.ts'
+import { isFullRefundPending } from './returned-money.ts'
 import { BUYER_MAILS } from './mails/buyer.ts'
-import { type BuyerMail, type MailNews, type MailOrder, guarded } from './mails/news.ts'
-import { noteBounced, noteReceived } from './receipts.ts'
+import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
+import { recordBounce, clearBounce } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
 
-/** About three days of trying: a mail server may be away over a weekend. */
+/** The tries last about three days, because a mail server may be down over a weekend. */
 const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 export interface MailUrls {
@@ -20,13 +20,15 @@ export interface MailUrls {
   pictureUrl: (imageId: string) => string
 }
 
-/** Sends what settle has promised, by the job's id once: a repeat after a lost answer is the same mail again. */
+/**
+ * Sends the mails that settle has enqueued. The job's id identifies the mail, so a repeat after a lost answer is the same mail again.
+ */
 export async function sendMails(
   jobs: Jobs,
   { db, mailer, ...urls }: { db: Db; mailer: Mailer } & MailUrls,
 ): Promise<void> {
   const delivery = { ...DELIVERY, atOnce: mailer.atOnce }
-  await jobs.on<MailNews & { orderId: string }>('mail', delivery, async ({ orderId, ...news }, jobId) => {
+  await jobs.on<MailData & { orderId: string }>('mail', delivery, async ({ orderId, ...data }, jobId) => {
     const { rows } = await sql<MailOrder>`
       select o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
         coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
@@ -36,57 +38,57 @@ export async function sendMails(
         o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
         f.name as "fileName", w.reason as "withdrawnReason"
       from orders o join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
-        left join files f on f.id = ${news.fileId ?? null} and f.product_id = p.id
+        left join files f on f.id = ${data.fileId ?? null} and f.product_id = p.id
         left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
       where o.id = ${orderId}`.execute(db)
     const order = rows[0]
     if (!order) throw new DropJob('there is no such order')
-    const mail = mailFor(news, order, urls)
-    const isReceipt = news.kind === 'receipt'
+    const mail = mailFor(data, order, urls)
+    const isReceipt = data.kind === 'receipt'
     try {
       await mailer(jobId, mail)
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      if (isReceipt) await noteBounced(db, orderId, mail.to, error.isMailbox)
+      if (isReceipt) await recordBounce(db, orderId, mail.to, error.isMailbox)
       throw new DropJob(error.message)
     }
-    if (isReceipt && order.notReceived) await noteReceived(db, orderId, mail.to)
+    if (isReceipt && order.notReceived) await clearBounce(db, orderId, mail.to)
   })
 }
 
-/** The mail that tells this news to whom it concerns, as text and as HTML. */
-function mailFor(news: MailNews, order: MailOrder, { appUrl, receiptUrl, pictureUrl }: MailUrls): Mail {
-  const { kind } = news
+/** The mail to the buyer or the seller, as text and as HTML. */
+function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, pictureUrl }: MailUrls): Mail {
+  const { kind } = data
   if (!isForBuyer(kind)) {
-    const lines = SELLER_MAILS[kind](order, news)
+    const lines = SELLER_MAILS[kind](order, data)
     return { to: order.sellerEmail, subject: lines.subject, ...renderMail(lines) }
   }
-  const told = guarded(order)
-  const { button: label, facts, ...lines } = BUYER_MAILS[kind](told, news)
+  const shown = withGuardedNames(order)
+  const { button: label, facts, ...lines } = BUYER_MAILS[kind](shown, data)
   const picture =
-    kind === 'receipt' && told.imageId !== null
-      ? { picture: { url: pictureUrl(told.imageId), alt: told.productName } }
+    kind === 'receipt' && shown.imageId !== null
+      ? { picture: { url: pictureUrl(shown.imageId), alt: shown.productName } }
       : {}
-  // the seller can change these words, and a mail server must not refuse this mail for them
+  // the seller can change the shop's name, and a mail server must not refuse this mail because of it
   const namesSeller = kind !== 'email_changed'
-  // A buyer who has paid needs an address to copy and to answer. An address that a stranger named gets none.
+  // A buyer who has paid needs an address to copy and to answer. Other buyers of an untrusted seller get none.
   const answers = order.isTrusted || (order.amountMinor > 0 && kind !== 'payment_failed')
-  const support = answers ? order.supportEmail : told.supportEmail
-  const to = news.to ?? order.email
-  // the browser that made the order goes on with it there, and any other one makes a new order
+  const support = answers ? order.supportEmail : shown.supportEmail
+  const to = data.to ?? order.email
+  // on that page the browser that made the order continues it, and any other browser makes a new one
   const url = kind === 'payment_failed' ? `${appUrl}/pay/?product=${order.productId}` : receiptUrl(order.id, to)
   const mail = renderMail({
     ...lines,
     ...picture,
-    facts: namesSeller ? [...facts, ['Seller', told.seller], ['Questions to', support]] : facts,
+    facts: namesSeller ? [...facts, ['Seller', shown.seller], ['Questions to', support]] : facts,
     button: { label, url },
   })
   return {
     to,
     subject: lines.subject,
     ...mail,
-    ...(answers && namesSeller && { replyTo: { name: told.seller, address: support } }),
+    ...(answers && namesSeller && { replyTo: { name: shown.seller, address: support } }),
   }
 }
 
-const isForBuyer = (kind: MailNews['kind']): kind is BuyerMail => kind in BUYER_MAILS
+const isForBuyer = (kind: MailData['kind']): kind is BuyerMail => kind in BUYER_MAILS

@@ -14,14 +14,14 @@ export interface OrderMove {
   paidAt?: string | undefined
 }
 
-/** How long after its expiry an order is looked at once more: a bank can still say yes. */
+/** The reconciler looks at an expired order once more after this time, because a bank can still say yes. */
 const LAST_LOOK_DAYS = 3
-/** Money that moved may move again, by a second capture, a refund or a dispute, and the notification may be lost. */
+/** After a payment a second capture, a refund or a dispute can follow, and its notification can be lost. */
 const LOOK_AFTER_MONEY_SECONDS = 3600
 
 /**
- * Moves locked orders, each by one guarded UPDATE of the table of moves. The caller has locked them and decided, so a move
- * that finds another state is an impossible one. Orders that are done, or free, are not looked at any more.
+ * Moves locked orders, each by one guarded UPDATE of the table of moves. The caller has locked them and decided, so another state
+ * than the move's is impossible. The reconciler no longer looks at orders that are done or free.
  */
 export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
   // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
@@ -54,7 +54,7 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
   }
 }
 
-/** Moves one order if its state allows it: undefined when not, because it is done already or something else came first. */
+/** Moves one order if its state allows it. Undefined: the order is there already, or another move came first. */
 export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): Promise<State | undefined> {
   const { rows } = await sql<{ state: State }>`select state from orders where id = ${orderId} for update`.execute(tx)
   if (!rows[0] || !(MOVES[move].from as readonly State[]).includes(rows[0].state)) return undefined
@@ -63,8 +63,8 @@ export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): P
 }
 
 /**
- * Ends an order whose time is over, and says whether it did. Asked once more under the lock: its buyer can have come back since
- * the order was claimed, and has more time then.
+ * Expires an order whose time is over, and returns whether it did. It checks the time again under the lock: if the buyer came back
+ * since the reconciler claimed the order, the order has more time.
  */
 export async function expireIfOver(tx: Tx, orderId: string): Promise<boolean> {
   const { rows } = await sql`
@@ -72,21 +72,21 @@ export async function expireIfOver(tx: Tx, orderId: string): Promise<boolean> {
   return rows.length > 0 && (await moveOrderIfAllowed(tx, orderId, 'expire')) !== undefined
 }
 
-/** A locked order whose time is over gets some more of it, and is looked at then. */
-export async function putOffEnd(tx: Tx, orderId: string, minutes: number): Promise<void> {
+/** Gives a locked order whose time is over some more minutes. The reconciler looks at it after them. */
+export async function postponeExpiry(tx: Tx, orderId: string, minutes: number): Promise<void> {
   await sql`
     update orders set expires_at = now() + make_interval(mins => ${minutes}), due_at = now() + make_interval(mins => ${minutes})
     where id = ${orderId} and state in ('pending', 'processing') and expires_at <= now()`.execute(tx)
 }
 
-/** An order that was due at `dueAt` was looked at for the last time, unless something put that off since or it is still to end. */
-export async function lookNoMore(db: Db, { id, dueAt }: { id: string; dueAt: string }): Promise<void> {
+/** Ends the reconciler's looks at an order, unless another look than the one at `dueAt` is planned since or the order is still open. */
+export async function endLooks(db: Db, { id, dueAt }: { id: string; dueAt: string }): Promise<void> {
   await sql`
     update orders set due_at = null
     where id = ${id} and due_at = ${dueAt}::timestamptz and state not in ('pending', 'processing')`.execute(db)
 }
 
-/** Locked orders are looked at again while one of their disputes is open, also where they had moved for the last time. */
+/** Plans a look at those of the locked orders that have an open dispute, also when they have reached their last state. */
 export async function lookWhileDisputed(tx: Tx, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return
   await sql`
@@ -112,7 +112,7 @@ export function inTimelines(events: readonly TimelineEvent[]): Change {
     select * from unnest(${events.map((one) => one.orderId)}::text[], ${events.map((one) => one.what)}::text[])`
 }
 
-/** The order waits for a bank: its end is put off to `hours` after its making. */
+/** Moves the expiry of orders that wait for a bank to `hours` after they were made. */
 export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: number): Promise<void> {
   if (orderIds.length === 0) return
   await sql`
@@ -122,11 +122,11 @@ export async function waitForBank(tx: Tx, orderIds: readonly string[], hours: nu
 
 interface Refunded {
   orderId: string
-  /** All of it, in minor units. */
+  /** The total of all refunds. */
   refundedMinor: number
 }
 
-/** The new totals of what was refunded. */
+/** Writes new totals of refunds. */
 export async function noteRefunded(tx: Tx, totals: readonly Refunded[]): Promise<void> {
   if (totals.length === 0) return
   await sql`
@@ -135,7 +135,7 @@ export async function noteRefunded(tx: Tx, totals: readonly Refunded[]): Promise
     where o.id = t.id and o.refunded_minor <> t.minor`.execute(tx)
 }
 
-/** The same, where it is more than before. */
+/** Writes new totals of refunds where they are higher than before. */
 export async function raiseRefunded(tx: Tx, totals: readonly Refunded[]): Promise<void> {
   if (totals.length === 0) return
   await sql`

@@ -4,32 +4,32 @@ export interface NewOrder {
   productId: string
   /** The buyer's address, already trimmed and lower-cased. */
   email: string
-  /** What the buyer gives, in minor units: read only where the buyer may say. */
+  /** The price that the buyer chose. Ignored if the product's price is fixed. */
   chosenMinor?: number | undefined
-  /** As it was typed. */
+  /** As the buyer typed it. */
   discountCode?: string | undefined
-  /** The client's own name for this request: the same one never makes two orders. */
+  /** The client's key for this request. The same key never makes two orders. */
   idempotencyKey?: string | undefined
-  /** From where it is ordered, as networks are counted. */
+  /** The buyer's network, in the form in which limits count networks. */
   network?: string | undefined
 }
 
 export interface CreatedOrder {
   id: string
   amountMinor: number
-  /** What a code took off; the price without it was both together. */
+  /** The discount. The price without a code is this plus `amountMinor`. */
   discountMinor: number
   currency: string
   statementDescriptor: string
   state: State
-  /** It holds one of the few uses of a code. */
+  /** The order holds a use of a code that has a limit. */
   hasLimitedCode: boolean
 }
 
 export interface OrderRow extends NewOrder {
   id: string
   keyHash: Buffer | null
-  /** As it was kept before keys belonged to a product and an address. */
+  /** The hash as earlier versions stored it, when keys did not yet belong to a product and an address. */
   plainKeyHash: Buffer | null
   requestHash: Buffer | null
 }

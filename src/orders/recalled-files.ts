@@ -3,26 +3,26 @@ import { type Db, inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { isFileOfOrder } from './bought-files.ts'
 
-/** More at once could take longer than a statement may. */
+/** More could take longer than a statement's time limit. */
 const MAILS_AT_ONCE = 2000
 
 /**
- * Tells the buyers of files that were withdrawn: everybody who has paid, once, also for several orders, and also who was paid back
- * since, since a copy can be left. What was enqueued is in the transaction that notes it. Receipts go before.
+ * Enqueues mails to the buyers of recalled files, one for each buyer who has paid. Buyers who got their money back since get it too,
+ * because they can still have a copy. The transaction that enqueues the mails also marks the file. Receipts are sent before them.
  */
-export async function tellRecalled(db: Db, jobs: Jobs): Promise<void> {
-  while (await tellOfOne(db, jobs));
+export async function enqueueRecallMails(db: Db, jobs: Jobs): Promise<void> {
+  while (await enqueueForOneFile(db, jobs));
 }
 
-async function tellOfOne(db: Db, jobs: Jobs): Promise<boolean> {
+async function enqueueForOneFile(db: Db, jobs: Jobs): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const { rows: untold } = await sql<{ sellerId: string; sha256: string }>`
+    const { rows: files } = await sql<{ sellerId: string; sha256: string }>`
       update withdrawn_files set buyers_told_at = now() where (seller_id, sha256) = (
         select seller_id, sha256 from withdrawn_files where buyers_told_at is null
         order by withdrawn_at limit 1 for update skip locked)
       returning seller_id as "sellerId", sha256`.execute(tx)
-    if (!untold[0]) return false
-    const { sellerId, sha256 } = untold[0]
+    if (!files[0]) return false
+    const { sellerId, sha256 } = files[0]
     const { rows } = await sql<{ orderId: string; fileId: string }>`
       select distinct on (o.email) o.id as "orderId", f.id as "fileId"
       from products p join files f on f.product_id = p.id join orders o on o.seller_id = p.seller_id and ${isFileOfOrder}

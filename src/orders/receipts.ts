@@ -2,10 +2,10 @@ import { wrongEmailKey } from './find.ts'
 import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 
-// The mail server accepts or refuses a receipt at once. The order can have another address by then: its mark stays as it is.
+// The order's address can change while the mail server works. So each statement applies only if the order still has that address.
 
-/** The mail server refused the receipt to this address: the mailbox itself, or what the mail says. */
-export async function noteBounced(db: Db, orderId: string, email: string, isMailbox: boolean): Promise<void> {
+/** Notes that the mail server refused the receipt. `isMailbox`: because of the mailbox, and not of the mail's content. */
+export async function recordBounce(db: Db, orderId: string, email: string, isMailbox: boolean): Promise<void> {
   await sql`
     update orders set receipt_bounced_at = coalesce(receipt_bounced_at, now()),
       mailbox_refused_at = case when ${isMailbox} then coalesce(mailbox_refused_at, now()) else mailbox_refused_at end
@@ -13,15 +13,15 @@ export async function noteBounced(db: Db, orderId: string, email: string, isMail
       and (receipt_bounced_at is null or (${isMailbox} and mailbox_refused_at is null))`.execute(db)
 }
 
-/** It took one after all. */
-export async function noteReceived(db: Db, orderId: string, email: string): Promise<void> {
+/** Notes that the mail server accepted a receipt after an earlier one was refused or held back. */
+export async function clearBounce(db: Db, orderId: string, email: string): Promise<void> {
   await sql`
     update orders set receipt_bounced_at = null, mailbox_refused_at = null, receipt_held_at = null
     where id = ${orderId} and email = ${email}`.execute(db)
 }
 
-/** The reader of that address keeps the order there. False: it has another address by now. */
-export async function noteKept(tx: Tx, orderId: string, email: string): Promise<boolean> {
+/** Notes that the reader of the mailbox keeps the order. False: the order has another address by now. */
+export async function confirmAddress(tx: Tx, orderId: string, email: string): Promise<boolean> {
   const { rows } = await sql`
     update orders set address_kept_at = coalesce(address_kept_at, now())
     where id = ${orderId} and email = ${email} returning 1`.execute(tx)
@@ -29,8 +29,8 @@ export async function noteKept(tx: Tx, orderId: string, email: string): Promise<
 }
 
 /**
- * From now on the order is that mailbox's, and what its address opened before opens nothing more. Returns the old address; none
- * when it was there already. That other addresses were tried lately is forgotten: most likely it was this one.
+ * Gives the order a new address, which ends the links of the old one. Returns the old address, or undefined when the order already
+ * had the new one. The count of wrong addresses starts again: most likely the buyer had tried the new one.
  */
 export async function moveToMailbox(tx: Tx, orderId: string, email: string): Promise<string | undefined> {
   const { rows } = await sql<{ oldEmail: string }>`

@@ -31,8 +31,8 @@ export function downloadRoutes(
         params: Type.Object({ token: Type.String({ maxLength: 300 }) }),
         response: {
           200: Type.Any({ description: 'The bytes.' }),
-          206: Type.Any({ description: 'The part that was asked for.' }),
-          302: Type.Any({ description: 'The file is in another place, at an address that is good for a minute.' }),
+          206: Type.Any({ description: 'The requested part.' }),
+          302: Type.Any({ description: 'The file is at another address, which works for a minute.' }),
           ...refusing(
             'download_link_invalid',
             'download_link_expired',

@@ -6,18 +6,18 @@ import { renderMail } from '../kit/mail-layout.ts'
 import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { type Sold, type SoldOrder, saleLines } from './mails/sales.ts'
 
-/** So many mails about sales a seller gets in an hour. What is sold beyond that goes into one mail when the hour is over. */
+/** The most mails about sales that a seller gets in an hour. Further sales go into one mail when the hour is over. */
 const MAILS_AN_HOUR = { count: 6, seconds: 3600 }
-/** The daily mail has what was sold until this hour (UTC): the morning in Europe, the night in America. */
+/** The daily mail lists the sales until this hour (UTC): morning in Europe, night in America. */
 const DAILY_HOUR_UTC = 6
-/** A mail lists so many sales and counts the rest. */
+/** A mail lists up to this many sales and counts the rest. */
 const MOST_LISTED = 20
-/** More at once could take longer than a statement may. The next round tells the others. */
-const MOST_TOLD_AT_ONCE = 20_000
+/** More could take longer than a statement's time limit. The next round takes the rest. */
+const MOST_SALES_AT_ONCE = 20_000
 const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
-/** Part of the transaction that makes orders paid: from then on their sellers are to be told. */
-export function newSales(sales: readonly { orderId: string; sellerId: string; isFree: boolean }[]): Change {
+/** Notes sales for which the seller is to get a mail, in the transaction that makes the orders paid. */
+export function recordSales(sales: readonly { orderId: string; sellerId: string; isFree: boolean }[]): Change {
   if (sales.length === 0) return undefined
   return sql`
     insert into untold_sales (order_id, seller_id, is_free)
@@ -26,19 +26,20 @@ export function newSales(sales: readonly { orderId: string; sellerId: string; is
       ${sales.map(({ isFree }) => isFree)}::boolean[])`
 }
 
-/** Sales of which the seller is to be told now. One who wants no mails has all of them removed. */
+/** Whether the mail about a sale is due. For a seller who wants no mails every sale is due, and is removed without a mail. */
 const IS_DUE = sql`(s.sale_mails = 'off' or (s.sale_mails = 'each' and not u.is_free)
   or u.sold_at < date_trunc('day', now() - ${`${DAILY_HOUR_UTC} hours`}::interval, 'UTC') + ${`${DAILY_HOUR_UTC} hours`}::interval)`
 
 /**
- * Enqueues the mails about sales that are due, one a seller. A sale leaves the list in the transaction that enqueues its mail, so
- * that rounds at the same time, or a process that dies, neither lose it nor tell it twice.
+ * Enqueues the mails about sales that are due, one for each seller. The transaction that enqueues a mail also removes its sales from
+ * the list, so simultaneous rounds or a crash neither lose a sale nor mail it twice.
  */
-export async function tellSales(db: Db, jobs: Jobs): Promise<void> {
-  for (let sellerId: string | undefined = ''; sellerId !== undefined;) sellerId = await tellNext(db, jobs, sellerId)
+export async function enqueueSaleMails(db: Db, jobs: Jobs): Promise<void> {
+  for (let sellerId: string | undefined = ''; sellerId !== undefined;)
+    sellerId = await enqueueNextMail(db, jobs, sellerId)
 }
 
-async function tellNext(db: Db, jobs: Jobs, after: string): Promise<string | undefined> {
+async function enqueueNextMail(db: Db, jobs: Jobs, after: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string; mails: 'each' | 'daily' | 'off' }>`
     select s.id, s.sale_mails as mails from sellers s
     where s.id = (
@@ -49,27 +50,27 @@ async function tellNext(db: Db, jobs: Jobs, after: string): Promise<string | und
   const use = { key: `sale_mail:${seller.id}`, limit: MAILS_AN_HOUR }
   if (seller.mails !== 'off' && !(await lookAtUse(db, use)).within) return seller.id
   await inTransaction(db, async (tx) => {
-    const { rows: told } = await sql<Sold>`
+    const { rows: sold } = await sql<Sold>`
       with due as (
         select u.order_id from untold_sales u join sellers s on s.id = u.seller_id
         where u.seller_id = ${seller.id} and ${IS_DUE}
-        order by u.sold_at limit ${MOST_TOLD_AT_ONCE} for update of u skip locked),
-      told as (delete from untold_sales u using due where u.order_id = due.order_id returning u.order_id)
+        order by u.sold_at limit ${MOST_SALES_AT_ONCE} for update of u skip locked),
+      taken as (delete from untold_sales u using due where u.order_id = due.order_id returning u.order_id)
       select o.currency, count(*)::int as orders, sum(o.amount_minor)::bigint as "amountMinor",
         count(*) filter (where o.amount_minor = 0)::int as free,
         (array_agg(o.id order by o.paid_at desc, o.id desc))[:${MOST_LISTED}] as "orderIds"
-      from told join orders o on o.id = told.order_id
+      from taken join orders o on o.id = taken.order_id
       group by o.currency order by 2 desc, 1`.execute(tx)
-    if (told.length === 0 || seller.mails === 'off') return
+    if (sold.length === 0 || seller.mails === 'off') return
     await countUses(tx, [use])
-    await jobs.add(tx, 'sale_mail', [{ data: { sellerId: seller.id, sold: told } }])
+    await jobs.add(tx, 'sale_mail', [{ data: { sellerId: seller.id, sold } }])
   })
   return seller.id
 }
 
 /**
- * Tells sellers of their sales once a minute. The mails are sent by the job's id once: a repeat after a lost answer is the same mail
- * again.
+ * Enqueues mails about sales once a minute, and sends them. The job's id identifies the mail, so a repeat after a lost answer is the
+ * same mail again.
  */
 export async function runSaleMails(
   jobs: Jobs,
@@ -88,7 +89,7 @@ export async function runSaleMails(
       from orders o where o.id = any(${ids}) and o.seller_id = ${sellerId}
       order by o.paid_at desc, o.id desc limit ${MOST_LISTED}`.execute(db)
       const [seller] = sellers
-      if (!seller || orders.length === 0) throw new DropJob('the seller is not there any more')
+      if (!seller || orders.length === 0) throw new DropJob('the seller no longer exists')
       const lines = saleLines(sold, orders, appUrl)
       try {
         await mailer(jobId, { to: seller.email, subject: lines.subject, ...renderMail(lines) })
@@ -97,5 +98,5 @@ export async function runSaleMails(
       }
     },
   )
-  await jobs.every('* * * * *', 'tell_sales', () => tellSales(db, jobs))
+  await jobs.every('* * * * *', 'tell_sales', () => enqueueSaleMails(db, jobs))
 }

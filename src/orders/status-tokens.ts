@@ -1,9 +1,9 @@
 import type { Signer } from '../kit/signing.ts'
 
 /**
- * Says that its bearer has the order from us: the browser that made it, or the link of its receipt. Wrong addresses that strangers
- * try for an order do not lock such a buyer out. It opens nothing by itself: it is good only beside the address it was made for,
- * and ends when the order gets another one.
+ * A status token shows that its holder got the order from us: from the browser that made it, or from the link in its receipt. Wrong
+ * addresses that strangers try for the order do not lock such a buyer out. The token opens nothing by itself: it works only together
+ * with the address it was made for, and ends when the order gets another address.
  */
 export interface StatusTokens {
   tokenFor(orderId: string, email: string): string

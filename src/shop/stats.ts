@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { type Db, withCustomPlan } from '../kit/database.ts'
 import { notValid } from '../kit/period.ts'
-import { chargedBackMinor } from '../orders/going-back.ts'
+import { chargedBackMinor } from '../orders/returned-money.ts'
 import type { Rail } from '../processors/rails.ts'
 import type { INTERVALS, Stats } from './schema.ts'
 

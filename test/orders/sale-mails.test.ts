@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { tellSales } from '../../src/orders/sale-mails.ts'
+import { enqueueSaleMails } from '../../src/orders/sale-mails.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { type Browser, count, newBrowser, newMailbox, pauseIsOver, sharedPair } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually } from '../support/shop.ts'
@@ -60,8 +60,8 @@ test('a sale is told once, whoever tells it how often, with what the seller keep
   const order = await sale(seller)
   await shared().confirm(order, 'repeated_webhook')
   assert.deepEqual(await subjects(seller), [], 'it waits for the next round')
-  await Promise.all([0, 1, 0, 1].map((which) => pair()[which]!.tellSales()))
-  await shared().tellSales()
+  await Promise.all([0, 1, 0, 1].map((which) => pair()[which]!.enqueueSaleMails()))
+  await shared().enqueueSaleMails()
   const [mail, ...more] = await letters(seller)
   assert.deepEqual([mail?.subject, more], ['You made a sale: A book, $19.00', []])
   for (const line of [/Paid +\$19\.00/, /Fee, 2 % +-\$0\.38/, /You keep +\$18\.62/, /Buyer +bob@example\.com/])
@@ -77,7 +77,7 @@ test('several sales at once are one mail, with sums by currency and the newest l
   const { db } = shared()
   const yen = await shared().product({ sellerId: seller.sellerId, priceMinor: 500, currency: 'JPY', name: 'Sen' })
   await shared().paid({ productId: yen })
-  await shared().tellSales()
+  await shared().enqueueSaleMails()
   const [mail, ...more] = await letters(seller)
   assert.deepEqual([mail?.subject, more], ['You made 3 sales: $44.00, ¥500', []])
   for (const line of [/Sold in USD +\$44\.00 in 2 orders/, /Sold in JPY +¥500 in 1 order/, /Book 2500, \$25\.00/])
@@ -92,7 +92,7 @@ test('several sales at once are one mail, with sums by currency and the newest l
         'paid', 'card', now(), now() from generate_series(1, 50) n
       returning id, seller_id)
     insert into untold_sales (order_id, seller_id, is_free) select id, seller_id, false from made`.execute(db)
-  await shared().tellSales()
+  await shared().enqueueSaleMails()
   const [many] = await letters(seller)
   assert.equal(many!.subject, 'You made 50 sales: ¥25,000')
   assert.equal(many!.text.match(/Sen, ¥500/g)!.length, 20)
@@ -103,7 +103,7 @@ test('beyond six mails an hour sales wait and come in one mail', async () => {
   const seller = await newSeller()
   for (let n = 0; n < 9; n++) {
     await sale(seller)
-    await shared().tellSales()
+    await shared().enqueueSaleMails()
   }
   assert.deepEqual(
     await subjects(seller),
@@ -111,7 +111,7 @@ test('beyond six mails an hour sales wait and come in one mail', async () => {
   )
   assert.equal(await untold(seller), 3)
   await pauseIsOver(shared(), `sale_mail:${seller.sellerId}`)
-  await shared().tellSales()
+  await shared().enqueueSaleMails()
   assert.equal((await subjects(seller))[0], 'You made 3 sales: $57.00')
   assert.equal(await untold(seller), 0)
 })
@@ -122,14 +122,14 @@ test('a daily mail comes once a day, free orders only so, and who wants none get
     await sale(seller, 1000)
     await sale(seller, 0)
   }
-  await shared().tellSales()
+  await shared().enqueueSaleMails()
   assert.deepEqual(await subjects(daily), [])
   assert.deepEqual(await subjects(each), ['You made a sale: A book, $10.00'])
   assert.deepEqual([await subjects(off), await untold(off)], [[], 0])
   await aDayLater(daily)
   await aDayLater(each)
-  await shared().tellSales()
-  await shared().tellSales()
+  await shared().enqueueSaleMails()
+  await shared().enqueueSaleMails()
   const [mail, ...more] = await letters(daily)
   assert.deepEqual([mail?.subject, more], ['You made 2 sales: $10.00', []])
   assert.match(mail!.text, /Sold in USD +\$10\.00 in 1 order\n.*Free orders +1\n/)
@@ -159,9 +159,9 @@ test('where the mail cannot be enqueued the sale stays to be told', async () => 
   const dying = {
     add: () => Promise.reject(new Error('died')),
   }
-  await assert.rejects(tellSales(shared().db, dying as never), /died/)
+  await assert.rejects(enqueueSaleMails(shared().db, dying as never), /died/)
   assert.equal(await untold(seller), 1)
-  await shared().tellSales()
+  await shared().enqueueSaleMails()
   assert.deepEqual(await subjects(seller), ['You made a sale: A book, $19.00'])
 })
 

@@ -169,7 +169,7 @@ test('of a lost dispute each is told what is gone, and its seller what is back: 
       /\$19\.00 stays with the buyer\. The fee’s share[^]*\$7\.00 had been refunded before/,
     ],
     [1900, 'refunded', [1900], /\$19\.00 stays with the buyer\. The files[^]*\$19\.00 had been refunded before/],
-    [1900, 'refunded', [1900, 0, 0], /\$19\.00 of the dispute that was lost is back/],
+    [1900, 'refunded', [1900, 0, 0], /\$19\.00 of the lost dispute is back/],
   ] as const) {
     const order = await shop.checkout()
     const capture = captureOf(order)
@@ -212,7 +212,7 @@ test('a second payment that went back and is lost to a bank all the same: its se
   const lost = (await letters(shop, order, 'seller')).at(-1)!.text
   assert.match(
     lost,
-    /\$19\.00 stays with the buyer\. It had come beside the price[^]*\$19\.00 of it had been sent back before/,
+    /\$19\.00 stays with the buyer\. It was not part of the price[^]*\$19\.00 of it had been sent back before/,
   )
   assert.doesNotMatch(lost, /files are no longer|came back to you/)
   assert.equal((await shop.status(order.orderId)).status, 'paid')

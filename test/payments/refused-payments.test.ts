@@ -59,7 +59,7 @@ describe('a processor that refuses for good', () => {
       () => mailsTo(shop, SELLER, /Nobody can pay/),
       (mails) => mails.length > 0,
     )
-    assert.match(mail!.text, /You are told once a week/)
+    assert.match(mail!.text, /You get this mail at most once a week/)
     const { rows } = await sql<{ times: number }>`select times::int from payment_refusals`.execute(shop.db)
     assert.deepEqual(rows, [{ times: 7 }])
     assert.match((await shop.call('GET', '/metrics')).body as unknown as string, /^till_payments_refused_sellers 1$/m)

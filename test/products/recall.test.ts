@@ -6,7 +6,7 @@ import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newSigner } from '../../src/kit/signing.ts'
 import { downloadToken } from '../../src/orders/downloads.ts'
-import { tellRecalled } from '../../src/orders/recalled-files.ts'
+import { enqueueRecallMails } from '../../src/orders/recalled-files.ts'
 import { recallFile } from '../../src/products/recall.ts'
 import { liveCode } from '../support/buyer.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
@@ -135,9 +135,9 @@ test('everybody who has paid for it is told once, and nobody else', async () => 
   const answers = await Promise.all(reasons.map((reason) => withdraw(fileIds[0]!, reason)))
   assert.equal(answers.filter(({ already }) => !already).length, 1)
   assert.equal(new Set(answers.map(({ reason }) => reason)).size, 1)
-  await Promise.all([shop().tellRecalled(), shop().tellRecalled()])
+  await Promise.all([shop().enqueueRecallMails(), shop().enqueueRecallMails()])
   assert.equal((await withdraw(fileIds[0]!, 'Once more.')).already, true)
-  await shop().tellRecalled()
+  await shop().enqueueRecallMails()
   // paid when it was gone: the rest is delivered, and the order says the rest
   assert.equal((await shop().confirm(pending)).status, 200)
   await eventually(
@@ -146,7 +146,7 @@ test('everybody who has paid for it is told once, and nobody else', async () => 
   )
   const paid = await shop().status(pending.orderId, unpaid)
   assert.deepEqual([named(paid.downloads), named(paid.withdrawnFiles!)], [['good.pdf'], ['bad.exe']])
-  await shop().tellRecalled()
+  await shop().enqueueRecallMails()
 
   for (const email of [twice, repaid!]) {
     const [mail] = await wasTold(email)
@@ -233,8 +233,8 @@ test('who dies while the buyers are told tells them all the next time, and once'
   for (const email of emails) await shop().checkout({ productId, email })
   await withdraw(fileIds[0]!)
   const dying = { add: () => Promise.reject(new Error('died')) }
-  await assert.rejects(tellRecalled(shop().db, dying as never), /died/)
-  await Promise.all([shop().tellRecalled(), shop().tellRecalled()])
+  await assert.rejects(enqueueRecallMails(shop().db, dying as never), /died/)
+  await Promise.all([shop().enqueueRecallMails(), shop().enqueueRecallMails()])
   for (const email of emails) await wasTold(email)
   await allSent()
   for (const email of emails) assert.equal((await told(email)).length, 1)
@@ -250,7 +250,7 @@ test('a reason is one line of text, whatever stands in it', async () => {
   assert.equal((await filesOf(orderId, email)).length, 2)
   const reason = `<script>alert(1)</script><a href="https://evil.test">'"; drop table files; -- 💥${'x'.repeat(400)}`
   await withdraw(fileIds[0]!, reason)
-  await shop().tellRecalled()
+  await shop().enqueueRecallMails()
   const [mail] = await wasTold(email)
   assert(mail!.text.includes(reason))
   assert.doesNotMatch(mail!.html, /<script|evil\.test"|href="https:\/\/evil/)
@@ -297,7 +297,7 @@ test('an operator recalls any file by a command, which says what it did', async 
     second.output,
     /^Already recalled at 20.+: bad\.exe of Tools\. What buyers are told: It holds a virus\.$/m,
   )
-  await shop().tellRecalled()
+  await shop().enqueueRecallMails()
   await wasTold(email)
   await allSent()
   assert.equal((await told(email)).length, 1)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { unlinked } from '../../src/kit/mail-layout.ts'
 import { BUYER_MAILS } from '../../src/orders/mails/buyer.ts'
-import { type MailOrder, guarded } from '../../src/orders/mails/news.ts'
+import { type MailOrder, withGuardedNames } from '../../src/orders/mails/mail-data.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { codeOf } from '../../src/sellers/codes.ts'
 import { trustSeller } from '../../src/sellers/trust.ts'
@@ -105,10 +105,10 @@ test('no mail to a buyer has a stranger’s words in its subject or its title', 
     notReceived: false,
   }
   for (const [kind, written] of Object.entries(BUYER_MAILS)) {
-    const told = written(guarded(order), { kind: kind as keyof typeof BUYER_MAILS, amountMinor: 500 })
+    const told = written(withGuardedNames(order), { kind: kind as keyof typeof BUYER_MAILS, amountMinor: 500 })
     assert.doesNotMatch(told.subject + told.title, /prize|evil/i, kind)
     assert.doesNotMatch(JSON.stringify(told), LINKED, kind)
-    const trusted = written(guarded({ ...order, isTrusted: true }), { kind: kind as keyof typeof BUYER_MAILS })
+    const trusted = written(withGuardedNames({ ...order, isTrusted: true }), { kind: kind as keyof typeof BUYER_MAILS })
     assert(trusted.subject.includes(MESSAGE), `${kind}: a trusted seller’s buyer reads what it is about`)
   }
 })

@@ -36,27 +36,27 @@ const COLUMNS = sql`id, code, product_id as "productId", percent_off as "percent
   most_uses as "mostUses", uses, starts_at as "startsAt", expires_at as "expiresAt", active, created_at as "createdAt"`
 const UNIQUE_VIOLATION = '23505'
 const CHECK_VIOLATION = '23514'
-const ENDS_EARLY = 'expiresAt has to be later than startsAt.'
+const ENDS_EARLY = 'expiresAt must be later than startsAt.'
 
 /**
  * Makes a code for all of a seller's products, or for one. Refuses `product_not_found`, `discount_code_taken`, and
  * `validation_failed` where it could never be used.
  */
-export async function createDiscount(db: Db, wanted: NewDiscount): Promise<DiscountRow> {
-  const { sellerId, productId, currency } = wanted
+export async function createDiscount(db: Db, discount: NewDiscount): Promise<DiscountRow> {
+  const { sellerId, productId, currency } = discount
   if (productId !== undefined) await refuseUnusable(db, { sellerId, productId, currency })
   const { rows } = await refusing(
     sql<DiscountRow>`
       insert into discounts (id, seller_id, product_id, code, percent_off, amount_off_minor, currency, most_uses, starts_at, expires_at)
-      values (${newId('dsc')}, ${sellerId}, ${productId ?? null}, ${wanted.code}, ${wanted.percentOff ?? null},
-        ${wanted.amountOffMinor ?? null}, ${currency ?? null}, ${wanted.mostUses ?? null}, ${wanted.startsAt ?? null},
-        ${wanted.expiresAt ?? null})
+      values (${newId('dsc')}, ${sellerId}, ${productId ?? null}, ${discount.code}, ${discount.percentOff ?? null},
+        ${discount.amountOffMinor ?? null}, ${currency ?? null}, ${discount.mostUses ?? null}, ${discount.startsAt ?? null},
+        ${discount.expiresAt ?? null})
       returning ${COLUMNS}`.execute(db),
   )
   return rows[0]!
 }
 
-/** A seller's codes, the newest first, those that are good for one product, and from `after` on. */
+/** Lists a seller's codes, newest first: those that apply to `productId`, from `after` on. */
 export async function listDiscounts(
   db: Db,
   sellerId: string,
@@ -71,14 +71,14 @@ export async function listDiscounts(
   return rows
 }
 
-/** What may change: never what a code takes off, which its buyers have read. Null takes the limit, or the end, away. */
+/** The parts of a code that may change. Its discount stays, because buyers have read it. Null removes the limit or the end. */
 export interface DiscountChange {
   active?: boolean | undefined
   mostUses?: number | null | undefined
   expiresAt?: string | null | undefined
 }
 
-/** Refuses `discount_not_found`, also for somebody else's. */
+/** Refuses `discount_not_found`, also for a code of another seller. */
 export async function changeDiscount(
   db: Db,
   { id, sellerId }: { id: string; sellerId: string },
@@ -96,7 +96,7 @@ export async function changeDiscount(
   return rows[0]
 }
 
-/** No further use; the orders that have it keep it. Refuses `discount_not_found`; done twice is done. */
+/** Ends a code. Orders that have it keep it. A repeat changes nothing. Refuses `discount_not_found`. */
 export async function removeDiscount(db: Db, { id, sellerId }: { id: string; sellerId: string }): Promise<void> {
   const { rows } = await sql`
     update discounts set removed_at = coalesce(removed_at, now()) where id = ${id} and seller_id = ${sellerId}
@@ -108,11 +108,11 @@ export interface AppliedDiscount {
   code: string
   percentOff: number | null
   amountOffMinor: number | null
-  /** What it takes off the product's price. */
+  /** The amount that the code takes off the product's price. */
   discountMinor: number
 }
 
-/** What a code would take off a product's price now. Refuses `discount_not_valid`, in the same words whatever the reason. */
+/** Returns a code's discount for a product now. Refuses `discount_not_valid`, with the same text for every reason. */
 export async function findDiscount(db: Db, productId: string, code: string): Promise<AppliedDiscount> {
   const { rows } = await sql<AppliedDiscount>`
     select d.code, d.percent_off as "percentOff", d.amount_off_minor as "amountOffMinor",
@@ -128,7 +128,7 @@ export async function findDiscount(db: Db, productId: string, code: string): Pro
 
 const notFound = () => new Refusal('discount_not_found', 'There is no such discount of yours.')
 
-/** A member of the body that the schema alone cannot judge. */
+/** The refusal of a field that the schema alone cannot check. */
 export const wrongField = (path: string, message: string) =>
   new Refusal('validation_failed', message, { fields: [{ path, message }] })
 

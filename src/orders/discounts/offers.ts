@@ -3,20 +3,20 @@ import { type Tx, changeTogether } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { isForSale } from '../../products/off-sale.ts'
 import type { CreatedOrder, OrderRow } from '../new-order.ts'
-import { type FreeMailLimits, countFreeMails, noteHeld } from '../free-mails.ts'
+import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
 import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
 import { inTimelines, moveOrders } from '../move.ts'
-import { newSales } from '../sale-mails.ts'
+import { recordSales } from '../sale-mails.ts'
 
 export interface OfferSettings {
   statementPrefix: string
   ttlHours: number
   firstLookSeconds: number
-  /** How many receipts of free orders are mailed. */
+  /** Limits for mailed receipts of free orders. */
   freeMail: FreeMailLimits
 }
 
-/** Why there is no order. `again`: another request with its key is at work on one at the same moment. */
+/** Why there is no order. `again`: another request with the same idempotency key is making one right now. */
 export type NoOrder = 'discount_not_valid' | 'amount_too_small' | 'again' | undefined
 
 type Priced = CreatedOrder & {
@@ -30,9 +30,9 @@ type Priced = CreatedOrder & {
 }
 
 /**
- * Makes orders whose price is not simply the product's: chosen by the buyer, made less by a code, or nothing. Price, minimum and
- * code are read and applied in the statement that makes the order. What comes to nothing is paid in this transaction. Answers
- * in the order of `rows`; undefined where the product is not for sale or the key was used before.
+ * Makes orders whose price differs from the product's: chosen by the buyer, reduced by a code, or free. The statement that makes the
+ * order also reads and applies price, minimum and code. This transaction marks a free order as paid. Returns results in the order of
+ * `rows`; an entry is undefined where the product is not for sale or the key was used before.
  */
 export async function insertOffers(
   tx: Tx,
@@ -65,9 +65,9 @@ export async function insertOffers(
 }
 
 /**
- * The codes are locked before their uses are read and until all is written, in the order of their ids: so two buyers at once
- * never use one more often than it may be. Of several rows of a code the first ones have it. What is bought for nothing leaves
- * the code alone: or whoever likes would use it up.
+ * The statement locks the codes, by their ids, before it reads their uses, so simultaneous buyers never use a code more often than
+ * its limit allows. If several rows have the same code, the first rows get it. An order of a free product takes no use of a code:
+ * otherwise anybody could use the code up.
  */
 async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly OrderRow[]): Promise<Priced[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
@@ -122,7 +122,7 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
   return found.rows
 }
 
-/** Nothing is to be paid, so it is: by the same move, in the same timeline, with the same receipt as any other order. */
+/** Marks free orders as paid, with the same move, timeline entry and receipt as any other order. */
 async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: readonly Priced[]): Promise<void> {
   if (orders.length === 0) return
   await moveOrders(
@@ -131,7 +131,7 @@ async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: reado
   )
   await changeTogether(tx, [
     inTimelines(orders.map(({ id }) => ({ orderId: id, what: 'paid' }))),
-    newSales(orders.map(({ id, sellerId }) => ({ orderId: id, sellerId, isFree: true }))),
+    recordSales(orders.map(({ id, sellerId }) => ({ orderId: id, sellerId, isFree: true }))),
   ])
   const mayBeSent = await countFreeMails(
     tx,
@@ -144,8 +144,8 @@ async function payFree(tx: Tx, jobs: Jobs, limits: FreeMailLimits, orders: reado
     'mail',
     mailed!.map(({ id }) => ({ data: { orderId: id, kind: 'receipt', late: false } })),
   )
-  // the files are on the page all the same, and the page of the order sends the mail later
-  await noteHeld(
+  // the order's page has the files all the same, and the buyer can ask there for the mail later
+  await recordHeldReceipts(
     tx,
     held!.map(({ id }) => id),
   )

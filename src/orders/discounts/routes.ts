@@ -22,10 +22,10 @@ const described = { tags: TAG, security: NEEDS_SESSION }
 const Params = Type.Object({ discountId: Type.String({ pattern: idPattern('dsc') }) })
 const ProductId = Type.String({
   pattern: idPattern('prod'),
-  description: 'For this product only; all of yours when it is not there.',
+  description: 'The code applies to this product only. Without it, to all your products.',
 })
 const WhenAsked = Type.String({
-  // of this millennium, so that every database holds it
+  // years 2000 to 2999 only, which every database can store
   pattern: '^2\\d{3}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d)$',
   maxLength: 40,
   description: 'ISO 8601 with an offset.',
@@ -33,7 +33,7 @@ const WhenAsked = Type.String({
 const Uses = Type.Integer({
   minimum: 1,
   maximum: 1_000_000_000,
-  description: 'How many orders can have it. One that expires unpaid gives it back.',
+  description: 'The most orders that can use the code. An order that expires unpaid gives its use back.',
 })
 
 export const NewDiscount = Type.Object(
@@ -51,7 +51,10 @@ export const NewDiscount = Type.Object(
       Type.Integer({ minimum: 1, maximum: 999_999_999_999, description: 'Integer minor units of `currency`.' }),
     ),
     currency: Type.Optional(
-      Type.String({ pattern: '^[A-Z]{3}$', description: 'With amountOff, and only for prices in it.' }),
+      Type.String({
+        pattern: '^[A-Z]{3}$',
+        description: 'Required with `amountOff`. The code applies only to prices in this currency.',
+      }),
     ),
     limit: Type.Optional(Uses),
     startsAt: Type.Optional(WhenAsked),
@@ -69,13 +72,13 @@ export const DiscountChange = Type.Object(
 )
 export const Discount = Type.Object({
   id: Type.String(),
-  code: Type.String({ description: 'As it was typed.' }),
-  productId: Type.Optional(Type.String({ description: 'When it is not there: for all products.' })),
+  code: Type.String({ description: 'The code as the seller typed it.' }),
+  productId: Type.Optional(Type.String({ description: 'Absent when the code applies to all products.' })),
   percentOff: Type.Optional(Type.Integer()),
   amountOff: Type.Optional(Amount),
   currency: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
-  uses: Type.Integer({ description: 'Orders that have it and have not expired, paid or not yet.' }),
+  uses: Type.Integer({ description: 'Orders that use the code and have not expired, paid or not.' }),
   startsAt: Type.Optional(Time),
   expiresAt: Type.Optional(Time),
   active: Type.Boolean(),
@@ -88,7 +91,7 @@ export interface DiscountRouteParts {
   browsers: Browsers
 }
 
-/** A seller makes codes that make prices less, and sees how often they were used. */
+/** Sellers make discount codes and see how often buyers used them. */
 export function discountRoutes(server: Server, parts: DiscountRouteParts): void {
   createDiscountRoute(server, parts)
   listDiscountsRoute(server, parts)
@@ -104,7 +107,7 @@ function createDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
         operationId: 'createDiscount',
         summary: 'Create a discount code',
         description:
-          'Either `percentOff`, or `amountOff` and `currency`. A code you have already is 409 `discount_code_taken`.',
+          'Needs either `percentOff`, or `amountOff` and `currency`. A code that you have already gets 409 `discount_code_taken`.',
         ...described,
         body: NewDiscount,
         response: { 201: Discount, ...refusing('product_not_found', 'discount_code_taken') },
@@ -115,9 +118,9 @@ function createDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
       const { seller } = await browsers.signedIn(request, reply)
       const { code, productId, percentOff, amountOff, currency, limit, startsAt, expiresAt } = request.body
       if ((percentOff === undefined) === (amountOff === undefined))
-        throw wrongField('percentOff', 'Either percentOff or amountOff has to be there, and not both.')
+        throw wrongField('percentOff', 'Give either percentOff or amountOff, and not both.')
       if ((amountOff === undefined) !== (currency === undefined) || (currency && !CURRENCIES.has(currency)))
-        throw wrongField('currency', 'amountOff needs its currency, by ISO 4217, and percentOff has none.')
+        throw wrongField('currency', 'amountOff needs a currency by ISO 4217, and percentOff must have none.')
       const discount = await createDiscount(db, {
         sellerId: seller.id,
         code: code.trim(),
@@ -142,7 +145,8 @@ function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts
       schema: {
         operationId: 'listDiscounts',
         summary: 'Your discount codes',
-        description: 'The newest first. With `productId` those that are good for it, so also those for all products.',
+        description:
+          'Newest first. With `productId`: the codes that apply to that product, including codes for all products.',
         ...described,
         querystring: Type.Object({
           productId: Type.Optional(ProductId),
@@ -173,7 +177,7 @@ function changeDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
       schema: {
         operationId: 'changeDiscount',
         summary: 'Change a discount code',
-        description: 'What is not named stays; null takes the limit, or the end, away.',
+        description: 'Fields that are absent stay as they are. Null removes the limit or the end.',
         ...described,
         params: Params,
         body: DiscountChange,
@@ -196,8 +200,9 @@ function deleteDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
     {
       schema: {
         operationId: 'deleteDiscount',
-        summary: 'Take a discount code away',
-        description: 'No further order gets it; those that have it keep their price. The code may then be made anew.',
+        summary: 'Delete a discount code',
+        description:
+          'No further order can use it. Orders that have it keep their price. The code can be created again.',
         ...described,
         params: Params,
         response: { 204: Type.Null(), ...refusing('discount_not_found') },
@@ -212,7 +217,7 @@ function deleteDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
   )
 }
 
-/** The moment that was named, as the database is to have it: a 31st of February is refused. */
+/** Converts a time for the database, and refuses a day that does not exist, such as the 31st of February. */
 function momentOf<T extends string | null | undefined>(field: string, at: T): T | string {
   if (typeof at !== 'string') return at
   const moment = new Date(at)

@@ -6,33 +6,33 @@ import type { Db, Tx } from '../../kit/database.ts'
  * take the code from every other buyer. The order ends with its hold, and its payment is closed at the processor before that.
  */
 export const HOLD_MINUTES = 15
-/** Activity renews a hold, but no longer than this after the order's making. */
+/** Activity renews a hold until this long after the order was made. */
 const LONGEST_HOLD = '1 day'
 
-/** The same whatever the reason: who tries codes learns nothing from it. */
+/** One text for every reason, so that a person who guesses codes learns nothing from it. */
 export const DISCOUNT_NOT_VALID = 'This code is not valid here, or not any more.'
 
-/** A code as it is compared: empty where it cannot be one, which then is no seller's; undefined where nothing was typed. */
+/** Returns a code in the form in which codes are compared. Empty: no seller can have such a code. Undefined: nothing was typed. */
 export function normalCode(typed: string | undefined): string | undefined {
   const code = typed?.trim().toUpperCase()
   return code && !/^[A-Z0-9-]{3,40}$/.test(code) ? '' : code || undefined
 }
 
-/** For a query over `discounts d`: whether the code is good now, but for how often it was used. */
+/** For a query over `discounts d`: whether the code is valid now, apart from its number of uses. */
 export const isOpenDiscount = sql<boolean>`(d.active and d.removed_at is null
   and coalesce(d.starts_at <= now(), true) and coalesce(d.expires_at > now(), true))`
 
 /**
- * For a query over `orders o`: its code may be used only so often. It is paid only by ways that cost the buyer something or are over
- * within minutes: vouchers that anybody gets for nothing could keep the uses from all others for days.
+ * For a query over `orders o`: whether its code has a limit of uses. Such an order cannot be paid by a voucher that costs nothing to
+ * start and stays open for days: anybody could take the uses from all other buyers that way.
  */
 export const hasLimitedCode = sql<boolean>`exists (
   select from discounts limited where limited.id = o.discount_id and limited.most_uses is not null)`
 
 /**
- * An order that has expired gives the use of its code back, once; one that is paid all the same takes it again, also beyond the
- * limit, since the money is there. To be called in the transaction that has moved the orders. The codes are locked by their
- * ids, as when orders are made.
+ * Updates the uses of codes after orders have moved. An expired order gives its use back once. If it is paid after all, it takes the
+ * use again, also beyond the limit, because the money is there. Call it in the transaction that moves the orders. It locks the codes
+ * by their ids, as the creation of orders does.
  */
 export async function countHeldDiscounts(tx: Tx, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return
@@ -49,8 +49,8 @@ export async function countHeldDiscounts(tx: Tx, orderIds: readonly string[]): P
 }
 
 /**
- * Something happens about the payments of these orders, so each that ends with its hold of a code gets the full time again. An
- * order that has ended keeps its end: the row is locked either by this or by the move that ends it.
+ * Gives orders that hold a limited code the full time again, because their payments show activity. An order that has ended stays
+ * ended: this statement and the move that ends an order lock the same row.
  */
 export async function renewHolds(db: Db | Tx, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return

@@ -1,12 +1,12 @@
 import { formatMoney } from '../../kit/money.ts'
-import { type BuyerMail, type MailNews, type MailOrder, type Said, dateTime, named } from './news.ts'
+import { type BuyerMail, type MailData, type MailOrder, type MailText, dateTime, named } from './mail-data.ts'
 
-// A buyer knows the shop and the bank. Who processes the payment is named nowhere here.
+// A buyer knows the shop and the bank, but not the processor, so these mails do not name it.
 
-type Told = Said & { button: string }
+type BuyerMailText = MailText & { button: string }
 
 /** The mails to a buyer about an order. */
-export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) => Told> = {
+export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) => BuyerMailText> = {
   receipt: (order, { late }) => ({
     subject: `Your receipt${named(order)}`,
     title: order.delivered
@@ -18,9 +18,9 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
     button: order.delivered ? 'Open my files' : 'See my order',
     facts: [
       ['Product', order.productName],
-      ...discountOf(order),
+      ...discountFacts(order),
       ['Amount', isFree(order) ? 'Free' : formatMoney(order.amountMinor, order.currency)],
-      ...(isFree(order) ? [] : ofLine(order)),
+      ...(isFree(order) ? [] : descriptorFacts(order)),
       [isFree(order) ? 'Ordered' : 'Paid', dateTime(order.paidAt)],
       ['Order', order.id],
     ],
@@ -36,88 +36,88 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
       ['Order', order.id],
     ],
   }),
-  refunded: (order, news) => {
-    const total = news.refundedMinor ?? order.refundedMinor
+  refunded: (order, data) => {
+    const total = data.refundedMinor ?? order.refundedMinor
     const whole = total === order.amountMinor
     const all = formatMoney(order.amountMinor, order.currency)
-    const part = formatMoney(news.amountMinor ?? total, order.currency)
+    const part = formatMoney(data.amountMinor ?? total, order.currency)
     return {
       subject: `Your refund${named(order)}`,
       title: whole ? 'Your refund is on its way.' : 'A part of the price is on its way back to you.',
       text: whole
         ? `All of the ${all} that you paid ${order.seller} goes back to you. It can take your bank a few days to show it. The files of this order are no longer available.`
-        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it.${order.delivered ? ' You keep the files.' : news.wasRest ? ' Your bank had given you the rest, so the files of this order are no longer available.' : ''}`,
+        : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it.${order.delivered ? ' You keep the files.' : data.wasRest ? ' Your bank had given you the rest, so the files of this order are no longer available.' : ''}`,
       button: 'See my order',
       facts: [
         ['Refunded now', part],
         ['Refunded in all', `${formatMoney(total, order.currency)} of ${all}`],
-        ...ofStatement(order),
+        ...orderFacts(order),
       ],
     }
   },
-  refund_failed: (order, news) => ({
+  refund_failed: (order, data) => ({
     subject: `Your refund${named(order)} did not arrive`,
     title: 'Your bank did not take the refund.',
-    text: `We told you of a refund of ${money(order, news)}. Your bank has sent it back to us, as happens with an account or a card that is closed. ${order.seller} knows, and will find another way: please answer when they write to you.`,
+    text: `We told you of a refund of ${money(order, data)}. Your bank has sent it back to us, as happens with an account or a card that is closed. ${order.seller} knows, and will find another way: please answer when they write to you.`,
     button: 'See my order',
-    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+    facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
-  duplicate_refunded: (order, news) => ({
+  duplicate_refunded: (order, data) => ({
     subject: `A second payment${named(order)} was sent back`,
     title: 'You paid once. We sent the second payment back.',
     text: `Your bank charged you twice for ${order.productName}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.`,
     button: 'See my order',
-    facts: [['Sent back', money(order, news)], ...ofStatement(order)],
+    facts: [['Sent back', money(order, data)], ...orderFacts(order)],
   }),
-  payment_returned: (order, news) => ({
+  payment_returned: (order, data) => ({
     subject: `Your payment${named(order)} was sent back`,
     title: 'Your payment was sent back.',
     text: `It did not match the price of ${order.productName}, so ${order.seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.`,
     button: 'See my order',
-    facts: [['Sent back', money(order, news)], ...ofStatement(order)],
+    facts: [['Sent back', money(order, data)], ...orderFacts(order)],
   }),
-  needs_review: (order, news) => ({
+  needs_review: (order, data) => ({
     subject: `A person looks at your payment${named(order)}`,
     title: 'We received another amount than the price.',
-    text: `${money(order, news)} arrived for ${order.productName}, which costs ${formatMoney(order.amountMinor, order.currency)}. ${order.seller} looks at it and writes to you; your money is safe, and nothing more is taken. The files wait until then.`,
+    text: `${money(order, data)} arrived for ${order.productName}, which costs ${formatMoney(order.amountMinor, order.currency)}. ${order.seller} looks at it and writes to you; your money is safe, and nothing more is taken. The files wait until then.`,
     button: 'See my order',
     facts: [
-      ['Received', money(order, news)],
+      ['Received', money(order, data)],
       ['Price', formatMoney(order.amountMinor, order.currency)],
-      ...ofStatement(order),
+      ...orderFacts(order),
     ],
   }),
-  disputed: (order, news) => ({
+  disputed: (order, data) => ({
     subject: `About your payment${named(order)}`,
     title: 'Your bank told us that you dispute a payment.',
     text: `While your bank looks at the payment for ${order.productName}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads ${order.statementDescriptor}.`,
     button: 'See my order',
-    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+    facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
-  dispute_won: (order, news) => ({
+  dispute_won: (order, data) => ({
     subject: `Your files${named(order, 'of')} are back`,
     title: 'Your bank has closed the dispute. The files are yours again.',
     text: `The payment for ${order.productName} stands, and its files can be downloaded again.`,
     button: 'Open my files',
-    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+    facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
-  dispute_lost: (order, news) => ({
-    subject: `${news.files ? 'A part of your' : 'Your'} payment${named(order)} was taken back`,
-    title: news.files ? 'Your bank has given you a part of the money back.' : 'Your bank has given you the money back.',
-    text: `The dispute about your payment for ${order.productName} is closed, and the money is with your bank. ${AFTER_LOSS[news.files ?? 'ended']}`,
+  dispute_lost: (order, data) => ({
+    subject: `${data.files ? 'A part of your' : 'Your'} payment${named(order)} was taken back`,
+    title: data.files ? 'Your bank has given you a part of the money back.' : 'Your bank has given you the money back.',
+    text: `The dispute about your payment for ${order.productName} is closed, and the money is with your bank. ${AFTER_LOSS[data.files ?? 'ended']}`,
     button: 'See my order',
-    facts: [['Amount', money(order, news)], ...ofStatement(order)],
+    facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
-  // The new address is not named: should this one be a stranger's, it is none of theirs. Nor is the seller: a stolen session can
-  // change that name to one for which a mail server refuses the mail.
+  // This mail does not name the new address, because a stranger may read it. It does not name the seller either: a thief with the
+  // seller's session could choose a name for which a mail server refuses the mail.
   email_changed: (order) => ({
     subject: `Your order${named(order, 'of')} has another address now`,
     title: 'This order has moved to another mailbox.',
     text: 'The seller was told that this address was a mistake, and the reader of the right one has confirmed it. From now on the order, its receipt and its files open with that address only. Did you buy it, and did you not ask for this? Then write to the seller: your receipt names the address.',
     button: 'See the order',
-    facts: [['Product', order.productName], ...ofStatement(order)],
+    facts: [['Product', order.productName], ...orderFacts(order)],
   }),
-  // whoever was paid back since can have it on a disk all the same
+  // buyers who have their money back get it too: they can still have a copy
   file_withdrawn: (order) => ({
     subject: `A file${named(order, 'of')} was recalled`,
     title: 'Please read this before you open a file again.',
@@ -131,23 +131,23 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, news: MailNews) =
   }),
 }
 
-/** What the news is about; the whole order where it does not say. */
-export const money = (order: MailOrder, news: MailNews): string =>
-  formatMoney(news.amountMinor ?? order.amountMinor, news.currency ?? order.currency)
+/** The amount that the mail is about: by default the whole order's. */
+export const money = (order: MailOrder, data: MailData): string =>
+  formatMoney(data.amountMinor ?? order.amountMinor, data.currency ?? order.currency)
 
-/** What a lost dispute means for the files: where it was over a part of the price, they can stay. */
-const AFTER_LOSS: Record<NonNullable<MailNews['files']> | 'ended', string> = {
+/** What happens to the files after a lost dispute. If it was about a part of the price, they can stay. */
+const AFTER_LOSS: Record<NonNullable<MailData['files']> | 'ended', string> = {
   stay: 'It is a part of the price, so you keep the files.',
   on_hold: 'It is a part of the price. The files stay on hold until your bank has decided about the other dispute.',
   ended: 'The files of this order are no longer available.',
 }
 
 const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
-const ofLine = (order: MailOrder): Said['facts'] => [['On your statement', order.statementDescriptor]]
-const ofStatement = (order: MailOrder): Said['facts'] => [...ofLine(order), ['Order', order.id]]
+const descriptorFacts = (order: MailOrder): MailText['facts'] => [['On your statement', order.statementDescriptor]]
+const orderFacts = (order: MailOrder): MailText['facts'] => [...descriptorFacts(order), ['Order', order.id]]
 
 /** The price, and the discount. */
-const discountOf = ({ amountMinor, discountMinor, currency }: MailOrder): Said['facts'] =>
+const discountFacts = ({ amountMinor, discountMinor, currency }: MailOrder): MailText['facts'] =>
   discountMinor > 0
     ? [
         ['Price', formatMoney(amountMinor + discountMinor, currency)],

@@ -1,6 +1,6 @@
 import type { Lines } from '../../kit/mail-layout.ts'
 import { formatMoney } from '../../kit/money.ts'
-import { dateTime } from './news.ts'
+import { dateTime } from './mail-data.ts'
 
 /** The sales in one currency. */
 export interface Sold {

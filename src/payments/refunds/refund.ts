@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
 import type { Log } from '../../kit/log.ts'
-import type { MailNews } from '../../orders/mails/news.ts'
+import type { MailData } from '../../orders/mails/mail-data.ts'
 import { noteEvents } from '../../orders/move.ts'
 import type { Syncing } from '../sync/sync.ts'
 import {
@@ -166,7 +166,7 @@ const noteTaken = (db: Db, refundId: string) =>
   sql`update refunds set taken_at = now() where id = ${refundId} and taken_at is null`.execute(db)
 
 /** A refund of a disputed payment is impossible: the bank would pay the buyer a second time. What a bank has left can be refunded. */
-function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, taken }: Wanted): MailNews['why'] {
+function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, taken }: Wanted): MailData['why'] {
   if (taken) return undefined
   if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
   const isLost = lostMinor > 0 && (reason === 'duplicate' || leftMinor - lostMinor < amountMinor)
@@ -175,7 +175,7 @@ function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, ta
 }
 
 /** Some processors refund nothing more once a bank has taken a part of the payment. Other refusals may pass at a later try. */
-const whyRefused = ({ lostMinor }: Wanted, failure: unknown): MailNews['why'] =>
+const whyRefused = ({ lostMinor }: Wanted, failure: unknown): MailData['why'] =>
   lostMinor > 0 && failure instanceof ChargedBack ? 'charged_back' : undefined
 
 /**
@@ -187,7 +187,7 @@ async function giveUp(
   jobs: Jobs,
   log: Log,
   refundId: string,
-  why: NonNullable<MailNews['why']>,
+  why: NonNullable<MailData['why']>,
   askedAt: string | null = null,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {

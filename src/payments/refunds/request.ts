@@ -5,7 +5,7 @@ import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { formatMoney } from '../../kit/money.ts'
-import { chargedBackMinor } from '../../orders/going-back.ts'
+import { chargedBackMinor } from '../../orders/returned-money.ts'
 import { noteEvents } from '../../orders/move.ts'
 import { type State, isDelivered } from '../../orders/states.ts'
 

@@ -1,4 +1,4 @@
-import type { MailNews } from '../../orders/mails/news.ts'
+import type { MailData } from '../../orders/mails/mail-data.ts'
 import type { Transfer } from '../../ledger/transfers.ts'
 import type { Move, State } from '../../orders/states.ts'
 import type { Rail } from '../../processors/rails.ts'
@@ -46,7 +46,7 @@ export interface Effects {
   disputes: DisputeFact[]
   timeline: string[]
   transfers: Transfer[]
-  mails: MailNews[]
+  mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */
   waitsForBank: boolean
   /** The bank declined the payment so often that somebody may be trying stolen cards. The processor must close it. */

@@ -12,7 +12,7 @@ import {
   waitForBank,
 } from '../../orders/move.ts'
 import { renewHolds } from '../../orders/discounts/uses.ts'
-import { newSales } from '../../orders/sale-mails.ts'
+import { recordSales } from '../../orders/sale-mails.ts'
 import { decide } from './decide.ts'
 import type { Fact, Outcome } from './fact.ts'
 import type { Effects, PaymentRecord } from './payment-record.ts'
@@ -133,7 +133,7 @@ async function writeRows(tx: Tx, decisions: readonly Decision[], newEvents: Chan
     rows.newCaptures(captures),
     inTimelines(timeline),
     postings(transfers),
-    newSales(sales),
+    recordSales(sales),
   ])
 }
 

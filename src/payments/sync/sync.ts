@@ -4,7 +4,7 @@ import { DEADLINES } from '../../kit/deadlines.ts'
 import { type Log, errorForLog } from '../../kit/log.ts'
 import { inTime } from '../../kit/time.ts'
 import { hasLimitedCode } from '../../orders/discounts/uses.ts'
-import { expireIfOver, lookNoMore, noteEvents, putOffEnd } from '../../orders/move.ts'
+import { expireIfOver, endLooks, noteEvents, postponeExpiry } from '../../orders/move.ts'
 import type { Attempt, Attempts } from '../attempts/attempts.ts'
 import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '../../processors/processor.ts'
 import type { Settle } from '../settle/settle.ts'
@@ -110,7 +110,7 @@ async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
   // for a removed processor, or a payment of another account, no answer will ever come: the order ends after a while
   const isUnaskable = failure instanceof ProcessorRemoved || failure instanceof PaymentUnknown
   if (failure && !(isUnaskable && order.forgotten)) throw failure
-  if (order.last) await lookNoMore(db, { id: order.id, dueAt: order.claimedUntil })
+  if (order.last) await endLooks(db, { id: order.id, dueAt: order.claimedUntil })
   if (!order.over || bankAtWork) return
   await inTransaction(db, async (tx) => {
     if (await expireIfOver(tx, order.id)) await noteEvents(tx, [{ orderId: order.id, what: 'expired' }])
@@ -143,7 +143,7 @@ function waitOnce(db: Db, orderId: string, paymentId: string): Promise<boolean> 
     const { rows } = await sql`
       update payments set waited_at = now() where id = ${paymentId} and waited_at is null returning id`.execute(tx)
     if (rows.length === 0) return false
-    await putOffEnd(tx, orderId, AT_BANK_MINUTES)
+    await postponeExpiry(tx, orderId, AT_BANK_MINUTES)
     return true
   })
 }

@@ -1,6 +1,6 @@
 import { unlinked } from '../../kit/mail-layout.ts'
 
-/** What can be told of an order: the first ones to its buyer, the others to its seller. */
+/** The mails about an order: to its buyer, and to its seller. */
 export type BuyerMail =
   | 'receipt'
   | 'payment_failed'
@@ -28,32 +28,32 @@ export type SellerMail =
   | 'seller_dispute_lost'
   | 'seller_dispute_returned'
 
-/** One mail to be sent, and how things stood when it was promised: by the time it is written they can have moved on. */
-export interface MailNews {
+/** The data of a mail job, from the moment when the mail was enqueued. The order can have changed when the mail is written. */
+export interface MailData {
   kind: BuyerMail | SellerMail
-  /** What it is about, in minor units, where that is not the whole order. */
+  /** The amount that the mail is about, if it is not the whole order's. */
   amountMinor?: number
-  /** Of that amount, where money came in another one than was asked for. */
+  /** The currency of that amount, if the money came in another one than the order's. */
   currency?: string
-  /** All that was refunded, with this. */
+  /** The total of all refunds, with this one. */
   refundedMinor?: number
-  /** Of a lost dispute: what was on hold for it and is the seller's again. */
+  /** For a lost dispute: the amount that was on hold and returns to the seller. */
   releasedMinor?: number
-  /** Of a lost dispute over a part of the price: what becomes of the files. Without it they have ended. */
+  /** For a lost dispute over a part of the price: what happens to the files. If absent, they are no longer available. */
   files?: 'stay' | 'on_hold'
-  /** Of a refund of a part: it was all that lost disputes had left of the price. */
+  /** For a refund of a part: it was all that lost disputes had left of the price. */
   wasRest?: boolean
-  /** Of a lost dispute about money beside the sale: what of it had gone back before, and so left twice. */
+  /** For a lost dispute about a capture that is not the sale: the amount that had been sent back before, and so left twice. */
   missingMinor?: number
   /** The money came after the order had expired. */
   late?: boolean
-  /** Asked for here, and not in the processor's dashboard. */
+  /** The seller requested the refund here, and not in the processor's dashboard. */
   byApi?: boolean
-  /** Where it goes, when that is not the order's address any more. */
+  /** The recipient, if it is not the order's present address. */
   to?: string
-  /** The file that was withdrawn. */
+  /** The file that was recalled. */
   fileId?: string
-  /** Why a refund could not be made, where we know. */
+  /** Why a refund failed, if known. */
   why?: 'amount' | 'refunded_already' | 'disputed' | 'charged_back' | 'no_answer'
 }
 
@@ -67,7 +67,7 @@ export interface MailOrder {
   sellerEmail: string
   /** Where buyers reach the seller. */
   supportEmail: string
-  /** The operator has let the seller's own words into subjects and links. */
+  /** The operator trusts the seller, so mails can have the seller's own words in subjects and links. */
   isTrusted: boolean
   amountMinor: number
   discountMinor: number
@@ -75,31 +75,31 @@ export interface MailOrder {
   currency: string
   statementDescriptor: string
   paidAt: Date | null
-  /** The product's picture, where one was uploaded. */
+  /** The product's picture. */
   imageId: string | null
-  /** The files are the buyer's, now that the mail is written. */
+  /** The buyer can download files at the moment when the mail is written. */
   delivered: boolean
-  /** The file that the news is of, and why it was withdrawn. */
+  /** The recalled file, and the reason. */
   fileName: string | null
   withdrawnReason: string | null
-  /** The last receipt was refused by the mail server, or held back. */
+  /** The mail server refused the last receipt, or it was held back. */
   notReceived: boolean
 }
 
-/** What a mail says, but for where its button leads. */
-export interface Said {
+/** The texts of a mail, without its button. */
+export interface MailText {
   subject: string
   title: string
   text: string
   facts: [label: string, value: string][]
 }
 
-/** In a subject: what it is about. A stranger's product has no place there: its name could be a message to anybody. */
+/** The product's name for a subject. Empty for a seller who is not trusted, whose product's name could be any message. */
 export const named = ({ isTrusted, productName }: MailOrder, word: 'for' | 'of' = 'for'): string =>
   isTrusted ? ` ${word} ${productName}` : ''
 
-/** The order as its buyer may read of it: of a seller who is not trusted yet, names are short, and no mail client links them. */
-export const guarded = (order: MailOrder): MailOrder =>
+/** The order as a mail to its buyer names it. Names of an untrusted seller are cut, and no mail client makes links of them. */
+export const withGuardedNames = (order: MailOrder): MailOrder =>
   order.isTrusted
     ? order
     : {
