@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newId } from '../../src/kit/ids.ts'
-import { type PaymentSnapshot, ProcessorUnavailable, RefundTaken } from '../../src/processors/processor.ts'
+import {
+  AmountNotTaken,
+  type PaymentSnapshot,
+  ProcessorUnavailable,
+  RefundTaken,
+} from '../../src/processors/processor.ts'
 import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import type { Fault } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support/razorpay-setup.ts'
@@ -38,7 +43,7 @@ const READING = {
 
 test('what cannot be paid there is refused before anybody is asked', async (t) => {
   const { bank, processor } = await startRazorpay(t)
-  for (const wrong of [{ currency: 'USD' }, { currency: 'JPY' }, { amountMinor: 99 }, { amountMinor: 0 }])
+  for (const wrong of [{ currency: 'USD' }, { currency: 'JPY' }])
     await unavailable(processor.startPayment(attempt(wrong)))
   for (const id of ['', 'order_', 'order_1/../payments', 'pi_1DP5mmOlF5G5ag', 'pay_x?y', 'order_%2e'])
     await unavailable(processor.fetchPayment(id))
@@ -48,6 +53,13 @@ test('what cannot be paid there is refused before anybody is asked', async (t) =
   assert.equal(bank.requests.length, 0)
   assert.deepEqual(processor.rails('USD'), [])
   assert.deepEqual(processor.rails('INR'), ['card', 'debit', 'upi'])
+})
+
+test('an amount that is too small or too large for Razorpay is refused by Razorpay, and nothing is begun', async (t) => {
+  const { bank, processor } = await startRazorpay(t)
+  for (const amountMinor of [0, 1, 99, bank.mostPaise + 1])
+    await assert.rejects(processor.startPayment(attempt({ amountMinor })), AmountNotTaken, `${amountMinor} paise`)
+  assert.equal(bank.orders.size, 0)
 })
 
 test('a wrong key, a limit, an outage and everything that is no answer is an outage, whatever was asked', async (t) => {

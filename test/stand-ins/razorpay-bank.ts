@@ -59,6 +59,8 @@ export function newBank(emit: (event: string, about: Json) => void) {
     receipts: 'same_order' as 'same_order' | 'refused' | 'ignored' | 'unknown_field',
     /** How far a refund gets at once. */
     refundsBecome: 'processed' as 'processed' | 'pending' | 'failed',
+    /** The account's limit for one order: 500,000 rupees until Razorpay raises it. */
+    mostPaise: 50_000_000,
     /** Too little is on the account for any. */
     refusesRefunds: false,
     /** Lists of refunds do not show the newest yet. */
@@ -320,6 +322,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
         step: 'order_creation',
         reason: 'amount_less_than_minimum_amount',
       })
+    if (amount > bank.mostPaise) throw new Refused('Amount exceeds maximum amount allowed.', { field: 'amount' })
     if (currency !== 'INR') throw new Refused('Currency is not supported', { field: 'currency' })
     if (typeof receipt !== 'string' || receipt.length > 40)
       throw new Refused('The receipt may not be greater than 40 characters.', { field: 'receipt' })

@@ -23,7 +23,9 @@ export type Outcome = 'succeed' | 'decline' | 'processing' | 'requires_action'
 
 const OPEN = new Set(['requires_payment_method', 'requires_confirmation', 'requires_action', 'requires_capture'])
 const THREE_DECIMAL = 'bhd jod kwd omr tnd'.split(' ')
+/** Its least and most differ by currency (https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
 const LEAST: Wire = { usd: 50, eur: 50, gbp: 30, jpy: 50, inr: 50, sek: 300, huf: 17_500 }
+const MOST_IN: Wire = { cop: 9_999_999_999, idr: 999_999_999_999, inr: 999_999_999 }
 
 export class StripeBank {
   readonly live: boolean
@@ -467,7 +469,7 @@ function checkAmount(amount: number, currency: string): void {
     throw new StripeError(400, { message: 'Fractions of this currency cannot be charged', param: 'amount' })
   if (amount < (LEAST[currency] ?? 1))
     throw new StripeError(400, { code: 'amount_too_small', message: 'Amount is too small', param: 'amount' })
-  if (amount > 999_999_999_999)
+  if (amount > (MOST_IN[currency] ?? 99_999_999))
     throw new StripeError(400, { code: 'amount_too_large', message: 'Amount is too large', param: 'amount' })
 }
 

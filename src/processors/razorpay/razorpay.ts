@@ -18,8 +18,10 @@ import { isCaptured, lacksCard, snapshotOf } from './snapshot.ts'
 import { fetchMethods, railsOf } from './methods.ts'
 import { webhookVerifier } from './webhook.ts'
 
-/** Razorpay takes and refunds no less than one rupee. */
-const LEAST_PAISE = 100
+/** Razorpay refunds no less than one rupee. Its refusal would not say whether the amount was too small or more than is left. */
+const LEAST_REFUND_PAISE = 100
+/** Razorpay's reason for an order of less than one rupee (https://razorpay.com/docs/errors/payments/list). */
+const TOO_SMALL = 'amount_less_than_minimum_amount'
 /** Statuses that mean a fault of the request, the key or the account's permissions. */
 const FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 403])
 /** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
@@ -77,8 +79,7 @@ export function razorpayProcessor(options: RazorpayOptions): Required<Processor>
  * (https://razorpay.com/docs/payments/payment-gateway/s2s-integration/test-s2s/best-practices/retries-and-idempotency)
  */
 async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency }: StartPayment): Promise<Order> {
-  if (currency !== 'INR' || amountMinor < LEAST_PAISE)
-    throw new AmountNotTaken('only rupees can be paid here, and at least one')
+  if (currency !== 'INR') throw new AmountNotTaken('only rupees can be paid here')
   const find = async (): Promise<Order | undefined> => {
     const orders = listOf(await ask.get('/v1/orders', { receipt: key, count: 100 }), orderOf)
     return orders.filter(({ receipt }) => receipt === key).sort(older)[0]
@@ -127,7 +128,9 @@ function forGood(error: unknown): never {
   const isRepeat = error instanceof RazorpayRefusal && (error.isRepeat || error.keyReused)
   if (!said || isRepeat || !FOR_GOOD.has(said.status)) throw error
   const more = { said, cause: error }
-  throw said.parameter === 'amount' ? new AmountNotTaken(message, more) : new PaymentRefused(message, more)
+  // each account has its own most, and its refusal names only the parameter
+  const isAmount = said.code === TOO_SMALL || said.parameter === 'amount'
+  throw isAmount ? new AmountNotTaken(message, more) : new PaymentRefused(message, more)
 }
 
 const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
@@ -214,7 +217,7 @@ async function refundsOf(ask: Visit, paymentId: string) {
 async function sendBack(ask: Visit, { key, captureId, amountMinor }: WantedRefund): Promise<void> {
   if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key))
     throw new ProcessorUnavailable('this is no refund that Razorpay could make')
-  if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('Razorpay refunds no less than one rupee')
+  if (amountMinor < LEAST_REFUND_PAISE) throw new AmountNotTaken('Razorpay refunds no less than one rupee')
   const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
   const unlessMade = async (idempotencyKey: string): Promise<void> => {
     if (await isMade()) return

@@ -23,50 +23,11 @@ const DECIMALS: Record<string, number> = {
   ...Object.fromEntries('BHD JOD KWD OMR TND'.split(' ').map((one) => [one, 3])),
 }
 
-/** The least that Stripe charges, in Stripe's units. It holds for accounts with payouts in that currency. */
-const LEAST: Record<string, number> = {
-  AED: 200,
-  ARS: 50,
-  AUD: 50,
-  BRL: 50,
-  CAD: 50,
-  CHF: 50,
-  COP: 50,
-  CZK: 1500,
-  DKK: 250,
-  EUR: 50,
-  GBP: 30,
-  HKD: 400,
-  HUF: 17_500,
-  IDR: 50,
-  ILS: 50,
-  INR: 50,
-  JPY: 50,
-  KRW: 50,
-  MXN: 1000,
-  MYR: 200,
-  NOK: 300,
-  NZD: 50,
-  PHP: 50,
-  PLN: 200,
-  RON: 200,
-  RUB: 50,
-  SEK: 300,
-  SGD: 50,
-  THB: 1000,
-  USD: 50,
-  ZAR: 50,
-}
-
-/** Eight digits for every way of paying, and more for currencies of small units. */
-const MOST = 99_999_999
-const MOST_IN: Record<string, number> = { COP: 9_999_999_999, IDR: 999_999_999_999, INR: 999_999_999 }
-
 export const takesCurrency = (currency: string): boolean => CURRENCIES.has(currency)
 
 /**
  * Converts our minor units to Stripe's. Throws AmountNotTaken for an amount that Stripe's units cannot express exactly, such as half
- * an ariary, or a dinar amount whose third decimal is not zero.
+ * an ariary, or a dinar amount whose third decimal is not zero. Stripe itself says which amounts are too small or too large.
  */
 export function toStripe(amountMinor: number, currency: string): number {
   if (!takesCurrency(currency)) throw new AmountNotTaken(`Stripe takes no ${currency}`)
@@ -74,14 +35,6 @@ export function toStripe(amountMinor: number, currency: string): number {
   const whole = Number.isSafeInteger(amountMinor) && Number.isSafeInteger(amount) && amount > 0
   if (!whole || (stripeDecimals(currency) === 3 && amount % 10 !== 0))
     throw new AmountNotTaken(`Stripe cannot take exactly this amount of ${currency}`)
-  return amount
-}
-
-/** The same for a price, which must also lie between Stripe's least and most. */
-export function priceToStripe(amountMinor: number, currency: string): number {
-  const amount = toStripe(amountMinor, currency)
-  if (amount < (LEAST[currency] ?? 1)) throw new AmountNotTaken(`this is less than Stripe charges in ${currency}`)
-  if (amount > (MOST_IN[currency] ?? MOST)) throw new AmountNotTaken(`this is more than Stripe charges in ${currency}`)
   return amount
 }
 

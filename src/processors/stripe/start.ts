@@ -10,7 +10,7 @@ import {
   type StartPayment,
   type StartedPayment,
 } from '../processor.ts'
-import { priceToStripe } from './amounts.ts'
+import { toStripe } from './amounts.ts'
 import { type Deadline, StripeRefused, ask, askWithKey, listed, unlessMissing } from './client.ts'
 import { VOUCHERS, methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './entities.ts'
@@ -99,7 +99,9 @@ function forGood(error: unknown): never {
   if (!(error instanceof StripeRefused)) throw error
   const { said, code, certain, message } = error
   const more = { said, cause: error }
-  if (code === 'amount_too_small' || code === 'amount_too_large') throw new AmountNotTaken(message, more)
+  // Stripe's least and most differ by currency, account and way of paying, and some of these refusals have no code
+  const isAmount = code === 'amount_too_small' || code === 'amount_too_large' || said?.parameter === 'amount'
+  if (certain && isAmount) throw new AmountNotTaken(message, more)
   if (certain || error.keyRefused) throw new PaymentRefused(message, more)
   throw error
 }
@@ -172,7 +174,7 @@ function paramsOf(account: Account, payment: StartPayment) {
   const methods = account.methods && methodsFor(account.methods, currency).filter(isAllowed)
   if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
   return {
-    amount: priceToStripe(amountMinor, currency),
+    amount: toStripe(amountMinor, currency),
     currency: currency.toLowerCase(),
     // Stripe leaves out what is not activated, because this list only allows ways of paying and does not require them
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
