@@ -9,16 +9,11 @@ type Faults = Partial<Record<'email' | keyof Line, string>>
 /**
  * Asks for the line as the bank prints it (by its text, or by amount and date) and the mailbox that may have ordered.
  */
-export function AskStep({
-  charge,
-  state: { email, line, busy, said, refused },
-}: {
-  charge: Charge
-  state: ChargeState
-}) {
+export function AskStep({ charge, state: { email, line, busy, message } }: { charge: Charge; state: ChargeState }) {
   const [faults, setFaults] = useState<Faults>({})
   const [pressed, setPressed] = useState(0)
-  const faultOf = (name: keyof Faults) => faults[name] ?? (refused?.field === name ? refused.text : undefined)
+  const faultOf = (name: keyof Faults) =>
+    faults[name] ?? (message?.field?.name === name ? message.field.text : undefined)
   const submit = (event: Event) => {
     event.preventDefault()
     if (busy) return
@@ -28,7 +23,7 @@ export function AskStep({
     if (Object.keys(wrong).length === 0) void charge.sendCode()
   }
   const type = (name: keyof Line, text: string) => {
-    charge.type({ line: { [name]: text } })
+    charge.typeLine({ [name]: text })
     setFaults({})
   }
   return (
@@ -40,7 +35,7 @@ export function AskStep({
         hint="The one you may have bought with."
         value={email}
         onValue={(text) => {
-          charge.type({ email: text })
+          charge.type(text)
           setFaults({})
         }}
         fault={faultOf('email')}
@@ -55,7 +50,7 @@ export function AskStep({
         }}
       />
       <Submit busy={busy}>Send me a code</Submit>
-      <output class="unseen">{said ? '' : busy}</output>
+      <output class="unseen">{message ? '' : busy}</output>
     </form>
   )
 }

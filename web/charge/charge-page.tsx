@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { CodeForm, sentTo } from '../ui/code-form.tsx'
+import { sentTo } from '../ui/code-form.tsx'
+import { CodeStep } from '../ui/code-step.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { AskStep } from './ask-step.tsx'
@@ -10,19 +11,20 @@ import { Found } from './found.tsx'
 export function ChargePage() {
   const charge = useMemo(openCharge, [])
   const state = useStore(charge)
-  const { step, said, tries, asked, found, busy, fault } = state
+  const { step, message, tries, found } = state
+  const awaited = step === 'code' ? state.awaited : undefined
   const title = step === 'code' ? 'Check your mail' : 'What is this charge?'
   useEffect(() => {
     document.title = `${title} · Till`
   }, [title])
-  if (step === 'found' && found && asked) return <Found found={found} email={asked.email} onAgain={charge.change} />
+  if (step === 'done' && found) return <Found found={found} email={found.email} onAgain={charge.change} />
   return (
     <div class="asking stack">
       <h1>{title}</h1>
-      {step === 'code' && asked ? (
+      {awaited ? (
         <p class="lead">
           {sentTo}
-          <span class="address">{asked.email}</span>. If nothing was ever bought with this address, the mail says so.
+          <span class="address">{awaited.email}</span>. If nothing was ever bought with this address, the mail says so.
         </p>
       ) : (
         <p class="lead">
@@ -30,27 +32,19 @@ export function ChargePage() {
           with. We send a code there, and then show you the order.
         </p>
       )}
-      {said && (
-        <Notice key={tries} tone="alarm" title={said.title} role="alert">
-          {said.text && <p>{said.text}</p>}
+      {message && (
+        <Notice key={tries} tone="alarm" title={message.title} role="alert">
+          {message.text && <p>{message.text}</p>}
         </Notice>
       )}
-      {step === 'code' && asked ? (
-        <CodeForm
-          email={asked.email}
-          sent={asked.sent}
-          resendAt={asked.resendAt}
-          busy={busy}
-          fault={fault}
-          tries={tries}
+      {awaited ? (
+        <CodeStep
+          code={charge}
+          awaited={awaited}
+          state={state}
           action="Show the order"
-          onCode={(code) => void charge.enterCode(code)}
-          onResend={() => void charge.resendCode()}
-        >
-          <button type="button" class="link" onClick={charge.change}>
-            Change what you entered
-          </button>
-        </CodeForm>
+          change="Change what you entered"
+        />
       ) : (
         <AskStep charge={charge} state={state} />
       )}

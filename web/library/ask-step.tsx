@@ -5,7 +5,7 @@ import { EmailField } from '../ui/email-field.tsx'
 import { emailFault } from '../ui/text-field.tsx'
 import type { Library, LibraryState } from './library.ts'
 
-export function AskStep({ library, state: { email, busy, said } }: { library: Library; state: LibraryState }) {
+export function AskStep({ library, state: { email, busy, message } }: { library: Library; state: LibraryState }) {
   const [fault, setFault] = useState<string>()
   const [left, setLeft] = useState(false)
   const [pressed, setPressed] = useState(0)
@@ -35,7 +35,7 @@ export function AskStep({ library, state: { email, busy, said } }: { library: Li
         <BetterEmail value={email} left={left} onValue={change} />
       </EmailField>
       <Submit busy={busy}>Send me a code</Submit>
-      <output class="unseen">{said ? '' : busy}</output>
+      <output class="unseen">{message ? '' : busy}</output>
       <p class="small soft">
         Only have the number of an order? <a href="/order/">Find that order</a>. Only a line on a statement?{' '}
         <a href="/charge/">Find out what it is</a>.

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import { CodeForm, sentTo } from '../ui/code-form.tsx'
+import { sentTo } from '../ui/code-form.tsx'
+import { CodeStep } from '../ui/code-step.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { useStore } from '../ui/store.ts'
@@ -7,7 +8,7 @@ import { AskStep } from './ask-step.tsx'
 import { openLibrary, type Library, type LibraryState } from './library.ts'
 import { Purchases } from './purchases.tsx'
 
-const TITLES = { opening: 'Your library', ask: 'Your library', code: 'Check your mail', open: 'Your library' }
+const TITLES = { opening: 'Your library', address: 'Your library', code: 'Check your mail', done: 'Your library' }
 
 /** All purchases of a mailbox on this service, from all sellers. Only a person who can read the mailbox sees them. */
 export function LibraryPage() {
@@ -18,24 +19,24 @@ export function LibraryPage() {
   useEffect(() => {
     document.title = `${title} · Till`
   }, [title])
-  if (step === 'open') return <Purchases library={library} state={state} />
+  if (step === 'done') return <Purchases library={library} state={state} />
   return (
     <div class="asking stack">
       <h1>{title}</h1>
       <Lead state={state} />
-      <Words library={library} state={state} />
+      <LastMessage library={library} state={state} />
       <Step library={library} state={state} />
     </div>
   )
 }
 
-function Lead({ state: { step, asked } }: { state: LibraryState }) {
+function Lead({ state: { step, awaited } }: { state: LibraryState }) {
   if (step === 'opening') return null
-  if (step === 'code' && asked)
+  if (step === 'code' && awaited)
     return (
       <p class="lead">
         {sentTo}
-        <span class="address">{asked.email}</span>. If nothing was ever bought with this address, the mail says so.
+        <span class="address">{awaited.email}</span>. If nothing was ever bought with this address, the mail says so.
       </p>
     )
   return (
@@ -47,16 +48,16 @@ function Lead({ state: { step, asked } }: { state: LibraryState }) {
 }
 
 /** The last refusal or success. */
-function Words({ library, state: { said, tries, step } }: { library: Library; state: LibraryState }) {
-  if (!said) return null
+function LastMessage({ library, state: { message, tries, step } }: { library: Library; state: LibraryState }) {
+  if (!message) return null
   return (
     <Notice
       key={tries}
-      {...(said.calm ? { icon: 'lock' as const } : { tone: 'alarm' as const })}
-      title={said.title}
+      {...(message.calm ? { icon: 'lock' as const } : { tone: 'alarm' as const })}
+      title={message.title}
       role="alert"
     >
-      {said.text && <p>{said.text}</p>}
+      {message.text && <p>{message.text}</p>}
       {step === 'opening' && (
         <button type="button" class="link" onClick={() => void library.load()}>
           Try again
@@ -67,25 +68,17 @@ function Words({ library, state: { said, tries, step } }: { library: Library; st
 }
 
 function Step({ library, state }: { library: Library; state: LibraryState }) {
-  const { step, asked, busy, fault, tries, said } = state
-  if (step === 'opening') return said ? null : <OneMoment />
-  if (step === 'code' && asked)
+  const { step, awaited, message } = state
+  if (step === 'opening') return message ? null : <OneMoment />
+  if (step === 'code' && awaited)
     return (
-      <CodeForm
-        email={asked.email}
-        sent={asked.sent}
-        resendAt={asked.resendAt}
-        busy={busy}
-        fault={fault}
-        tries={tries}
+      <CodeStep
+        code={library}
+        awaited={awaited}
+        state={state}
         action="Show what I bought"
-        onCode={(code) => void library.enterCode(code)}
-        onResend={() => void library.resendCode()}
-      >
-        <button type="button" class="link" onClick={library.change}>
-          Use another address
-        </button>
-      </CodeForm>
+        change="Use another address"
+      />
     )
   return <AskStep library={library} state={state} />
 }

@@ -13,7 +13,7 @@ import type { Library, LibraryState } from './library.ts'
 const FILES_SHOWN = 3
 
 export function Purchases({ library, state }: { library: Library; state: LibraryState }) {
-  const { email, purchases, nextCursor, busy, said, tries, byHand } = state
+  const { email, purchases, nextCursor, busy, message, tries, byHand } = state
   const heading = useRef<HTMLHeadingElement>(null)
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
@@ -45,9 +45,9 @@ export function Purchases({ library, state }: { library: Library; state: Library
           Forget me on this computer
         </button>
       </header>
-      {said && (
-        <Notice key={tries} tone="alarm" title={said.title} role="alert">
-          {said.text && <p>{said.text}</p>}
+      {message && (
+        <Notice key={tries} tone="alarm" title={message.title} role="alert">
+          {message.text && <p>{message.text}</p>}
         </Notice>
       )}
       {purchases.length === 0 && <Nothing />}

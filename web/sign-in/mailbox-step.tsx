@@ -1,10 +1,12 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { providerUrl } from '../ui/auth-api.ts'
 import { providerName } from '../ui/auth-words.ts'
 import { Submit } from '../ui/button.tsx'
 import { emailFault, PasswordField, TextField } from '../ui/text-field.tsx'
 import { readAddress } from './address.ts'
-import type { SignIn, SignInState } from './sign-in.ts'
+import type { SignIn } from './sign-in.ts'
+import type { SignInState, Way } from './state.ts'
 
 interface MailboxStepProps {
   signIn: SignIn
@@ -13,22 +15,13 @@ interface MailboxStepProps {
 
 /** The mailbox, and one choice: a code, or the password. */
 export function MailboxStep({ signIn, state }: MailboxStepProps) {
-  const { email, way, busy, said, tries } = state
+  const { email, way, busy, message, tries } = state
   const [password, setPassword] = useState('')
   const [faults, setFaults] = useState<{ email?: string | undefined; password?: string | undefined }>({})
   const [pressed, setPressed] = useState(0)
   const withPassword = way === 'password'
   const form = useRef<HTMLFormElement>(null)
-  // A desk has a keyboard, so the field takes the focus. On a phone the keyboard would cover the page before it is
-  // read.
-  useEffect(() => {
-    const empty = [...(form.current?.querySelectorAll('input') ?? [])].find((one) => !one.value)
-    if (matchMedia('(pointer: fine)').matches) empty?.focus()
-  }, [])
-  // After a refusal the seller most likely types the password again.
-  useEffect(() => {
-    if (tries > 0) form.current?.querySelector<HTMLElement>('#password')?.focus()
-  }, [tries])
+  useFirstFocus(form, tries)
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)
@@ -40,16 +33,13 @@ export function MailboxStep({ signIn, state }: MailboxStepProps) {
     if (wrong.email || wrong.password) return
     void (withPassword ? signIn.enterPassword(password) : signIn.sendCode())
   }
-  const choose = (chosen: SignInState['way'] | 'forgot') => {
+  const choose = (chosen: Way | 'forgot') => {
     if (chosen === 'forgot') signIn.forget()
     else signIn.choose(chosen)
     setFaults({})
     // Moves the focus to the next field to fill in.
-    requestAnimationFrame(() =>
-      form.current
-        ?.querySelector<HTMLElement>(!email ? '#email' : chosen === 'password' ? '#password' : '.main')
-        ?.focus(),
-    )
+    const next = !email ? '#email' : chosen === 'password' ? '#password' : '.main'
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>(next)?.focus())
   }
   return (
     <>
@@ -64,14 +54,7 @@ export function MailboxStep({ signIn, state }: MailboxStepProps) {
           }}
           fault={faults.email}
           tries={pressed}
-          input={{
-            type: 'email',
-            inputMode: 'email',
-            autoComplete: 'username',
-            maxLength: 254,
-            required: true,
-            placeholder: 'you@example.com',
-          }}
+          input={EMAIL_INPUT}
         />
         {withPassword && (
           <PasswordField
@@ -88,32 +71,57 @@ export function MailboxStep({ signIn, state }: MailboxStepProps) {
           />
         )}
         <Submit busy={busy}>{withPassword ? 'Sign in' : 'Send me a code'}</Submit>
-        <div class="others">
-          {withPassword ? (
-            <>
-              <button type="button" class="link" onClick={() => choose('code')}>
-                Send me a code instead
-              </button>
-              <button type="button" class="link" onClick={() => choose('forgot')}>
-                Password forgotten?
-              </button>
-            </>
-          ) : (
-            <button type="button" class="link" onClick={() => choose('password')}>
-              Use a password instead
-            </button>
-          )}
-        </div>
+        <OtherWays way={way} onChoose={choose} />
       </form>
-      {state.idp && (
-        <div class="stack provider">
-          <p class="or small soft">or</p>
-          <a class="button" href={providerUrl(readAddress().returnTo)}>
-            Continue with {providerName}
-          </a>
-        </div>
-      )}
-      <output class="unseen">{said ? '' : busy}</output>
+      {state.idp && <ProviderLink />}
+      <output class="unseen">{message ? '' : busy}</output>
     </>
   )
 }
+
+const EMAIL_INPUT = {
+  type: 'email',
+  inputMode: 'email',
+  autoComplete: 'username',
+  maxLength: 254,
+  required: true,
+  placeholder: 'you@example.com',
+} as const
+
+/** `tries` grows with each refusal. */
+function useFirstFocus(form: RefObject<HTMLFormElement | null>, tries: number): void {
+  // A desk has a keyboard, so the field takes the focus. On a phone the keyboard would cover the page before it is
+  // read.
+  useEffect(() => {
+    const empty = [...(form.current?.querySelectorAll('input') ?? [])].find((one) => !one.value)
+    if (matchMedia('(pointer: fine)').matches) empty?.focus()
+  }, [form])
+  // After a refusal the seller most likely types the password again.
+  useEffect(() => {
+    if (tries > 0) form.current?.querySelector<HTMLElement>('#password')?.focus()
+  }, [form, tries])
+}
+
+function OtherWays({ way, onChoose }: { way: Way; onChoose: (way: Way | 'forgot') => void }) {
+  const link = (to: Way | 'forgot', label: string) => (
+    <button type="button" class="link" onClick={() => onChoose(to)}>
+      {label}
+    </button>
+  )
+  return (
+    <div class="others">
+      {way === 'code' && link('password', 'Use a password instead')}
+      {way === 'password' && link('code', 'Send me a code instead')}
+      {way === 'password' && link('forgot', 'Password forgotten?')}
+    </div>
+  )
+}
+
+const ProviderLink = () => (
+  <div class="stack provider">
+    <p class="or small soft">or</p>
+    <a class="button" href={providerUrl(readAddress().returnTo)}>
+      Continue with {providerName}
+    </a>
+  </div>
+)

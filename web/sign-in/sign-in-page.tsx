@@ -1,12 +1,14 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { providerName } from '../ui/auth-words.ts'
-import { CodeForm, sentTo } from '../ui/code-form.tsx'
+import { sentTo } from '../ui/code-form.tsx'
+import { CodeStep } from '../ui/code-step.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { pageData } from '../ui/page-data.ts'
 import { useStore } from '../ui/store.ts'
 import { MailboxStep } from './mailbox-step.tsx'
-import { openSignIn, type SignInState } from './sign-in.ts'
+import { openSignIn } from './sign-in.ts'
+import type { SignInState } from './state.ts'
 
 const isClosed = pageData.signup === 'closed'
 
@@ -14,12 +16,13 @@ const isClosed = pageData.signup === 'closed'
 export function SignInPage() {
   const signIn = useMemo(openSignIn, [])
   const state = useStore(signIn)
-  const { step, said, tries, waiting, busy, fault } = state
+  const { step, message, tries } = state
+  const awaited = step === 'code' ? state.awaited : undefined
   const title = step === 'code' ? 'Check your mail' : state.again ? 'Sign in again' : 'Sign in'
   useEffect(() => {
     document.title = `${title} · Till`
   }, [title])
-  if (step === 'looking') {
+  if (step === 'opening') {
     return (
       <div class="door stack">
         <h1>Sign in</h1>
@@ -30,43 +33,23 @@ export function SignInPage() {
   return (
     <div class="door stack">
       <h1>{title}</h1>
-      {step === 'code' && waiting ? (
-        <p class="lead">
-          {beforeAddress(waiting)}
-          <span class="address">{waiting.email}</span>
-          {isClosed && !waiting.provider
-            ? ', if there is an account with this address. New ones are not opened here.'
-            : '.'}
-        </p>
+      {awaited ? (
+        <CodeLead email={awaited.email} fromProvider={state.fromProvider} />
       ) : (
         <p class="lead">{leadOf(state)}</p>
       )}
-      {said && (
+      {message && (
         <Notice
           key={tries}
-          title={said.title}
+          title={message.title}
           role="alert"
-          {...(said.calm ? { icon: 'check' as const } : { tone: 'alarm' as const })}
+          {...(message.calm ? { icon: 'check' as const } : { tone: 'alarm' as const })}
         >
-          {said.text && <p>{said.text}</p>}
+          {message.text && <p>{message.text}</p>}
         </Notice>
       )}
-      {step === 'code' && waiting ? (
-        <CodeForm
-          email={waiting.email}
-          sent={waiting.sent}
-          resendAt={waiting.resendAt}
-          busy={busy}
-          fault={fault}
-          tries={tries}
-          action="Sign in"
-          onCode={(code) => void signIn.enterCode(code)}
-          onResend={() => void signIn.resendCode()}
-        >
-          <button type="button" class="link" onClick={signIn.change}>
-            Change the address
-          </button>
-        </CodeForm>
+      {awaited ? (
+        <CodeStep code={signIn} awaited={awaited} state={state} action="Sign in" change="Change the address" />
       ) : (
         <MailboxStep signIn={signIn} state={state} />
       )}
@@ -74,10 +57,18 @@ export function SignInPage() {
   )
 }
 
-const beforeAddress = ({ provider }: { provider: boolean }): string =>
-  provider
-    ? `${capital(providerName)} does not vouch for this address, or another account there is linked to it already, so please confirm it with a code. ${sentTo}`
-    : sentTo
+/** Names the mailbox to which the code went, and why it is needed. */
+function CodeLead({ email, fromProvider }: { email: string; fromProvider: boolean }) {
+  return (
+    <p class="lead">
+      {fromProvider &&
+        `${capital(providerName)} does not vouch for this address, or another account there is linked to it already, so please confirm it with a code. `}
+      {sentTo}
+      <span class="address">{email}</span>
+      {isClosed && !fromProvider ? ', if there is an account with this address. New ones are not opened here.' : '.'}
+    </p>
+  )
+}
 
 function leadOf({ again, forgot, way }: SignInState): string {
   if (forgot) return 'Sign in with a code by e-mail; then choose a new password in your account.'

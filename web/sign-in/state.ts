@@ -1,0 +1,15 @@
+import type { MailboxCodeState } from '../ui/mailbox-code.ts'
+
+export type Way = 'code' | 'password'
+
+export interface SignInState extends MailboxCodeState {
+  way: Way
+  /** The awaited code confirms the address of an account at the provider. */
+  fromProvider: boolean
+  /** The service has an identity provider. */
+  idp: boolean
+  /** The session is too old for what the seller wants to do. */
+  again: boolean
+  /** The seller has forgotten the password. */
+  forgot: boolean
+}
