@@ -132,21 +132,21 @@ export interface NewOrder {
 }
 
 export interface NewProduct {
-  /** One line of 1 to 200 characters; spaces around it are dropped. */
+  /** One line of 1 to 200 characters. We trim it. */
   name: string
-  /** Plain text of up to 5,000 characters; line breaks are kept. */
+  /** Plain text of up to 5,000 characters. Line breaks stay. */
   description?: string
-  /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
+  /** The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price. */
   amount: number
-  /** ISO 4217, upper case. Orders keep the one they were made in. */
+  /** ISO 4217, upper case. Existing orders keep their currency. */
   currency: string
-  /** draft, also when it is not given: a product has no files yet, and without files it is not for sale. */
+  /** Only `draft`, which is the default: a new product has no files, and a product without files is not for sale. */
   status?: 'draft' | 'active'
-  /** The buyer says how much, from `amount` up. */
+  /** The buyer chooses the price, from `amount` up. */
   payWhatYouWant?: boolean
-  /** The amount that the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+  /** With `payWhatYouWant`: the price that the page suggests, not below `amount`. Null removes it. */
   suggestedAmount?: number | null
-  /** What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word. */
+  /** The part of the statement descriptor after the service’s prefix and "* ". At least 2 of A-Z, 0-9, space, point and hyphen; it has a letter, and begins with a letter or a digit. The whole descriptor has at most 22 characters. By default we make it from the product’s first name. An order cuts a longer one at a word. */
   statementSuffix?: string
 }
 
@@ -253,7 +253,7 @@ export interface OrderDetail {
     name: string
     size: number
   }[]
-  /** The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either. */
+  /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
   /** There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
   emailMove?: {
@@ -291,7 +291,7 @@ export interface OrderStatus {
   currency: string
   /** Only once paid, and only with the matching address. */
   downloads: Download[]
-  /** The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either. */
+  /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
   /** When to ask again; null when nothing will change by itself. */
   nextPollMs: number | null
@@ -337,25 +337,25 @@ export interface Product {
   sellerId: string
   name: string
   description: string
-  /** Only what is active is for sale. Who bought what is archived keeps the files. */
+  /** Only an active product is for sale. Buyers of an archived product keep the files. */
   status: 'draft' | 'active' | 'archived'
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amount: number
   /** ISO 4217, upper case. */
   currency: string
-  /** The buyer says how much, from `amount` up. */
+  /** The buyer chooses the price, from `amount` up. */
   payWhatYouWant: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   suggestedAmount?: number
   statementSuffix: string
   /** In the order in which buyers see them. */
   files: File[]
-  /** The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either. */
+  /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
-  /** The largest of `images`, or where the picture lies elsewhere. */
+  /** The largest of `images`, or a picture on another server. */
   imageUrl?: string
   images?: Images
-  /** The hosted page, where it can be bought once it is active. */
+  /** The hosted page where buyers pay, once the product is active. */
   payUrl: string
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
@@ -364,21 +364,21 @@ export interface Product {
 }
 
 export interface ProductChange {
-  /** One line of 1 to 200 characters; spaces around it are dropped. */
+  /** One line of 1 to 200 characters. We trim it. */
   name?: string
-  /** Plain text of up to 5,000 characters; line breaks are kept. */
+  /** Plain text of up to 5,000 characters. Line breaks stay. */
   description?: string
-  /** Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give. */
+  /** The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price. */
   amount?: number
-  /** ISO 4217, upper case. Orders keep the one they were made in. */
+  /** ISO 4217, upper case. Existing orders keep their currency. */
   currency?: string
-  /** Only what is active is for sale. Who bought what is archived keeps the files. */
+  /** Only an active product is for sale. Buyers of an archived product keep the files. */
   status?: 'draft' | 'active' | 'archived'
-  /** The buyer says how much, from `amount` up. */
+  /** The buyer chooses the price, from `amount` up. */
   payWhatYouWant?: boolean
-  /** The amount that the page proposes, with payWhatYouWant: not below `amount`. null removes it. */
+  /** With `payWhatYouWant`: the price that the page suggests, not below `amount`. Null removes it. */
   suggestedAmount?: number | null
-  /** What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word. */
+  /** The part of the statement descriptor after the service’s prefix and "* ". At least 2 of A-Z, 0-9, space, point and hyphen; it has a letter, and begins with a letter or a digit. The whole descriptor has at most 22 characters. By default we make it from the product’s first name. An order cuts a longer one at a word. */
   statementSuffix?: string
 }
 
@@ -408,7 +408,7 @@ export interface PublicProduct {
     /** What is left of the price. */
     amount: number
   }
-  /** The largest of `images`, or where the picture lies elsewhere. */
+  /** The largest of `images`, or a picture on another server. */
   imageUrl?: string
   images?: Images
   seller: {
@@ -469,7 +469,7 @@ export interface Transfer {
 export interface WithdrawnFile {
   id: string
   name: string
-  /** One line, as buyers were told. */
+  /** One line: the reason that the mail to buyers gives. */
   reason: string
   /** ISO 8601 in UTC with milliseconds. */
   withdrawnAt: string
@@ -555,16 +555,16 @@ export interface Api {
     body: undefined
     answer: OrderDetail
   }
-  /** One’s own products, the newest first */
+  /** Your products, newest first */
   'GET /api/products': {
     query: {
       /** The `nextCursor` of the page before. */
       cursor?: string
       /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
-      /** Only what is active is for sale. Who bought what is archived keeps the files. */
+      /** Only an active product is for sale. Buyers of an archived product keep the files. */
       status?: 'draft' | 'active' | 'archived'
-      /** A part of the name, in upper or lower case. */
+      /** A part of the name. Case does not matter. */
       q?: string
     }
     body: undefined
@@ -574,7 +574,7 @@ export interface Api {
       nextCursor: string | null
     }
   }
-  /** One of one’s own products */
+  /** One of your products */
   'GET /api/products/{}': {
     query: Record<string, never>
     body: undefined
@@ -618,13 +618,13 @@ export interface Api {
     body: ProductChange
     answer: Product
   }
-  /** Rename a file, or move it among the others */
+  /** Rename a file, or change its place */
   'PATCH /api/products/{}/files/{}': {
     query: Record<string, never>
     body: {
-      /** What buyers see, also those who have bought it, and what the file is called on their disk. */
+      /** The name that all buyers see, also earlier ones, and the name of the downloaded file. */
       name?: string
-      /** Its place among the files of the product: 1 is the first, and what is too large is the last. */
+      /** Its place among the files of the product: 1 is the first. A place beyond the end is the last. */
       position?: number
     }
     answer: File
@@ -647,7 +647,7 @@ export interface Api {
     body: NewRefund
     answer: Refund
   }
-  /** Make a product */
+  /** Create a product */
   'POST /api/products': {
     query: Record<string, never>
     body: NewProduct
@@ -656,11 +656,11 @@ export interface Api {
   /** Add a file to a product */
   'POST /api/products/{}/files': {
     query: {
-      /** What buyers see, and what the file is called on their disk. */
+      /** The name that buyers see, and the name of the downloaded file. */
       name: string
-      /** Hex. Then it is checked. */
+      /** Hex. If present, the server checks it. */
       sha256?: string
-      /** The file in whose place it comes. Who has bought that one keeps it. */
+      /** The file that this one replaces. Buyers of the old file keep it. */
       replaces?: string
     }
     body: unknown
@@ -669,9 +669,9 @@ export interface Api {
       name: string
       /** Bytes. */
       size: number
-      /** Hex, computed here. */
+      /** Hex, computed by the server. */
       sha256: string
-      /** By its content, whatever its name says. */
+      /** Detected from the content, not from the name. */
       contentType: string
       /** ISO 8601 in UTC with milliseconds. */
       createdAt: string

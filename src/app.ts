@@ -45,7 +45,7 @@ import { webhookRoutes } from './payments/routes.ts'
 import { sandboxRoutes } from './processors/sandbox/routes.ts'
 import { runSandbox, sandboxProcessor } from './processors/sandbox/sandbox.ts'
 import { settler } from './payments/settle/settle.ts'
-import { tellOffSale } from './products/off-sale.ts'
+import { enqueueOffSaleMails } from './products/off-sale.ts'
 import { uploadRoutes } from './products/uploads/routes.ts'
 import { imageRoutes } from './products/images/routes.ts'
 import { productRoutes } from './products/routes.ts'
@@ -231,7 +231,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
     backfill: () => backfill({ ...syncing, jobs }),
     enqueueRecallMails: () => enqueueRecallMails(db, jobs),
     enqueueSaleMails: () => enqueueSaleMails(db, jobs),
-    tellOffSale: () => tellOffSale(db, jobs),
+    enqueueOffSaleMails: () => enqueueOffSaleMails(db, jobs),
     startDraining: () => (closing = true),
     /** Takes nothing new, gives what runs `requestsMs` to finish, and hands the jobs over. */
     async close(requestsMs: number) {

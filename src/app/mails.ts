@@ -8,7 +8,7 @@ import { sendMails } from '../orders/mails.ts'
 import { runSaleMails } from '../orders/sale-mails.ts'
 import { enqueueRecallMails } from '../orders/recalled-files.ts'
 import { imageUrl } from '../products/images/urls.ts'
-import { sendProductMails, tellOffSale } from '../products/off-sale.ts'
+import { sendProductMails, enqueueOffSaleMails } from '../products/off-sale.ts'
 import { sendSellerMails } from '../sellers/mails.ts'
 
 interface MailParts {
@@ -42,6 +42,6 @@ export async function registerMails(
   await sendProductMails(jobs, { db, mailer, appUrl })
   await sendMailboxMails(jobs, { db, mailer: codeMailer, secrets, appUrl })
   await jobs.every('* * * * *', 'tell_recalled', () => enqueueRecallMails(db, jobs), 'tell_withdrawn')
-  await jobs.every('* * * * *', 'tell_off_sale', () => tellOffSale(db, jobs))
+  await jobs.every('* * * * *', 'tell_off_sale', () => enqueueOffSaleMails(db, jobs))
   await sendEmailChangeMails(jobs, { db, mailer, secrets, orderUrl })
 }

@@ -21,7 +21,7 @@ export function buyerBrowser(baseUrl: string, purpose: Purpose) {
       const token = cookiesOf(request)[cookie.name]
       return isToken(token) ? hashOf(token) : undefined
     },
-    /** A new cookie for a code that is yet to be made. `keep` sets it after the code exists, because it replaces the cookie before. */
+    /** Makes a cookie for a new code. Call `keep` after the code exists, because this cookie replaces the one before. */
     newCodeHolder() {
       const token = newToken()
       return {

@@ -19,19 +19,20 @@ export interface FoundOrder {
 }
 
 export interface FoundOrders {
-  /** Whether these fit the line; else they are recent ones of the mailbox. */
+  /** True: the orders match the line. False: they are recent orders of the mailbox. */
   matched: boolean
   orders: FoundOrder[]
   more: boolean
 }
 
 const MOST_SHOWN = 20
-/** What a bank leaves of a text at least, when it cuts it and writes more of its own behind. */
+/** A bank that cuts our text and adds its own keeps at least this many characters of ours. */
 const CUT_AT_LEAST = 12
 
 /**
- * The orders of a mailbox that a line of a statement can be: those by text and by amount and date before those by one of them,
- * those where money moved before those where none did. When none fits, the mailbox's recent ones; what cost nothing is on no statement. For its owner only.
+ * Finds the orders of a mailbox that match a line of a bank statement. Orders that match by text and by amount and date come before
+ * those that match by one of them, and orders with moved money before those without. If none matches, it returns recent orders of the
+ * mailbox. Free orders are left out, because they are on no statement. The caller must have checked that the client owns the mailbox.
  */
 export async function findCharges(db: Db, email: string, line: StatementLine): Promise<FoundOrders> {
   const matching = await readOrders(db, email, line)
@@ -58,7 +59,7 @@ async function readOrders(db: Db, email: string, line?: StatementLine): Promise<
     cross join lateral (
       select regexp_replace(o.statement_descriptor, '[^A-Z0-9]', '', 'g') as ours, ${text}::text collate "C" as theirs) d
     cross join lateral (
-      -- the bank shows all of ours, a piece of it, or the beginning of it with text of its own around
+      -- the bank shows our text, a piece of it, or its beginning with the bank's own text around it
       select coalesce(position(d.theirs in d.ours) > 0 or position(left(d.ours, ${CUT_AT_LEAST}) in d.theirs) > 0, false) as text,
         ${sale !== undefined}::boolean
           and (o.currency, o.amount_minor) in (
@@ -75,7 +76,7 @@ async function readOrders(db: Db, email: string, line?: StatementLine): Promise<
   return rows
 }
 
-/** The amount in every currency: which one it was, is not asked for. */
+/** The amount in every currency, because the buyer does not name one. */
 const pricesOf = (amounts: readonly Decimal[]): { currency: string; amountMinor: number }[] =>
   [...CURRENCIES].flatMap((currency) =>
     amounts.flatMap((amount) => {

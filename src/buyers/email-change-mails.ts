@@ -6,7 +6,7 @@ import { MailRefused, type Mailer } from '../kit/mail.ts'
 import { recordBounce } from '../orders/receipts.ts'
 import { dateTime } from '../orders/mails/mail-data.ts'
 import { CONSENT, codeOf, codeQueue } from './email-changes.ts'
-import { daysBegin, endOfDays, moveSigner, moveToken } from './order-moves.ts'
+import { startCoolingOff, moveTime, moveSigner, moveToken } from './order-moves.ts'
 
 export interface EmailChangeMails {
   db: Db
@@ -15,14 +15,14 @@ export interface EmailChangeMails {
   orderUrl: (orderId: string) => string
 }
 
-/** As long as a change waits to be confirmed. */
+/** The tries last as long as a change waits for its confirmation. */
 const DELIVERY: Omit<QueueOptions, 'atOnce'> = {
   retries: 30,
   retryDelaySeconds: 5,
   retryDelayMaxSeconds: 3600,
   expireSeconds: 60,
 }
-/** About four days: the order does not move by itself before its old mailbox was asked, so a long outage must not end the question. */
+/** The tries last about four days: the order waits until its old mailbox has the question, so a long outage must not end them. */
 const QUESTION: typeof DELIVERY = { ...DELIVERY, retries: 60, retryDelayMaxSeconds: 7200 }
 
 interface Change {
@@ -36,7 +36,10 @@ interface Change {
   supportEmail: string
 }
 
-/** Sends the codes that move an order to another address, to that address, and asks the old one. An address that the mail server refuses is not waited for. */
+/**
+ * Sends to an order's new address the code that confirms it, and to the old address the question whether it keeps the order. If the
+ * mail server refuses the new address, the change ends.
+ */
 export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails): Promise<void> {
   const { db, mailer, secrets, orderUrl } = parts
   const signer = moveSigner(secrets)
@@ -47,16 +50,18 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.expires_at > now()`.execute(db)
     const change = rows[0]
-    // confirmed, or another one has taken its place
+    // the change has ended, or a newer one has replaced it
     if (!change) return
-    const told = withGuardedNames(change)
-    const lines = linesOf(told, codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
+    const guarded = withGuardedNames(change)
+    const lines = linesOf(guarded, codeOf(secret, id), `${orderUrl(change.orderId)}#email`)
     try {
       await mailer(jobId, {
         to: change.email,
         subject: lines.subject,
         ...renderMail(lines),
-        ...((change.isTrusted || change.isPaidFor) && { replyTo: { name: told.seller, address: told.supportEmail } }),
+        ...((change.isTrusted || change.isPaidFor) && {
+          replyTo: { name: guarded.seller, address: guarded.supportEmail },
+        }),
       })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
@@ -64,14 +69,14 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       throw new DropJob(error.message)
     }
   }
-  const askOld = async (secret: string, id: string, jobId: string) => {
+  const sendQuestion = async (secret: string, id: string, jobId: string) => {
     const { rows } = await sql<Move>`
-      select c.order_id as "orderId", c.old_email as email, ${endOfDays} as "movesAt", o.product_name as "productName",
+      select c.order_id as "orderId", c.old_email as email, ${moveTime} as "movesAt", o.product_name as "productName",
         s.trusted_at is not null as "isTrusted"
       from email_changes c join orders o on o.id = c.order_id join sellers s on s.id = o.seller_id
       where c.id = ${id} and c.confirmed_at is not null and c.expires_at > now()`.execute(db)
     const move = rows[0]
-    // it has moved, or stays, or another change has taken its place
+    // the order has moved or stays, or a newer change has replaced this one
     if (!move) return
     const url = `${orderUrl(move.orderId)}#keep=${moveToken(signer, move.orderId, move.email)}`
     const productName = move.isTrusted ? move.productName : unlinked(move.productName)
@@ -80,24 +85,26 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       await mailer(jobId, { to: move.email, subject: lines.subject, ...renderMail(lines) })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      // A mailbox that is not there keeps nothing, so the order moves with the next round. One that never got the question can keep
-      // nothing either, but is there: that order moves by consent alone.
+      // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, nobody there could
+      // keep the order, so it moves only with that mailbox's consent.
       if (error.isMailbox) await recordBounce(db, move.orderId, move.email, true)
       throw new DropJob(error.message)
     }
-    if (move.movesAt) await daysBegin(db, id, move.movesAt)
+    if (move.movesAt) await startCoolingOff(db, id, move.movesAt)
   }
   const delivery = { ...DELIVERY, atOnce: mailer.atOnce }
   const question = { ...QUESTION, atOnce: mailer.atOnce }
   for (const secret of secrets) {
     await jobs.on<{ id: string }>(codeQueue(secret), delivery, ({ id }, jobId) => send(secret, id, jobId))
-    await jobs.on<{ id: string }>(CONSENT.codeQueue(secret), question, ({ id }, jobId) => askOld(secret, id, jobId))
+    await jobs.on<{ id: string }>(CONSENT.codeQueue(secret), question, ({ id }, jobId) =>
+      sendQuestion(secret, id, jobId),
+    )
   }
 }
 
 /**
- * The seller names the address, so a stranger's words must be no message to it. Who has paid needs an address for questions that can
- * be copied and answered.
+ * The seller names the address, so an untrusted seller's words must not become a message to it. A buyer who has paid needs an address
+ * for questions that can be copied and answered.
  */
 const withGuardedNames = (change: Change): Change =>
   change.isTrusted
@@ -117,12 +124,12 @@ interface Move {
   isTrusted: boolean
 }
 
-// The new address is not named: should the old one be a stranger's, it is none of theirs. Nor is the seller: a stolen session can
-// change that name to one for which a mail server refuses the mail. The product's name is the one that the order had from the start.
+// This mail does not name the new address, because a stranger may read it. It does not name the seller either: a thief with the seller's
+// session could choose a name for which a mail server refuses the mail. The product's name is the one pinned in the order.
 const movingLines = ({ orderId, productName, movesAt }: Move, digits: string, url: string): Lines => ({
   subject: 'Does your order stay at this address?',
   title: 'Somebody says that this order belongs to another address.',
-  text: `The seller was told that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
+  text: `The seller was guarded that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
   code: digits,
   button: { label: 'Keep my order', url },
   facts: [
@@ -139,7 +146,7 @@ const linesOf = (
 ): Lines => ({
   subject: `${digits} is your code to confirm your address`,
   title: 'Is this the right address for your order?',
-  text: `${seller} was told that the address of this order was mistyped, and that it should be ${email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.`,
+  text: `${seller} was guarded that the address of this order was mistyped, and that it should be ${email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.`,
   code: digits,
   button: { label: 'Confirm my address', url },
   facts: [

@@ -14,7 +14,7 @@ const Token = Type.String({ pattern: '^[\\w-]+$', maxLength: 120, description: '
 const Confirmation = Type.Object({
   moved: Type.Boolean(),
   needsConsent: Type.Boolean({
-    description: 'The old mailbox has kept the order before: it moves by the consent of that mailbox alone.',
+    description: 'The old mailbox has kept the order before, so the order moves only with that mailbox’s consent.',
   }),
 })
 
@@ -33,7 +33,7 @@ function confirmBuyerEmailChangeRoute(server: Server, parts: EmailChangeParts): 
         operationId: 'confirmBuyerEmailChange',
         summary: 'Confirm the right address of an order',
         description:
-          'With the code from the mail to that address. Where the mail server has refused the old mailbox, the order moves at once. Otherwise both addresses open it, the old mailbox is asked, and the order moves when that consents, or three days after its mail server took the question unless it keeps the order. Whatever is wrong, the answer is the same `invalid_code`.',
+          'Needs the code from the mail to that address. If the mail server has refused the old mailbox, the order moves at once. Otherwise both addresses open the order, and the old mailbox gets a mail with the question. The order moves when that mailbox consents, or three days after its mail server accepted the mail, unless the old mailbox keeps the order. Every wrong input gets the same `invalid_code`.',
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ email: Email, code: Code }),
@@ -63,7 +63,7 @@ function keepBuyerEmailRoute(server: Server, parts: EmailChangeParts): void {
         operationId: 'keepBuyerEmail',
         summary: 'Keep an order at the address it has',
         description:
-          'By the link in the mail to that address, which is good as long as the order has that address. It ends the change that is under way, and a later one needs the consent of this mailbox. A repeat does nothing more.',
+          'Needs the token of the link in the mail to that address. The link works as long as the order has that address. This ends the change that is under way, and a later change needs the consent of this mailbox. A repeat changes nothing.',
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ token: Token }),
@@ -88,7 +88,7 @@ function consentToEmailChangeRoute(server: Server, parts: EmailChangeParts): voi
       schema: {
         operationId: 'consentToEmailChange',
         summary: 'Let an order move to its new address at once',
-        description: 'By the link and the code in the mail to the address that the order has.',
+        description: 'Needs the token of the link, and the code, from the mail to the order’s present address.',
         tags: ['Checkout'],
         params: OrderParams,
         body: Type.Object({ token: Token, code: Code }),

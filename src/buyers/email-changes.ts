@@ -9,17 +9,17 @@ import { hashOf } from '../kit/tokens.ts'
 import { type FreeMailLimits, refuseStrangersMail } from '../orders/free-mails.ts'
 import { moveNow } from './order-moves.ts'
 
-// A buyer has mistyped the address, so the receipt went to no mailbox, or to a stranger's. The seller names the right one, and whoever
-// reads that mailbox shows so by a code. The seller's browser asks and the buyer's confirms, so no cookie binds the code: it is bound
-// to the order and the address. Where the old mailbox exists, order-moves.ts goes on from there.
+// A buyer has mistyped the address, so the receipt went to no mailbox, or to a stranger's. The seller names the right address, and its
+// reader proves that mailbox by a code. The seller's browser asks for the code and the buyer's browser confirms it, so no cookie can bind
+// it: it is bound to the order and the address. If the old mailbox exists, order-moves.ts has the next steps.
 
 export const { codeOf, codeHash, codeQueue } = codeKind('email change', 'email_change')
-/** The codes by which the old mailbox consents. An older program beside this one knows nothing of their queue. */
+/** The codes with which the old mailbox consents. They have a queue of their own, which instances of an older version do not take. */
 export const CONSENT = codeKind('email change consent', 'email_consent')
 
-/** The buyer reads the mail when there is time for it. */
+/** Long, because the buyer may read the mail only the next day. */
 const CHANGE_HOURS = 24
-/** So long a move that needs the old mailbox's consent waits for it. */
+/** A change that needs the old mailbox's consent waits for it this long. */
 const CONSENT_DAYS = 30
 
 export interface EmailChangeParts {
@@ -29,11 +29,11 @@ export interface EmailChangeParts {
   limits: CodeLimits & FreeMailLimits
 }
 
-/** Which of an order's addresses a code is for, as one value that a hash can hold. */
+/** The order and the address that a code is for, as one value for the code's hash. */
 const subjectOf = (orderId: string, email: string): Buffer => hashOf(`${orderId} ${email}`)
 
 /**
- * Has a code mailed to the address that a seller's order is to have; nothing else changes. Those before it are no longer good.
+ * Enqueues the mail with a code to the new address for a seller's order. Earlier codes for the order end; nothing else changes.
  * Refuses `order_not_found`, `order_not_paid`, `validation_failed`, `rate_limited`.
  */
 export async function requestEmailChange(
@@ -50,7 +50,7 @@ export async function requestEmailChange(
       () => limits.mailbox && { key: `email_change of ${email}`, limit: limits.mailbox },
     ],
   )
-  refuseBeyond(counted.flat(), 'Too many addresses were asked to confirm. The last code that was sent stays good.')
+  refuseBeyond(counted.flat(), 'Too many codes were sent for changed addresses. The last code still works.')
   await refuseStrangersMail(db, sellerId, limits)
   const id = randomUUID()
   const hash = codeHash(secrets[0]!, subjectOf(orderId, email), codeOf(secrets[0]!, id))
@@ -75,7 +75,7 @@ async function refuseUnlessMovable(
   )
   const order = rows[0]
   if (!order) throw new Refusal('order_not_found', 'There is no such order of yours.')
-  // until then the buyer is at the page of the payment, which knows the order by the address that was typed there
+  // an unpaid order is still open on the payment page, which identifies the order by the address typed there
   if (!order.isPaid) throw new Refusal('order_not_paid', 'The address of an order can be changed once it is paid.')
   if (order.email === email)
     throw new Refusal('validation_failed', 'The order has this address already.', {
@@ -85,14 +85,14 @@ async function refuseUnlessMovable(
 
 export interface Confirmed {
   moved: boolean
-  /** The old mailbox has kept the order before, so the order does not move by itself. */
+  /** The old mailbox has kept the order before, so the order moves only with its consent. */
   needsConsent: boolean
 }
 
 /**
- * A code has proven the new mailbox. The order moves at once where the mail server says that the old mailbox is not there. Otherwise
- * both addresses open the order and the old mailbox is asked. The days of cooling off begin when its mail server has taken that
- * question. All in one transaction. Refuses `invalid_code`, `rate_limited`.
+ * Checks the code that proves the new mailbox. If the mail server has said that the old mailbox does not exist, the order moves at
+ * once. Otherwise both addresses open the order, and the old mailbox gets a question by mail. The cooling-off days begin when its mail
+ * server has accepted that mail. All in one transaction. Refuses `invalid_code`, `rate_limited`.
  */
 export function confirmEmailChange(
   { db, jobs, secrets, limits }: EmailChangeParts,
@@ -137,7 +137,10 @@ async function awaitConsent(
     where id = ${id}`.execute(tx)
 }
 
-/** In one guarded statement, so that of any number at once at most five wrong ones are looked at. Commit whatever the answer is. */
+/**
+ * Tries a code in one guarded statement, so of any number of simultaneous tries at most five wrong ones count. The caller commits also
+ * after a wrong code.
+ */
 async function tryCode(
   tx: Tx,
   secrets: readonly string[],
@@ -153,7 +156,7 @@ async function tryCode(
   return rows[0]
 }
 
-/** The old mailbox consents, by the link and the code of its mail: the order moves at once. Refuses `invalid_code`, `rate_limited`. */
+/** Moves the order at once, because the old mailbox consents with the code of its mail. Refuses `invalid_code`, `rate_limited`. */
 export async function consentToMove(
   { db, jobs, secrets, limits }: EmailChangeParts,
   { orderId, oldEmail, code, network }: { orderId: string; oldEmail: string; code: string; network: string },

@@ -7,8 +7,8 @@ const PASS_SECONDS = 3600
 export type LibraryPass = ReturnType<typeof libraryPass>
 
 /**
- * The cookie of a browser whose buyer has proven a mailbox: the address and an end, signed by us. It opens the buyer's library for an
- * hour, and nothing else. No other host of the domain can set it.
+ * The cookie of a browser whose buyer has proven a mailbox: the address and an expiry, signed by us. It opens the buyer's library for
+ * an hour, and nothing else. No other host of the domain can set it.
  */
 export function libraryPass(baseUrl: string, signer: Signer) {
   const { common, host } = cookieKind(baseUrl)

@@ -35,13 +35,13 @@ export const LibraryItem = Type.Object({
   currency: Currency,
   createdAt: Time,
   paidAt: Time,
-  downloads: Type.Array(Download, { description: 'None where the money went back, or a bank is deciding.' }),
+  downloads: Type.Array(Download, { description: 'Empty when the money went back, or while a dispute is open.' }),
   withdrawnFiles: WithdrawnFiles,
 })
 export type LibraryItem = Type.Static<typeof LibraryItem>
 export const Library = Type.Object({
   email: Type.String(),
-  items: Type.Array(LibraryItem, { description: 'The newest first.' }),
+  items: Type.Array(LibraryItem, { description: 'Newest first.' }),
   nextCursor: NextCursor,
 })
 export type Library = Type.Static<typeof Library>
@@ -65,7 +65,7 @@ interface LibraryRouteParts extends LibraryParts {
   pass: LibraryPass
 }
 
-/** All that was bought with an address, of whichever seller, for a buyer who proves the mailbox by a code. */
+/** The library: a buyer who proves a mailbox by a code sees all orders of that mailbox, of all sellers. */
 export function libraryRoutes(server: Server, libraryParts: LibraryParts): void {
   const { baseUrl, signer } = libraryParts
   const browser = buyerBrowser(baseUrl, 'library')
@@ -84,7 +84,7 @@ function requestLibraryCodeRoute(server: Server, { sendCode, browser }: LibraryR
         operationId: 'requestLibraryCode',
         summary: 'Send a code to a buyer’s mailbox',
         description:
-          'Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether anything was bought with the address or not.',
+          'The code has six digits. It works once, for ten minutes and five tries, and only in the browser that requested it. The response is the same whether the address has orders or not.',
         tags: TAG,
         body: Type.Object({ email: Email }),
         response: { 202: ChargeCodeSent, ...refusing('rate_limited') },
@@ -113,8 +113,8 @@ function openLibraryRoute(server: Server, parts: LibraryRouteParts): void {
     {
       schema: {
         operationId: 'openLibrary',
-        summary: 'Open the list of all that was bought with an address',
-        description: 'The right code is used up, and a cookie keeps the list open in this browser for an hour.',
+        summary: 'Open the list of all orders of an address',
+        description: 'Uses the code up. A cookie keeps the list open in this browser for an hour.',
         tags: TAG,
         body: Type.Object({ email: Email, code: Code }),
         response: { 200: Library, ...refusing('invalid_code', 'rate_limited') },
@@ -148,8 +148,8 @@ function getLibraryRoute(server: Server, parts: LibraryRouteParts): void {
     {
       schema: {
         operationId: 'getLibrary',
-        summary: 'What was bought with the address that this browser has proven',
-        description: 'With links that are new each time. 401 `not_signed_in` where a code has to be asked for first.',
+        summary: 'The orders of the address that this browser has proven',
+        description: 'Each response has new links. 401 `not_signed_in`: request a code first.',
         tags: TAG,
         querystring: Type.Object(PageQuery),
         response: { 200: Library, ...refusing('not_signed_in') },
@@ -207,7 +207,7 @@ const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl }: LibraryUrls): L
   ...withdrawnFilesOf(row.withdrawn),
 })
 
-/** A small one: a list shows many. */
+/** The small size, because a list shows many pictures. */
 function pictureOf(row: Bought, baseUrl: string): { imageUrl?: string } {
   const { imageUrl, images } = imagesOf(baseUrl, row)
   return imageUrl === undefined ? {} : { imageUrl: images?.[320] ?? imageUrl }

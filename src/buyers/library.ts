@@ -24,7 +24,7 @@ export interface Bought {
   withdrawn: WithdrawnFile[] | null
 }
 
-/** What was bought with an address, of all sellers, the newest first. For its owner only. */
+/** The paid orders of an address, of all sellers, newest first. The caller must have checked that the client owns the mailbox. */
 export async function listBought(
   db: Db,
   email: string,

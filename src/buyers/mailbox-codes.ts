@@ -3,12 +3,12 @@ import { type Asker, type CodeLimits, codeKind, limitedSender, limitedTry, tries
 import type { Db, Tx } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 
-// The queue's name begins unlike the sellers': a code of one kind is never taken for one of the other.
+// A kind of its own, so that a buyer's code never works as a seller's.
 const KIND = codeKind('mailbox code', 'mailbox_code')
 export const { codeOf, codeQueue } = KIND
 const COUNTER = 'mailbox_code'
 
-/** What a buyer's code is to show. */
+/** What a buyer's code opens. */
 export type Purpose = 'charge' | 'library'
 
 export type NewMailboxCode = Pick<NewCode<Purpose>, 'email' | 'purpose' | 'browserHash' | 'previousBrowserHash'> & {
@@ -18,9 +18,9 @@ export type NewMailboxCode = Pick<NewCode<Purpose>, 'email' | 'purpose' | 'brows
 export type SendMailboxCode = (code: NewMailboxCode) => Promise<{ resendAfterSeconds: number }>
 
 /**
- * Makes a code for a mailbox, in the place of the one that this browser had, and has it mailed. The codes of other browsers stay
- * good. Whether the mailbox ever bought anything is not looked at here: the mail's own job does. Buyers have no account, so they are
- * counted for a mailbox and a network together, and only what many networks do together for the mailbox. Throws `rate_limited`.
+ * Makes a code for a mailbox and enqueues its mail. The code replaces this browser's last one; codes of other browsers stay valid. The
+ * mail's job checks whether the mailbox has orders, so this takes the same time for all. Buyers have no account, so requests count for
+ * a mailbox and a network together; requests of many networks for one mailbox also count together. Throws `rate_limited`.
  */
 export function mailboxCodeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendMailboxCode {
   const send = limitedSender<NewCode & { asker: Asker }>(db, COUNTER, limits, (tx, codes) =>
@@ -33,14 +33,14 @@ export interface MailboxProof {
   email: string
   purpose: Purpose
   code: string
-  /** Absent: this browser waits for no code. */
+  /** Undefined: this browser has not asked for a code. */
   browserHash: Buffer | undefined
   network: string
 }
 
 /**
- * Does `work` for who has shown by the right code that the mailbox is theirs: the code is used exactly when the work is done.
- * Throws `invalid_code` and `rate_limited`.
+ * Runs `work` if the code proves the mailbox. The code is used up exactly when the work succeeds. Throws `invalid_code` and
+ * `rate_limited`.
  */
 export function withProvenMailbox<T>(
   { db, secrets, limits }: { db: Db; secrets: readonly string[]; limits: CodeLimits },

@@ -14,8 +14,8 @@ export interface BuyerMails {
 }
 
 /**
- * Sends the codes that prove a mailbox. A job does it, so its time tells a stranger nothing. It looks up whether the mailbox has ever
- * bought anything and tells the owner when it has not. The client that asked gets the same answer in both cases.
+ * Sends the codes that prove a mailbox. A job does it, so the time of the response tells a stranger nothing. The job checks whether the
+ * mailbox has orders; if not, the mail says so instead. The client gets the same response in both cases.
  */
 export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl }: BuyerMails): Promise<void> {
   const { host } = new URL(appUrl)
@@ -24,7 +24,7 @@ export async function sendMailboxMails(jobs: Jobs, { db, mailer, secrets, appUrl
       select c.email, c.purpose, exists (select from orders o where o.email = c.email) as "hasOrders"
       from mailbox_codes c where c.id = ${id} and c.used_at is null and c.expires_at > now()`.execute(db)
     const code = rows[0]
-    // its browser has asked for a newer one, or it is used, or its time is over
+    // the browser has asked for a newer code, or this one is used or expired
     if (!code) return
     const lines = code.hasOrders
       ? CODE_LINES[code.purpose](codeOf(secret, id), host)
@@ -45,7 +45,7 @@ const CODE_LINES: Record<Purpose, (digits: string, host: string) => Lines> = {
   charge: (digits, host) => ({
     subject: `${digits} is your code to look up a charge at ${host}`,
     title: 'Your code to look up a charge',
-    text: 'Type it where you asked for it, and you see which of your orders it was. It is good for ten minutes, once, and in that browser only.',
+    text: 'Type it where you asked for it, and you see which of your orders it was. It works once, for ten minutes, and only in that browser.',
     code: digits,
     facts: [],
     note: `You did not ask for it? Then somebody typed your address at ${host}, and sees nothing of yours without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
@@ -53,7 +53,7 @@ const CODE_LINES: Record<Purpose, (digits: string, host: string) => Lines> = {
   library: (digits, host) => ({
     subject: `${digits} is your code to see what you bought at ${host}`,
     title: 'Your code to see what you bought',
-    text: 'Type it where you asked for it, and all that you bought with this address opens there, with its files, for an hour. It is good for ten minutes, once, and in that browser only.',
+    text: 'Type it where you asked for it, and all that you bought with this address opens there, with its files, for an hour. It works once, for ten minutes, and only in that browser.',
     code: digits,
     facts: [],
     note: `You did not ask for it? Then somebody typed your address at ${host}, and sees nothing of yours without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,

@@ -6,23 +6,23 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type Signer, newSigner } from '../kit/signing.ts'
 import { moveToMailbox, confirmAddress } from '../orders/receipts.ts'
 
-// A paid order whose new mailbox has answered: it moves when the old one consents, or when that has kept silent for some days.
+// After the reader of the new mailbox has confirmed it, a paid order moves when the old mailbox consents, or has been silent for days.
 
 const EMAIL = new RegExp(EMAIL_PATTERN)
-/** So long the old mailbox can keep the order by one click, from when its mail server took the question. */
+/** The old mailbox can keep the order by one click for this long after its mail server accepted the question. */
 const COOLING_OFF_DAYS = 3
-/** At once; what is left waits for the next time. */
+/** The most moves in one round. The rest waits for the next one. */
 const MOST_AT_ONCE = 100
 
 export const moveSigner = (secrets: readonly string[]): Signer => newSigner(secrets, 'order move')
 
 /**
- * What a link in the mail to the old mailbox holds: it shows that its holder reads that mailbox. It is good as long as the order has
- * that address, so that it outlives the change it was made for: a seller who asks again takes nothing away from it.
+ * The token in the link that is mailed to the old mailbox. It shows that its holder reads that mailbox. It works as long as the order
+ * has that address, so a seller cannot end it by requesting another change.
  */
 export const moveToken = (signer: Signer, orderId: string, email: string): string => signer.sign(`${orderId} ${email}`)
 
-/** The order's address, for who holds a link that was mailed there. Refuses `email_change_over`, also where the order has moved. */
+/** Returns the order's address if the token was mailed there. Refuses `email_change_over`, also when the order has moved. */
 export async function mailboxOf(db: Db, signer: Signer, orderId: string, token: string): Promise<string> {
   const { rows } = await sql<{ email: string }>`select email from orders where id = ${orderId}`.execute(db)
   const email = rows[0]?.email
@@ -30,7 +30,7 @@ export async function mailboxOf(db: Db, signer: Signer, orderId: string, token: 
   return email
 }
 
-/** Moves an order in one transaction with what is told of it. */
+/** Moves an order to its new address, and enqueues the mails about it in the same transaction. */
 export async function moveNow(
   tx: Tx,
   jobs: Jobs,
@@ -45,20 +45,23 @@ export async function moveNow(
   ])
 }
 
-/** When the order `o` of a change `c` moves by itself if its old mailbox is asked now. Null where that has kept the order before. */
-export const endOfDays = sql<Date | null>`
+/**
+ * For an order `o` and a change `c`: when the order moves by itself if the old mailbox gets the question now. Null when that mailbox
+ * has kept the order before.
+ */
+export const moveTime = sql<Date | null>`
   case when o.address_kept_at is null then coalesce(c.moves_at, now() + make_interval(days => ${COOLING_OFF_DAYS}::int)) end`
 
-/** The old mailbox's server has taken the question, which says when the order moves. Before this, no order moves by itself. */
-export async function daysBegin(db: Db, id: string, movesAt: Date): Promise<void> {
+/** Starts the cooling-off days once the old mailbox's server has accepted the question. Before this the order does not move by itself. */
+export async function startCoolingOff(db: Db, id: string, movesAt: Date): Promise<void> {
   await sql`
     update email_changes set moves_at = coalesce(moves_at, ${movesAt})
     where id = ${id} and confirmed_at is not null`.execute(db)
 }
 
 /**
- * The order's mailbox keeps it, whichever change is under way. A later move needs its consent, so a seller gains nothing by asking
- * again and again. A repeat does nothing more. Refuses `email_change_over`: the order has moved.
+ * Ends any change under way, because the order's mailbox keeps the order. A later move needs that mailbox's consent, so a seller gains
+ * nothing by repeated requests. A repeat changes nothing. Refuses `email_change_over` when the order has moved.
  */
 export const keepAddress = (db: Db, { orderId, email }: { orderId: string; email: string }): Promise<void> =>
   inTransaction(db, async (tx) => {
@@ -67,8 +70,8 @@ export const keepAddress = (db: Db, { orderId, email }: { orderId: string; email
   })
 
 /**
- * Moves the orders whose days of cooling off are over, and those whose old mailbox turned out not to be there. Each in a
- * transaction of its own; of several processes one takes it.
+ * Moves the orders whose cooling-off days are over, and those whose old mailbox turned out not to exist. Each has a transaction of its
+ * own, and a row lock lets only one process move it.
  */
 export async function finishMoves(db: Db, jobs: Jobs): Promise<void> {
   const { rows } = await sql<{ id: string }>`
@@ -87,13 +90,13 @@ export async function finishMoves(db: Db, jobs: Jobs): Promise<void> {
     })
 }
 
-/** A change whose old mailbox has not said no. It has no `moves_at` until that mailbox was asked. */
+/** Whether a change's order may move now: the old mailbox has not kept it, and its days are over or it does not exist. */
 const isDue = sql<boolean>`c.confirmed_at is not null and o.address_kept_at is null
   and (c.moves_at <= now() or (o.receipt_bounced_at is not null and o.mailbox_refused_at is not null))`
 
-/** Whether an order is on its way to this address, whose reader has answered: until it has moved, both addresses open it. */
+/** Whether the reader of this address has confirmed it for the order. Until the order has moved, both addresses open it. */
 export async function isMovingTo(db: Db, orderId: string, email: string): Promise<boolean> {
-  // a text that is no address can hold what the database does not take
+  // PostgreSQL fails on some characters that only a text which is not an address can have
   if (email.length > EMAIL_LONGEST || !EMAIL.test(email)) return false
   const { rows } = await sql`
     select 1 from email_changes where order_id = ${orderId} and email = ${email} and confirmed_at is not null
@@ -101,7 +104,7 @@ export async function isMovingTo(db: Db, orderId: string, email: string): Promis
   return rows.length > 0
 }
 
-/** Forgets the changes that were not confirmed in time, or never consented to. */
+/** Removes changes that nobody confirmed or consented to in time. */
 export async function sweepEmailChanges(db: Db): Promise<void> {
   await sql`delete from email_changes where expires_at < now()`.execute(db)
 }

@@ -21,7 +21,7 @@ export interface ChargeParts {
   orderUrl: (orderId: string) => string
 }
 
-/** "What is this charge?": who reads a line on a statement and proves the mailbox finds the order behind it. */
+/** The charge look-up: a buyer who reads a line on a bank statement and proves the mailbox finds the order behind it. */
 export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...parts }: ChargeParts): void {
   const browser: BuyerBrowser = buyerBrowser(baseUrl, 'charge')
 
@@ -32,7 +32,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
         operationId: 'requestChargeCode',
         summary: 'Send a code to a buyer’s mailbox',
         description:
-          'With the text of a statement’s line, or its amount and date. Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether anything was bought with the address or not.',
+          'Needs the text of a line on the bank statement, or its amount and date. The code has six digits. It works once, for ten minutes and five tries, and only in the browser that requested it. The response is the same whether the address has orders or not.',
         tags: TAG,
         body: ChargeCodeRequest,
         response: { 202: ChargeCodeSent, ...refusing('rate_limited') },
@@ -62,7 +62,7 @@ export function chargeRoutes(server: Server, { sendCode, baseUrl, orderUrl, ...p
         operationId: 'findCharge',
         summary: 'Find the order behind a charge',
         description:
-          'The right code shows the orders of the mailbox that the line fits; when none does, its recent ones. It uses up the code.',
+          'Returns the orders of the mailbox that match the line; if none matches, its recent orders. Uses the code up.',
         tags: TAG,
         body: ChargeVerification,
         response: { 200: ChargeFound, ...refusing('invalid_code', 'rate_limited') },

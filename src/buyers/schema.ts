@@ -6,10 +6,10 @@ import { STATES } from '../orders/states.ts'
 export const Email = Type.String({
   pattern: EMAIL_PATTERN,
   maxLength: EMAIL_LONGEST,
-  description: 'The address that bought; trimmed and lower-cased.',
+  description: 'The buyer’s address. We trim it and convert it to lower case.',
 })
 
-/** What a person reads on a statement: the text of the line, or its amount and its date. */
+/** A line of a bank statement: its text, or its amount and date. */
 const statementLine = {
   descriptor: Type.Optional(
     Type.String({
@@ -20,20 +20,20 @@ const statementLine = {
   amount: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'As it is printed: 499, 499.00, 4,99 or 1.234,50 in whatever currency. Needs `date`.',
+      description: 'The amount as printed: 499, 499.00, 4,99 or 1.234,50, in any currency. Needs `date`.',
     }),
   ),
   date: Type.Optional(
     Type.String({
       maxLength: 12,
-      description: 'The day on the statement, YYYY-MM-DD: up to 3 days off. Needs `amount`.',
+      description: 'The day on the statement, YYYY-MM-DD. It may differ by up to 3 days. Needs `amount`.',
     }),
   ),
 }
 
 export const ChargeCodeRequest = Type.Object({ email: Email, ...statementLine })
 export const ChargeCodeSent = Type.Object({
-  resendAfter: Type.Integer({ description: 'Seconds until another code may be asked for.' }),
+  resendAfter: Type.Integer({ description: 'Seconds until the client may request another code.' }),
 })
 export type ChargeCodeSent = Type.Static<typeof ChargeCodeSent>
 export const ChargeVerification = Type.Object({ email: Email, code: Code, ...statementLine })
@@ -54,8 +54,8 @@ export const ChargeOrder = Type.Object({
 export type ChargeOrder = Type.Static<typeof ChargeOrder>
 
 export const ChargeFound = Type.Object({
-  matched: Type.Boolean({ description: 'Whether these are the orders that the line fits; else they are recent ones.' }),
-  orders: Type.Array(ChargeOrder, { description: 'Those where money moved come first, then the newest.' }),
-  more: Type.Boolean({ description: 'Whether there are more than these.' }),
+  matched: Type.Boolean({ description: 'True: the orders match the line. False: they are recent orders.' }),
+  orders: Type.Array(ChargeOrder, { description: 'Orders with moved money first, then the newest.' }),
+  more: Type.Boolean({ description: 'Whether further orders match.' }),
 })
 export type ChargeFound = Type.Static<typeof ChargeFound>

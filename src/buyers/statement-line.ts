@@ -1,27 +1,27 @@
 import { Refusal } from '../kit/errors.ts'
 
-/** One line of a bank statement, as far as somebody has told us of it. */
+/** A line of a bank statement, as far as the buyer has typed it. */
 export interface StatementLine {
-  /** Upper-case letters and digits alone: banks change the rest. */
+  /** Only upper-case letters and digits, because banks change the rest. */
   descriptor?: string
   sale?: {
-    /** What the amount can mean: "1.234" is a thousand and some, or one and some where there are three decimals. */
+    /** The possible meanings of the amount: "1.234" is 1234, or 1.234 in a currency with three decimals. */
     amounts: readonly Decimal[]
-    /** From the first instant to before the last. */
     from: Date
+    /** Exclusive. */
     until: Date
   }
 }
 
 export interface Decimal {
   whole: string
-  /** The decimals, as they were written. */
+  /** The decimals as typed. */
   fraction: string
 }
 
-/** Fewer say nothing about a line: nearly every one holds them. */
+/** Fewer characters identify no line, because nearly every line has them. */
 const SHORTEST_DESCRIPTOR = 3
-/** Banks book later than the buyer pays, and days begin elsewhere at another time. */
+/** Banks book later than the buyer pays, and time zones differ. */
 const DAYS_OFF = 3
 const DAY_MS = 86_400_000
 const MOST_DIGITS = 15
@@ -32,7 +32,7 @@ export interface TypedLine {
   date?: string | undefined
 }
 
-/** Reads what was typed. Throws `validation_failed` where there is too little to find a line by. */
+/** Parses the typed line. Throws `validation_failed` when it is too little to find a line by. */
 export function readStatementLine({ descriptor, amount, date }: TypedLine): StatementLine {
   const line: StatementLine = {}
   if (isGiven(descriptor)) {
@@ -65,7 +65,7 @@ export const compactDescriptor = (text: string): string =>
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]/g, '')
 
-/** Every decimal that an amount as people and banks write it can mean; none when it is no amount. */
+/** Returns every decimal that an amount in a person's or a bank's notation can mean. Empty when it is not an amount. */
 export function readAmount(text: string): Decimal[] {
   const number = /\d(?:[\d.,'’\s]*\d)?/.exec(text.normalize('NFKC'))?.[0].replaceAll(/['’\s]/g, '')
   if (!number || number.replaceAll(/\D/g, '').length > MOST_DIGITS) return []
@@ -75,23 +75,23 @@ export function readAmount(text: string): Decimal[] {
   const fraction = number.slice(at + 1)
   const isOnce = number.indexOf(number[at]!) === at
   const decimal: Decimal[] = isOnce ? [{ whole: digitsOf(number.slice(0, at)), fraction }] : []
-  // three digits after a mark are thousands, or three decimals; any other number of them is decimals
+  // three digits after a mark are thousands or decimals; any other number of digits is decimals
   return fraction.length === 3 ? [grouped, ...decimal] : decimal
 }
 
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '').replace(/^0+(?=\d)/, '')
 
-/** An amount in minor units of a currency with that many decimals, or undefined where it has no such amount. */
+/** The amount in minor units of a currency with that many decimals. Undefined if the amount has more decimals. */
 export function minorUnits({ whole, fraction }: Decimal, decimals: number): number | undefined {
   if (/[1-9]/.test(fraction.slice(decimals))) return undefined
   const amount = Number(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
   return Number.isSafeInteger(amount) ? amount : undefined
 }
 
-/** The first instant of a day, in UTC; undefined when there is no such day. */
+/** The start of a day, in UTC. Undefined when the day does not exist. */
 function readDay(text: string): number | undefined {
   const day = /^2\d{3}-\d{2}-\d{2}$/.exec(text.trim())?.[0]
   const at = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`)
-  // 31 February would be taken for the 3rd of March
+  // V8 reads the 31st of February as the 3rd of March
   return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== day ? undefined : at
 }

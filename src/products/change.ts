@@ -7,10 +7,10 @@ import { hasFiles } from './off-sale.ts'
 import { createProduct } from './products.ts'
 import type { NewProductBody, ProductChange } from './schema.ts'
 
-/** The largest that the column holds: another version was never given. */
+/** The largest value of the column. */
 const LARGEST_VERSION = 2 ** 31 - 1
 
-/** Makes a seller's product, a draft. Refuses `validation_failed`, and `product_has_no_files` for one that is to be on sale at once. */
+/** Makes a seller's product as a draft. Refuses `validation_failed`, and `product_has_no_files` if it should be active at once. */
 export async function makeProduct(
   db: Db,
   { sellerId, statementPrefix }: { sellerId: string; statementPrefix: string },
@@ -34,8 +34,8 @@ export async function makeProduct(
 }
 
 /**
- * Changes what was sent and leaves the rest. With `versions` only while it is still one of them, so that who edits what
- * somebody has changed since overwrites nothing. Only a product with files goes on sale. Refuses `product_not_found`,
+ * Changes the fields in `body` and leaves the rest. With `versions`, it changes the product only if it still has one of these versions,
+ * so an edit never overwrites a newer change. Only a product with files can become active. Refuses `product_not_found`,
  * `changed_meanwhile`, `product_has_no_files`, `validation_failed`.
  */
 export async function changeProduct(
@@ -54,10 +54,10 @@ export async function changeProduct(
     const product = await findProduct(db, sellerId, productId)
     return isOther(product.version) ? refuseChanged() : product
   }
-  // a suggestion ends with the choice, unless it is sent along
+  // when `payWhatYouWant` is switched off, the suggested amount is removed, unless the body has one
   const publishes = sent.status === 'active'
   const { rows } = await inTransaction(db, async (tx) => {
-    // locked first: the update must see a removal of files that was under way
+    // the lock comes first, so that the update sees a simultaneous removal of files
     if (publishes) await sql`select from products where id = ${productId} for no key update`.execute(tx)
     return sql<ProductRow>`
       with changed as (
@@ -85,7 +85,7 @@ export async function changeProduct(
   return isOther(version) ? refuseChanged() : refuseWithoutFiles()
 }
 
-/** Takes a product off sale, for good or until it is made active again. Again is no error. Refuses `product_not_found`. */
+/** Takes a product off sale until the seller makes it active again. A repeat changes nothing. Refuses `product_not_found`. */
 export async function archiveProduct(db: Db, sellerId: string, productId: string): Promise<void> {
   const { rows } = await retryConflicts(() =>
     sql`
@@ -99,7 +99,7 @@ export async function archiveProduct(db: Db, sellerId: string, productId: string
 
 export const etagOf = ({ version }: ProductRow): string => `"${version}"`
 
-/** The versions that an If-Match names; undefined when any will do. What a proxy has marked as weak is ours all the same. */
+/** The versions that an If-Match names. Undefined: any version. An ETag counts also when a proxy has marked it as weak. */
 export function versionsOf(ifMatch: string | undefined): number[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
   return [...ifMatch.matchAll(/"(\d{1,10})"/g)]
@@ -108,7 +108,7 @@ export function versionsOf(ifMatch: string | undefined): number[] | undefined {
 }
 
 function refuseWithoutFiles(): never {
-  throw new Refusal('product_has_no_files', 'Add a file first: whoever buys a product without files gets nothing.')
+  throw new Refusal('product_has_no_files', 'Add a file first: a buyer of a product without files gets nothing.')
 }
 
 function refuseChanged(): never {

@@ -5,13 +5,13 @@ import type { ProductChange } from './schema.ts'
 
 const LONGEST_NAME = 200
 const LONGEST_DESCRIPTION = 5000
-/** No control characters, and none that turn the direction of what follows. */
+/** Control characters, and characters that change the direction of the text after them. */
 export const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 const NOT_IN_TEXT = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
-/** As the schema has it. A letter is needed: Stripe refuses a suffix without one. */
+/** The same rule as in the schema. It needs a letter, because Stripe refuses a suffix without one. */
 const SUFFIX = /^(?=.*[A-Z])[A-Z0-9][A-Z0-9 .-]{1,20}$/
 
-/** What was sent, as it is kept. Refuses `validation_failed`, naming every member that is not right. */
+/** Returns the sent fields in the form in which they are stored. Refuses `validation_failed`, with every wrong field. */
 export function checkedFields<Fields extends ProductChange>(sent: Fields, statementPrefix: string): Fields {
   const fields = { ...sent }
   const problems: FieldProblem[] = []
@@ -49,8 +49,8 @@ export function checkedFields<Fields extends ProductChange>(sent: Fields, statem
 }
 
 /**
- * What the schema itself refuses, since a change of one member is checked against the others as they are then: the rule of
- * the suggestion. Any other failure is thrown on.
+ * Turns the database's refusal of a suggested amount into ours. The database checks that rule, because a change of one field must fit
+ * the others as they are then. Other errors are thrown again.
  */
 export function refuseSuggestion(error: unknown): never {
   const { constraint } = error as { constraint?: string }
@@ -61,5 +61,5 @@ export function refuseSuggestion(error: unknown): never {
 
 const notValid = (fields: FieldProblem[]) => new Refusal('validation_failed', 'The body is not valid.', { fields })
 
-/** In characters as PostgreSQL counts them. */
+/** The length in code points, as PostgreSQL counts characters. */
 export const lengthOf = (text: string): number => [...text].length

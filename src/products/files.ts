@@ -14,9 +14,8 @@ interface OwnFile {
 }
 
 /**
- * Gives a file another name, or another place among the product's files; those after the last place are the last. The bytes stay
- * what they are: everybody who has bought the file sees the new name too. Refuses `product_not_found`, `file_not_found`,
- * `validation_failed`.
+ * Changes a file's name, or its place among the product's files; a place beyond the end is the last one. The bytes stay the same.
+ * Buyers who already have the file see the new name too. Refuses `product_not_found`, `file_not_found`, `validation_failed`.
  */
 export async function changeFile(
   db: Db,
@@ -25,7 +24,7 @@ export async function changeFile(
 ): Promise<FileRow> {
   if (name !== undefined && !isFileName(name)) throw notValid('name', NOT_A_NAME)
   return inTransaction(db, async (tx) => {
-    // locked: of two that move files at once the second sees where the first has put them
+    // the lock makes a simultaneous second move see the result of the first
     const { rows: products } = await sql`
       update products set updated_at = now() where id = ${productId} and seller_id = ${sellerId} returning id`.execute(
       tx,
@@ -51,15 +50,15 @@ async function moveFile(tx: Tx, productId: string, fileId: string, position: num
 }
 
 /**
- * Takes a file off a product; everybody who has bought it keeps it. With its last file the product goes off sale. Again is no
- * error. Refuses `product_not_found`, `file_not_found`.
+ * Removes a file from a product. Its buyers keep it. Without files the product goes off sale. A repeat changes nothing. Refuses
+ * `product_not_found`, `file_not_found`.
  */
 export async function removeFile(db: Db, { sellerId, productId, fileId }: OwnFile): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { rows } = await sql`
       select from products where id = ${productId} and seller_id = ${sellerId} for update`.execute(tx)
     if (rows.length === 0) refuseUnknown()
-    // the time after the lock: an order that was made before keeps the file
+    // the time is taken after the lock, so that an order made before it keeps the file
     const { rows: files } = await sql`
       update files set removed_at = coalesce(removed_at, clock_timestamp())
       where id = ${fileId} and product_id = ${productId} returning id`.execute(tx)

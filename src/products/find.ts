@@ -24,10 +24,10 @@ export interface ProductRow {
   withdrawn: WithdrawnFile[] | null
 }
 
-/** The order of a product's files `f`, as its seller wants it. */
+/** The order that the seller gave a product's files `f`. */
 export const inOrder = sql`f.position nulls last, f.id`
 
-/** All that a seller sees of a product, of a row that the statement calls `p`. */
+/** All that a seller sees of a product `p`. */
 export const PRODUCT_COLUMNS = sql`
   p.id, p.seller_id as "sellerId", p.name, p.description, p.status, p.price_minor as amount, p.currency,
   p.pay_what_you_want as "payWhatYouWant", p.suggested_minor as "suggestedMinor", p.statement_suffix as "statementSuffix",
@@ -40,10 +40,10 @@ export const PRODUCT_COLUMNS = sql`
     from withdrawn_files w join files f on f.sha256 = w.sha256
     where w.seller_id = p.seller_id and f.product_id = p.id) as withdrawn`
 
-/** Above every id there is. */
+/** Sorts after every id. */
 const BEFORE_THE_FIRST = 'prod_~'
 
-/** A seller's products, the newest first, from `after` on. */
+/** A seller's products, newest first, from `after` on. */
 export async function listProducts(
   db: Db,
   {
@@ -63,7 +63,7 @@ export async function listProducts(
   return rows
 }
 
-/** One of the seller's own. Refuses `product_not_found`, for others' too. */
+/** Finds a seller's product. Refuses `product_not_found`, also for another seller's product. */
 export async function findProduct(db: Db, sellerId: string, productId: string): Promise<ProductRow> {
   const { rows } = await sql<ProductRow>`
     select ${PRODUCT_COLUMNS} from products p where p.id = ${productId} and p.seller_id = ${sellerId}`.execute(db)
@@ -74,7 +74,7 @@ export function refuseUnknown(): never {
   throw new Refusal('product_not_found', 'There is no such product of yours.')
 }
 
-/** As it is answered. */
+/** The product as the API returns it. */
 export function productOf(row: ProductRow, { baseUrl, appUrl }: { baseUrl: string; appUrl: string }): Product {
   const { imageId, imageUrl, suggestedMinor, version: _version, files, withdrawn, ...product } = row
   return {

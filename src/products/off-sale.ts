@@ -4,22 +4,22 @@ import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Mailer, MailRefused } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 
-// A buyer pays for files. A product without any is never for sale: it cannot be published, and goes off sale with its last file.
+// A buyer pays for files. So a product without files cannot be published, and it goes off sale when its last file goes.
 
 const MAILS_AT_ONCE = 500
 const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
-/** Whether a new buyer of the row that the statement calls `p` gets any file. */
+/** Whether a new buyer of the product `p` gets any file. */
 export const hasFiles = sql<boolean>`exists (
   select from files f where f.product_id = p.id and f.removed_at is null
     and not exists (select from withdrawn_files w where w.seller_id = p.seller_id and w.sha256 = f.sha256))`
 
-/** Whether buyers can have the row that the statement calls `p`. Both conditions: an older program can leave one on sale without files. */
+/** Whether the product `p` is for sale. It checks for files too, because an older version can leave an active product without files. */
 export const isForSale = sql<boolean>`p.status = 'active' and ${hasFiles}`
 
 /**
- * Makes drafts of those products whose last file has gone. The caller holds a lock on their rows (`for update`) since before it
- * removed the files: an order that is made at the same moment waits for it, and then finds no product for sale.
+ * Turns products without files back into drafts. The caller must lock the products' rows (`for update`) before it removes the files: a
+ * simultaneous order then waits for the lock, and finds that the product is not for sale.
  */
 export async function takeOffSale(tx: Tx, productIds: readonly string[]): Promise<void> {
   await sql`
@@ -28,10 +28,10 @@ export async function takeOffSale(tx: Tx, productIds: readonly string[]): Promis
     where p.id = any(${productIds}::text[]) and p.status = 'active' and not ${hasFiles}`.execute(tx)
 }
 
-/** Enqueues one mail for each product that has gone off sale and is not back. Run by the clock, so a quick exchange of files causes no mail. */
-export async function tellOffSale(db: Db, jobs: Jobs): Promise<void> {
-  for (let told = MAILS_AT_ONCE; told === MAILS_AT_ONCE;) {
-    told = await inTransaction(db, async (tx) => {
+/** Enqueues a mail for each product that has gone off sale and is not back. Runs once a minute, so a quick exchange of files causes no mail. */
+export async function enqueueOffSaleMails(db: Db, jobs: Jobs): Promise<void> {
+  for (let enqueued = MAILS_AT_ONCE; enqueued === MAILS_AT_ONCE;) {
+    enqueued = await inTransaction(db, async (tx) => {
       const { rows } = await sql<{ productId: string }>`
         update products set off_sale_told_at = now() where id in (
           select id from products where off_sale_since is not null and off_sale_told_at is null
@@ -55,14 +55,14 @@ export async function sendProductMails(
       const { rows } = await sql<{ name: string; email: string }>`
       select p.name, s.email from products p join sellers s on s.id = p.seller_id
       where p.id = ${productId} and p.status = 'draft' and p.off_sale_since is not null`.execute(db)
-      // the seller has published or archived it since
+      // the seller has published or archived the product since
       if (!rows[0]) return
       const { name, email } = rows[0]
       const subject = 'One of your products is off sale: it has no files'
       const mail = renderMail({
         subject,
         title: 'A product of yours is off sale.',
-        text: `${name} has no file left, so a buyer would pay and get nothing. It is a draft again, and its link says that it is not for sale. Everybody who has bought it keeps the files they bought, unless a file was withdrawn. Add a file and publish the product to sell it again.`,
+        text: `${name} has no file left, so a buyer would pay and get nothing. It is a draft again, and its link says that it is not for sale. Its buyers keep the files they bought, unless a file was recalled. Add a file and publish the product to sell it again.`,
         button: { label: 'Open the product', url: `${appUrl}/shop/#/products/${productId}` },
         facts: [['Product', name]],
       })

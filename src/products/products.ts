@@ -13,7 +13,7 @@ export interface NewProduct {
   status: 'draft' | 'active'
   payWhatYouWant?: boolean | undefined
   suggestedMinor?: number | undefined
-  /** Made of the name unless it is given. */
+  /** By default made from the name. */
   statementSuffix?: string | undefined
   imageUrl?: string | undefined
 }
@@ -29,7 +29,7 @@ export async function createProduct(db: Db, product: NewProduct): Promise<string
   return id
 }
 
-/** Adds a file: its bytes are safe before the row that names them is written. */
+/** Adds a file. The bytes are stored before the row that names them. */
 export async function addFile(
   db: Db,
   storage: Storage,
@@ -44,7 +44,7 @@ export async function addFile(
   return id
 }
 
-/** A name in the characters that every card network puts on a statement: accents dropped, the rest left out. */
+/** Reduces a name to the characters that every card network prints on a statement: without accents and other characters. */
 export function statementSuffix(name: string): string {
   const plain = name
     .normalize('NFKD')

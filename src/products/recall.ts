@@ -11,18 +11,18 @@ export interface Recalled {
   name: string
   productName: string
   withdrawnAt: Date
-  /** What buyers are told, or were: the first reason stays. */
+  /** The reason in the mail to buyers. The reason of the first recall stays. */
   reason: string
-  /** It had been recalled before. */
+  /** The file had been recalled before. */
   already: boolean
-  /** The same bytes of other sellers, which are theirs still: some of them, when there are very many. */
+  /** Files of other sellers with the same bytes, which are not recalled. At most `COPIES_SHOWN` of them. */
   elsewhere: { fileId: string; productName: string; sellerName: string }[]
 }
 
 /**
- * Takes a file from everybody, those who have paid for it too, at once and for good: every copy that its seller has of these
- * bytes. They cannot be sent again. A product whose last file it was goes off sale. The buyers' mails follow by the clock. Again changes nothing. For operators: a seller who could
- * do it could take back what was sold. Refuses `validation_failed`, `file_not_found`.
+ * Recalls a file, at once and for good, also for buyers who have paid: every copy that its seller has of these bytes. The seller cannot
+ * upload these bytes again. Products without another file go off sale. A job of each minute enqueues the buyers' mails. A repeat changes
+ * nothing. For operators only: a seller could use it to take back sold files. Refuses `validation_failed`, `file_not_found`.
  */
 export async function recallFile(db: Db, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
   const line = checkedReason(reason)
@@ -42,7 +42,7 @@ export async function recallFile(db: Db, { fileId, reason }: { fileId: string; r
       insert into withdrawn_files (seller_id, sha256, reason)
       select seller_id, sha256, ${line} from chosen
       on conflict do nothing returning 1`.execute(tx)
-    // of each product that has no other file
+    // only products that have no other file
     await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
     return made.length === 0
   })
@@ -67,6 +67,6 @@ function checkedReason(given: string): string {
     reason === '' || lengthOf(reason) > LONGEST_REASON
       ? `must have 1 to ${LONGEST_REASON} characters`
       : NOT_IN_A_LINE.test(reason) && 'must be one line without control characters'
-  if (problem) throw new Refusal('validation_failed', `What buyers are told ${problem}.`)
+  if (problem) throw new Refusal('validation_failed', `The reason ${problem}.`)
   return reason
 }

@@ -42,7 +42,7 @@ export function answer(reply: FastifyReply, row: ProductRow, urls: { baseUrl: st
   return productOf(row, urls)
 }
 
-/** A seller's own products. Those of another seller are not found. */
+/** Sellers manage their own products. Products of other sellers are not found. */
 export function productRoutes(server: Server, parts: ProductParts): void {
   createProductRoute(server, parts)
   listProductsRoute(server, parts)
@@ -60,9 +60,9 @@ function createProductRoute(server: Server, parts: ProductParts): void {
     {
       schema: {
         operationId: 'createProduct',
-        summary: 'Make a product',
+        summary: 'Create a product',
         description:
-          'It is made as a draft: add its files and a picture, then set its status to active. A product without files is not for sale.',
+          'The product begins as a draft: add its files and a picture, then set its status to active. A product without files is not for sale.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: NewProductBody,
@@ -85,7 +85,7 @@ function listProductsRoute(server: Server, parts: ProductParts): void {
     {
       schema: {
         operationId: 'listProducts',
-        summary: 'One’s own products, the newest first',
+        summary: 'Your products, newest first',
         tags: TAG,
         security: NEEDS_SESSION,
         querystring: ProductQuery,
@@ -110,8 +110,8 @@ function getOwnProductRoute(server: Server, parts: ProductParts): void {
     {
       schema: {
         operationId: 'getOwnProduct',
-        summary: 'One of one’s own products',
-        description: 'Its `ETag` goes into the `If-Match` of a change.',
+        summary: 'One of your products',
+        description: 'Send its `ETag` as the `If-Match` of a change.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
@@ -134,7 +134,7 @@ function changeProductRoute(server: Server, parts: ProductParts): void {
         operationId: 'changeProduct',
         summary: 'Change a product',
         description:
-          'What is not sent stays. Orders that are made already keep their price, currency and name. An archived product is for sale again once its status is active. A product without files cannot be made active.',
+          'Fields that are absent stay as they are. Existing orders keep their price, currency and name. An archived product is for sale again once its status is active. A product without files cannot become active.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
@@ -160,7 +160,7 @@ function archiveProductRoute(server: Server, { db, browsers }: ProductParts): vo
       schema: {
         operationId: 'archiveProduct',
         summary: 'Archive a product',
-        description: 'It is no longer for sale. Who bought it keeps the files.',
+        description: 'The product is no longer for sale. Its buyers keep the files.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
@@ -181,8 +181,8 @@ function changeFileRoute(server: Server, { db, browsers }: ProductParts): void {
     {
       schema: {
         operationId: 'changeFile',
-        summary: 'Rename a file, or move it among the others',
-        description: 'The bytes stay what they are. For other bytes send a file that `replaces` this one.',
+        summary: 'Rename a file, or change its place',
+        description: 'The bytes stay the same. To change them, add a file that `replaces` this one.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnFileParams,
@@ -203,9 +203,9 @@ function removeFileRoute(server: Server, { db, browsers }: ProductParts): void {
     {
       schema: {
         operationId: 'removeFile',
-        summary: 'Take a file off a product',
+        summary: 'Remove a file from a product',
         description:
-          'New buyers do not get it. Everybody who has bought it keeps it. A product that is on sale becomes a draft with its last file, and its seller is told by mail.',
+          'New buyers do not get it. Earlier buyers keep it. When the last file of an active product goes, the product becomes a draft, and its seller gets a mail.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnFileParams,

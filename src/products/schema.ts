@@ -2,28 +2,28 @@ import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
 
-// The sellers' side of a product. What a member may hold is said here for who reads, and checked in fields.ts, in plain words.
+// A product as its seller sees it. The descriptions here tell clients which values a field may have; fields.ts checks them.
 
 export const PRODUCT_STATES = ['draft', 'active', 'archived'] as const
 export const LARGEST_AMOUNT = 999_999_999_999
 
 const Status = Type.Enum([...PRODUCT_STATES], {
-  description: 'Only what is active is for sale. Who bought what is archived keeps the files.',
+  description: 'Only an active product is for sale. Buyers of an archived product keep the files.',
 })
 const MinorUnits = (description: string) => Type.Integer({ minimum: 0, maximum: LARGEST_AMOUNT, description })
-const Name = Type.String({ description: 'One line of 1 to 200 characters; spaces around it are dropped.' })
-const Description = Type.String({ description: 'Plain text of up to 5,000 characters; line breaks are kept.' })
-const Price = MinorUnits('Integer minor units. 0 is free; with payWhatYouWant it is the least a buyer may give.')
+const Name = Type.String({ description: 'One line of 1 to 200 characters. We trim it.' })
+const Description = Type.String({ description: 'Plain text of up to 5,000 characters. Line breaks stay.' })
+const Price = MinorUnits('The price in integer minor units. 0 is free. With `payWhatYouWant` it is the lowest price.')
 const NewCurrency = Type.String({
-  description: 'ISO 4217, upper case. Orders keep the one they were made in.',
+  description: 'ISO 4217, upper case. Existing orders keep their currency.',
 })
-const PayWhatYouWant = Type.Boolean({ description: 'The buyer says how much, from `amount` up.' })
+const PayWhatYouWant = Type.Boolean({ description: 'The buyer chooses the price, from `amount` up.' })
 const SuggestedAmount = Type.Union([Type.Integer({ minimum: 1, maximum: LARGEST_AMOUNT }), Type.Null()], {
-  description: 'The amount that the page proposes, with payWhatYouWant: not below `amount`. null removes it.',
+  description: 'With `payWhatYouWant`: the price that the page suggests, not below `amount`. Null removes it.',
 })
 const StatementSuffix = Type.String({
   description:
-    'What bank statements say after the shop’s own prefix and "* ": at least 2 of A-Z, 0-9, space, point and hyphen, with a letter, the first a letter or a digit, and so many that the whole line has at most 22 characters. Made of the name once, when it is not given; an order cuts a longer one at a word.',
+    'The part of the statement descriptor after the service’s prefix and "* ". At least 2 of A-Z, 0-9, space, point and hyphen; it has a letter, and begins with a letter or a digit. The whole descriptor has at most 22 characters. By default we make it from the product’s first name. An order cuts a longer one at a word.',
 })
 
 export const NewProductBody = Type.Object(
@@ -35,7 +35,7 @@ export const NewProductBody = Type.Object(
     status: Type.Optional(
       Type.Enum(['draft', 'active'], {
         description:
-          'draft, also when it is not given: a product has no files yet, and without files it is not for sale.',
+          'Only `draft`, which is the default: a new product has no files, and a product without files is not for sale.',
       }),
     ),
     payWhatYouWant: Type.Optional(PayWhatYouWant),
@@ -79,14 +79,14 @@ export const FileChange = Type.Object(
         minLength: 1,
         maxLength: 255,
         pattern: '^[^\\u0000]*$',
-        description: 'What buyers see, also those who have bought it, and what the file is called on their disk.',
+        description: 'The name that all buyers see, also earlier ones, and the name of the downloaded file.',
       }),
     ),
     position: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 500,
-        description: 'Its place among the files of the product: 1 is the first, and what is too large is the last.',
+        description: 'Its place among the files of the product: 1 is the first. A place beyond the end is the last.',
       }),
     ),
   },
@@ -96,23 +96,23 @@ export const FileChange = Type.Object(
 export const WithdrawnFile = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  reason: Type.String({ description: 'One line, as buyers were told.' }),
+  reason: Type.String({ description: 'One line: the reason that the mail to buyers gives.' }),
   withdrawnAt: Time,
 })
 export type WithdrawnFile = Type.Static<typeof WithdrawnFile>
-/** A member of what is answered, where there are any. */
+/** The field of a response. It is absent when no file was recalled. */
 export const WithdrawnFiles = Type.Optional(
   Type.Array(WithdrawnFile, {
-    description: 'The files that the operator has recalled. They cannot be downloaded, not by buyers who paid either.',
+    description: 'The files that the operator has recalled. No buyer can download them.',
   }),
 )
-/** As the database says it, which keeps its own way of writing a time. */
+/** Converts the rows' times, which the database writes in its own format. */
 export const withdrawnFilesOf = (files: readonly WithdrawnFile[] | null): { withdrawnFiles?: WithdrawnFile[] } =>
   files
     ? { withdrawnFiles: files.map((file) => ({ ...file, withdrawnAt: new Date(file.withdrawnAt).toISOString() })) }
     : {}
 
-/** Where a product's picture is, in the sizes there are. */
+/** The addresses of a product's picture in all sizes. */
 export const ImageUrls = Type.Object(
   {
     '320': Type.String(),
@@ -120,9 +120,9 @@ export const ImageUrls = Type.Object(
     '1280': Type.String(),
     preview: Type.String({ description: 'A JPEG of 1200 by 630, for link previews and mails.' }),
   },
-  { description: 'WebP of at most that width. An address always means the same picture.' },
+  { description: 'WebP pictures of at most that width. The picture at an address never changes.' },
 )
-export const ImageUrl = Type.String({ description: 'The largest of `images`, or where the picture lies elsewhere.' })
+export const ImageUrl = Type.String({ description: 'The largest of `images`, or a picture on another server.' })
 
 export const Product = Type.Object(
   {
@@ -140,7 +140,7 @@ export const Product = Type.Object(
     withdrawnFiles: WithdrawnFiles,
     imageUrl: Type.Optional(ImageUrl),
     images: Type.Optional(ImageUrls),
-    payUrl: Type.String({ description: 'The hosted page, where it can be bought once it is active.' }),
+    payUrl: Type.String({ description: 'The hosted page where buyers pay, once the product is active.' }),
     createdAt: Time,
     updatedAt: Time,
   },
@@ -183,7 +183,7 @@ export const ProductQuery = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: '^[^\\u0000]*$',
-      description: 'A part of the name, in upper or lower case.',
+      description: 'A part of the name. Case does not matter.',
     }),
   ),
 })
@@ -198,7 +198,7 @@ export const IfMatch = Type.Object({
     Type.String({
       maxLength: 200,
       description:
-        'The ETag of what was read: when somebody has changed it since, the answer is 412 and nothing changes.',
+        'The `ETag` of the product that the client read. If the product has changed since, the response is 412 and nothing changes.',
     }),
   ),
 })

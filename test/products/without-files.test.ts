@@ -32,7 +32,7 @@ const matters = async () =>
   (await ann.call('GET', '/api/attention')).body.items.filter(({ what }: { what: string }) => what === 'no_files')
 
 /** What the service does each minute. */
-const minutePasses = () => shop().tellOffSale()
+const minutePasses = () => shop().enqueueOffSaleMails()
 
 async function assertNotForSale(id: string): Promise<void> {
   assertProblem(await buy(id), 404, 'product_not_found')
@@ -156,7 +156,7 @@ test('the upgrade takes what has no files off sale and tells its sellers', async
     own.db,
   )
   assert.deepEqual(Object.fromEntries(rows.map((row) => [row.id, row.status])), { [id]: 'draft', [kept]: 'active' })
-  await own.tellOffSale()
+  await own.enqueueOffSaleMails()
   await eventually(
     async () => (await own.mails('ann@shop.test')).filter(({ text }) => text.includes('From before')).length,
     (count) => count === 1,

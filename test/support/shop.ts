@@ -125,7 +125,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     backfill: app.backfill,
     enqueueRecallMails: app.enqueueRecallMails,
     enqueueSaleMails: app.enqueueSaleMails,
-    tellOffSale: app.tellOffSale,
+    enqueueOffSaleMails: app.enqueueOffSaleMails,
     compileSchemas: () => app.server.compileSchemas(),
     schemaPatterns: app.server.schemaPatterns,
 

@@ -8,16 +8,16 @@ import { type UploadLimits, quotaOf } from '../uploads/limits.ts'
 import { putImage, removeImage } from './store.ts'
 import type { Size } from './urls.ts'
 
-/** A mail, or a link somebody has shared, shows the picture there was. */
+/** Mails and shared links show a replaced picture for this long. */
 const KEPT = '30 days'
 const SWEPT_AT_ONCE = 200
-/** The most that all sizes of a picture take. */
+/** All sizes of a picture together take at most this much. */
 const PICTURE_BYTES = 2_500_000
-const NO_ROOM = 'Your pictures, with those that were replaced in the last 30 days, take all the room you have.'
+const NO_ROOM = 'Your pictures, with those that you replaced in the last 30 days, take all your room.'
 
 /**
- * Gives the product another picture. The row that tells the sweep of the bytes comes before them: until the product shows
- * them they count as unused. Pictures take no room from the files, and have as much. Refuses `product_not_found`,
+ * Gives the product another picture. The row comes before the bytes, so the sweep finds them also after a crash; they count as unused
+ * until the product shows them. Pictures have a quota of their own, as large as that of files. Refuses `product_not_found`,
  * `quota_exceeded`, `storage_full`.
  */
 export async function setImage(
@@ -40,7 +40,7 @@ export async function setImage(
   await showImage(db, { sellerId, productId, imageId: id })
 }
 
-/** The product shows that picture from now on, or none. The one before is kept for a while. Refuses `product_not_found`. */
+/** Sets the picture that the product shows, or none. The old picture stays for a while. Refuses `product_not_found`. */
 export async function showImage(
   db: Db,
   { sellerId, productId, imageId }: { sellerId: string; productId: string; imageId: string | null },
@@ -61,7 +61,7 @@ export async function showImage(
   })
 }
 
-/** Removes the pictures that no product has shown for a month: the bytes first, so that a row stays for those that are left. */
+/** Removes pictures that no product has shown for a month. The bytes go first, so that no bytes are left without a row. */
 export async function sweepImages(db: Db, storage: Storage): Promise<void> {
   for (let swept = SWEPT_AT_ONCE; swept === SWEPT_AT_ONCE;) {
     const { rows } = await sql<{ id: string }>`

@@ -3,11 +3,11 @@ import type { Sharp } from 'sharp'
 import { Refusal } from '../../kit/errors.ts'
 import { type Size, WIDTHS } from './urls.ts'
 
-/** Decoded, a picture takes four bytes a pixel: 200 MB while the largest one is made. */
+/** A decoded picture takes four bytes a pixel, so the largest one takes 200 MB. */
 const MOST_PIXELS = 50_000_000
-/** Of one step; the largest pictures take about three. */
+/** For one step. The largest pictures take about three seconds. */
 const TIMEOUT_SECONDS = 15
-/** A picture twice as high as it is wide is as high as a page shows one. */
+/** A page shows pictures up to this many times as high as they are wide. */
 const HIGHEST = 2
 const PREVIEW = { width: 1200, height: 630 }
 const WEBP_QUALITY = 80
@@ -17,20 +17,19 @@ const KINDS = new Set(['png', 'jpeg', 'webp', 'gif'])
 const NOT_READABLE = 'This is not a whole PNG, JPEG, WebP, AVIF or GIF picture.'
 
 /**
- * A picture in the sizes we show, made anew: turned as its EXIF says, in the colours of the web, with nothing left of what
- * the file held beside the picture, the place where it was taken for one. Never enlarged; of an animation the first frame.
- * Refuses `image_not_readable`, `image_too_large`.
+ * Encodes a picture in all our sizes: turned as its EXIF says, in sRGB, and without other data of the file, such as the place where it
+ * was taken. Pictures are never enlarged. Of an animation the first frame is used. Refuses `image_not_readable`, `image_too_large`.
  */
 export async function sizesOf(bytes: Buffer): Promise<Map<Size, Buffer>> {
   const sharp = await loading()
   const whole = await pixelsOf(sharp, bytes)
-  const again = () => sharp(whole.data, { raw: whole.info })
+  const fresh = () => sharp(whole.data, { raw: whole.info })
   const sizes = new Map<Size, Buffer>()
   for (const width of WIDTHS) {
-    const made = await timed(within(again(), width)).webp({ quality: WEBP_QUALITY }).toBuffer()
+    const made = await timed(within(fresh(), width)).webp({ quality: WEBP_QUALITY }).toBuffer()
     sizes.set(`${width}`, made)
   }
-  sizes.set('preview', await previewOf(sharp, again))
+  sizes.set('preview', await previewOf(sharp, fresh))
   return sizes
 }
 
@@ -39,21 +38,21 @@ let loaded: Promise<typeof SharpLibrary> | undefined
 /** Loads the library when the first picture comes: it takes 30 MB, and most services see few pictures. */
 function loading(): Promise<typeof SharpLibrary> {
   loaded ??= import('sharp').then(({ default: sharp }) => {
-    // nothing else is even looked at, whatever the file says it is
+    // other decoders stay off, whatever type the file claims to have
     sharp.block({ operation: ['VipsForeignLoad'] })
     const loaders = ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif']
     sharp.unblock({ operation: loaders.map((name) => `VipsForeignLoad${name}`) })
-    // no picture comes twice, and the processors are for those who buy
+    // a cache would not help, and one thread leaves the other cores to checkouts
     sharp.cache(false)
     sharp.concurrency(1)
     return sharp
   })
-  // a library that could not be loaded once may be there when it is asked for again
+  // after a failure the next picture tries to load it again
   loaded.catch(() => (loaded = undefined))
   return loaded
 }
 
-/** The picture at the largest size that is shown: decoded once for all of them. Its header says before how large it is. */
+/** Decodes the picture once, at the largest size that we show. Its header gives its size before that. */
 async function pixelsOf(sharp: typeof SharpLibrary, bytes: Buffer) {
   if (bytes.length === 0) throw new Refusal('image_not_readable', NOT_READABLE)
   try {
@@ -62,14 +61,14 @@ async function pixelsOf(sharp: typeof SharpLibrary, bytes: Buffer) {
       throw new Refusal('image_not_readable', NOT_READABLE)
     if (width * height > MOST_PIXELS)
       throw new Refusal('image_too_large', `The picture has more than ${MOST_PIXELS / 1_000_000} million pixels.`)
-    // what is damaged is refused; what is only unusual, as from some telephones, is not
+    // `error` refuses damaged pictures and accepts unusual ones, as some telephones make them
     const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: 'error' }).autoOrient().toColourspace('srgb')
     return await timed(within(picture, Math.max(...WIDTHS)))
       .raw()
       .toBuffer({ resolveWithObject: true })
   } catch (cause) {
     if (cause instanceof Refusal) throw cause
-    // the library's errors tell of the file, and of nothing else
+    // all errors of the library are about the file
     throw new Refusal('image_not_readable', NOT_READABLE, { cause })
   }
 }
@@ -79,20 +78,20 @@ const timed = (picture: Sharp): Sharp => picture.timeout({ seconds: TIMEOUT_SECO
 const within = (picture: Sharp, width: number): Sharp =>
   picture.resize({ width, height: width * HIGHEST, fit: 'inside', withoutEnlargement: true })
 
-/** The whole picture in the form that links are previewed in; beside a higher one it goes on, darker and out of focus. */
-async function previewOf(sharp: typeof SharpLibrary, again: () => Sharp): Promise<Buffer> {
+/** The whole picture in the format of link previews. A darker, blurred copy fills the space beside it. */
+async function previewOf(sharp: typeof SharpLibrary, fresh: () => Sharp): Promise<Buffer> {
   const white = { background: '#ffffff' }
   const front = await timed(
-    again()
+    fresh()
       .flatten(white)
       .resize({ ...PREVIEW, fit: 'inside', withoutEnlargement: true }),
   )
     .png({ compressionLevel: 1 })
     .toBuffer()
-  // what is out of focus has no detail: made small it takes a tenth of the time
+  // the blurred copy needs no detail, and a small one takes a tenth of the time
   const small = { width: PREVIEW.width / 10, height: PREVIEW.height / 10 }
   const { data, info } = await timed(
-    again()
+    fresh()
       .flatten(white)
       .resize({ ...small, fit: 'fill' })
       .modulate({ brightness: 0.75 })

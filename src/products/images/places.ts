@@ -1,7 +1,7 @@
 import { Refusal } from '../../kit/errors.ts'
 import { inTime } from '../../kit/time.ts'
 
-/** Of all pictures together: as many as eight of the largest. */
+/** For all pictures together: eight of the largest. */
 const MOST_BYTES_HELD = 80_000_000
 const MOST_OF_ONE_SELLER = 3
 const RETRY_AFTER_SECONDS = 5
@@ -9,8 +9,8 @@ const RETRY_AFTER_SECONDS = 5
 const TURN_MS = 60_000
 
 /**
- * The pictures that this process holds in memory: they arrive and wait, and one is made at a time. Only bytes that have arrived
- * count, so a slow sender takes no place from others. A seller who finds no place gets `images_busy` and may try again.
+ * Limits the pictures that this process holds in memory. Pictures arrive and wait, and one is encoded at a time. Only bytes that have
+ * arrived count, so a slow client takes no place from others. A seller who finds no place gets `images_busy` and can try again.
  */
 export function imagePlaces() {
   const held = new Map<string, number>()
@@ -18,8 +18,8 @@ export function imagePlaces() {
   let last: Promise<unknown> = Promise.resolve()
 
   return {
-    /** Does `work` with a place for one picture of that seller; it says of all that has `arrived`, before it is kept. */
-    async held<T>(sellerId: string, work: (arrived: (bytes: number) => void) => Promise<T>): Promise<T> {
+    /** Runs `work` with a place for one picture of that seller. `work` must report bytes with `arrived` before it keeps them. */
+    async withPlace<T>(sellerId: string, work: (arrived: (bytes: number) => void) => Promise<T>): Promise<T> {
       const own = held.get(sellerId) ?? 0
       if (own >= MOST_OF_ONE_SELLER) throw busy()
       held.set(sellerId, own + 1)
@@ -32,12 +32,12 @@ export function imagePlaces() {
         })
       } finally {
         bytesHeld -= size
-        const left = held.get(sellerId)! - 1
-        if (left > 0) held.set(sellerId, left)
+        const remaining = held.get(sellerId)! - 1
+        if (remaining > 0) held.set(sellerId, remaining)
         else held.delete(sellerId)
       }
     },
-    /** Does `work` when what came before is done. */
+    /** Runs `work` after all earlier work. */
     inTurn<T>(work: () => Promise<T>): Promise<T> {
       const turn = last.then(work)
       last = inTime(turn, TURN_MS).catch(() => {})
@@ -47,6 +47,6 @@ export function imagePlaces() {
 }
 
 const busy = () =>
-  new Refusal('images_busy', 'Other pictures are being made. Please try again in a moment.', {
+  new Refusal('images_busy', 'Other pictures are being processed. Please try again in a moment.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

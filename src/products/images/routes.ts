@@ -17,14 +17,14 @@ import { NOTHING, type ProductParts, TAG, answer } from '../routes.ts'
 import { OwnProductParams, Product } from '../schema.ts'
 
 const MOST_BYTES = 10_000_000
-const TOO_LARGE = `A picture may have ${MOST_BYTES / 1_000_000} MB.`
+const TOO_LARGE = `A picture may have at most ${MOST_BYTES / 1_000_000} MB.`
 
 export interface ImageParts extends ProductParts {
   storage: Storage
   limits: UploadLimits
 }
 
-/** Sellers give products their pictures; everybody may look at them. */
+/** Sellers upload product pictures, and anybody can see them. */
 export async function imageRoutes(server: Server, parts: ImageParts): Promise<void> {
   await server.register(async (scope: Server) => {
     // the content says what kind of picture it is, and the handler reads the bytes only once it knows the seller
@@ -46,7 +46,7 @@ function setProductImageRoute(server: Server, parts: ImageParts): void {
         operationId: 'setProductImage',
         summary: 'Give a product a picture',
         description:
-          'The bytes of a PNG, JPEG, WebP, AVIF or GIF of at most 10 MB and 50 million pixels. Sizes are made of it at once, never enlarged, without what else the file holds; of an animation the first frame.',
+          'The body is a PNG, JPEG, WebP, AVIF or GIF of at most 10 MB and 50 million pixels. We make smaller sizes of it, never larger ones, and keep no other data of the file. Of an animation we use the first frame.',
         tags: TAG,
         security: NEEDS_SESSION,
         consumes: ['image/*'],
@@ -70,7 +70,7 @@ function setProductImageRoute(server: Server, parts: ImageParts): void {
       const { seller } = await browsers.signedIn(request, reply)
       const { productId } = request.params
       await findProduct(db, seller.id, productId)
-      await places.held(seller.id, async (arrived) => {
+      await places.withPlace(seller.id, async (arrived) => {
         const bytes = await bytesOf(request, reply, arrived)
         const sizes = await places.inTurn(() => sizesOf(bytes))
         await setImage(db, storage, { sellerId: seller.id, productId, limits }, sizes)
@@ -86,8 +86,8 @@ function removeProductImageRoute(server: Server, { db, browsers }: ImageParts): 
     {
       schema: {
         operationId: 'removeProductImage',
-        summary: 'Take a product’s picture away',
-        description: 'Mails and links that show it do so for another month.',
+        summary: 'Remove a product’s picture',
+        description: 'Mails and links that show the picture work for another month.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OwnProductParams,
@@ -109,7 +109,7 @@ function getImageRoute(server: Server, { storage }: ImageParts): void {
       schema: {
         operationId: 'getImage',
         summary: 'A product’s picture',
-        description: 'For anybody. What an address gives never changes.',
+        description: 'Public. The picture at an address never changes.',
         tags: ['Checkout'],
         produces: ['image/webp', 'image/jpeg'],
         params: Type.Object({

@@ -4,7 +4,7 @@ import { refusalOfStorage } from '../../kit/storage/refusals.ts'
 import type { Storage } from '../../kit/storage/storage.ts'
 import { SIZES, type Size } from './urls.ts'
 
-// Where the bytes of pictures meet the storage, and nothing else does. An id ends in random characters, and so do its keys.
+// The only place that stores and reads the bytes of pictures. An id ends in random characters, so its keys do too.
 
 const keyOf = (imageId: string, size: Size): string => `${size}-${imageId}`
 
@@ -17,7 +17,7 @@ export async function putImage(storage: Storage, imageId: string, sizes: Readonl
   }
 }
 
-/** Undefined: there is none. Refuses `storage_unavailable`. */
+/** Undefined when there is no such picture. Refuses `storage_unavailable`. */
 export async function readImage(storage: Storage, imageId: string, size: Size): Promise<Buffer | undefined> {
   const key = keyOf(imageId, size)
   try {

@@ -1,13 +1,13 @@
-/** How wide the pictures are that pages show. */
+/** The widths of the pictures on pages. */
 export const WIDTHS = [320, 640, 1280] as const
-/** The widths, and what link previews and mails show. */
+/** The widths, and `preview` for link previews and mails. */
 export const SIZES = ['320', '640', '1280', 'preview'] as const
 export type Size = (typeof SIZES)[number]
 
 export const imageUrl = (baseUrl: string, imageId: string, size: Size): string =>
   `${baseUrl}/api/images/${imageId}/${size}`
 
-/** Where a product's picture is: one that was uploaded, or else one that lies elsewhere, or none. */
+/** The addresses of a product's picture: an uploaded one, or else one on another server, or none. */
 export function imagesOf(
   baseUrl: string,
   { imageId, imageUrl: elsewhere }: { imageId: string | null; imageUrl: string | null },

@@ -6,14 +6,14 @@ import type { Server } from '../../kit/http.ts'
 import { errorForLog } from '../../kit/log.ts'
 import { isOfStorage, refusalOfStorage } from '../../kit/storage/refusals.ts'
 
-/** How long a body may still take once the service ends: a part of the time that the end may take in all. */
+/** The time that a body may still take when the service stops. It is a part of the whole time for stopping. */
 const CLOSE_MS = 5_000
 
 export type BodyReader = <T>(request: FastifyRequest, work: (body: () => Readable) => Promise<T>) => Promise<T>
 
 /**
- * Knows the requests whose bodies are being read. When the service ends, they may run for a while longer. A client that sends pieces
- * then goes on at another instance.
+ * Tracks the requests whose bodies are being read. When the service stops, they may run for a while longer. A client of a resumable
+ * upload then continues at another instance.
  */
 export function bodyReader(server: Server): BodyReader {
   const underWay = new Set<FastifyRequest['raw']>()
@@ -26,7 +26,7 @@ export function bodyReader(server: Server): BodyReader {
   }
 }
 
-/** Tells the client about every error while its body is read, as long as the connection is there. */
+/** Runs `work`, and reads the rest of the body after an error, so that the client gets our answer. */
 async function readBody<T>(request: FastifyRequest, work: (body: () => Readable) => Promise<T>): Promise<T> {
   try {
     return await work(() => bodyOf(request))

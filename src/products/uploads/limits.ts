@@ -1,12 +1,12 @@
-/** How large a file may be, and how much a seller may keep here in all: 0 is no limit. */
+/** The limits of one file and of all files of a seller. 0 is no limit. */
 export interface UploadLimits {
   maxBytes: number
   quotaBytes: number
-  /** The same for a seller whom the operator does not trust yet, where it is less. */
+  /** The quota of a seller whom the operator has not marked as trusted, if it is lower. */
   untrustedQuotaBytes: number
 }
 
-/** How much such a seller may keep here; 0 is no limit. */
+/** The seller's quota in bytes. 0 is no limit. */
 export function quotaOf({ quotaBytes, untrustedQuotaBytes }: UploadLimits, isTrusted: boolean): number {
   if (isTrusted || untrustedQuotaBytes === 0) return quotaBytes
   return quotaBytes === 0 ? untrustedQuotaBytes : Math.min(quotaBytes, untrustedQuotaBytes)

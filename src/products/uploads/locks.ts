@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 
-/** A writer that has not renewed its lock for so long has died. */
+/** A writer that has not renewed its lock for this long counts as dead. */
 const LEASE_SECONDS = 6
 const RENEW_MS = 1_000
 const ASK_AGAIN_MS = 200
 const WAIT_MS = 10_000
 
-/** Allows one writer for each upload, over all instances. The next writer ends the one before, whose connection has most likely died. */
+/** Allows one writer for each upload, across all instances. A new writer ends the old one, whose connection has most likely died. */
 export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
   const held = new Map<string, () => unknown>()
   return {
@@ -23,7 +23,7 @@ export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
         async lock(signal, giveWay) {
           for (const end = Date.now() + WAIT_MS; ; await sleep(ASK_AGAIN_MS)) {
             if (await take(db, id, holder)) break
-            // a writer in this process is told at once; another instance notices at its next renewal
+            // a writer in this process stops at once; one in another instance notices at its next renewal
             void held.get(id)?.()
             if (signal.aborted || Date.now() > end)
               throw new Refusal('upload_in_progress', 'Another request is writing to this upload.', {
@@ -54,7 +54,7 @@ export function uploadLocker(db: Db, keyOf: (name: string) => string): Locker {
   }
 }
 
-/** Whether the lock is ours now. If not, its holder is asked to give it up. */
+/** Takes the lock if it is free. If not, it marks the lock as wanted, so that its holder gives it up. */
 async function take(db: Db, id: string, holder: string): Promise<boolean> {
   const { rows } = await sql<{ taken: boolean }>`
     update uploads set lock_wanted = not coalesce(locked_until < now(), true),

@@ -21,9 +21,9 @@ import {
 
 const PATH = '/api/uploads'
 export const TUS_VERSION = '1.0.0'
-/** A request that must let go of an upload has this time to write the bytes it has. */
+/** A request that must give up its lock has this time to write its bytes. */
 const LET_GO_MS = 100
-/** The library gives these refusals as a status only. */
+/** The library reports these refusals only by a status. */
 const MEANINGS = new Map<number, ProblemCode>([
   [404, 'upload_not_found'],
   [409, 'upload_offset_differs'],
@@ -34,7 +34,7 @@ const MEANINGS = new Map<number, ProblemCode>([
 ])
 const LET_GO = 'Request aborted due to lock acquired'
 
-/** Answers one request of the protocol, which its library reads: https://tus.io/protocols/resumable-upload */
+/** Answers one request of the tus protocol through its library: https://tus.io/protocols/resumable-upload */
 export type AnswerTus = (request: FastifyRequest, sellerId: string, body: Readable | undefined) => Promise<TusAnswer>
 
 export interface TusAnswer {
@@ -42,7 +42,7 @@ export interface TusAnswer {
   headers: Record<string, string>
 }
 
-interface Asked {
+interface RequestState {
   sellerId: string
   upload: Upload | undefined
   failure?: unknown
@@ -50,9 +50,9 @@ interface Asked {
 
 export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
   const { db, storage, limits } = uploads
-  const asked = new WeakMap<Request, Asked>()
+  const stateOf = new WeakMap<Request, RequestState>()
   const locker = uploadLocker(db, resumable.keyOf)
-  const of = (request: unknown): Asked => asked.get(request as Request)!
+  const stateFor = (request: unknown): RequestState => stateOf.get(request as Request)!
 
   const tus = new Tus({
     path: PATH,
@@ -63,22 +63,22 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     generateUrl: (_request, { id }) => `${PATH}/${resumable.keyOf(id)}`,
     // the router has found the upload already; the library could read another id out of the same address
     getFileIdFromRequest(request) {
-      const { upload } = of(request)
+      const { upload } = stateFor(request)
       return upload && resumable.nameOf(upload.id)
     },
     async namingFunction(request, metadata) {
-      const mine = of(request)
-      mine.upload = await beginUpload(uploads, describedBy(request.headers, metadata ?? {}, mine.sellerId))
-      return resumable.nameOf(mine.upload.id)
+      const state = stateFor(request)
+      state.upload = await beginUpload(uploads, describedBy(request.headers, metadata ?? {}, state.sellerId))
+      return resumable.nameOf(state.upload.id)
     },
     async onUploadFinish(request) {
-      const file = await finish(of(request).upload!)
+      const file = await finish(stateFor(request).upload!)
       return { headers: { 'Till-File': file.id } }
     },
-    onResponseError: (request, error) => void (of(request).failure = error),
+    onResponseError: (request, error) => void (stateFor(request).failure = error),
   })
 
-  /** Publishes the file once, though several requests may each have seen the last piece. */
+  /** Publishes the file once, even if several requests have each seen the last piece. */
   async function finish(upload: Upload): Promise<FileRow> {
     const lock = locker.newLock(resumable.nameOf(upload.id))
     try {
@@ -89,7 +89,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     }
     try {
       const file = await publish(db, storage, upload, await resumable.finish(upload.id, upload.sizeBytes))
-      // if this fails, the rest costs nothing, and is removed within a day
+      // if this fails, the sweep removes the rest within a day
       await resumable.forget(upload.id).catch(() => {})
       return file
     } finally {
@@ -97,7 +97,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     }
   }
 
-  async function ask(request: FastifyRequest, mine: Asked, body: Readable | undefined): Promise<Response> {
+  async function callTus(request: FastifyRequest, state: RequestState, body: Readable | undefined): Promise<Response> {
     const headers = new Headers()
     for (const [name, value] of Object.entries(request.headers)) if (value) headers.set(name, String(value))
     const web = new Request(new URL(request.url, 'http://localhost'), {
@@ -105,10 +105,10 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
       headers,
       ...(body && { body: Readable.toWeb(body) as ReadableStream, duplex: 'half' }),
     })
-    asked.set(web, mine)
+    stateOf.set(web, state)
     const response = await tus.handleWeb(web)
     // the library answers its own refusals, and throws no error for them
-    if (!response.ok) throw mine.failure instanceof Error ? mine.failure : refusalOf(response, await response.text())
+    if (!response.ok) throw state.failure instanceof Error ? state.failure : refusalOf(response, await response.text())
     return response
   }
 
@@ -116,7 +116,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     try {
       return await answer(request, sellerId, body)
     } catch (error) {
-      // another request has finished it meanwhile
+      // another request has finished the upload meanwhile
       const isOver = error instanceof Refusal && error.code === 'upload_expired'
       const { id } = request.params as { id: string }
       const upload = isOver ? await findUpload(db, id, sellerId) : undefined
@@ -127,28 +127,28 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
 
   async function answer(request: FastifyRequest, sellerId: string, body: Readable | undefined): Promise<TusAnswer> {
     const { id } = request.params as { id?: string }
-    const mine: Asked = { sellerId, upload: id === undefined ? undefined : await findUpload(db, id, sellerId) }
-    const { upload } = mine
+    const state: RequestState = { sellerId, upload: id === undefined ? undefined : await findUpload(db, id, sellerId) }
+    const { upload } = state
     if (upload?.state === 'given_up') throw new Refusal('upload_expired', 'This upload is over: please begin it again.')
     if (upload?.state === 'finished') return answerFinished(request, upload)
-    const response = await ask(request, mine, body).catch(async (error: unknown) => {
-      // an upload that could not begin must not take room
-      if (!upload && mine.upload) await giveUp(db, storage, mine.upload.id)
+    const response = await callTus(request, state, body).catch(async (error: unknown) => {
+      // an upload that could not begin must not count against the quota
+      if (!upload && state.upload) await giveUp(db, storage, state.upload.id)
       throw error
     })
-    const { sizeBytes, expiresAt } = mine.upload!
-    if (request.method === 'DELETE') await giveUp(db, storage, mine.upload!.id)
-    const answered = { status: response.status, headers: kept(response.headers) }
+    const { sizeBytes, expiresAt } = state.upload!
+    if (request.method === 'DELETE') await giveUp(db, storage, state.upload!.id)
+    const answered = { status: response.status, headers: forwarded(response.headers) }
     const isWhole = answered.headers['upload-offset'] === String(sizeBytes)
     // all bytes are here, but the process that should have finished the upload has died
-    if (request.method === 'HEAD' && isWhole) answered.headers['till-file'] = (await finish(mine.upload!)).id
+    if (request.method === 'HEAD' && isWhole) answered.headers['till-file'] = (await finish(state.upload!)).id
     if (!answered.headers['till-file'] && request.method !== 'DELETE')
       answered.headers['upload-expires'] = expiresAt.toUTCString()
     return answered
   }
 }
 
-/** Answers requests for an upload that is finished, so that a client which missed our last answer learns the file's id. */
+/** Answers requests for a finished upload, so that a client that missed our last answer learns the file's id. */
 function answerFinished({ method, headers }: FastifyRequest, { id, sizeBytes }: Upload): TusAnswer {
   const size = String(sizeBytes)
   const isLate = method === 'PATCH' && headers['upload-offset'] === size
@@ -157,10 +157,10 @@ function answerFinished({ method, headers }: FastifyRequest, { id, sizeBytes }: 
   return { status: method === 'HEAD' ? 200 : 204, headers: found }
 }
 
-const KEPT = ['location', 'tus-resumable', 'upload-offset', 'upload-length', 'till-file']
+const FORWARDED = ['location', 'tus-resumable', 'upload-offset', 'upload-length', 'till-file']
 
-const kept = (headers: Headers): Record<string, string> =>
-  Object.fromEntries(KEPT.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])))
+const forwarded = (headers: Headers): Record<string, string> =>
+  Object.fromEntries(FORWARDED.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])))
 
 function describedBy(headers: Headers, metadata: Record<string, string | null>, sellerId: string): NewUpload {
   const length = headers.get('upload-length') ?? ''
@@ -177,7 +177,7 @@ function describedBy(headers: Headers, metadata: Record<string, string | null>, 
       fields: wrong.map((path) => ({ path, message: metadata[path] ? 'is not valid' : 'is required' })),
     })
   if (holdsCardNumber(name!))
-    throw new Refusal('card_number_refused', 'Nothing was kept: please give the file another name.')
+    throw new Refusal('card_number_refused', 'Nothing was forwarded: please give the file another name.')
   return {
     sellerId,
     productId: productId!,

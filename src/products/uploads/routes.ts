@@ -29,8 +29,8 @@ const ProductFile = Type.Object({
   id: Type.String(),
   name: Type.String(),
   size: Type.Integer({ description: 'Bytes.' }),
-  sha256: Type.String({ description: 'Hex, computed here.' }),
-  contentType: Type.String({ description: 'By its content, whatever its name says.' }),
+  sha256: Type.String({ description: 'Hex, computed by the server.' }),
+  contentType: Type.String({ description: 'Detected from the content, not from the name.' }),
   createdAt: Time,
 })
 const FileQuery = Type.Object({
@@ -38,14 +38,14 @@ const FileQuery = Type.Object({
     minLength: 1,
     maxLength: 255,
     pattern: '^\\s*[^\\u0000\\s][^\\u0000]*$',
-    description: 'What buyers see, and what the file is called on their disk.',
+    description: 'The name that buyers see, and the name of the downloaded file.',
     examples: ['book.pdf'],
   }),
-  sha256: Type.Optional(Type.String({ pattern: SHA256, description: 'Hex. Then it is checked.' })),
+  sha256: Type.Optional(Type.String({ pattern: SHA256, description: 'Hex. If present, the server checks it.' })),
   replaces: Type.Optional(
     Type.String({
       pattern: idPattern('file'),
-      description: 'The file in whose place it comes. Who has bought that one keeps it.',
+      description: 'The file that this one replaces. Buyers of the old file keep it.',
     }),
   ),
 })
@@ -56,7 +56,7 @@ interface UploadRouteParts {
   tus: AnswerTus
 }
 
-/** Sellers send files: in one request, or in pieces, which survive a broken connection and a restart of the service. */
+/** Sellers upload files in one request, or in pieces that survive a broken connection and a restart of the service. */
 export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads & { browsers: Browsers }): void {
   const parts = { browsers, uploads, reading: bodyReader(server), tus: lazyTus(uploads) }
   void server.register(async (scope: Server) => {
@@ -70,7 +70,7 @@ export function uploadRoutes(server: Server, { browsers, ...uploads }: Uploads &
   })
 }
 
-/** The library of the protocol is loaded when the first piece comes. */
+/** Loads the library of the tus protocol with the first request that needs it. */
 function lazyTus(uploads: Uploads): AnswerTus {
   let loading: Promise<AnswerTus> | undefined
   const load = async () => (await import('./resumable.ts')).tusOf(uploads, await uploads.storage.resumable())
@@ -86,7 +86,7 @@ function addFileRoute(scope: Server, { browsers, uploads, reading }: UploadRoute
         operationId: 'addFile',
         summary: 'Add a file to a product',
         description:
-          'The body is the file, byte for byte, with its `Content-Length`: `curl --data-binary @book.pdf` or `-T book.pdf`. Nothing is kept of one that breaks off or does not hash to `sha256`. For large files over weak lines there is `/api/uploads`.',
+          'The body is the file itself, with its `Content-Length`: `curl --data-binary @book.pdf` or `-T book.pdf`. If the request breaks off, or the file does not match `sha256`, nothing is stored. For large files over weak connections use `/api/uploads`.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: Type.Object({ productId: Type.String({ pattern: idPattern('prod') }) }),
@@ -139,7 +139,7 @@ async function store({ db, storage }: Uploads, upload: Upload, body: Readable): 
 
 function lengthOf({ headers }: FastifyRequest): number {
   const { 'content-length': length, 'content-encoding': encoding, 'content-type': type } = headers
-  if (encoding) throw new Refusal('unsupported_media_type', 'Send the bytes as they are: nothing is unpacked here.')
+  if (encoding) throw new Refusal('unsupported_media_type', 'Send the bytes as they are, without a Content-Encoding.')
   if (/^multipart\//i.test(type ?? ''))
     throw new Refusal('unsupported_media_type', 'Send the bytes themselves, and not a form.')
   if (length === undefined) throw new Refusal('length_required', 'Content-Length says how many bytes will come.')

@@ -10,7 +10,8 @@ import type { AnswerTus } from './resumable.ts'
 const TAG = ['Products']
 const UploadParams = Type.Object({ id: Type.String({ pattern: idPattern('file') }) })
 const UploadAnswer = Type.Null({
-  description: '`Upload-Offset` says how much is here; `Till-File` is the file’s id once all of it is, and only then.',
+  description:
+    '`Upload-Offset` is the number of bytes received. `Till-File` is the file’s id, once all bytes are received.',
 })
 
 interface TusRouteParts {
@@ -79,7 +80,7 @@ const TUS_ROUTES = [
     operationId: 'beginUpload',
     summary: 'Begin an upload that can be interrupted',
     description:
-      'The tus protocol, 1.0.0, with creation, termination and expiration; all of its clients will do. `Upload-Metadata` holds `productId`, `filename`, and where wanted `sha256` (hex, of the whole file) and `replaces` (a file’s id). What is silent for a day is given up.',
+      'The tus protocol, 1.0.0, with creation, termination and expiration. Any tus client works. `Upload-Metadata` holds `productId`, `filename`, and optionally `sha256` (hex, of the whole file) and `replaces` (a file’s id). An upload without a request for a day ends.',
   },
   {
     method: 'HEAD',
@@ -87,7 +88,7 @@ const TUS_ROUTES = [
     url: '/api/uploads/:id',
     params: UploadParams,
     operationId: 'lookAtUpload',
-    summary: 'How much of an upload is here',
+    summary: 'The number of bytes received',
   },
   {
     method: 'PATCH',
@@ -96,7 +97,7 @@ const TUS_ROUTES = [
     params: UploadParams,
     operationId: 'continueUpload',
     summary: 'The next bytes of an upload',
-    description: 'The last of them makes it a file of the product, whose id is in `Till-File`.',
+    description: 'With the last bytes the upload becomes a file of the product. `Till-File` is its id.',
   },
   {
     method: 'DELETE',
@@ -104,6 +105,6 @@ const TUS_ROUTES = [
     url: '/api/uploads/:id',
     params: UploadParams,
     operationId: 'endUpload',
-    summary: 'Give up an upload',
+    summary: 'End an upload',
   },
 ] as const

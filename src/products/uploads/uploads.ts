@@ -7,9 +7,9 @@ import type { Storage, Stored } from '../../kit/storage/storage.ts'
 import { NOT_IN_A_LINE } from '../fields.ts'
 import { contentTypeOf } from './content-type.ts'
 
-/** A seller who has begun so many uploads and finished none is not uploading. */
+/** No seller needs this many unfinished uploads. */
 const MOST_OPEN = 1000
-/** Each is in every answer about the product and its orders, those taken off too for who has bought them. */
+/** Every response about the product or its orders lists the files. Removed files count too, because their buyers keep them. */
 const MOST_OF_PRODUCT = 500
 const SWEPT_AT_ONCE = 200
 
@@ -18,9 +18,9 @@ export interface NewUpload {
   productId: string
   name: string
   sizeBytes: number
-  /** Hex, as the sender says. */
+  /** Hex, from the client. */
   sha256?: string | undefined
-  /** The file in whose place it comes. */
+  /** The file that this one replaces. */
   replaces?: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface FileRow {
   createdAt: Date
 }
 
-/** As it is answered. */
+/** The file as the API returns it. */
 export const viewOf = (file: FileRow) => ({
   id: file.id,
   name: file.name,
@@ -55,11 +55,10 @@ export const FILE_COLUMNS = sql`id, name, size_bytes as "sizeBytes", sha256, con
 
 export const NOT_A_NAME = 'is one line of text without control characters, such as book.pdf'
 
-/** What buyers read before they open it: no character may hide in it, or turn what follows it round. */
+/** Buyers read the name before they open the file, so no hidden character, or one that changes the text's direction, may be in it. */
 export const isFileName = (name: string): boolean =>
   name.trim() !== '' && [...name].length <= 255 && name.isWellFormed() && !NOT_IN_A_LINE.test(name)
 
-/** Everything an upload needs: the database, the storage, and the limits of size. */
 export interface Uploads {
   db: Db
   storage: Storage
@@ -67,16 +66,16 @@ export interface Uploads {
 }
 
 /**
- * Sets room aside for a file. Refuses `product_not_found`, `file_not_found`, `file_too_large`, `quota_exceeded`, `storage_full`.
+ * Reserves room for a file. Refuses `product_not_found`, `file_not_found`, `file_too_large`, `quota_exceeded`, `storage_full`.
  */
 export async function beginUpload({ db, storage, limits }: Uploads, upload: NewUpload): Promise<Upload> {
   const { maxBytes } = limits
   if (upload.sizeBytes > maxBytes)
-    throw new Refusal('file_too_large', `A file may have ${maxBytes} bytes; this one has ${upload.sizeBytes}.`)
+    throw new Refusal('file_too_large', `A file may have at most ${maxBytes} bytes; this one has ${upload.sizeBytes}.`)
   await storage.mustHaveRoom(upload.sizeBytes)
   return inTransaction(db, async (tx) => {
     const { used, open, isTrusted } = await roomOf(tx, upload.sellerId)
-    await mustBeTheirs(tx, upload)
+    await checkProduct(tx, upload)
     const quotaBytes = quotaOf(limits, isTrusted)
     if (quotaBytes > 0 && used + upload.sizeBytes > quotaBytes)
       throw new Refusal('quota_exceeded', `${Math.max(0, quotaBytes - used)} of your ${quotaBytes} bytes are left.`)
@@ -90,7 +89,7 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
   })
 }
 
-/** The bytes that a seller stores, with unfinished uploads. It locks the seller, or two uploads at once would both take the same room. */
+/** Returns the bytes that a seller stores, with unfinished uploads. It locks the seller, so simultaneous uploads never share one room. */
 async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number; isTrusted: boolean }> {
   const { rows: sellers } = await sql<{ isTrusted: boolean }>`
     select trusted_at is not null as "isTrusted" from sellers where id = ${sellerId} for no key update`.execute(tx)
@@ -103,7 +102,7 @@ async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: n
   return { ...rows[0]!, isTrusted: sellers[0]?.isTrusted ?? false }
 }
 
-async function mustBeTheirs(tx: Tx, { productId, sellerId, ...upload }: NewUpload): Promise<void> {
+async function checkProduct(tx: Tx, { productId, sellerId, ...upload }: NewUpload): Promise<void> {
   const replaces = upload.replaces ?? null
   const { rows } = await sql<{ hasFile: boolean; files: number }>`
     select ${replaces}::text is null or exists (
@@ -114,7 +113,7 @@ async function mustBeTheirs(tx: Tx, { productId, sellerId, ...upload }: NewUploa
   if (!rows[0]) throw new Refusal('product_not_found', 'There is no such product of yours.')
   if (!rows[0].hasFile) throw new Refusal('file_not_found', 'The product has no such file to replace.')
   if (rows[0].files >= MOST_OF_PRODUCT)
-    throw new Refusal('quota_exceeded', `A product may have ${MOST_OF_PRODUCT} files, with those that were taken off.`)
+    throw new Refusal('quota_exceeded', `A product may have at most ${MOST_OF_PRODUCT} files, with removed ones.`)
 }
 
 export async function findUpload(db: Db, id: string, sellerId: string): Promise<Upload> {
@@ -125,19 +124,18 @@ export async function findUpload(db: Db, id: string, sellerId: string): Promise<
 }
 
 /**
- * The upload's bytes, all of them in the storage, become a file of the product, once however often it is asked for: the statement
- * that ends the upload adds the file and takes off the one it replaces. Refuses `checksum_mismatch`, `file_withdrawn`, and then
- * nothing is kept.
+ * Turns a stored upload into a file of the product. One statement ends the upload, adds the file and removes the file that it replaces,
+ * so a repeat adds nothing. Refuses `checksum_mismatch` and `file_withdrawn`; then it keeps nothing.
  */
 export async function publish(db: Db, storage: Storage, upload: Upload, stored: Stored): Promise<FileRow> {
   const { id } = upload
   if (stored.size !== upload.sizeBytes || (upload.sha256 ?? stored.sha256) !== stored.sha256) {
     await giveUp(db, storage, id)
-    throw new Refusal('checksum_mismatch', `What arrived hashes to ${stored.sha256}. Nothing of it was kept.`)
+    throw new Refusal('checksum_mismatch', `The received bytes hash to ${stored.sha256}. Nothing was stored.`)
   }
   if (await isRecalled(db, upload.sellerId, stored.sha256)) {
     await giveUp(db, storage, id)
-    throw new Refusal('file_withdrawn', 'A file of exactly these bytes was withdrawn. Nothing of it was kept.')
+    throw new Refusal('file_withdrawn', 'A file with exactly these bytes was recalled. Nothing was stored.')
   }
   const contentType = await contentTypeOf(storage, id, stored.size)
   const { rows } = await sql<FileRow>`
@@ -156,28 +154,31 @@ export async function publish(db: Db, storage: Storage, upload: Upload, stored: 
   return rows[0] ?? (await finishedFile(db, id))
 }
 
-/** Asked before: what is recalled between this and the publishing opens nothing all the same. */
+/** A recall between this check and the publishing still works: the file opens for no buyer. */
 async function isRecalled(db: Db, sellerId: string, sha256: string): Promise<boolean> {
   const { rows } = await sql`
     select from withdrawn_files where seller_id = ${sellerId} and sha256 = ${sha256}`.execute(db)
   return rows.length > 0
 }
 
-/** What became of an upload that somebody else has finished. */
+/** The file of an upload that another request has finished. */
 export async function finishedFile(db: Db, id: string): Promise<FileRow> {
   const { rows } = await sql<FileRow>`select ${FILE_COLUMNS} from files where id = ${id}`.execute(db)
   if (!rows[0]) throw new Refusal('upload_expired', 'This upload was given up: please begin it again.')
   return rows[0]
 }
 
-/** From now on nothing finishes it, and then its bytes go. What is finished already stays. */
+/** Ends an upload, and then removes its bytes. A finished upload stays. */
 export async function giveUp(db: Db, storage: Storage, id: string): Promise<void> {
   const { rows } = await sql`
     update uploads set state = 'given_up' where id = ${id} and state = 'open' returning id`.execute(db)
   if (rows.length > 0) await discard(db, storage, id)
 }
 
-/** Gives up what has been silent for a day, and forgets what became of the others. What the storage refuses to remove is tried again. */
+/**
+ * Ends uploads without a request for a day, and removes the rows of finished ones. If the storage fails to remove bytes, the next sweep
+ * tries again.
+ */
 export async function sweepUploads(db: Db, storage: Storage): Promise<void> {
   await sql`
     update uploads set state = 'given_up', lock_holder = null, locked_until = null
@@ -188,7 +189,7 @@ export async function sweepUploads(db: Db, storage: Storage): Promise<void> {
   let failure: { error: unknown } | undefined
   for (const { id, state } of rows) {
     const work = state === 'given_up' ? discard(db, storage, id) : forget(db, storage, id)
-    // one that cannot be removed holds up no other
+    // an upload that cannot be removed must not stop the others
     await work.catch((error: unknown) => (failure ??= { error }))
   }
   if (failure) throw failure.error
