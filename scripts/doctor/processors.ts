@@ -1,4 +1,4 @@
-import { modeOf } from '../../src/config/processors.ts'
+import { modeOf } from '../../src/processors/settings.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { isLoopback } from '../../src/kit/settings.ts'
 import { openProcessors } from '../../src/processors/open.ts'

@@ -1,5 +1,5 @@
 import { origin } from '../kit/settings.ts'
-import type { RazorpaySettings, StripeSettings } from '../processors/settings.ts'
+import { type RazorpaySettings, type StripeSettings, modeOf } from '../processors/settings.ts'
 import type { Reader } from './reader.ts'
 
 export const PROCESSORS = ['stripe', 'razorpay', 'sandbox'] as const
@@ -87,9 +87,6 @@ function readRazorpay({ checked, text }: Reader, isPublic: boolean): RazorpaySet
     apiUrl: apiUrl(checked, 'RAZORPAY_API_URL', isPublic),
   }
 }
-
-/** Whether a processor's key moves real money. */
-export const modeOf = (key: string): 'live' | 'test' => (/_live_/.test(key) ? 'live' : 'test')
 
 /** Another server that speaks the processor's API. Keys go there: without TLS only to this machine and its tests. */
 const apiUrl = (checked: Reader['checked'], name: string, isPublic: boolean): string | undefined =>

@@ -1,6 +1,6 @@
 import type { Config } from './shape.ts'
 import { isLocalName, isLoopback } from '../kit/settings.ts'
-import { modeOf } from './processors.ts'
+import { modeOf } from '../processors/settings.ts'
 import type { Reader } from './reader.ts'
 
 /** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */

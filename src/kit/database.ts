@@ -130,6 +130,8 @@ export async function changeTogether(tx: Tx, changes: readonly Change[]): Promis
   await sql`with ${sql.join(parts)} select`.execute(tx)
 }
 
+/** SQLSTATE of a row that a unique index refuses. */
+export const UNIQUE_VIOLATION = '23505'
 /** SQLSTATEs of a server that is unreachable, restarting, failing over, full or overloaded. A later try may succeed. */
 const OUTAGE = /^(08...|57P0[1-5]|57014|25006|53...|58...)$/
 const READ_ONLY_SERVER = '25006'

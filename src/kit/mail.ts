@@ -59,6 +59,9 @@ export function tlsOf(url: string): 'always' | 'required' | 'offered' | 'none' {
   return isLoopback(hostname) ? 'offered' : 'required'
 }
 
+/** The tries of a mail last about three days, because a mail server may be down over a weekend. */
+export const MAIL_TRIES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
+
 /** A connection to a mail server: smtp://user:password@host:587, or smtps:// for TLS from the start. */
 export const smtpTransport = (url: string, { timeoutMs = DEADLINES.smtpMs, pool = {} } = {}) =>
   nodemailer.createTransport({

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
-import { type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 import { isBoughtFile } from './bought-files.ts'
 import { isFullRefundPending } from './returned-money.ts'
@@ -9,9 +9,6 @@ import { BUYER_MAILS } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
 import { recordBounce, clearBounce } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
-
-/** The tries last about three days, because a mail server may be down over a weekend. */
-const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 export interface MailUrls {
   appUrl: string
@@ -27,7 +24,7 @@ export async function sendMails(
   jobs: Jobs,
   { db, mailer, ...urls }: { db: Db; mailer: Mailer } & MailUrls,
 ): Promise<void> {
-  const delivery = { ...DELIVERY, atOnce: mailer.atOnce }
+  const delivery = { ...MAIL_TRIES, atOnce: mailer.atOnce }
   await jobs.on<MailData & { orderId: string }>('mail', delivery, async ({ orderId, ...data }, jobId) => {
     const { rows } = await sql<MailOrder>`
       select o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",

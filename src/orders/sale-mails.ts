@@ -3,7 +3,7 @@ import { type Change, type Db, inTransaction } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { countUses, lookAtUse } from '../kit/limits.ts'
 import { renderMail } from '../kit/mail-layout.ts'
-import { MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
 import { type Sold, type SoldOrder, saleLines } from './mails/sales.ts'
 
 /** The most mails about sales that a seller gets in an hour. Further sales go into one mail when the hour is over. */
@@ -14,7 +14,6 @@ const DAILY_HOUR_UTC = 6
 const MOST_LISTED = 20
 /** More could take longer than a statement's time limit. The next round takes the rest. */
 const MOST_SALES_AT_ONCE = 20_000
-const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 /** Notes sales for which the seller is to get a mail, in the transaction that makes the orders paid. */
 export function recordSales(sales: readonly { orderId: string; sellerId: string; isFree: boolean }[]): Change {
@@ -78,7 +77,7 @@ export async function runSaleMails(
 ): Promise<void> {
   await jobs.on<{ sellerId: string; sold: Sold[] }>(
     'sale_mail',
-    { ...DELIVERY, atOnce: mailer.atOnce },
+    { ...MAIL_TRIES, atOnce: mailer.atOnce },
     async ({ sellerId, sold }, jobId) => {
       const ids = sold.flatMap(({ orderIds }) => orderIds)
       const { rows: sellers } = await sql<{ email: string }>`

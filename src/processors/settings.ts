@@ -1,3 +1,6 @@
+/** Whether a processor's key moves real money. */
+export const modeOf = (key: string): 'live' | 'test' => (key.includes('_live_') ? 'live' : 'test')
+
 /** The operator's settings for Stripe. */
 export interface StripeSettings {
   readonly secretKey: string

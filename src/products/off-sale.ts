@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
-import { type Mailer, MailRefused } from '../kit/mail.ts'
+import { MAIL_TRIES, type Mailer, MailRefused } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 
 // A buyer pays for files. So a product without files cannot be published, and it goes off sale when its last file goes.
 
 const MAILS_AT_ONCE = 500
-const DELIVERY = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 /** Whether a new buyer of the product `p` gets any file. */
 export const hasFiles = sql<boolean>`exists (
@@ -50,7 +49,7 @@ export async function sendProductMails(
 ): Promise<void> {
   await jobs.on<{ productId: string }>(
     'product_mail',
-    { ...DELIVERY, atOnce: mailer.atOnce },
+    { ...MAIL_TRIES, atOnce: mailer.atOnce },
     async ({ productId }, jobId) => {
       const { rows } = await sql<{ name: string; email: string }>`
       select p.name, s.email from products p join sellers s on s.id = p.seller_id

@@ -1,14 +1,13 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Asker } from '../kit/codes.ts'
+import { UNIQUE_VIOLATION } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { tellOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type SignedIn, endOtherSessions, holdSession } from './sessions.ts'
 import { type VerifyParts, withRightCode } from './verify.ts'
-
-const UNIQUE_VIOLATION = '23505'
 
 /**
  * Moves an account to the mailbox that a code has just proven, in the session and the browser that asked for it. The old

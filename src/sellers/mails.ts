@@ -3,11 +3,9 @@ import { CODE_QUEUE } from '../kit/codes.ts'
 import type { Db, Tx } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
-import { MailRefused, type Mailer } from '../kit/mail.ts'
+import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
 import type { Signup } from './sellers.ts'
-
-const NOTICES = { retries: 40, retryDelaySeconds: 5, retryDelayMaxSeconds: 7200, expireSeconds: 60 }
 
 /** Tells the owner what happened to the account, since another person may have done it. */
 export type Notice =
@@ -70,7 +68,7 @@ export async function sendSellerMails(
     )
   }
 
-  await jobs.on<DatedNotice>('notice', { ...NOTICES, atOnce: mailer.atOnce }, (notice, jobId) =>
+  await jobs.on<DatedNotice>('notice', { ...MAIL_TRIES, atOnce: mailer.atOnce }, (notice, jobId) =>
     send(mailer, jobId, notice.to, noticeLines(notice, appUrl)),
   )
 }

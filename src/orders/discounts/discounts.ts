@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import type { Db } from '../../kit/database.ts'
+import { type Db, UNIQUE_VIOLATION } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import { DISCOUNT_NOT_VALID, isOpenDiscount, normalCode } from './uses.ts'
@@ -34,7 +34,6 @@ export interface DiscountRow {
 
 const COLUMNS = sql`id, code, product_id as "productId", percent_off as "percentOff", amount_off_minor as "amountOffMinor", currency,
   most_uses as "mostUses", uses, starts_at as "startsAt", expires_at as "expiresAt", active, created_at as "createdAt"`
-const UNIQUE_VIOLATION = '23505'
 const CHECK_VIOLATION = '23514'
 const ENDS_EARLY = 'expiresAt must be later than startsAt.'
 

@@ -7,7 +7,7 @@ import {
   ProcessorUnavailable,
   refundTaken,
 } from '../processor.ts'
-import type { StripeSettings } from '../settings.ts'
+import { type StripeSettings, modeOf } from '../settings.ts'
 import { takesCurrency, toStripe } from './amounts.ts'
 import { checkAccount } from './check.ts'
 import {
@@ -44,8 +44,9 @@ export interface StripeOptions extends StripeSettings {
  */
 export function stripeProcessor(options: StripeOptions): Required<Processor> {
   const { secretKey, publishableKey, webhookSecrets } = options
-  const live = isLive(secretKey)
-  if (isLive(publishableKey) !== live) throw new Error('one of Stripe’s keys is for test payments and the other is not')
+  const live = modeOf(secretKey) === 'live'
+  if (modeOf(publishableKey) !== modeOf(secretKey))
+    throw new Error('one of Stripe’s keys is for test payments and the other is not')
   const stripe = connectStripe(secretKey, options.apiUrl)
   const begin = () => newDeadline(options.callMs)
   const methods = checkedMethods(options.paymentMethodTypes)
@@ -88,8 +89,6 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     check: () => checkAccount(stripe, methods),
   }
 }
-
-const isLive = (key: string): boolean => key.includes('_live_')
 
 interface Asked {
   payment_intent: string
