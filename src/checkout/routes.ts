@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Server, neverCached } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
@@ -8,10 +9,9 @@ import type { CreateOrder } from '../orders/create.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
-import { type Syncing, syncOrder } from '../payments/sync/sync.ts'
-import type { Attempts } from '../payments/attempts/attempts.ts'
+import type { Payments } from '../payments/register.ts'
+import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
-import { startPayment } from '../payments/attempts/start.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
@@ -30,16 +30,18 @@ import {
 } from './schema.ts'
 import { type Links, statusOf } from './status.ts'
 
-export interface CheckoutParts extends Syncing {
-  attempts: Attempts
+export interface CheckoutParts {
+  db: Db
+  jobs: Jobs
+  processors: ReadonlyMap<string, Processor>
+  payments: Pick<Payments, 'start' | 'sync'>
   createOrder: CreateOrder
   findOrder: FindOrder
-  jobs: Jobs
   links: Links
   statusTokens: StatusTokens
   /** Where the API is. */
   baseUrl: string
-  limits: Partial<Record<CheckoutLimit, Limit>>
+  limits: CheckoutLimits
 }
 
 interface CheckoutRouteParts extends CheckoutParts {
@@ -49,14 +51,8 @@ interface CheckoutRouteParts extends CheckoutParts {
   refuseBots: (request: FastifyRequest) => Promise<void>
 }
 
-type CheckoutLimit =
-  | 'checkout'
-  | 'checkout_product'
-  | 'status'
-  | 'wrong_email'
-  | 'receipt'
-  | 'discount'
-  | keyof FreeMailLimits
+export type CheckoutLimits = FreeMailLimits &
+  Partial<Record<'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt' | 'discount', Limit>>
 
 /** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
 export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): void {
@@ -128,7 +124,7 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
 }
 
 function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
-  const { db, processors, createOrder, findOrder, limits, refuseBots } = parts
+  const { db, processors, payments, createOrder, findOrder, limits, refuseBots } = parts
   server.post(
     '/api/checkout',
     {
@@ -172,7 +168,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
         }),
       )
       const processor = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
-      const started = processor && (await startPayment(parts, processor, order))
+      const started = processor && (await payments.start(processor, order))
       // the processor may have reported meanwhile that the order is paid
       const state = processor && !started ? (await findOrder(order.id))!.state : order.state
       if (processor && !started && (state === 'pending' || state === 'processing'))
@@ -198,7 +194,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
 }
 
 function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
-  const { findOrder, limits, refuseUnknown, matchingAddress } = parts
+  const { payments, findOrder, limits, refuseUnknown, matchingAddress } = parts
   server.get(
     '/api/checkout/:orderId/status',
     {
@@ -224,7 +220,7 @@ function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
       neverCached(reply)
       const { orderId } = request.params
       const wantsSync = request.query.sync === '1'
-      const synced = wantsSync && (await syncOrder(parts, orderId))
+      const synced = wantsSync && (await payments.sync(orderId))
       const order = await findOrder(orderId)
       if (!order) return refuseUnknown(request)
       const address = await matchingAddress(order, request.query)

@@ -12,6 +12,10 @@ import { type Log, errorForLog } from './log.ts'
 
 export { DropJob, TryLater }
 
+/** Schedules (cron, UTC). */
+export const EVERY_MINUTE = '* * * * *'
+export const EVERY_TEN_MINUTES = '*/10 * * * *'
+
 /** Background jobs on the same PostgreSQL, added in the transaction that causes them, or run by a schedule. */
 export interface Jobs {
   /** Adds jobs within `tx`: they exist exactly when it commits. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
-import type { Signer } from '../kit/signing.ts'
+import { type Signer, newSigner } from '../kit/signing.ts'
 import { isFileOfOrder } from './bought-files.ts'
 import { isFullRefundPending } from './returned-money.ts'
 import { type State, isDelivered } from './states.ts'
@@ -10,6 +10,8 @@ import { type State, isDelivered } from './states.ts'
 export const LINK_LIFE_SECONDS = 3600
 /** Every file system takes a name of this length, in any alphabet. */
 const LONGEST_NAME = 200
+
+export const downloadSigner = (secrets: readonly string[]): Signer => newSigner(secrets, 'download')
 
 /** `order.file.expiry.signature`: it opens one file only, and its signature is checked without the database. */
 export function downloadToken(signer: Signer, orderId: string, fileId: string, expiresAt: Date): string {

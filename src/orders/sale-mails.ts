@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Change, type Db, inTransaction } from '../kit/database.ts'
-import { DropJob, type Jobs } from '../kit/jobs.ts'
+import { DropJob, EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
 import { countUses, lookAtUse } from '../kit/limits.ts'
 import { renderMail } from '../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
@@ -97,5 +97,5 @@ export async function runSaleMails(
       }
     },
   )
-  await jobs.every('* * * * *', 'tell_sales', () => enqueueSaleMails(db, jobs))
+  await jobs.every(EVERY_MINUTE, 'tell_sales', () => enqueueSaleMails(db, jobs))
 }

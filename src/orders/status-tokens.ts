@@ -1,4 +1,4 @@
-import type { Signer } from '../kit/signing.ts'
+import { newSigner } from '../kit/signing.ts'
 
 /**
  * A status token shows that its holder got the order from us: from the browser that made it, or from the link in its receipt. Wrong
@@ -10,7 +10,10 @@ export interface StatusTokens {
   isGood(token: string, orderId: string, email: string): boolean
 }
 
-export const statusTokens = (signer: Signer): StatusTokens => ({
-  tokenFor: (orderId, email) => signer.sign(`${orderId} ${email}`),
-  isGood: (token, orderId, email) => signer.verify(`${orderId} ${email}`, token),
-})
+export function statusTokens(secrets: readonly string[]): StatusTokens {
+  const signer = newSigner(secrets, 'order status')
+  return {
+    tokenFor: (orderId, email) => signer.sign(`${orderId} ${email}`),
+    isGood: (token, orderId, email) => signer.verify(`${orderId} ${email}`, token),
+  }
+}

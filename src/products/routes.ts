@@ -28,9 +28,10 @@ export interface ProductParts {
   browsers: Browsers
   baseUrl: string
   appUrl: string
-  /** The beginning of every statement descriptor. */
-  statementPrefix: string
 }
+
+/** `statementPrefix` is the beginning of every statement descriptor. */
+type WritingParts = ProductParts & { statementPrefix: string }
 
 export const TAG = ['Products']
 export const refusals = refusing()
@@ -43,7 +44,7 @@ export function answer(reply: FastifyReply, row: ProductRow, urls: { baseUrl: st
 }
 
 /** Sellers manage their own products. Products of other sellers are not found. */
-export function productRoutes(server: Server, parts: ProductParts): void {
+export function productRoutes(server: Server, parts: WritingParts): void {
   createProductRoute(server, parts)
   listProductsRoute(server, parts)
   getOwnProductRoute(server, parts)
@@ -53,7 +54,7 @@ export function productRoutes(server: Server, parts: ProductParts): void {
   removeFileRoute(server, parts)
 }
 
-function createProductRoute(server: Server, parts: ProductParts): void {
+function createProductRoute(server: Server, parts: WritingParts): void {
   const { db, browsers, statementPrefix } = parts
   server.post(
     '/api/products',
@@ -125,7 +126,7 @@ function getOwnProductRoute(server: Server, parts: ProductParts): void {
   )
 }
 
-function changeProductRoute(server: Server, parts: ProductParts): void {
+function changeProductRoute(server: Server, parts: WritingParts): void {
   const { db, browsers, statementPrefix } = parts
   server.patch(
     '/api/products/:productId',

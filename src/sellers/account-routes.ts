@@ -11,8 +11,10 @@ import { saleMailRoutes } from './sale-mail-routes.ts'
 import { CodeSent, EmailChange, EmailVerification, History, SellerChange, SignedInSeller } from './schema.ts'
 import { sessionRoutes } from './session-routes.ts'
 
+type AccountParts = SellerParts & { secrets: readonly string[] }
+
 /** The account of the signed-in seller: sessions, history, name, mailbox, mails. */
-export function accountRoutes(server: Server, parts: SellerParts): void {
+export function accountRoutes(server: Server, parts: AccountParts): void {
   saleMailRoutes(server, parts)
   sessionRoutes(server, parts)
   listAccountEventsRoute(server, parts)
@@ -21,7 +23,7 @@ export function accountRoutes(server: Server, parts: SellerParts): void {
   verifyEmailChangeRoute(server, parts)
 }
 
-function listAccountEventsRoute(server: Server, { db, browsers }: SellerParts): void {
+function listAccountEventsRoute(server: Server, { db, browsers }: AccountParts): void {
   server.get(
     '/api/auth/history',
     {
@@ -41,7 +43,7 @@ function listAccountEventsRoute(server: Server, { db, browsers }: SellerParts): 
   )
 }
 
-function renameSellerRoute(server: Server, parts: SellerParts): void {
+function renameSellerRoute(server: Server, parts: AccountParts): void {
   const { browsers } = parts
   server.patch(
     '/api/auth/seller',
@@ -70,7 +72,7 @@ function renameSellerRoute(server: Server, parts: SellerParts): void {
   )
 }
 
-function requestEmailChangeRoute(server: Server, { browsers, sendCode }: SellerParts): void {
+function requestEmailChangeRoute(server: Server, { browsers, sendCode }: AccountParts): void {
   server.post(
     '/api/auth/email',
     {
@@ -102,7 +104,7 @@ function requestEmailChangeRoute(server: Server, { browsers, sendCode }: SellerP
   )
 }
 
-function verifyEmailChangeRoute(server: Server, parts: SellerParts): void {
+function verifyEmailChangeRoute(server: Server, parts: AccountParts): void {
   const { db, cookies, browsers } = parts
   server.post(
     '/api/auth/email/verify',

@@ -15,14 +15,16 @@ import { Identities, IdentityParams, LinkStart, LinkStarted } from './schema.ts'
 /** The page on which a seller links accounts. */
 const ACCOUNT = '/account/'
 
+type IdentityRouteParts = Omit<ProviderRouteParts, 'sendCode' | 'signup' | 'appUrl'>
+
 /** The accounts at the provider that open a seller's account: list them, link one, unlink one. */
-export function identityRoutes(server: Server, parts: ProviderRouteParts): void {
+export function identityRoutes(server: Server, parts: IdentityRouteParts): void {
   listIdentitiesRoute(server, parts)
   linkIdentityRoute(server, parts)
   unlinkIdentityRoute(server, parts)
 }
 
-function listIdentitiesRoute(server: Server, { db, browsers }: ProviderRouteParts): void {
+function listIdentitiesRoute(server: Server, { db, browsers }: IdentityRouteParts): void {
   server.get(
     '/api/auth/identities',
     {
@@ -42,7 +44,7 @@ function listIdentitiesRoute(server: Server, { db, browsers }: ProviderRoutePart
   )
 }
 
-function linkIdentityRoute(server: Server, parts: ProviderRouteParts): void {
+function linkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
   const { browsers, limits, provider } = parts
   server.post(
     '/api/auth/identities',
@@ -76,7 +78,7 @@ function linkIdentityRoute(server: Server, parts: ProviderRouteParts): void {
   )
 }
 
-function unlinkIdentityRoute(server: Server, parts: ProviderRouteParts): void {
+function unlinkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
   const { db, browsers } = parts
   server.delete(
     '/api/auth/identities/:identityId',

@@ -12,8 +12,10 @@ import { type IdentityProvider, ProviderFault, type ProvenIdentity } from './pro
 import { enterByProvider, linkToSession } from './provider-sign-in.ts'
 import { type SellerParts, TAG, refusals } from './routes.ts'
 import { Providers } from './schema.ts'
+import type { Signup } from './sellers.ts'
 
 export interface ProviderRouteParts extends SellerParts {
+  signup: Signup
   appUrl: string
   /** Absent: no identity provider is configured. */
   provider: IdentityProvider | undefined
@@ -212,7 +214,7 @@ function go({ parts, reply }: Visit, path: string, query: Record<string, string>
 
 /** Returns the address at the provider, and sets the cookie by which the browser's return is recognized. Throws a ProviderFault. */
 export async function beginAttempt(
-  { cookies, attemptSigner }: ProviderRouteParts,
+  { cookies, attemptSigner }: Pick<ProviderRouteParts, 'cookies' | 'attemptSigner'>,
   { start }: IdentityProvider,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -29,17 +29,17 @@ export interface SellerParts {
   cookies: Cookies
   browsers: Browsers
   sendCode: SendCode
-  secrets: readonly string[]
-  signup: Signup
   limits: SignInLimits
 }
+
+type SignInParts = SellerParts & { secrets: readonly string[]; signup: Signup }
 
 export const refusals = refusing()
 export const TAG = ['Sign-in']
 export const NOTHING = { 204: Type.Null({ description: 'Done.' }), ...refusals }
 
 /** The two ways to sign in without a provider: a code by mail, and a password. A seller who has lost one of them uses the other. */
-export function signInRoutes(server: Server, parts: SellerParts): void {
+export function signInRoutes(server: Server, parts: SignInParts): void {
   requestCodeRoute(server, parts)
   getAwaitedCodeRoute(server, parts)
   verifyCodeRoute(server, parts)
@@ -102,7 +102,7 @@ function getAwaitedCodeRoute(server: Server, { db, browsers, limits }: SellerPar
   )
 }
 
-function verifyCodeRoute(server: Server, parts: SellerParts): void {
+function verifyCodeRoute(server: Server, parts: SignInParts): void {
   const { browsers } = parts
   server.post(
     '/api/auth/otp/verify',

@@ -5,7 +5,7 @@ import { type SellerParts, TAG, refusals } from './routes.ts'
 import { SaleMails } from './schema.ts'
 
 /** The seller chooses which mails about sales to get. Mails that need an answer, such as one about a dispute, are always sent. */
-export function saleMailRoutes(server: Server, { db, browsers }: SellerParts): void {
+export function saleMailRoutes(server: Server, { db, browsers }: Pick<SellerParts, 'db' | 'browsers'>): void {
   server.get(
     '/api/auth/mails',
     {

@@ -8,15 +8,17 @@ import { NOTHING, type SellerParts, TAG, refusals } from './routes.ts'
 import { CurrentSession, SessionParams, Sessions } from './schema.ts'
 import { endOtherSessions, endSessionById, listSessions } from './sessions.ts'
 
+type SessionParts = Pick<SellerParts, 'db' | 'cookies' | 'browsers'>
+
 /** The seller sees the sessions of the account and ends them. */
-export function sessionRoutes(server: Server, parts: SellerParts): void {
+export function sessionRoutes(server: Server, parts: SessionParts): void {
   getSessionRoute(server, parts)
   listSessionsRoute(server, parts)
   endOtherSessionsRoute(server, parts)
   endSessionRoute(server, parts)
 }
 
-function getSessionRoute(server: Server, { browsers }: SellerParts): void {
+function getSessionRoute(server: Server, { browsers }: SessionParts): void {
   server.get(
     '/api/auth/session',
     {
@@ -36,7 +38,7 @@ function getSessionRoute(server: Server, { browsers }: SellerParts): void {
   )
 }
 
-function listSessionsRoute(server: Server, { db, browsers }: SellerParts): void {
+function listSessionsRoute(server: Server, { db, browsers }: SessionParts): void {
   server.get(
     '/api/auth/sessions',
     {
@@ -66,7 +68,7 @@ function listSessionsRoute(server: Server, { db, browsers }: SellerParts): void 
   )
 }
 
-function endOtherSessionsRoute(server: Server, { db, browsers }: SellerParts): void {
+function endOtherSessionsRoute(server: Server, { db, browsers }: SessionParts): void {
   server.delete(
     '/api/auth/sessions',
     {
@@ -86,7 +88,7 @@ function endOtherSessionsRoute(server: Server, { db, browsers }: SellerParts): v
   )
 }
 
-function endSessionRoute(server: Server, { db, cookies, browsers }: SellerParts): void {
+function endSessionRoute(server: Server, { db, cookies, browsers }: SessionParts): void {
   server.delete(
     '/api/auth/sessions/:sessionId',
     {

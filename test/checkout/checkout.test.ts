@@ -14,6 +14,7 @@ import { forgetIdempotencyKeys, orderMaker } from '../../src/orders/create.ts'
 import { orderFinder } from '../../src/orders/find.ts'
 import { RAILS } from '../../src/processors/rails.ts'
 import { attemptKeeper } from '../../src/payments/attempts/attempts.ts'
+import { startPayment } from '../../src/payments/attempts/start.ts'
 import { type Processor, ProcessorUnavailable, type StartPayment } from '../../src/processors/processor.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
@@ -587,12 +588,16 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
     sessionCookie: 'till_session',
   })
   t.after(() => server.close())
+  const parts = { db: shop.db, jobs: {} as Jobs, processors: new Map([[processor.name, processor]]) }
+  const attempts = attemptKeeper(shop.db)
+  const settle = () => assert.fail('nothing to settle')
+  const starting = { ...parts, attempts, settle, log: newLog('silent') }
   checkoutRoutes(server, {
-    db: shop.db,
-    attempts: attemptKeeper(shop.db),
-    processors: new Map([[processor.name, processor]]),
-    settle: () => assert.fail('nothing to settle'),
-    log: newLog('silent'),
+    ...parts,
+    payments: {
+      start: (preferred, order) => startPayment(starting, preferred, order),
+      sync: () => assert.fail('nothing to sync'),
+    },
     createOrder: orderMaker(shop.db, {} as Jobs, {
       statementPrefix: 'TILL',
       ttlHours: 24,
@@ -600,7 +605,6 @@ test('while the processor is away nobody is charged or stranded: 503, and the sa
       freeMail: {},
     }),
     findOrder: orderFinder(shop.db),
-    jobs: {} as Jobs,
     links: { statusUrl: (id) => id, downloadUrl: (id) => id },
     statusTokens: { tokenFor: () => '', isGood: () => false },
     baseUrl: 'http://shop.test',

@@ -351,7 +351,7 @@ test('a processor that hangs is given up, and what is known is told', async () =
   const hanging = { name: 'sandbox', fetchPayment: () => new Promise<never>(() => {}) } as unknown as Processor
   const settle = () => assert.fail('nothing to settle')
   const processors = new Map([['sandbox', hanging]])
-  const asked = await syncOrder({ db: shop.db, processors, settle, log, syncBudgetMs: 50 }, orderId)
+  const asked = await syncOrder({ db: shop.db, processors, settle, log }, orderId, { syncBudgetMs: 50 })
   assert.deepEqual([asked, lines.length], [false, 1])
   assert.equal((await shop.status(orderId)).status, 'pending', 'what is known is told')
 })
@@ -374,7 +374,7 @@ test('an order is asked about by one request at a time, next after the pause, an
   } as unknown as Processor
   const parts = { db: shop.db, processors: new Map([['sandbox', failing]]), log: newLog('silent') }
   const times = { syncBudgetMs: 7 * HOUR_MS, syncPauseMs: 4 * HOUR_MS }
-  const sync = () => syncOrder({ ...parts, ...times, settle: () => assert.fail('nothing to settle') }, orderId)
+  const sync = () => syncOrder({ ...parts, settle: () => assert.fail('nothing to settle') }, orderId, times)
   assert.deepEqual([await sync(), await sync()], [false, false])
   assert.equal(whileOpen.length, 1)
   // the order is blocked for as long as the question may take, and then no longer than the pause

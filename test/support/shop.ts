@@ -18,8 +18,11 @@ import { type Log, newLog } from '../../src/kit/log.ts'
 import { migrate } from '../../src/kit/migrate.ts'
 import { derivedKey } from '../../src/kit/signing.ts'
 import { openStorage } from '../../src/kit/storage/open.ts'
+import { enqueueRecallMails } from '../../src/orders/recalled-files.ts'
+import { enqueueSaleMails } from '../../src/orders/sale-mails.ts'
 import type { PaymentSnapshot } from '../../src/processors/processor.ts'
 import { signature } from '../../src/processors/sandbox/notify.ts'
+import { enqueueOffSaleMails } from '../../src/products/off-sale.ts'
 import { addFile, createProduct, type NewProduct } from '../../src/products/products.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 
@@ -121,11 +124,11 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     close,
     sellerId,
     call,
-    reconcile: app.reconcile,
-    backfill: app.backfill,
-    enqueueRecallMails: app.enqueueRecallMails,
-    enqueueSaleMails: app.enqueueSaleMails,
-    enqueueOffSaleMails: app.enqueueOffSaleMails,
+    reconcile: app.payments.syncDue,
+    backfill: app.payments.backfill,
+    enqueueRecallMails: () => enqueueRecallMails(main.db, app.jobs),
+    enqueueSaleMails: () => enqueueSaleMails(main.db, app.jobs),
+    enqueueOffSaleMails: () => enqueueOffSaleMails(main.db, app.jobs),
     compileSchemas: () => app.server.compileSchemas(),
     schemaPatterns: app.server.schemaPatterns,
 

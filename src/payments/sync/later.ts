@@ -35,7 +35,7 @@ export async function syncLater(
 }
 
 /** Registers the job that asks about such a payment until the processor's answer is settled. */
-export async function registerSyncLater(jobs: Jobs, { processors, settle, log }: Syncing): Promise<void> {
+export async function registerSyncLater(jobs: Jobs, { processors, settle, log }: Omit<Syncing, 'db'>): Promise<void> {
   await jobs.on<UnsettledPayment>('ask_later', TRIES, async ({ processor: name, paymentId, since }) => {
     const processor = processors.get(name)
     try {

@@ -10,20 +10,23 @@ import { AmountNotTaken, PaymentRefused, PaymentUnknown, type Processor } from '
 import type { Settle } from '../settle/settle.ts'
 import { type Due, LOOK_MS, claimDue, endClaims } from './due.ts'
 
-/** The parts that a sync needs. */
+/** The parts by which the service asks a processor and settles its answer. */
 export interface Syncing {
   db: Db
   processors: ReadonlyMap<string, Processor>
   settle: Settle
   log: Log
-  /** The longest time that a buyer waits for the processor (sync=1). */
-  syncBudgetMs?: number | undefined
-  /** Over all instances, the service asks about an order at most once in this time. */
-  syncPauseMs?: number | undefined
 }
 
 /** The parts that the reconciler needs. */
 export type SyncingDue = Syncing & { attempts: Attempts }
+
+interface SyncTimes {
+  /** The longest time that a buyer waits for the processor. */
+  syncBudgetMs?: number
+  /** Over all instances, the service asks about an order at most once in this time. */
+  syncPauseMs?: number
+}
 
 /** The time that a bank gives its customer to confirm a payment, with a margin. */
 const AT_BANK_MINUTES = 15
@@ -34,9 +37,11 @@ const LOOKING_MS = 240_000
  * Asks the processor about an order now, for a buyer who waits (sync=1), and settles the answer. False when it did not ask, because
  * nothing is open, another request is asking or the last answer is fresh, and when no answer came in time.
  */
-export async function syncOrder(syncing: Syncing, orderId: string): Promise<boolean> {
-  const { db, processors, settle, log } = syncing
-  const { syncBudgetMs: budgetMs = DEADLINES.syncBudgetMs, syncPauseMs: pauseMs = DEADLINES.syncPauseMs } = syncing
+export async function syncOrder(
+  { db, processors, settle, log }: Syncing,
+  orderId: string,
+  { syncBudgetMs: budgetMs = DEADLINES.syncBudgetMs, syncPauseMs: pauseMs = DEADLINES.syncPauseMs }: SyncTimes = {},
+): Promise<boolean> {
   const { rows } = await sql<{ processor: string; processorPaymentId: string; until: string }>`
     update orders o set sync_after = now() + make_interval(secs => ${Math.max(budgetMs, pauseMs) / 1000})
     from payments p

@@ -15,7 +15,7 @@ import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
 
 const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
 
-interface SandboxParts {
+export interface SandboxParts {
   db: Db
   jobs: Jobs
   secrets: readonly string[]

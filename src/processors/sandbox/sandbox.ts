@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
+import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../rails.ts'
 import { PaymentUnknown, type Processor, ProcessorRefused, type StartedPayment } from '../processor.ts'
-import { type StoredPayment, captureLater, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { type StoredPayment, changePayment, sandboxId, snapshotOf } from './bank.ts'
 import { movements } from './movements.ts'
-import { deliverNotifications, verifyNotification } from './notify.ts'
-import { endRefundsLater, refund } from './refunds.ts'
+import { verifyNotification } from './notify.ts'
+import { refund } from './refunds.ts'
 
 /**
  * A payment processor inside the service, for trials and tests: it needs no account and no network, and moves no money. It has its
@@ -16,7 +17,7 @@ import { endRefundsLater, refund } from './refunds.ts'
  */
 export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[]): Processor {
   const signer = clientSecretSigner(secrets)
-  const keys = secrets.map((secret) => derivedKey(secret, 'sandbox webhook'))
+  const keys = notificationKeys(secrets)
   const read = async (id: string): Promise<StoredPayment> => {
     const { rows } = await sql<{
       payment: StoredPayment
@@ -67,17 +68,9 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
   }
 }
 
-/** Registers the sandbox's delayed work. It calls `webhookAddress` at each delivery. */
-export async function runSandbox(
-  db: Db,
-  jobs: Jobs,
-  secrets: readonly string[],
-  webhookAddress: () => string,
-): Promise<void> {
-  await captureLater(db, jobs)
-  await endRefundsLater(db, jobs)
-  await deliverNotifications(jobs, derivedKey(secrets[0]!, 'sandbox webhook'), webhookAddress)
-}
+/** The keys of the sandbox's notifications. The first signs, all verify. */
+export const notificationKeys = (secrets: readonly string[]): KeyObject[] =>
+  secrets.map((secret) => derivedKey(secret, 'sandbox webhook'))
 
 export const clientSecretSigner = (secrets: readonly string[]): Signer => newSigner(secrets, 'sandbox client secret')
 

@@ -1,0 +1,28 @@
+import type pg from 'pg'
+import { fileURLToPath } from 'node:url'
+import { type DemoProduct, ensureDemo } from '../checkout/demo.ts'
+import type { Config } from '../config.ts'
+import { connect } from '../kit/database.ts'
+import { openInstallation } from '../kit/installation.ts'
+import type { Log } from '../kit/log.ts'
+import { migrate } from '../kit/migrate.ts'
+import type { Storage } from '../kit/storage/storage.ts'
+
+const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
+
+/**
+ * Migrates the database, opens the storage, and makes the demo's products where the settings ask for a demo. It has a connection of
+ * its own, whose statements may take longer than those of requests.
+ */
+export async function prepare(
+  database: pg.PoolConfig,
+  config: Config,
+  log: Log,
+): Promise<{ storage: Storage; demo: DemoProduct[] }> {
+  const { db, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  await migrate(db, SCHEMA, log)
+  const storage = await openInstallation(db, config, log)
+  const demo = config.demo ? await ensureDemo(db, storage, '/demo-cover.png') : []
+  await close()
+  return { storage, demo }
+}

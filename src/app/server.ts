@@ -1,0 +1,28 @@
+import swagger from '@fastify/swagger'
+import type { Config } from '../config.ts'
+import { CONNECTIONS_OF_A_NETWORK, type Server, newServer } from '../kit/http.ts'
+import { registerLimits } from '../kit/limits.ts'
+import type { Log } from '../kit/log.ts'
+import { apiDescription } from '../pages/docs.ts'
+import { sessionCookieName } from '../sellers/cookies.ts'
+
+/** Opens the server with everything that comes before the routes: what all requests share, the limits, and the API's description. */
+export async function openServer(
+  { trustProxy, demoOnNetwork, isPublic, limits, cookieDomain }: Config,
+  { baseUrl, appUrl }: { baseUrl: string; appUrl: string },
+  log: Log,
+): Promise<Server> {
+  const sessionCookie = sessionCookieName({ baseUrl, cookieDomain })
+  const server = await newServer({
+    log,
+    trustProxy,
+    hosts: { addresses: [baseUrl, appUrl], anyAddress: demoOnNetwork },
+    requests: limits.request,
+    connections: isPublic || demoOnNetwork ? CONNECTIONS_OF_A_NETWORK : undefined,
+    appUrl,
+    sessionCookie,
+  })
+  await registerLimits(server)
+  await server.register(swagger, apiDescription(baseUrl, sessionCookie))
+  return server
+}

@@ -1,0 +1,51 @@
+import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { orderMaker } from '../orders/create.ts'
+import { orderFinder } from '../orders/find.ts'
+import { statusTokens } from '../orders/status-tokens.ts'
+import type { OrderUrls } from '../orders/urls.ts'
+import type { Payments } from '../payments/register.ts'
+import type { Processor } from '../processors/processor.ts'
+import { type CheckoutLimits, checkoutRoutes } from './routes.ts'
+
+interface CheckoutParts {
+  db: Db
+  jobs: Jobs
+  processors: ReadonlyMap<string, Processor>
+  payments: Pick<Payments, 'start' | 'sync'>
+  config: {
+    secrets: readonly string[]
+    limits: CheckoutLimits
+    statementPrefix: string
+    orderTtlHours: { instant: number }
+  }
+  urls: Pick<OrderUrls, 'downloadUrl'>
+  baseUrl: string
+}
+
+/** Registers the buyers' routes: what is for sale, an order for it, and how it stands. */
+export function registerCheckout(
+  server: Server,
+  { db, jobs, processors, payments, config, urls, baseUrl }: CheckoutParts,
+): void {
+  const { secrets, limits, statementPrefix } = config
+  const settings = {
+    statementPrefix,
+    ttlHours: config.orderTtlHours.instant,
+    paymentsLive: processors.size > 0,
+    freeMail: limits,
+  }
+  checkoutRoutes(server, {
+    db,
+    jobs,
+    processors,
+    payments,
+    createOrder: orderMaker(db, jobs, settings),
+    findOrder: orderFinder(db),
+    statusTokens: statusTokens(secrets),
+    limits,
+    baseUrl,
+    links: { statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`, downloadUrl: urls.downloadUrl },
+  })
+}

@@ -1,0 +1,42 @@
+import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
+import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
+import type { Mailer } from '../kit/mail.ts'
+import type { Storage } from '../kit/storage/storage.ts'
+import { imageUrl } from '../products/images/urls.ts'
+import type { Browsers } from '../sellers/guard.ts'
+import { forgetIdempotencyKeys } from './create.ts'
+import { discountRoutes } from './discounts/routes.ts'
+import { downloadSigner } from './downloads.ts'
+import { sendMails } from './mails.ts'
+import { enqueueRecallMails } from './recalled-files.ts'
+import { downloadRoutes } from './routes.ts'
+import { runSaleMails } from './sale-mails.ts'
+import type { OrderUrls } from './urls.ts'
+
+interface OrdersParts {
+  db: Db
+  jobs: Jobs
+  storage: Storage
+  mailer: Mailer
+  browsers: Browsers
+  config: { secrets: readonly string[] }
+  urls: Pick<OrderUrls, 'receiptUrl'>
+  baseUrl: string
+  appUrl: string
+}
+
+/** Registers the routes of discounts and downloads, and the jobs that mail about orders. */
+export async function registerOrders(
+  server: Server,
+  { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl }: OrdersParts,
+): Promise<void> {
+  discountRoutes(server, { db, browsers })
+  downloadRoutes(server, { db, storage, signer: downloadSigner(config.secrets) })
+
+  const pictureUrl = (imageId: string) => imageUrl(baseUrl, imageId, 'preview')
+  await sendMails(jobs, { db, mailer, appUrl, receiptUrl: urls.receiptUrl, pictureUrl })
+  await runSaleMails(jobs, { db, mailer, appUrl })
+  await jobs.every(EVERY_MINUTE, 'tell_recalled', () => enqueueRecallMails(db, jobs), 'tell_withdrawn')
+  await jobs.every(EVERY_TEN_MINUTES, 'forget_keys', () => forgetIdempotencyKeys(db))
+}

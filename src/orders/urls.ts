@@ -1,0 +1,25 @@
+import { downloadSigner, downloadToken } from './downloads.ts'
+import type { DownloadUrl } from './links.ts'
+import { statusTokens } from './status-tokens.ts'
+
+/** The addresses that belong to an order. */
+export interface OrderUrls {
+  /** The page of the order, which asks for the buyer's address. */
+  orderUrl: (orderId: string) => string
+  /** The same page for the buyer with this address. */
+  receiptUrl: (orderId: string, email: string) => string
+  downloadUrl: DownloadUrl
+}
+
+export function orderUrls(secrets: readonly string[], baseUrl: string, appUrl: string): OrderUrls {
+  const signer = downloadSigner(secrets)
+  const tokens = statusTokens(secrets)
+  const orderUrl = (orderId: string) => `${appUrl}/order/?order=${orderId}`
+  return {
+    orderUrl,
+    // the token stands after the "#", because browsers send that part to no server and no proxy
+    receiptUrl: (orderId, email) => `${orderUrl(orderId)}#t=${tokens.tokenFor(orderId, email)}`,
+    downloadUrl: (orderId, fileId, expiresAt) =>
+      `${baseUrl}/api/downloads/${downloadToken(signer, orderId, fileId, expiresAt)}`,
+  }
+}

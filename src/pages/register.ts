@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url'
+import { productView, productViews } from '../checkout/products.ts'
+import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
+import type { Processor } from '../processors/processor.ts'
+import { docsRoutes } from './docs.ts'
+import { openOutbox, outboxRoutes } from './outbox.ts'
+import { pageRoutes } from './routes.ts'
+
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
+
+interface PagesParts {
+  db: Db
+  processors: ReadonlyMap<string, Processor>
+  config: {
+    secrets: readonly string[]
+    smtpUrl: string | undefined
+    isPublic: boolean
+    demoOnNetwork: boolean
+    idp: { label: string } | undefined
+    signup: 'open' | 'closed'
+    statementPrefix: string
+  }
+  demo: readonly { id: string }[]
+  baseUrl: string
+  appUrl: string
+}
+
+/** Registers the pages, the API's documents, and the outbox where there is one. Returns the outbox's address. */
+export async function registerPages(
+  server: Server,
+  { db, processors, config, demo, baseUrl, appUrl }: PagesParts,
+): Promise<{ outboxUrl: string | undefined }> {
+  const { smtpUrl, isPublic, idp, signup, statementPrefix } = config
+  const outbox = smtpUrl || isPublic ? undefined : openOutbox(config, appUrl)
+  if (outbox) outboxRoutes(server, db, outbox)
+  docsRoutes(server)
+  const demoIds = demo.map(({ id }) => id)
+  await pageRoutes(server, {
+    dist: DIST,
+    baseUrl,
+    appUrl,
+    outbox: outbox !== undefined,
+    idpLabel: idp?.label,
+    signup,
+    statementPrefix,
+    demoProducts: () => productViews(db, processors, baseUrl, demoIds),
+    findProduct: (productId) => productView(db, processors, baseUrl, productId),
+  })
+  return { outboxUrl: outbox?.url }
+}

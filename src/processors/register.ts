@@ -1,0 +1,44 @@
+import type { Db } from '../kit/database.ts'
+import type { Deadlines } from '../kit/deadlines.ts'
+import type { Server } from '../kit/http.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
+import type { Log } from '../kit/log.ts'
+import { type ProcessorsWanted, openProcessors } from './open.ts'
+import type { Processor } from './processor.ts'
+import { registerSandbox } from './sandbox/register.ts'
+import { sandboxProcessor } from './sandbox/sandbox.ts'
+
+interface ProcessorParts {
+  db: Db
+  /** For the ways of paying that the accounts offer. */
+  reserved: Db
+  jobs: Jobs
+  config: Pick<ProcessorsWanted, 'processors' | 'stripe' | 'razorpay' | 'statementPrefix'> & {
+    secrets: readonly string[]
+    limits: { sandbox?: Limit }
+    isPublic: boolean
+    demoOnNetwork: boolean
+    deadlines: Pick<Deadlines, 'processorCallMs'>
+  }
+  /** The address the service listens on, for itself. */
+  ownUrl: () => string
+  log: Log
+}
+
+/** Opens the configured processors. Registers the sandbox's routes and jobs if it is one of them. */
+export async function registerProcessors(
+  server: Server,
+  { db, reserved, jobs, config, ownUrl, log }: ProcessorParts,
+): Promise<ReadonlyMap<string, Processor>> {
+  const { processors: names, stripe, razorpay, statementPrefix, secrets, limits, isPublic, demoOnNetwork } = config
+  const sandbox = () => sandboxProcessor(db, jobs, secrets)
+  const callMs = config.deadlines.processorCallMs
+  const wanted = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reserved, sandbox }
+  const processors = await openProcessors(wanted, log)
+  if (processors.has('sandbox')) {
+    const onlyFromHere = !isPublic && !demoOnNetwork
+    await registerSandbox(server, { db, jobs, secrets, limit: limits.sandbox, onlyFromHere, ownUrl })
+  }
+  return processors
+}

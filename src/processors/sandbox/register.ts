@@ -1,0 +1,18 @@
+import type { Server } from '../../kit/http.ts'
+import { captureLater } from './bank.ts'
+import { deliverNotifications } from './notify.ts'
+import { endRefundsLater } from './refunds.ts'
+import { type SandboxParts, sandboxRoutes } from './routes.ts'
+import { notificationKeys } from './sandbox.ts'
+
+/** Registers the sandbox's routes and jobs. It sends its notifications to the service's own webhook address. */
+export async function registerSandbox(
+  server: Server,
+  { ownUrl, ...parts }: SandboxParts & { ownUrl: () => string },
+): Promise<void> {
+  sandboxRoutes(server, parts)
+  const { db, jobs, secrets } = parts
+  await captureLater(db, jobs)
+  await endRefundsLater(db, jobs)
+  await deliverNotifications(jobs, notificationKeys(secrets)[0]!, () => `${ownUrl()}/api/webhooks/sandbox`)
+}

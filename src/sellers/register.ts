@@ -1,0 +1,64 @@
+import type { Db } from '../kit/database.ts'
+import type { Deadlines } from '../kit/deadlines.ts'
+import type { Server } from '../kit/http.ts'
+import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
+import type { Log } from '../kit/log.ts'
+import type { Mailer } from '../kit/mail.ts'
+import { newSigner } from '../kit/signing.ts'
+import { accountRoutes } from './account-routes.ts'
+import { codeSender } from './codes.ts'
+import { sellerCookies } from './cookies.ts'
+import { type Browsers, type SignInLimits, browsers as browsersOf } from './guard.ts'
+import { identityRoutes } from './identity-routes.ts'
+import { sendSellerMails } from './mails.ts'
+import type { IdentityProvider, ProviderSettings } from './provider-port.ts'
+import { providerRoutes } from './provider-routes.ts'
+import { signInRoutes } from './routes.ts'
+import type { Signup } from './sellers.ts'
+import { sweepSessions } from './sessions.ts'
+
+interface SellersParts {
+  db: Db
+  jobs: Jobs
+  mailer: Mailer
+  codeMailer: Mailer
+  config: {
+    secrets: readonly string[]
+    signup: Signup
+    limits: SignInLimits
+    cookieDomain: string | undefined
+    idp: ProviderSettings | undefined
+    deadlines: Pick<Deadlines, 'identityProviderMs'>
+  }
+  baseUrl: string
+  appUrl: string
+  log: Log
+}
+
+/** Registers the sellers' routes and jobs. Returns how other slices learn which seller a browser belongs to. */
+export async function registerSellers(server: Server, parts: SellersParts): Promise<Browsers> {
+  const { db, jobs, mailer, codeMailer, config, baseUrl, appUrl } = parts
+  const { secrets, signup, limits } = config
+  const cookies = sellerCookies({ baseUrl, cookieDomain: config.cookieDomain })
+  const browsers = browsersOf(db, cookies, newSigner(secrets, 'known browser'))
+  const sendCode = codeSender(db, jobs, secrets, limits)
+  const shared = { db, jobs, cookies, browsers, limits }
+  signInRoutes(server, { ...shared, sendCode, secrets, signup })
+  accountRoutes(server, { ...shared, sendCode, secrets })
+
+  const provider = await providerOf(parts)
+  const attemptSigner = newSigner(secrets, 'provider attempt')
+  providerRoutes(server, { ...shared, sendCode, signup, appUrl, provider, attemptSigner })
+  identityRoutes(server, { ...shared, provider, attemptSigner })
+
+  await sendSellerMails(jobs, { db, mailer, codeMailer, secrets, signup, appUrl })
+  await jobs.every(EVERY_TEN_MINUTES, 'sweep_sessions', () => sweepSessions(db))
+  return browsers
+}
+
+/** Loads the client of the identity provider only where one is configured. */
+async function providerOf({ config, baseUrl, log }: SellersParts): Promise<IdentityProvider | undefined> {
+  if (!config.idp) return undefined
+  const { identityProvider } = await import('./provider.ts')
+  return identityProvider(config.idp, `${baseUrl}/api/auth/idp/callback`, log, config.deadlines)
+}
