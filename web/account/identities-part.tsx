@@ -2,22 +2,22 @@ import { startLink } from '../ui/auth-api.ts'
 import { providerName } from '../ui/auth-words.ts'
 import { moment } from '../ui/format.ts'
 import type { Account, AccountState } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** The linked accounts at the identity provider. The part appears only where a provider is or was set up. */
 export function IdentitiesPart({ account, state }: { account: Account; state: AccountState }) {
-  const deed = useAction()
+  const action = useAction()
   const identities = state.identities ?? []
   if (!state.idp && identities.length === 0) return null
   const link = () =>
-    void deed.run(async () => {
+    void action.run(async () => {
       const { url } = await account.asSeller(() => startLink('/account/'))
       location.assign(webAddress(url))
       return new Promise<string>(() => {})
     })
   const remove = (id: string) =>
-    void deed.run(async () => {
+    void action.run(async () => {
       await account.unlink(id)
       document.getElementById('identities-title')?.focus()
       return `Unlinked. You sign in ${HOW_ELSE} now.`
@@ -38,21 +38,21 @@ export function IdentitiesPart({ account, state }: { account: Account; state: Ac
                   {new URL(issuer).host}, linked {moment(linkedAt)}
                 </p>
               </div>
-              <Do busy={deed.doing === id} onClick={() => remove(id)} label={`Unlink ${email ?? issuer}`}>
+              <Do busy={action.doing === id} onClick={() => remove(id)} label={`Unlink ${email ?? issuer}`}>
                 Unlink
               </Do>
             </li>
           ))}
         </ul>
       )}
-      <Refused deed={deed} />
+      <Refused action={action} />
       <div class="row">
         {state.idp && identities.length === 0 && (
-          <Do busy={deed.busy} onClick={link}>
+          <Do busy={action.busy} onClick={link}>
             Link {providerName}
           </Do>
         )}
-        <Saved>{deed.said}</Saved>
+        <Saved>{action.said}</Saved>
       </div>
     </Part>
   )

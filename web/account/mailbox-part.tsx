@@ -3,7 +3,7 @@ import { askNewMailbox, enterNewMailboxCode, type Seller } from '../ui/auth-api.
 import { CodeForm, sentTo } from '../ui/code-form.tsx'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { keep, readKept, type Moving } from './moving.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
@@ -13,14 +13,14 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const [sent, setSent] = useState(0)
-  const deed = useAction()
+  const action = useAction()
   const opener = useRef<HTMLButtonElement>(null)
   const move = (to: Moving | undefined) => {
     setMoving(to)
     keep(to)
   }
   const ask = (email: string) =>
-    deed.run(async () => {
+    action.run(async () => {
       const { resendAfter } = await account.asSeller(() => askNewMailbox(email))
       if (moving?.resendAt !== undefined) setSent((times) => times + 1)
       move({ sellerId: seller.id, email, sentAt: Date.now(), resendAt: Date.now() + resendAfter * 1000 })
@@ -29,7 +29,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
   const stop = () => {
     move(undefined)
     setSent(0)
-    deed.clear()
+    action.clear()
     requestAnimationFrame(() => opener.current?.focus())
   }
   const submit = (event: Event) => {
@@ -41,13 +41,13 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
     if (!wrong) void ask(email)
   }
   const enter = (code: string) =>
-    void deed.run(async () => {
+    void action.run(async () => {
       const { seller: moved } = await account.asSeller(() => enterNewMailboxCode(code))
       stop()
       await account.changed(moved)
       return `Done. Your address is ${moved.email} now, and your other sessions have ended.`
     })
-  const refused = deed.refusedFor('invalid_code')
+  const refused = action.refusedFor('invalid_code')
   return (
     <Part
       id="mailbox"
@@ -61,14 +61,14 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
             {sentTo}
             <span class="address">{moving.email}</span>. Your address stays as it is until you enter it.
           </p>
-          {!refused && <Refused deed={deed} />}
+          {!refused && <Refused action={action} />}
           <CodeForm
             email={moving.email}
             sent={sent}
             resendAt={moving.resendAt}
-            busy={deed.busy ? 'Checking the code…' : undefined}
+            busy={action.busy ? 'Checking the code…' : undefined}
             fault={refused ? 'This code does not work. Check the latest mail, or ask for a new code.' : undefined}
-            tries={refused ? deed.tries : 0}
+            tries={refused ? action.tries : 0}
             action="Change the address"
             onCode={enter}
             onResend={() => void ask(moving.email)}
@@ -88,16 +88,16 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
             onValue={(email) => {
               move({ sellerId: seller.id, email })
               setFault(undefined)
-              deed.clear()
+              action.clear()
             }}
             fault={fault}
             tries={pressed}
             focus
             input={{ type: 'email', inputMode: 'email', autoComplete: 'email', maxLength: 254, required: true }}
           />
-          <Refused deed={deed} />
+          <Refused action={action} />
           <div class="row">
-            <Do submit busy={deed.busy}>
+            <Do submit busy={action.busy}>
               Send a code there
             </Do>
             <button type="button" class="link" onClick={stop}>
@@ -110,7 +110,7 @@ export function MailboxPart({ account, seller }: { account: Account; seller: Sel
           <button type="button" class="button" ref={opener} onClick={() => move({ sellerId: seller.id, email: '' })}>
             Change the address
           </button>
-          <Saved>{deed.said}</Saved>
+          <Saved>{action.said}</Saved>
         </div>
       )}
     </Part>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useLoad } from '../shop/load.ts'
 import { changeMailSettings, getMailSettings, type SaleMails } from '../ui/auth-api.ts'
 import type { Account } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { Part, Refused, Saved } from './part.tsx'
 
 const CHOICES: [SaleMails, name: string, about: string][] = [
@@ -15,12 +15,12 @@ const CHOICES: [SaleMails, name: string, about: string][] = [
 export function MailsPart({ account }: { account: Account }) {
   const loaded = useLoad('mails', () => account.asSeller(getMailSettings))
   const [chosen, setChosen] = useState<SaleMails>()
-  const deed = useAction()
+  const action = useAction()
   const saved = loaded.value?.saleMails
   const choose = (to: SaleMails) => {
-    if (deed.busy) return
+    if (action.busy) return
     setChosen(to)
-    void deed.run(async () => {
+    void action.run(async () => {
       try {
         loaded.put(await account.asSeller(() => changeMailSettings(to)))
       } finally {
@@ -57,8 +57,8 @@ export function MailsPart({ account }: { account: Account }) {
           </label>
         ))}
       </fieldset>
-      <Refused deed={deed} />
-      <Saved>{deed.said}</Saved>
+      <Refused action={action} />
+      <Saved>{action.said}</Saved>
     </Part>
   )
 }

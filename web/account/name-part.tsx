@@ -3,7 +3,7 @@ import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { Notice } from '../ui/notice.tsx'
 import { TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { UNNAMED } from '../ui/seller-name.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
@@ -12,14 +12,14 @@ export function NamePart({ account, seller }: { account: Account; seller: Seller
   const [name, setName] = useState(unnamed ? '' : seller.name)
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
-  const deed = useAction()
+  const action = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)
     const wrong = name.trim() ? undefined : 'Please enter a name.'
     setFault(wrong)
     if (wrong) return
-    void deed.run(async () => {
+    void action.run(async () => {
       const { seller: renamed } = await account.asSeller(() => changeSeller({ name: name.trim() }))
       // Text that was typed during the request stays.
       setName((present) => (present === name ? renamed.name : present))
@@ -42,18 +42,18 @@ export function NamePart({ account, seller }: { account: Account; seller: Seller
           onValue={(value) => {
             setName(value)
             setFault(undefined)
-            deed.clear()
+            action.clear()
           }}
           fault={fault}
           tries={pressed}
           input={{ autoComplete: 'organization', autoCapitalize: 'words', maxLength: 200, required: true }}
         />
-        <Refused deed={deed} />
+        <Refused action={action} />
         <div class="row">
-          <Do submit busy={deed.busy}>
+          <Do submit busy={action.busy}>
             Save the name
           </Do>
-          <Saved>{deed.said}</Saved>
+          <Saved>{action.said}</Saved>
         </div>
       </form>
     </Part>

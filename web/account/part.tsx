@@ -3,7 +3,7 @@ import { explain } from '../ui/auth-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Refusal } from '../ui/refusal.tsx'
 import { SIGN_IN_AGAIN } from './account.ts'
-import type { Action } from './deed.ts'
+import type { Action } from '../ui/action.ts'
 
 interface PartProps {
   id: string
@@ -26,13 +26,13 @@ export const Part = ({ id, title, about, children }: PartProps) => (
 )
 
 /** Why the service refused, and the link to a fresh sign-in where that helps. */
-export function Refused({ deed }: { deed: Action }) {
-  if (!deed.trouble) return null
-  const { title, text } = explain(deed.trouble)
-  const again = deed.refusedFor('recent_sign_in_required')
+export function Refused({ action }: { action: Action }) {
+  if (!action.trouble) return null
+  const { title, text } = explain(action.trouble)
+  const again = action.refusedFor('recent_sign_in_required')
   return (
     <Refusal
-      key={deed.tries}
+      key={action.tries}
       title={title}
       {...(again ? { tone: 'trial' as const, icon: 'lock' as const } : { tone: 'alarm' as const })}
     >

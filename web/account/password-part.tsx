@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { setPassword, type Seller } from '../ui/auth-api.ts'
 import { PasswordField } from '../ui/text-field.tsx'
 import { SIGN_IN_AGAIN, type Account } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 const SHORTEST = 12
@@ -22,9 +22,9 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
   const [fresh, setFresh] = useState('')
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
-  const deed = useAction()
+  const action = useAction()
   const opener = useRef<HTMLButtonElement>(null)
-  const stale = deed.refusedFor('recent_sign_in_required')
+  const stale = action.refusedFor('recent_sign_in_required')
   // The service decides, and this clock may be wrong: the field appears as an offer and may stay empty.
   const askCurrent = seller.hasPassword && (late || stale || current !== '')
   const close = () => {
@@ -39,7 +39,7 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
     const wrong = Array.from(fresh).length < SHORTEST ? `Please use at least ${SHORTEST} characters.` : undefined
     setFault(wrong)
     if (wrong) return
-    void deed.run(async () => {
+    void action.run(async () => {
       await account.asSeller(() => setPassword(fresh, current || undefined))
       close()
       await account.changed({ ...seller, hasPassword: true })
@@ -48,8 +48,8 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
         : 'Your password is set. Other sessions have ended.'
     })
   }
-  const wrongCurrent = deed.refusedFor('wrong_password')
-  const tooCommon = deed.refusedFor('password_too_common')
+  const wrongCurrent = action.refusedFor('wrong_password')
+  const tooCommon = action.refusedFor('password_too_common')
   return (
     <Part
       id="password"
@@ -73,7 +73,7 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
               value={current}
               onValue={setCurrent}
               fault={wrongCurrent ? 'This is not your current password.' : undefined}
-              tries={deed.tries}
+              tries={action.tries}
             />
           )}
           <PasswordField
@@ -92,19 +92,19 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
                 ? 'This password is among the first that others would try. Please take another one.'
                 : undefined)
             }
-            tries={pressed + deed.tries}
+            tries={pressed + action.tries}
             focus={!askCurrent}
           />
-          {!wrongCurrent && !tooCommon && <Refused deed={deed} />}
+          {!wrongCurrent && !tooCommon && <Refused action={action} />}
           <div class="row">
-            <Do submit busy={deed.busy}>
+            <Do submit busy={action.busy}>
               {seller.hasPassword ? 'Change the password' : 'Set the password'}
             </Do>
             <button
               type="button"
               class="link"
               onClick={() => {
-                deed.clear()
+                action.clear()
                 close()
               }}
             >
@@ -127,7 +127,7 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
             >
               {seller.hasPassword ? 'Change the password' : 'Set a password'}
             </button>
-            <Saved>{deed.said}</Saved>
+            <Saved>{action.said}</Saved>
           </div>
         </>
       )}

@@ -2,7 +2,7 @@ import { moment } from '../ui/format.ts'
 import { providerName } from '../ui/auth-words.ts'
 import type { SessionEntry } from '../ui/auth-api.ts'
 import type { Account } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 const BY: Record<SessionEntry['method'], string> = {
@@ -12,10 +12,10 @@ const BY: Record<SessionEntry['method'], string> = {
 }
 
 export function SessionsPart({ account, sessions }: { account: Account; sessions: SessionEntry[] | undefined }) {
-  const deed = useAction()
+  const action = useAction()
   const others = sessions?.filter((one) => !one.current) ?? []
   const end = (which: string, work: () => Promise<void>, said: string) =>
-    void deed.run(async () => {
+    void action.run(async () => {
       await work()
       // The pressed button has left the page.
       document.getElementById('sessions-title')?.focus()
@@ -47,7 +47,7 @@ export function SessionsPart({ account, sessions }: { account: Account; sessions
               </div>
               {!one.current && (
                 <Do
-                  busy={deed.doing === one.id}
+                  busy={action.doing === one.id}
                   onClick={() =>
                     end(one.id, () => account.endSession(one.id), `The session on ${one.browser} has ended.`)
                   }
@@ -62,17 +62,17 @@ export function SessionsPart({ account, sessions }: { account: Account; sessions
       ) : (
         <p class="soft">Looking…</p>
       )}
-      <Refused deed={deed} />
+      <Refused action={action} />
       <div class="row">
         {others.length > 1 && (
           <Do
-            busy={deed.doing === 'others'}
+            busy={action.doing === 'others'}
             onClick={() => end('others', account.endOthers, 'All other sessions have ended.')}
           >
             End all others
           </Do>
         )}
-        <Saved>{deed.said}</Saved>
+        <Saved>{action.said}</Saved>
       </div>
     </Part>
   )

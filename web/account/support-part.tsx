@@ -4,7 +4,7 @@ import { ApiError } from '../ui/api.ts'
 import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { emailFault, TextField } from '../ui/text-field.tsx'
 import type { Account } from './account.ts'
-import { useAction } from './deed.ts'
+import { useAction } from '../ui/action.ts'
 import { Do, Part, Refused, Saved } from './part.tsx'
 
 /** Keeps the typed address through a fresh sign-in, which leads away from the page. Each account has its own place. */
@@ -17,7 +17,7 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
   useEffect(() => keep(typedBy(seller.id), undefined), [seller.id])
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
-  const deed = useAction()
+  const action = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     setPressed(pressed + 1)
@@ -25,7 +25,7 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
     const wrong = given === '' ? undefined : emailFault(given)
     setFault(wrong)
     if (wrong) return
-    void deed.run(async () => {
+    void action.run(async () => {
       const { seller: changed } = await account
         .asSeller(() => changeSeller({ supportEmail: given || null }))
         .catch((refused: unknown) => {
@@ -53,18 +53,18 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
           onValue={(value) => {
             setEmail(value)
             setFault(undefined)
-            deed.clear()
+            action.clear()
           }}
           fault={fault}
           tries={pressed}
           input={{ type: 'email', autoComplete: 'email', inputMode: 'email', maxLength: 254 }}
         />
-        <Refused deed={deed} />
+        <Refused action={action} />
         <div class="row">
-          <Do submit busy={deed.busy}>
+          <Do submit busy={action.busy}>
             Save the support address
           </Do>
-          <Saved>{deed.said}</Saved>
+          <Saved>{action.said}</Saved>
         </div>
       </form>
     </Part>

@@ -1,4 +1,4 @@
-import { useAction } from '../account/deed.ts'
+import { useAction } from '../ui/action.ts'
 import { Refused } from './parts.tsx'
 
 /** The links of the navigation, in the shop and in the account. */
@@ -16,10 +16,10 @@ interface BarProps {
 
 /** The head of the shop and of the account: the same links at the same places. */
 export function Bar({ under, onLeave }: BarProps) {
-  const deed = useAction()
+  const action = useAction()
   const shop = under === 'account' ? '/shop/' : ''
   const signOut = () =>
-    void deed.run(async () => {
+    void action.run(async () => {
       await onLeave()
       return ''
     })
@@ -45,13 +45,13 @@ export function Bar({ under, onLeave }: BarProps) {
             Account
           </a>
         </nav>
-        <button type="button" class="link" aria-disabled={deed.busy ? 'true' : undefined} onClick={signOut}>
+        <button type="button" class="link" aria-disabled={action.busy ? 'true' : undefined} onClick={signOut}>
           Sign out
         </button>
       </header>
-      {deed.trouble ? (
+      {action.trouble ? (
         <div class="bar">
-          <Refused deed={deed} />
+          <Refused action={action} />
         </div>
       ) : null}
     </>

@@ -99,7 +99,7 @@ interface AskProps {
 export const Ask = ({ title, action, busy, trouble, grave, onYes, onNo, children }: AskProps) => (
   <Dialog title={title} closable={!busy} onClose={onNo} onSubmit={() => !busy && onYes()}>
     {children}
-    <Refused deed={{ trouble, tries: 0 }} />
+    <Refused action={{ trouble, tries: 0 }} />
     <Choices busy={busy ? action : undefined} action={action} away="Cancel" grave={grave} onClose={onNo} />
   </Dialog>
 )

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Action } from '../account/deed.ts'
+import type { Action } from '../ui/action.ts'
 import { Notice } from '../ui/notice.tsx'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { Refusal } from '../ui/refusal.tsx'
@@ -73,7 +73,7 @@ export function Failed({ trouble, again }: { trouble: unknown; again?: () => voi
 }
 
 /** The reason of a refusal, beside the button that was pressed. */
-export function Refused({ deed: { trouble, tries } }: { deed: Pick<Action, 'trouble' | 'tries'> }) {
+export function Refused({ action: { trouble, tries } }: { action: Pick<Action, 'trouble' | 'tries'> }) {
   if (!trouble) return null
   const { title, text } = explain(trouble)
   return (
@@ -95,7 +95,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 export const More = <Item,>({ list }: { list: Listed<Item> }) =>
   list.more ? (
     <div class="more">
-      {list.moreTrouble ? <Refused deed={{ trouble: list.moreTrouble, tries: list.moreTries }} /> : null}
+      {list.moreTrouble ? <Refused action={{ trouble: list.moreTrouble, tries: list.moreTries }} /> : null}
       <button type="button" class="button" aria-disabled={list.busy ? 'true' : undefined} onClick={list.more}>
         {list.busy && <span class="spinner" aria-hidden="true" />}
         Show more

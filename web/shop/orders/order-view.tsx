@@ -168,7 +168,7 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
             </button>
           )}
         </div>
-        <Refused deed={{ trouble, tries }} />
+        <Refused action={{ trouble, tries }} />
         <Refunds refunds={order.refunds} />
         <section class="stack" aria-labelledby="happened">
           <h2 id="happened">What happened</h2>

@@ -1,7 +1,7 @@
 import '../products/products.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { UNNAMED } from '../../ui/seller-name.ts'
 import type { Seller } from '../../ui/auth-api.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -106,14 +106,14 @@ function Step({ number, at, title, children }: StepProps) {
 }
 
 function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => void }) {
-  const deed = useAction()
+  const action = useAction()
   return (
     <form
       class="stack details"
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        void deed.run(async () => {
+        void action.run(async () => {
           if (await form.save()) onCreated()
           return ''
         })
@@ -129,10 +129,10 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
         input={{ maxLength: 200, autoComplete: 'off', autoCapitalize: 'sentences', spellcheck: true, required: true }}
       />
       <PriceFields draft={form.draft} faults={form.faults} tries={form.tries} onChange={form.change} />
-      <Refused deed={deed} />
+      <Refused action={action} />
       <div class="row">
-        <button type="submit" class="button main short" aria-disabled={deed.busy ? 'true' : undefined}>
-          {deed.busy && <span class="spinner" aria-hidden="true" />}
+        <button type="submit" class="button main short" aria-disabled={action.busy ? 'true' : undefined}>
+          {action.busy && <span class="spinner" aria-hidden="true" />}
           Continue
         </button>
         <span class="small soft">A description and a picture can follow later.</span>
@@ -142,7 +142,7 @@ function NameStep({ form, onCreated }: { form: ProductForm; onCreated: () => voi
 }
 
 function PublishStep({ product, onPublished }: { product: Product; onPublished: () => Promise<void> }) {
-  const deed = useAction()
+  const action = useAction()
   const publish = async () => {
     await changeProduct(product.id, { status: 'active' })
     await onPublished()
@@ -151,15 +151,15 @@ function PublishStep({ product, onPublished }: { product: Product; onPublished: 
   return (
     <>
       <p class="soft">From then on whoever has the link can buy it. You can take it off sale at any time.</p>
-      <Refused deed={deed} />
+      <Refused action={action} />
       <div class="row">
         <button
           type="button"
           class="button main short"
-          aria-disabled={deed.busy ? 'true' : undefined}
-          onClick={() => void deed.run(publish)}
+          aria-disabled={action.busy ? 'true' : undefined}
+          onClick={() => void action.run(publish)}
         >
-          {deed.busy && <span class="spinner" aria-hidden="true" />}
+          {action.busy && <span class="spinner" aria-hidden="true" />}
           Publish
         </button>
         <a class="link" href={address('product', product.id)}>

@@ -1,16 +1,16 @@
-import type { Action } from '../../account/deed.ts'
+import type { Action } from '../../ui/action.ts'
 import { DetailsForm } from './details-form.tsx'
 import type { ProductForm } from './form.ts'
 import { Part } from './part.tsx'
 
 interface DetailsPartProps {
   form: ProductForm
-  deed: Action
+  action: Action
   onSave: () => void
 }
 
 /** The description and the price of a product. */
-export const DetailsPart = ({ form, deed, onSave }: DetailsPartProps) => (
+export const DetailsPart = ({ form, action, onSave }: DetailsPartProps) => (
   <Part id="details" title="What you sell">
     <DetailsForm
       draft={form.draft}
@@ -18,7 +18,7 @@ export const DetailsPart = ({ form, deed, onSave }: DetailsPartProps) => (
       tries={form.tries}
       isNew={!form.product}
       onChange={(to) => {
-        deed.clear()
+        action.clear()
         form.change(to)
       }}
       onSubmit={onSave}

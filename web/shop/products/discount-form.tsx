@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { TextField } from '../../ui/text-field.tsx'
 import { createDiscount, type Discount, type Product } from '../api.ts'
 import { Refused } from '../parts.tsx'
@@ -21,7 +21,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   const [until, setUntil] = useState('')
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [tries, setTries] = useState(0)
-  const deed = useAction()
+  const action = useAction()
   const percent = Number(off.trim().replace(/\s*%$/, ''))
   const amount = amountIn(off, product.currency)
   const check = () => {
@@ -41,7 +41,7 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
   const submit = (event: Event) => {
     event.preventDefault()
     if (!check()) return
-    void deed.run(async () => {
+    void action.run(async () => {
       const discount = await createDiscount({
         code: code.trim(),
         productId: product.id,
@@ -110,10 +110,10 @@ export function DiscountForm({ product, onCreated, onCancel }: DiscountFormProps
           input={{ type: 'date' }}
         />
       </div>
-      <Refused deed={deed} />
+      <Refused action={action} />
       <div class="row">
-        <button type="submit" class="button main short" aria-disabled={deed.busy ? 'true' : undefined}>
-          {deed.busy && <span class="spinner" aria-hidden="true" />}
+        <button type="submit" class="button main short" aria-disabled={action.busy ? 'true' : undefined}>
+          {action.busy && <span class="spinner" aria-hidden="true" />}
           Create the code
         </button>
         <button type="button" class="link" onClick={onCancel}>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { money, moment } from '../../ui/format.ts'
 import { changeDiscount, getDiscounts, isRefusal, type Discount, type Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
@@ -15,12 +15,12 @@ export function DiscountsPart({ product }: { product: Product }) {
   const [adding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Discount>()
   const [said, setSaid] = useState('')
-  const deed = useAction()
+  const action = useAction()
   const put = (changed: Discount) => list.change((items) => items.map((one) => (one.id === changed.id ? changed : one)))
   const [resumed, setResumed] = useState<string>()
   const resume = ({ id, code }: Discount) => {
     setResumed(id)
-    return deed.run(async () => {
+    return action.run(async () => {
       put(await changeDiscount(id, { active: true }))
       setSaid(`${code} works again.`)
       return ''
@@ -60,7 +60,7 @@ export function DiscountsPart({ product }: { product: Product }) {
                         </button>
                       </div>
                     )}
-                    {resumed === one.id && <Refused deed={deed} />}
+                    {resumed === one.id && <Refused action={action} />}
                   </li>
                 ))}
               </ul>
@@ -114,7 +114,7 @@ export function DiscountsPart({ product }: { product: Product }) {
 }
 
 function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => void; onEnded: () => void }) {
-  const deed = useAction()
+  const action = useAction()
   const end = async () => {
     await changeDiscount(discount.id, { active: false }).catch((trouble: unknown) => {
       if (!isRefusal(trouble, 'discount_not_found')) throw trouble
@@ -127,10 +127,10 @@ function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => v
       title={`End ${discount.code}?`}
       action="End it"
       grave
-      busy={deed.busy}
-      trouble={deed.trouble}
+      busy={action.busy}
+      trouble={action.trouble}
       onNo={onNo}
-      onYes={() => void deed.run(end)}
+      onYes={() => void action.run(end)}
     >
       <p>From then on it cannot be used. Orders that were made with it keep their price.</p>
     </Ask>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { TextField } from '../../ui/text-field.tsx'
@@ -24,9 +24,9 @@ interface FileRowProps {
 /** One file of a product. Buyers see the name, and the files in this order. */
 export function FileRow({ productId, file, place, count, onChanged, onReplace, onRemove, onMoved }: FileRowProps) {
   const [renaming, setRenaming] = useState(false)
-  const deed = useAction()
+  const action = useAction()
   const move = (to: number, id: string) =>
-    void deed.run(async () => {
+    void action.run(async () => {
       await changeFile(productId, file.id, { position: to })
       await onChanged()
       onMoved(`${file.name} is file ${to} of ${count} now.`)
@@ -53,7 +53,7 @@ export function FileRow({ productId, file, place, count, onChanged, onReplace, o
             SHA-256 of what arrived: <code>{file.sha256}</code>
           </p>
         </details>
-        <Refused deed={deed} />
+        <Refused action={action} />
       </div>
       <div class="row">
         {place > 1 && mover('up', `up-${file.id}`, place - 1)}
@@ -81,18 +81,20 @@ interface RenamingProps extends Pick<FileRowProps, 'productId' | 'file' | 'onCha
 
 function Renaming({ productId, file, onChanged, onEnd }: RenamingProps) {
   const [name, setName] = useState(file.name)
-  const deed = useAction()
+  const action = useAction()
   const fault =
-    deed.tries > 0 && deed.refusedFor('validation_failed') ? 'Please type one line of up to 255 characters.' : undefined
+    action.tries > 0 && action.refusedFor('validation_failed')
+      ? 'Please type one line of up to 255 characters.'
+      : undefined
   const rename = () =>
-    void deed.run(async () => {
+    void action.run(async () => {
       await changeFile(productId, file.id, { name: name.trim() })
       await onChanged()
       onEnd()
       return ''
     })
   return (
-    <Dialog title="Rename this file" closable={!deed.busy} onClose={onEnd} onSubmit={rename}>
+    <Dialog title="Rename this file" closable={!action.busy} onClose={onEnd} onSubmit={rename}>
       <TextField
         id="file-name"
         label="Name"
@@ -100,11 +102,11 @@ function Renaming({ productId, file, onChanged, onEnd }: RenamingProps) {
         value={name}
         onValue={setName}
         fault={fault}
-        tries={deed.tries}
+        tries={action.tries}
         input={{ maxLength: 255, autoComplete: 'off', required: true }}
       />
-      {!fault && <Refused deed={deed} />}
-      <Choices busy={deed.busy ? 'Rename it' : undefined} action="Rename it" away="Cancel" onClose={onEnd} />
+      {!fault && <Refused action={action} />}
+      <Choices busy={action.busy ? 'Rename it' : undefined} action="Rename it" away="Cancel" onClose={onEnd} />
     </Dialog>
   )
 }

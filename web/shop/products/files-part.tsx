@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useStore } from '../../ui/store.ts'
 import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts'
@@ -192,7 +192,7 @@ interface RemovingProps extends Omit<FilesPartProps, 'title'> {
 }
 
 function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
-  const deed = useAction()
+  const action = useAction()
   const remove = async () => {
     await removeFile(product.id, file.id).catch((trouble: unknown) => {
       // When the file is already gone, the seller has what they wanted.
@@ -207,10 +207,10 @@ function Removing({ product, file, onChanged, onEnd }: RemovingProps) {
       title="Remove this file?"
       action="Remove it"
       grave
-      busy={deed.busy}
-      trouble={deed.trouble}
+      busy={action.busy}
+      trouble={action.trouble}
       onNo={onEnd}
-      onYes={() => void deed.run(remove)}
+      onYes={() => void action.run(remove)}
     >
       <p class="cut">
         <b>{file.name}</b>

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { ApiError } from '../../ui/api.ts'
 import { fromApi } from '../../ui/page-data.ts'
 import { putImage, removeImage, type Product } from '../api.ts'
@@ -12,12 +12,12 @@ const KINDS = 'image/jpeg,image/png,image/webp,image/avif,image/gif'
 
 /** The image on the payment page, in link previews and in mails. */
 export function ImagePart({ product, onChanged }: { product: Product; onChanged: () => Promise<void> }) {
-  const deed = useAction()
+  const action = useAction()
   const picker = useRef<HTMLInputElement>(null)
   const [chosen, setChosen] = useState<string>()
   const shown = chosen ?? (product.imageUrl && fromApi(product.imageUrl))
   const upload = (file: File) =>
-    void deed
+    void action
       .run(async () => {
         if (file.size > MOST_BYTES) throw new ApiError({ code: 'image_too_large', status: 413 })
         if (!file.type.startsWith('image/')) throw new ApiError({ code: 'image_not_readable', status: 422 })
@@ -28,7 +28,7 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
       }, 'put')
       .finally(() => setChosen(undefined))
   const remove = () =>
-    void deed.run(async () => {
+    void action.run(async () => {
       await removeImage(product.id)
       await onChanged()
       return 'The picture is removed.'
@@ -40,26 +40,26 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
         as soon as you choose it.
       </p>
       {shown && (
-        <img class={`picture ${deed.busy ? 'busy' : ''}`} src={shown} alt="The product’s" width="1200" height="630" />
+        <img class={`picture ${action.busy ? 'busy' : ''}`} src={shown} alt="The product’s" width="1200" height="630" />
       )}
       <div class="row">
         <button
           type="button"
           class="button"
-          aria-disabled={deed.busy ? 'true' : undefined}
-          onClick={() => deed.busy || picker.current!.click()}
+          aria-disabled={action.busy ? 'true' : undefined}
+          onClick={() => action.busy || picker.current!.click()}
         >
-          {deed.doing === 'put' && <span class="spinner" aria-hidden="true" />}
+          {action.doing === 'put' && <span class="spinner" aria-hidden="true" />}
           {product.imageUrl ? 'Choose another picture' : 'Choose a picture'}
         </button>
         {product.imageUrl && (
-          <button type="button" class="link" aria-disabled={deed.busy ? 'true' : undefined} onClick={remove}>
+          <button type="button" class="link" aria-disabled={action.busy ? 'true' : undefined} onClick={remove}>
             Remove the picture
           </button>
         )}
-        <output class="small saved">{deed.said}</output>
+        <output class="small saved">{action.said}</output>
       </div>
-      <Refused deed={deed} />
+      <Refused action={action} />
       <input
         ref={picker}
         type="file"

@@ -1,6 +1,6 @@
 import './products.css'
 import { useState } from 'preact/hooks'
-import { useAction } from '../../account/deed.ts'
+import { useAction } from '../../ui/action.ts'
 import { archiveProduct, getProduct, type Product, type Versioned } from '../api.ts'
 import { Ask } from '../dialog.tsx'
 import { useLoad } from '../load.ts'
@@ -26,17 +26,17 @@ export default function ProductView({ seller, id }: ViewProps) {
 
 function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
   const form = useProductForm(seller, undefined)
-  const { deed, save } = useSaving(form, ({ id }) => go('product', id, {}, true))
+  const { action, save } = useSaving(form, ({ id }) => go('product', id, {}, true))
   return (
     <>
       <Head title="New product" above={above} />
       <div class="editor">
         <div class="editor-parts">
-          <DetailsPart form={form} deed={deed} onSave={() => save('Created.')} />
+          <DetailsPart form={form} action={action} onSave={() => save('Created.')} />
         </div>
         <Preview seller={seller} draft={form.draft} />
       </div>
-      <SaveBar form={form} deed={deed} tells />
+      <SaveBar form={form} action={action} tells />
     </>
   )
 }
@@ -46,18 +46,18 @@ function NewProduct({ seller }: Pick<ViewProps, 'seller'>) {
  * the result appears beside its button.
  */
 function useSaving(form: ProductForm, onCreated?: (product: Product) => void) {
-  const deed = useAction()
+  const action = useAction()
   const [pressed, setPressed] = useState<Product['status']>()
   const save = (said: string, to?: Product['status']) => {
-    if (!deed.busy) setPressed(to)
-    void deed.run(async () => {
+    if (!action.busy) setPressed(to)
+    void action.run(async () => {
       const isNew = !form.product
       const saved = await form.save(to)
       if (saved && isNew) onCreated?.(saved)
       return saved ? said : ''
     }, to ?? 'save')
   }
-  return { deed, save, pressed }
+  return { action, save, pressed }
 }
 
 function Existing({ seller, id }: Pick<ViewProps, 'seller' | 'id'>) {
@@ -72,7 +72,7 @@ function Existing({ seller, id }: Pick<ViewProps, 'seller' | 'id'>) {
 
 function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versioned }) {
   const form = useProductForm(seller, first)
-  const { deed, save, pressed } = useSaving(form)
+  const { action, save, pressed } = useSaving(form)
   const product = form.product!
   const isOnSale = product.status === 'active'
   return (
@@ -82,12 +82,12 @@ function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versione
         <SalePart
           product={product}
           dirty={form.dirty}
-          deed={deed}
+          action={action}
           tells={pressed !== undefined}
           onStatus={(to, said) => save(said, to)}
         />
         <div class="editor-parts">
-          <DetailsPart form={form} deed={deed} onSave={() => save('Saved.')} />
+          <DetailsPart form={form} action={action} onSave={() => save('Saved.')} />
           <FilesPart product={product} onChanged={form.refresh} />
           <ImagePart product={product} onChanged={form.refresh} />
           <DiscountsPart product={product} />
@@ -96,14 +96,14 @@ function Editor({ seller, first }: Pick<ViewProps, 'seller'> & { first: Versione
         </div>
         <Preview seller={seller} draft={form.draft} product={product} />
       </div>
-      <SaveBar form={form} deed={deed} tells={pressed === undefined} />
+      <SaveBar form={form} action={action} tells={pressed === undefined} />
     </>
   )
 }
 
 function ArchivePart({ form }: { form: ProductForm }) {
   const [asking, setAsking] = useState(false)
-  const deed = useAction()
+  const action = useAction()
   const product = form.product!
   return (
     <Part id="archive" title="Archive">
@@ -118,11 +118,11 @@ function ArchivePart({ form }: { form: ProductForm }) {
           title="Archive this product?"
           action="Archive it"
           grave
-          busy={deed.busy}
-          trouble={deed.trouble}
+          busy={action.busy}
+          trouble={action.trouble}
           onNo={() => setAsking(false)}
           onYes={() =>
-            void deed.run(async () => {
+            void action.run(async () => {
               await archiveProduct(product.id)
               await form.refresh()
               setAsking(false)

@@ -1,4 +1,4 @@
-import type { Action } from '../../account/deed.ts'
+import type { Action } from '../../ui/action.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { Product } from '../api.ts'
 import { CopyButton } from '../copy-button.tsx'
@@ -9,7 +9,7 @@ interface SalePartProps {
   product: Product
   /** The form has unsaved text, which a press saves too. */
   dirty: boolean
-  deed: Action
+  action: Action
   /** The result of the last press appears here, because its button is here. */
   tells: boolean
   onStatus: (to: Product['status'], said: string) => void
@@ -30,15 +30,15 @@ const ABOUT_EMPTY: Record<Product['status'], string> = {
 }
 
 /** The status of the product, and its link. */
-export function SalePart({ product: { status, payUrl, files }, dirty, deed, tells, onStatus }: SalePartProps) {
+export function SalePart({ product: { status, payUrl, files }, dirty, action, tells, onStatus }: SalePartProps) {
   const button = (to: Product['status'], name: string, said: string, main = false) => (
     <button
       type="button"
       class={`button ${main ? 'main short' : ''}`}
-      aria-disabled={deed.busy ? 'true' : undefined}
+      aria-disabled={action.busy ? 'true' : undefined}
       onClick={() => onStatus(to, said)}
     >
-      {deed.doing === to && <span class="spinner" aria-hidden="true" />}
+      {action.doing === to && <span class="spinner" aria-hidden="true" />}
       {name}
     </button>
   )
@@ -76,12 +76,12 @@ export function SalePart({ product: { status, payUrl, files }, dirty, deed, tell
           </>
         )}
       </div>
-      {tells && <Refused deed={deed} />}
+      {tells && <Refused action={action} />}
       <output class="small saved">
-        {tells && deed.said && (
+        {tells && action.said && (
           <>
             <Icon name="check" />
-            {deed.said}
+            {action.said}
           </>
         )}
       </output>

@@ -1,4 +1,4 @@
-import type { Action } from '../../account/deed.ts'
+import type { Action } from '../../ui/action.ts'
 import { money } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -25,7 +25,7 @@ const PRICING_NAMES: Record<Draft['pricing'], string> = {
 
 interface SaveBarProps {
   form: ProductForm
-  deed: Action
+  action: Action
   /** The result of the last press appears here, because its button is here. */
   tells: boolean
 }
@@ -34,10 +34,10 @@ interface SaveBarProps {
  * The only way to save the form. It stays at the foot of the window while something is not saved, and says there why
  * saving failed.
  */
-export function SaveBar({ form, deed, tells }: SaveBarProps) {
+export function SaveBar({ form, action, tells }: SaveBarProps) {
   const isNew = !form.product
   const isShown =
-    isNew || form.dirty || form.newest || form.theirs || (tells && (deed.busy || deed.said || deed.trouble))
+    isNew || form.dirty || form.newest || form.theirs || (tells && (action.busy || action.said || action.trouble))
   return (
     <section class={`save-bar ${isShown ? '' : 'at-rest'}`} aria-label="Save">
       {form.newest && <Conflict form={form} />}
@@ -47,14 +47,14 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
           <p>It is not saved yet.</p>
         </Notice>
       )}
-      {tells && !form.newest && <Refused deed={deed} />}
+      {tells && !form.newest && <Refused action={action} />}
       <div class="row">
         <p class="small save-state">
           {/* Text that was typed while saving is not saved. */}
-          {tells && deed.said && !form.dirty ? (
+          {tells && action.said && !form.dirty ? (
             <output class="saved">
               <Icon name="check" />
-              {deed.said}
+              {action.said}
             </output>
           ) : form.dirty ? (
             'Not saved yet'
@@ -63,7 +63,7 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
           )}
         </p>
         {form.dirty && !isNew && !form.newest && (
-          <button type="button" class="link" onClick={() => (deed.clear(), form.discard())}>
+          <button type="button" class="link" onClick={() => (action.clear(), form.discard())}>
             Drop the changes
           </button>
         )}
@@ -71,9 +71,9 @@ export function SaveBar({ form, deed, tells }: SaveBarProps) {
           type="submit"
           form={DETAILS_FORM}
           class={form.dirty || isNew ? 'button main short' : 'button'}
-          aria-disabled={deed.busy ? 'true' : undefined}
+          aria-disabled={action.busy ? 'true' : undefined}
         >
-          {deed.doing === 'save' && <span class="spinner" aria-hidden="true" />}
+          {action.doing === 'save' && <span class="spinner" aria-hidden="true" />}
           {isNew ? 'Create the product' : 'Save'}
         </button>
       </div>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../ui/api.ts'
+import { ApiError } from './api.ts'
 
 /** An action that is running, and its result. */
 export interface Action {
