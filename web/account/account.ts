@@ -18,7 +18,7 @@ import {
 } from '../ui/auth-api.ts'
 import { newStore, type Store } from '../ui/store.ts'
 import { forgetDrafts } from '../shop/drafts.ts'
-import { keep as keepMoving } from './moving.ts'
+import { saveChange } from './mailbox-change.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/account/'
 /** Leads to the sign-in page and back here. */
@@ -110,7 +110,7 @@ export function openAccount(): Account {
       set({ identities: get().identities?.filter((one) => one.id !== id) ?? [] })
     },
     async signOut() {
-      keepMoving(undefined)
+      saveChange(undefined)
       await signOut()
       forgetDrafts()
       location.replace('/sign-in/?out=1')
