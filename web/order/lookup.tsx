@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Submit } from '../ui/button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/email-field.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { OrderNumber } from './order-number.tsx'
 
 interface LookupProps {
   asked: string
@@ -39,15 +40,7 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
         </Notice>
       )}
       <form class="stack" noValidate onSubmit={submit}>
-        {asked ? (
-          <p class="small soft">
-            Order number
-            <br />
-            <code>{asked}</code>
-          </p>
-        ) : (
-          <NumberField value={orderId} onValue={setOrderId} />
-        )}
+        {asked ? <OrderNumber orderId={asked} /> : <NumberField value={orderId} onValue={setOrderId} />}
         <EmailField
           value={email}
           onValue={(value) => {
