@@ -14,25 +14,34 @@ const READY_TIMEOUT_MS = 2_000
 /** /readyz has no limit and uses connections that payments need. So all requests within this time share one answer. */
 const READY_CACHE_MS = 500
 
-/**
- * `/healthz` tells that the process answers. `/readyz` tells that it can do its work, so that a load balancer may send requests.
- * `/metrics` is in Prometheus' text format, for holders of `metricsToken`. Without a token only this machine may read it, and where
- * `isPublic` not even this machine: a proxy on it that adds no forwarding header would publish the metrics.
- */
-export function healthRoutes(
-  server: Server,
-  {
-    db,
-    isClosing,
-    config: { metricsToken, isPublic },
-    measures,
-  }: {
-    db: Db
-    isClosing: () => boolean
-    config: { metricsToken: string | undefined; isPublic: boolean }
-    measures: readonly Measure[]
-  },
-): void {
+interface HealthParts {
+  db: Db
+  isClosing: () => boolean
+  config: MetricsAccess
+  measures: readonly Measure[]
+}
+
+/** Without a token only this machine reads the metrics, and where `isPublic` no machine does. */
+interface MetricsAccess {
+  metricsToken: string | undefined
+  isPublic: boolean
+}
+
+/** Registers the routes by which the operator's machines watch the service. */
+export function healthRoutes(server: Server, { db, isClosing, config, measures }: HealthParts): void {
+  const registry = openRegistry(server, measures)
+  // on a connection that stays open, the client's next request could fail because the service has ended
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing()) reply.header('connection', 'close')
+    done()
+  })
+  aliveRoute(server)
+  readyRoute(server, db, isClosing)
+  metricsRoute(server, registry, config)
+}
+
+/** The metrics of the process, of its requests, and the service's own. */
+function openRegistry(server: Server, measures: readonly Measure[]): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
@@ -50,29 +59,29 @@ export function healthRoutes(
     )
     done()
   })
+  return registry
+}
 
-  // on a connection that stays open, the client's next request could fail because the service has ended
-  server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing()) reply.header('connection', 'close')
-    done()
-  })
+const CONFIG = { anyHost: true, unmetered: true }
+const SCHEMA = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }
 
-  const askDatabase = sharedAnswer(() => sql`select 1`.execute(db), READY_CACHE_MS)
-  const schema = { tags: ['Operation'], response: { 200: Health, '5xx': Problem } }
+function aliveRoute(server: Server): void {
   server.get(
     '/healthz',
-    {
-      config: { anyHost: true, unmetered: true },
-      schema: { ...schema, operationId: 'isAlive', summary: 'The process answers' },
-    },
+    { config: CONFIG, schema: { ...SCHEMA, operationId: 'isAlive', summary: 'The process answers' } },
     async () => ({ status: 'ok' as const }),
   )
+}
+
+/** A load balancer sends requests to a service that is ready. */
+function readyRoute(server: Server, db: Db, isClosing: () => boolean): void {
+  const askDatabase = sharedAnswer(() => sql`select 1`.execute(db), READY_CACHE_MS)
   server.get(
     '/readyz',
     {
-      config: { anyHost: true, unmetered: true },
+      config: CONFIG,
       schema: {
-        ...schema,
+        ...SCHEMA,
         operationId: 'isReady',
         summary: 'The service can do its work',
         description: 'No while its database does not answer, and while it ends (`shutting_down`).',
@@ -87,6 +96,13 @@ export function healthRoutes(
       return { status: 'ok' as const }
     },
   )
+}
+
+/**
+ * Gives the metrics in Prometheus' text format to holders of `metricsToken`. Where `isPublic`, not even this machine reads them
+ * without the token: a proxy on it that adds no forwarding header would publish them.
+ */
+function metricsRoute(server: Server, registry: Registry, { metricsToken, isPublic }: MetricsAccess): void {
   const anyHost = metricsToken !== undefined
   server.get('/metrics', { config: { anyHost, unmetered: true }, schema: { hide: true } }, async (request, reply) => {
     if (metricsToken ? !isBearer(request, metricsToken) : isPublic || !isFromHere(request))

@@ -14,10 +14,13 @@ import { parseJson } from './json.ts'
 import { compileLazily } from './lazy-schemas.ts'
 import { type Limit, networkOf, newBudget, refusalBeyond } from './limits.ts'
 import type { Log } from './log.ts'
+import { answerPreflight, originRules } from './origins.ts'
 import { believedHops, capConnections } from './peers.ts'
 import {
+  type KnownRoutes,
   SAFE_HEADERS,
   TOO_SLOW,
+  newKnownRoutes,
   newRequestId,
   refusalFor,
   refuseConnection,
@@ -36,16 +39,6 @@ const READ_SILENCE_MS = 60_000
 /** Longer than a proxy in front keeps its connections, so that it never reuses one that we are closing. */
 const KEEP_ALIVE_MS = 72_000
 const LONGEST_PARAMETER = 512
-const EXPOSED_HEADERS =
-  'etag, tus-resumable, upload-offset, upload-length, upload-expires, till-file, location, retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
-/** The answer to every OPTIONS request. One without a browser's headers gets it too, since there is nothing to refuse. */
-const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers':
-    'content-type, idempotency-key, if-match, tus-resumable, upload-length, upload-offset, upload-metadata, authorization',
-  'access-control-max-age': '600',
-  'content-length': '0',
-}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -74,15 +67,32 @@ export interface HttpOptions {
   uploadFloor?: Floor
 }
 
-const UNSAFE = /^(?:POST|PUT|PATCH|DELETE)$/
-
-export type Server = Awaited<ReturnType<typeof newServer>>
+export type Server = ReturnType<typeof openFastify>
 
 /** A server with all that its routes share: safe headers, CORS, strict JSON, problems, and one log line a request. */
 export async function newServer(options: HttpOptions) {
-  const { log, trustProxy, hosts, requests, connections, appUrl, sessionCookie } = options
-  const { readSilenceMs = READ_SILENCE_MS, uploadFloor } = options
-  const server = Fastify({
+  const { log, trustProxy, connections, readSilenceMs = READ_SILENCE_MS } = options
+  const routes = newKnownRoutes()
+  const server = openFastify(log, trustProxy, routes)
+  if (connections) capConnections(server.server, { most: connections, trustProxy, log })
+  compileLazily(server)
+  readJsonOnly(server)
+  checkRequests(server, options, routes)
+  // the timeout starts again whenever the client reads some of the answer
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.raw.setTimeout(readSilenceMs, () => reply.raw.destroy())
+    done()
+  })
+  refuseUnknownRoutes(server, routes)
+  server.setErrorHandler((error: FastifyError, request, reply) =>
+    sendRefusal(refusalFor(error, request), request, reply),
+  )
+  endAndLogRequests(server, log)
+  return server
+}
+
+function openFastify(log: Log, trustProxy: TrustedProxy, routes: KnownRoutes) {
+  return Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: believedHops(trustProxy),
@@ -103,9 +113,9 @@ export async function newServer(options: HttpOptions) {
       sendRefusal(refusalFor(error, request as FastifyRequest), request as FastifyRequest, reply as FastifyReply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
+}
 
-  if (connections) capConnections(server.server, { most: connections, trustProxy, log })
-  compileLazily(server)
+function readJsonOnly(server: Server): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser(
     'application/json',
@@ -121,22 +131,17 @@ export async function newServer(options: HttpOptions) {
       return value
     },
   )
+}
 
-  const forAnyOrigin = {
-    ...SAFE_HEADERS,
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': EXPOSED_HEADERS,
-  }
-  const ownOrigin = new URL(appUrl).origin
-  const forOwnOrigin = {
-    ...forAnyOrigin,
-    'access-control-allow-origin': ownOrigin,
-    'access-control-allow-credentials': 'true',
-    vary: 'Origin',
-  }
+/** Refuses requests before their routes read them. The hook takes a callback, because that is cheaper than a promise. */
+function checkRequests(
+  server: Server,
+  { hosts, requests, appUrl, sessionCookie, uploadFloor }: HttpOptions,
+  routes: KnownRoutes,
+): void {
+  const origins = originRules(appUrl, sessionCookie)
   const refusalOfHost = hostGuard(hosts)
   const budget = newBudget(requests)
-  // these hooks run for every request, so they take a callback, which is cheaper than a promise
   server.addHook('onRequest', (request, reply, done) => {
     enforceBodyTimeout(request, {
       isAnswered: () => reply.sent || reply.raw.headersSent,
@@ -147,29 +152,21 @@ export async function newServer(options: HttpOptions) {
     const isOpen = request.is404
       ? routes.anyOriginAt(request.url.split('?')[0]!)
       : request.routeOptions.config.anyOrigin === true
-    reply.headers(isOpen ? forAnyOrigin : forOwnOrigin).header('x-request-id', request.id)
+    reply.headers(origins.headers(isOpen)).header('x-request-id', request.id)
     const misdirected = refusalOfHost(request)
     if (misdirected) return done(misdirected)
     // before the more expensive search for card numbers, and before authentication
     const counted = request.routeOptions.config?.unmetered ? undefined : budget(networkOf(request.ip))
     if (counted && !counted.within) return done(refusalBeyond(counted, 'Too many requests. Please wait a little.'))
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
-    if (!isOpen && UNSAFE.test(request.method) && !isFromOwnPages(request, ownOrigin, sessionCookie))
+    if (!isOpen && origins.isForeign(request))
       return done(new Refusal('origin_not_allowed', 'Only our own pages may make this request.'))
     if (request.method !== 'OPTIONS') return done()
-    void reply.headers(PREFLIGHT_HEADERS).code(204).send()
+    answerPreflight(reply)
   })
+}
 
-  // the timeout starts again whenever the client reads some of the answer
-  server.addHook('onSend', (_request, reply, _payload, done) => {
-    reply.raw.setTimeout(readSilenceMs, () => reply.raw.destroy())
-    done()
-  })
-
-  const routes = refuseUnknownRoutes(server)
-  server.setErrorHandler((error: FastifyError, request, reply) =>
-    sendRefusal(refusalFor(error, request), request, reply),
-  )
+function endAndLogRequests(server: Server, log: Log): void {
   let closing = false
   server.addHook('preClose', async () => void (closing = true))
   server.addHook('onResponse', (request, reply, done) => {
@@ -189,7 +186,6 @@ export async function newServer(options: HttpOptions) {
     log.info(line, 'request')
     done()
   })
-  return server
 }
 
 /**
@@ -200,15 +196,6 @@ export async function closeWithin(server: Server, mostMs: number): Promise<void>
   const cut = setTimeout(() => server.server.closeAllConnections(), mostMs)
   await server.close()
   clearTimeout(cut)
-}
-
-/**
- * Browsers send `Origin` with every request that changes something. A request without `Origin` is no browser's, so it is allowed
- * unless it carries a session.
- */
-function isFromOwnPages({ headers }: FastifyRequest, ownOrigin: string, sessionCookie: string): boolean {
-  if (headers.origin !== undefined) return headers.origin === ownOrigin
-  return !headers.cookie?.split(';').some((cookie) => cookie.trimStart().startsWith(`${sessionCookie}=`))
 }
 
 /** Forbids caching, for answers about a person or an order. */

@@ -69,6 +69,7 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
 
 /** The routes of a server, by the path of a request. */
 export interface KnownRoutes {
+  add(route: AddedRoute): void
   methodsAt(path: string): string[]
   /** Whether a route at this path is for any origin. */
   anyOriginAt(path: string): boolean
@@ -80,24 +81,30 @@ interface AddedRoute {
   config?: FastifyContextConfig
 }
 
-/** 405 with `Allow` where another method would be answered, else 404: before a body is read, and whatever the method's name. */
-export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHandler: Function }): KnownRoutes {
+export function newKnownRoutes(): KnownRoutes {
   const known: { pattern: RegExp; method: string; anyOrigin: boolean }[] = []
-  server.addHook('onRoute', ({ url, method, config }: AddedRoute) => {
-    if (url.includes('*')) return
-    const pattern = new RegExp(
-      `^${url
-        .split('/')
-        .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
-        .join('/')}$`,
-    )
-    const anyOrigin = config?.anyOrigin === true
-    for (const one of [method].flat()) known.push({ pattern, method: one, anyOrigin })
-  })
   const routesAt = (path: string) => known.filter(({ pattern }) => pattern.test(path))
-  const methodsAt = (path: string) => [...new Set(routesAt(path).map(({ method }) => method))]
+  return {
+    add({ url, method, config }) {
+      if (url.includes('*')) return
+      const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
+      const pattern = new RegExp(`^${parts.join('/')}$`)
+      const anyOrigin = config?.anyOrigin === true
+      for (const one of [method].flat()) known.push({ pattern, method: one, anyOrigin })
+    },
+    methodsAt: (path) => [...new Set(routesAt(path).map(({ method }) => method))],
+    anyOriginAt: (path) => routesAt(path).some(({ anyOrigin }) => anyOrigin),
+  }
+}
+
+/** 405 with `Allow` where another method would be answered, else 404: before a body is read, and whatever the method's name. */
+export function refuseUnknownRoutes(
+  server: { addHook: Function; setNotFoundHandler: Function },
+  routes: KnownRoutes,
+): void {
+  server.addHook('onRoute', (route: AddedRoute) => routes.add(route))
   const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
-    const allowed = methodsAt(request.url.split('?')[0]!)
+    const allowed = routes.methodsAt(request.url.split('?')[0]!)
     // a known method that still found nothing had a parameter longer than any of ours
     if (allowed.length === 0 || allowed.includes(request.method))
       throw new Refusal('not_found', 'There is nothing at this address.')
@@ -109,7 +116,6 @@ export function refuseUnknownRoutes(server: { addHook: Function; setNotFoundHand
     if (request.is404 && !reply.sent) refuse(request, reply)
   })
   server.setNotFoundHandler(refuse)
-  return { methodsAt, anyOriginAt: (path) => routesAt(path).some(({ anyOrigin }) => anyOrigin) }
 }
 
 /** The first line of a request whose method the parser does not know. */
@@ -121,7 +127,7 @@ export const TOO_SLOW = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_R
 export function refuseConnection(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,
-  routes?: KnownRoutes,
+  routes?: Pick<KnownRoutes, 'methodsAt'>,
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const path =

@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Job, type PgBoss, fromKysely } from 'pg-boss'
 import { type Db, type Tx, inTransaction } from '../database.ts'
-import { LOCK_CLASS } from './line.ts'
+import type { Log } from '../log.ts'
+import { LOCK_CLASS, type Query } from './line.ts'
 
 // Claims record which process runs which job. A process takes a job and writes its claim in one transaction, so that the other
 // processes can release the jobs of a process that has ended.
@@ -30,12 +31,41 @@ export const takeJobs = (db: Db, boss: PgBoss, owner: number, queue: string, cou
   })
 
 /** For any connection: the owners of claims whose lock is free. */
-export const ENDED_OWNERS = `
+const ENDED_OWNERS = `
   select distinct c.owner from job_claims c
   where c.owner <> $1 and not exists (
     select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}::oid
       and l.objid = c.owner::bigint::oid and l.objsubid = 2
       and l.database = (select oid from pg_database where datname = current_database()))`
+
+export interface ReleaserParts {
+  db: Db
+  boss: PgBoss
+  owner: number
+  /** A process has ended when two checks this far apart both find its lock free. */
+  endedAfterMs: number
+  /** The ids of the jobs that this process runs. */
+  runningIds: () => string[]
+  log: Log
+}
+
+/** Makes the check that releases the jobs of processes that have ended, and those of ours that never reached us. */
+export function lostJobReleaser({ db, boss, owner, endedAfterMs, runningIds, log }: ReleaserParts) {
+  const seenEnded = new Map<number, number>()
+  return async (query: Query): Promise<void> => {
+    const { rows } = await query(ENDED_OWNERS, [owner])
+    const ended = new Set(rows.map((row) => row.owner as number))
+    for (const seen of seenEnded.keys()) if (!ended.has(seen)) seenEnded.delete(seen)
+    for (const one of ended) {
+      const since = seenEnded.get(one) ?? performance.now()
+      seenEnded.set(one, since)
+      if (performance.now() - since < endedAfterMs) continue
+      const released = await releaseJobsOf(db, boss, one)
+      if (released > 0) log.warn({ released }, 'jobs of a process that has ended were released')
+    }
+    await releaseUnreceived(db, boss, owner, runningIds())
+  }
+}
 
 /** Releases the jobs of an ended process at once. When several processes do this together, only one of them has an effect. */
 export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<number> =>
@@ -49,7 +79,7 @@ export const releaseJobsOf = (db: Db, boss: PgBoss, owner: number): Promise<numb
  * Deletes the claims on jobs that this process does not run. When such a job is still active, the answer to the statement that took
  * it was lost, so the job is released.
  */
-export const releaseUnreceived = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
+const releaseUnreceived = (db: Db, boss: PgBoss, owner: number, running: readonly string[]): Promise<number> =>
   inTransaction(db, async (tx) => {
     const claims = await sql<Claim>`
       delete from job_claims where owner = ${owner} and job_id <> all(${running}::uuid[])

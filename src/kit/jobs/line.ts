@@ -23,11 +23,14 @@ export interface Line {
   close(): void
 }
 
+/** Runs a statement on the line's connection. */
+export type Query = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+
 export interface LineEvents {
   /** This queue has a new job. Without a name, any queue may have one. */
   onNewJobs(queue?: string): void
-  /** Called regularly while the lock is held. `query` runs on this connection. */
-  onBeat(query: (text: string, values: unknown[]) => Promise<pg.QueryResult>): Promise<void>
+  /** Called regularly while the lock is held. */
+  onBeat(query: Query): Promise<void>
   onError(error: unknown): void
 }
 
@@ -45,43 +48,19 @@ export async function openLine(
 
   async function open(connectTimeoutMs: number): Promise<pg.Client> {
     const ended = new AbortController()
-    const client = new pg.Client({
-      options: KEEPALIVES,
-      ...connection,
-      application_name: 'till-jobs',
-      connectionTimeoutMillis: connectTimeoutMs,
-      query_timeout: QUERY_TIMEOUT_MS,
-      keepAlive: true,
-    })
     const onEnd = () => {
       if (lost === ended) isUp = false
       ended.abort()
     }
-    client.on('error', onEnd)
-    client.on('end', onEnd)
-    client.on('notification', ({ payload }) => events.onNewJobs(payload))
-    try {
-      await client.connect()
-      // a shared lock does not wait when the server still holds it for our lost connection
-      await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
-      const { rows } = await client.query(`select ${CHANNEL} as channel`)
-      await client.query(`listen "${rows[0].channel}"`)
-      lost = ended
-      return client
-    } catch (error) {
-      end(client)
-      throw error
-    }
+    const settings = { ...connection, connectionTimeoutMillis: connectTimeoutMs }
+    const client = await openLocked(settings, owner, { onEnd, onNewJobs: events.onNewJobs })
+    lost = ended
+    return client
   }
 
   async function beatUntilLost(client: pg.Client): Promise<never> {
     for (;;) {
-      // a pooler can have given our session to another client; then the lock is no longer ours
-      const { rows } = await client.query(`select 1 from pg_locks where ${IS_OURS} and pid = pg_backend_pid()`, [
-        LOCK_CLASS,
-        owner,
-      ])
-      if (rows.length === 0) throw new Error('the lock of this process was lost')
+      if (!(await holdsLock(client, owner))) throw new Error('the lock of this process was lost')
       await events.onBeat((text, values) => client.query(text, values))
       const ended = AbortSignal.any([closing.signal, lost.signal])
       await sleep(beatMs, undefined, { signal: ended, ref: false }).catch(() => {})
@@ -119,8 +98,45 @@ export async function openLine(
   }
 }
 
-const IS_OURS = `locktype = 'advisory' and classid = $1::bigint::oid and objid = $2::bigint::oid and objsubid = 2
-  and database = (select oid from pg_database where datname = current_database())`
+/** Connects, takes the lock and listens for new jobs. */
+async function openLocked(
+  settings: pg.ClientConfig,
+  owner: number,
+  { onEnd, onNewJobs }: { onEnd: () => void; onNewJobs: LineEvents['onNewJobs'] },
+): Promise<pg.Client> {
+  const client = new pg.Client({
+    options: KEEPALIVES,
+    ...settings,
+    application_name: 'till-jobs',
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+  })
+  client.on('error', onEnd)
+  client.on('end', onEnd)
+  client.on('notification', ({ payload }) => onNewJobs(payload))
+  try {
+    await client.connect()
+    // a shared lock does not wait when the server still holds it for our lost connection
+    await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_CLASS, owner])
+    const { rows } = await client.query(`select ${CHANNEL} as channel`)
+    await client.query(`listen "${rows[0].channel}"`)
+    return client
+  } catch (error) {
+    end(client)
+    throw error
+  }
+}
+
+/** A pooler can have given our session to another client. Then the lock is no longer ours. */
+async function holdsLock(client: pg.Client, owner: number): Promise<boolean> {
+  const { rows } = await client.query(
+    `select 1 from pg_locks where locktype = 'advisory' and classid = $1::bigint::oid and objid = $2::bigint::oid
+      and objsubid = 2 and database = (select oid from pg_database where datname = current_database())
+      and pid = pg_backend_pid()`,
+    [LOCK_CLASS, owner],
+  )
+  return rows.length > 0
+}
 
 /** Ends a connection, without waiting when it hangs. */
 function end(client: pg.Client): void {
