@@ -29,7 +29,7 @@ function listAccountEventsRoute(server: Server, { db, browsers }: AccountParts):
     {
       schema: {
         operationId: 'listAccountEvents',
-        summary: 'What has changed in what protects the account',
+        summary: 'Changes to the security of the account',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: History, ...refusals },
@@ -52,7 +52,7 @@ function renameSellerRoute(server: Server, parts: AccountParts): void {
         operationId: 'renameSeller',
         summary: 'Change the name and the support address that buyers read',
         description:
-          'What is left out stays as it is. Another support address needs a sign-in of the last ten minutes, and the owner is told.',
+          'Fields that are absent stay as they are. Another support address needs a sign-in of the last ten minutes, and the owner gets a mail about it.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: SellerChange,
@@ -80,7 +80,7 @@ function requestEmailChangeRoute(server: Server, { browsers, sendCode }: Account
         operationId: 'requestEmailChange',
         summary: 'Move the account to another mailbox',
         description:
-          'Within ten minutes of signing in. A code goes to the new mailbox; nothing changes until it answers.',
+          'Needs a sign-in of the last ten minutes. The new mailbox gets a code. Nothing changes until the seller types it.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: EmailChange,
@@ -113,7 +113,7 @@ function verifyEmailChangeRoute(server: Server, parts: AccountParts): void {
         operationId: 'verifyEmailChange',
         summary: 'Prove the new mailbox',
         description:
-          'In the session and the browser that asked. The old mailbox is told, and every other session ends.',
+          'Works only in the session and the browser that requested the code. The old mailbox gets a mail, and all other sessions end.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: EmailVerification,
@@ -124,7 +124,7 @@ function verifyEmailChangeRoute(server: Server, parts: AccountParts): void {
       const signedIn = await browsers.signedIn(request, reply)
       const browserHash = browsers.codeHolder(request)
       const awaited = browserHash && (await findAwaited(db, browserHash, 'change_email'))
-      // wrong codes count for the mailbox they are guessed at
+      // wrong codes count for the mailbox that the code was sent to
       const asker = browsers.counted(request, awaited?.email ?? signedIn.seller.email)
       const seller = await changeEmail(parts, signedIn, { code: request.body.code, browserHash }, asker)
       cookies.clear(reply, 'code')

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newSigner } from '../kit/signing.ts'
-import { ATTEMPT_TTL_SECONDS, type KeptAttempt, attemptCookieName, openAttempt, sealAttempt } from './attempts.ts'
+import { ATTEMPT_TTL_SECONDS, type StoredAttempt, attemptCookieName, openAttempt, sealAttempt } from './attempts.ts'
 
 const SECRET = 'a secret of the tests that is long enough'
 const PURPOSE = 'sign-in attempt'
 const signer = newSigner([SECRET], PURPOSE)
 const NOW = Date.UTC(2030, 0, 1)
-const ATTEMPT: KeptAttempt = {
+const ATTEMPT: StoredAttempt = {
   state: 's'.repeat(43),
   nonce: 'n'.repeat(43),
   verifier: 'v'.repeat(43),

@@ -1,33 +1,33 @@
 import type { Signer } from '../kit/signing.ts'
 import type { Attempt } from './provider-port.ts'
 
-/** Long enough to find a phone for the second factor. */
+/** Long enough to fetch a phone for the second factor. */
 export const ATTEMPT_TTL_SECONDS = 600
-/** Another instance may have begun it, by a clock of its own. */
+/** Another instance, whose clock differs, may have begun the attempt. */
 const CLOCK_TOLERANCE_MS = 30_000
 /** The library's text for 32 random bytes. */
 const RANDOM = /^[\w-]{43}$/
 
-/** An attempt on its way through the provider, as its browser keeps it. */
-export interface KeptAttempt extends Attempt {
+/** A sign-in attempt at the provider, as the browser's cookie stores it. */
+export interface StoredAttempt extends Attempt {
   /** Milliseconds since 1970. */
   startedAt: number
   returnTo: string
-  /** The session that links an identity; without one, somebody signs in. */
+  /** The session that links an identity. Absent for a sign-in. */
   linkSessionId?: string
 }
 
-/** The name of an attempt's cookie: one for each, so that attempts in several tabs do not meet. Safe for any text as state. */
+/** The name of an attempt's cookie. Each attempt has its own, so attempts in several tabs do not mix. Safe for any `state`. */
 export const attemptCookieName = (state: string): string => `till_idp_${state.replace(/[^\w-]/g, '').slice(0, 16)}`
 
-/** The attempt as a cookie's value. It is signed, not secret: the browser that holds it is the one it belongs to. */
-export function sealAttempt(signer: Signer, attempt: KeptAttempt): string {
+/** The attempt as a cookie's value. It is signed and not secret, because it belongs to the browser that holds it. */
+export function sealAttempt(signer: Signer, attempt: StoredAttempt): string {
   const text = Buffer.from(JSON.stringify(attempt)).toString('base64url')
   return `${text}.${signer.sign(text)}`
 }
 
-/** The attempt, or undefined when the cookie is none of ours, was changed, or is older than ten minutes. */
-export function openAttempt(signer: Signer, value: string | undefined, nowMs: number): KeptAttempt | undefined {
+/** Returns the attempt. Undefined: we did not sign the cookie, somebody changed it, or it is older than ten minutes. */
+export function openAttempt(signer: Signer, value: string | undefined, nowMs: number): StoredAttempt | undefined {
   const [text = '', signature = '', ...rest] = (value ?? '').split('.')
   if (rest.length > 0 || !signer.verify(text, signature)) return undefined
   const attempt = shapeOf(Buffer.from(text, 'base64url').toString())
@@ -36,8 +36,8 @@ export function openAttempt(signer: Signer, value: string | undefined, nowMs: nu
   return ageMs >= -CLOCK_TOLERANCE_MS && ageMs <= ATTEMPT_TTL_SECONDS * 1000 ? attempt : undefined
 }
 
-/** Ours by its signature, and yet perhaps of another version of the service. */
-function shapeOf(json: string): KeptAttempt | undefined {
+/** Checks the shape, because another version of the service can have signed the cookie. */
+function shapeOf(json: string): StoredAttempt | undefined {
   let parsed: unknown
   try {
     parsed = JSON.parse(json)

@@ -4,14 +4,14 @@ import type { Asker } from '../kit/codes.ts'
 import { UNIQUE_VIOLATION } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { tellOwner } from './history.ts'
+import { notifyOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type SignedIn, endOtherSessions, holdSession } from './sessions.ts'
 import { type VerifyParts, withRightCode } from './verify.ts'
 
 /**
- * Moves an account to the mailbox that a code has just proven, in the session and the browser that asked for it. The old
- * mailbox is told; every other session ends. Throws `invalid_code`, `rate_limited`, `email_taken`.
+ * Moves an account to the mailbox that the code proves. It works only in the session and the browser that requested the code. The old
+ * mailbox gets a mail, and all other sessions end. Throws `invalid_code`, `rate_limited`, `email_taken`.
  */
 export async function changeEmail(
   parts: VerifyParts & { jobs: Jobs },
@@ -29,13 +29,13 @@ export async function changeEmail(
         if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
         await sql`update sellers set email = ${email}, email_proven_at = now() where id = ${id}`.execute(tx)
         await endOtherSessions(tx, id, sessionId)
-        await tellOwner(tx, parts.jobs, { sellerId: id, what: 'email_changed', email }, seller.email)
+        await notifyOwner(tx, parts.jobs, { sellerId: id, what: 'email_changed', email }, seller.email)
         return { ...seller, email }
       },
     )
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION)
-      throw new Refusal('email_taken', 'An account with this address is there already. Sign in to that one instead.')
+      throw new Refusal('email_taken', 'An account with this address exists already. Sign in to that one instead.')
     throw error
   }
 }

@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { tellOwner } from './history.ts'
+import { notifyOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type SignedIn, holdSession } from './sessions.ts'
 
 /**
- * Changes the name that buyers read, and where they reach the seller; what is undefined stays. Buyers write to the support address
- * with what they bought, so another one is told to the owner, who may not have named it. Throws `not_signed_in`.
+ * Changes the seller's name and support address for buyers. Undefined fields stay. The owner gets a mail about another support address,
+ * because buyers send details of their orders there, and a thief could have set it. Throws `not_signed_in`.
  */
 export const changeSeller = (
   { db, jobs }: { db: Db; jobs: Jobs },
@@ -30,7 +30,7 @@ export const changeSeller = (
         what: 'support_email_changed',
         email: changed.supportEmail ?? seller.email,
       } as const
-      await tellOwner(tx, jobs, event, seller.email)
+      await notifyOwner(tx, jobs, event, seller.email)
     }
     return { ...seller, ...changed }
   })

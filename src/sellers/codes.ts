@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type NewCode as Made, saveCodes } from '../kit/code-table.ts'
+import { type NewCode as CodeRow, saveCodes } from '../kit/code-table.ts'
 import {
   type Asker,
   type CodeLimits,
@@ -13,19 +13,19 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 
-// An older program beside this one waits on the queue "code" for codes of its own table: these have another one.
+// The queue has another name than "code", which instances of an older version read for codes of their own table.
 export const KIND = codeKind('one-time code', 'seller_code')
 export const { codeOf, codeQueue } = KIND
 
-export type NewCode = Made<'sign_in' | 'change_email'> & { asker: Asker }
+export type NewCode = CodeRow<'sign_in' | 'change_email'> & { asker: Asker }
 export type SendCode = (code: NewCode) => Promise<{ resendAfterSeconds: number }>
 
 const COUNTER = 'code'
 
 /**
- * Makes a code for a mailbox, in the place of the one that this browser had, and has it mailed, in one transaction; those asked
- * for together share it. The codes of other browsers stay good. Whether the mailbox is known makes no difference here: the mail's
- * own job looks. Throws `rate_limited`, and `not_signed_in` when the session that asks to move has ended.
+ * Makes a code for a mailbox and enqueues its mail, in one transaction, which simultaneous requests share. The code replaces this
+ * browser's last one; codes of other browsers stay valid. The mail's job checks whether the mailbox has an account, so this takes the
+ * same time for all. Throws `rate_limited`, and `not_signed_in` when the session of a change of address has ended.
  */
 export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limits: CodeLimits): SendCode {
   const send = limitedSender<NewCode>(db, COUNTER, limits, (tx, codes) => saveCodes(tx, jobs, KIND, secrets[0]!, codes))
@@ -36,7 +36,7 @@ export function codeSender(db: Db, jobs: Jobs, secrets: readonly string[], limit
   }
 }
 
-/** Under which name the codes are counted that one asker has sent to a mailbox. */
+/** The limit's key for the codes that one client has sent to a mailbox. */
 export const codeKey = (asker: Asker): string => ownKey(COUNTER, asker)
 
 export interface AwaitedCode {
@@ -46,7 +46,7 @@ export interface AwaitedCode {
   subject: string | null
 }
 
-/** The live code that a browser waits for. */
+/** The valid code that a browser waits for. */
 export async function findAwaited(
   db: Db,
   browserHash: Buffer,

@@ -5,17 +5,17 @@ import { CODE_SECONDS } from '../kit/codes.ts'
 import { addCookie as add, cookieKind, cookiesOf as all } from '../kit/cookies.ts'
 
 const DAY_SECONDS = 86_400
-/** The database ends a session sooner: what a browser keeps is trusted for nothing. */
+/** The database ends a session sooner, and decides alone. */
 const SESSION_SECONDS = 90 * DAY_SECONDS
 const KNOWN_SECONDS = 365 * DAY_SECONDS
-/** The attempts of parallel tabs; the oldest goes, so that the header never grows beyond what servers take. */
+/** Attempts in parallel tabs. The oldest is removed, so that the Cookie header never gets too long for servers. */
 export const MOST_ATTEMPTS = 5
-/** No route of ours is deeper. */
+/** Our longest routes have this many parts. */
 const MOST_PATH_PARTS = 6
 
 export type Cookies = ReturnType<typeof sellerCookies>
 
-/** The cookies a browser gets. */
+/** The cookies of sellers' browsers. */
 export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cookieDomain?: string | undefined }) {
   const { common, host } = cookieKind(baseUrl)
   const kinds = {
@@ -26,11 +26,11 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
       sameSite: 'lax',
       ...(cookieDomain && { domain: cookieDomain }),
     },
-    /** Names the browser that asked for the code. */
+    /** Identifies the browser that requested the code. */
     code: { ...common, name: `${host}till_code`, maxAge: CODE_SECONDS, sameSite: 'strict' },
     /**
-     * That this browser has signed in before, and to which mailbox. The browser must send it on the way back from the provider too.
-     * It opens nothing, so nothing is lost by that.
+     * Shows that this browser has signed in to a mailbox before. It is `lax`, because the browser must send it on the way back from the
+     * provider too. That is safe, because it opens nothing.
      */
     known: { ...common, name: `${host}till_known`, maxAge: KNOWN_SECONDS, sameSite: 'lax' },
   } as const
@@ -39,15 +39,15 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
   const { hostname } = new URL(baseUrl)
 
   return {
-    /** All of that name: one that was set for another domain before can stand in front of the one that counts. */
+    /** All cookies of that name: an old one for another domain can come before the valid one. */
     readAll: (request: FastifyRequest, kind: keyof typeof kinds): string[] =>
       (request.headers.cookie ?? '').split(';').flatMap((pair) => parseCookie(pair)[kinds[kind].name] ?? []),
     read: (request: FastifyRequest, kind: keyof typeof kinds): string | undefined => all(request)[kinds[kind].name],
     set: (reply: FastifyReply, kind: keyof typeof kinds, value: string) => add(reply, { ...kinds[kind], value }),
     clear: (reply: FastifyReply, kind: keyof typeof kinds) => add(reply, { ...kinds[kind], value: '', maxAge: 0 }),
     /**
-     * Clears the session wherever another host of our domain can have put one: for this host alone and for each domain that it is
-     * part of, at each path above this request's. A browser ignores the lines that it may not take from us.
+     * Clears session cookies that another host of our domain can have set: for this host and each of its parent domains, at each path
+     * above this request's. A browser ignores the lines that it does not accept from us.
      */
     clearPlanted(request: FastifyRequest, reply: FastifyReply): void {
       const { domain: _, ...session } = { domain: undefined, ...kinds.session }
@@ -70,15 +70,15 @@ export function sellerCookies({ baseUrl, cookieDomain }: { baseUrl: string; cook
 }
 
 /**
- * Without a domain, a browser takes the cookie from this host alone (`__Host-`), so no other host can put one in front of it. With
- * COOKIE_DOMAIN the hosts of that domain share it, and each of them can set it.
+ * Without a domain, a browser accepts the cookie only from this host (`__Host-`), so no other host can set one. With COOKIE_DOMAIN all
+ * hosts of that domain share the cookie, and each of them can set it.
  */
 export function sessionCookieName({ baseUrl, cookieDomain }: { baseUrl: string; cookieDomain?: string | undefined }) {
   const { host, domain } = cookieKind(baseUrl)
   return `${cookieDomain ? domain : host}till_session`
 }
 
-/** The host itself and each domain above it: `a.b.example` is part of `b.example`. None for an address or a name without a dot. */
+/** The host and its parent domains: `a.b.example` is part of `b.example`. Empty for an IP address or a name without a dot. */
 function domainsOf(hostname: string): string[] {
   if (net.isIP(hostname.replace(/^\[|\]$/g, '')) > 0) return []
   const labels = hostname.split('.')

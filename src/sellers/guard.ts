@@ -13,48 +13,48 @@ import type { Seller } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
 import { type Browser, type SignedIn, endSessions, sessionFinder } from './sessions.ts'
 
-/** By which a code knows its browser, and the browser's code before it. */
+/** The hashes that bind a code to its browser, and identify the browser's code before it. */
 export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash' | 'again'>
 
 /** For the description of a route that needs a session. */
 export const NEEDS_SESSION = [{ session: [] }]
 
-/** Everything the sellers' routes read from the requesting browser, and set in it. */
+/** Everything that the sellers' routes read from the client's cookies, and set in them. */
 export interface Browsers {
   /** Returns the session and its seller. Throws `not_signed_in`, and `session_conflict` when the browser sends sessions of two sellers. */
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
-  /** The same, no longer than ten minutes ago: for what protects the account. Throws `recent_sign_in_required` too. */
+  /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   browser(request: FastifyRequest): Browser
-  /** The cookies of a new session, which take the place of an old one's. */
+  /** Sets the cookies of a new session, which replace those of an old one. */
   begin(reply: FastifyReply, session: { token: string; seller: SellerRow }): void
-  /** From now on this browser is no stranger to the mailbox. */
+  /** Marks this browser as known to the mailbox. */
   know(reply: FastifyReply, email: string): void
-  /** Under which names the requests and the tries for a mailbox are counted. */
+  /** The names under which limits count the client's requests and tries for a mailbox. */
   counted(
     request: FastifyRequest,
     email: string,
-    /** A provider sent them: they have a count of their own, which a stranger who only types the address cannot use up. */
+    /** A provider sent the browser. These requests count separately, so a stranger who only types the address cannot use them up. */
     options?: { byProvider?: boolean },
   ): Asker
   /** The hash of the cookie that binds a code to this browser. */
   codeHolder(request: FastifyRequest): Buffer | undefined
-  /** A new cookie for a code that is yet to be made. `keep` sets it after the code exists, because it replaces the cookie before. */
+  /** Makes a cookie for a new code. Call `keep` after the code exists, because this cookie replaces the one before. */
   newCodeHolder(
     request: FastifyRequest,
-    /** It takes the place of the code before it, with all that this one was for. */
+    /** The new code replaces the last one, and keeps its purpose and its identity at a provider. */
     options?: { again?: boolean | undefined },
   ): { holder: CodeHolder; keep: (reply: FastifyReply) => void }
 }
 
-/** A browser has one, and one more when the operator has changed the cookie's domain. More than this, and somebody plants them. */
+/** A browser has one token, and a second one after the operator has changed the cookie's domain. With more than this, somebody sets them. */
 const MOST_TOKENS = 50
 
 export type SignInLimits = Partial<
   Record<'code' | 'code_address' | 'code_try' | 'mailbox' | 'mailbox_site' | 'password' | 'idp', Limit>
 >
 
-/** `known` signs which browsers have signed in to a mailbox before. */
+/** `known` signs the marks of browsers that have signed in to a mailbox before. */
 export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
   const findSession = sessionFinder(db)
   const hashed = (token: string | undefined) => (isToken(token) ? hashOf(token) : undefined)
@@ -62,15 +62,15 @@ export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
     async signedIn(request, reply) {
       neverCached(reply)
       const { tokens } = own.browser(request)
-      // asked together they are one read
+      // requested together, so that they share one statement
       const found =
         tokens.length > MOST_TOKENS
           ? []
           : (await Promise.all(tokens.map(findSession))).filter((one) => one !== undefined)
       const sellers = new Set(found.map(({ seller }) => seller.id))
       if (tokens.length > MOST_TOKENS || sellers.size > 1) {
-        // One of them may be planted and may come back, so each session ends in the database too: a cookie that our answer does not
-        // reach opens nothing afterwards.
+        // An attacker may have set one of the cookies. If our response does not clear it, it could come back. So each session also ends
+        // in the database.
         await endSessions(db, tokens)
         cookies.clearPlanted(request, reply)
         throw new Refusal(
@@ -80,12 +80,15 @@ export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
       }
       if (found[0]) return found[0]
       if (cookies.readAll(request, 'session').length > 0) cookies.clear(reply, 'session')
-      throw new Refusal('not_signed_in', 'Nobody is signed in, or the session has ended.')
+      throw new Refusal('not_signed_in', 'You are not signed in, or your session has ended.')
     },
     async recentlySignedIn(request, reply) {
       const signedIn = await own.signedIn(request, reply)
       if (signedIn.isRecent) return signedIn
-      throw new Refusal('recent_sign_in_required', 'This can be changed for ten minutes after signing in.')
+      throw new Refusal(
+        'recent_sign_in_required',
+        'Sign in again first: this can be changed for ten minutes after a sign-in.',
+      )
     },
     browser: (request) => ({
       userAgent: request.headers['user-agent'],

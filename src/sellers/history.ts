@@ -3,13 +3,13 @@ import type { Db, Tx } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Notice, addNotice } from './mails.ts'
 
-/** As many as a page shows. The older ones stay in the table. */
+/** One page. Older events stay in the table. */
 const MOST_SHOWN = 50
 
 export interface AccountEvent {
   sellerId: string
   what: Notice['kind']
-  /** Of a provider's account: which provider, and what it calls the mailbox. */
+  /** For a provider's account: the provider. `email` is then the provider's address for it. */
   issuer?: string
   email?: string | undefined
 }
@@ -21,15 +21,15 @@ export interface ListedEvent {
   email: string | null
 }
 
-/** Writes what protects an account into its history. The owner can read it there, who may not have done it. */
+/** Writes a change to an account's security into its history, where the owner sees changes that somebody else has made. */
 export async function addEvent(tx: Tx, { sellerId, what, issuer, email }: AccountEvent): Promise<void> {
   await sql`
     insert into account_events (seller_id, what, issuer, email)
     values (${sellerId}, ${what}, ${issuer ?? null}, ${email ?? null})`.execute(tx)
 }
 
-/** The same, and the owner is told by mail. */
-export async function tellOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: string): Promise<void> {
+/** Writes the event, and enqueues a mail to the owner. */
+export async function notifyOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: string): Promise<void> {
   await addEvent(tx, event)
   await addNotice(
     tx,
@@ -38,7 +38,7 @@ export async function tellOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: str
   )
 }
 
-/** The events of an account, the newest first. */
+/** The events of an account, newest first. */
 export async function listEvents(db: Db, sellerId: string): Promise<ListedEvent[]> {
   const { rows } = await sql<ListedEvent>`
     select at, what, issuer, email from account_events where seller_id = ${sellerId}

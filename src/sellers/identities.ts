@@ -16,7 +16,7 @@ export interface LinkedIdentity {
   linkedAt: Date
 }
 
-/** Links a provider's account to a seller; says whose it is now, which is another's when it was linked before. */
+/** Links a provider's account to a seller. Returns the seller it belongs to: another one, if it was linked before. */
 export async function linkIdentity(
   tx: Tx,
   sellerId: string,
@@ -31,8 +31,8 @@ export async function linkIdentity(
 }
 
 /**
- * Whether this provider has ever had another account linked to the seller. A provider can give an address to another person, so
- * its word for the address is then no proof of the seller any more.
+ * Whether the seller has ever had an account of this provider linked. A provider can give an address to another person, so for a
+ * further account its verification of the address proves nothing.
  */
 export async function hasHadIdentityOf(tx: Tx, sellerId: string, issuer: string): Promise<boolean> {
   const { rows } = await sql`
@@ -41,7 +41,7 @@ export async function hasHadIdentityOf(tx: Tx, sellerId: string, issuer: string)
   return rows.length > 0
 }
 
-/** The seller whom a provider's account opens. */
+/** The seller to whom a provider's account is linked. */
 export async function ownerOf(db: Db, { issuer, subject }: Omit<Identity, 'email'>): Promise<string | undefined> {
   const { rows } = await sql<{ sellerId: string }>`
     select seller_id as "sellerId" from identities where issuer = ${issuer} and subject = ${subject}`.execute(db)
@@ -55,7 +55,7 @@ export async function listIdentities(db: Db, sellerId: string): Promise<LinkedId
   return rows
 }
 
-/** Undefined when it is none of the seller's own. A code by mail still lets them in. */
+/** Unlinks a provider's account. Undefined: the seller has no such account. The seller can still sign in by a code. */
 export async function unlinkIdentity(
   tx: Tx,
   sellerId: string,

@@ -3,7 +3,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
-import { tellOwner } from './history.ts'
+import { notifyOwner } from './history.ts'
 import { listIdentities, unlinkIdentity } from './identities.ts'
 import { refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
@@ -17,7 +17,7 @@ const ACCOUNT = '/account/'
 
 type IdentityRouteParts = Omit<ProviderRouteParts, 'sendCode' | 'signup' | 'appUrl'>
 
-/** The accounts at the provider that open a seller's account: list them, link one, unlink one. */
+/** Lists, links and unlinks a seller's accounts at the identity provider. */
 export function identityRoutes(server: Server, parts: IdentityRouteParts): void {
   listIdentitiesRoute(server, parts)
   linkIdentityRoute(server, parts)
@@ -30,7 +30,7 @@ function listIdentitiesRoute(server: Server, { db, browsers }: IdentityRoutePart
     {
       schema: {
         operationId: 'listIdentities',
-        summary: 'The provider’s accounts that open this one',
+        summary: 'Your linked accounts at the identity provider',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: Identities, ...refusals },
@@ -54,7 +54,7 @@ function linkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
         operationId: 'linkIdentity',
         summary: 'Begin to link an account at the provider',
         description:
-          'Within ten minutes of signing in. A POST, so that no other site can send somebody through it. The browser comes back to `returnTo`, with `error` when it did not work.',
+          'Needs a sign-in of the last ten minutes. It is a POST, so that no other site can send a browser through it. The browser comes back to `returnTo`, with `error` after a failure.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: LinkStart,
@@ -69,7 +69,7 @@ function linkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
         return { url: await beginAttempt(parts, provider, request, reply, { returnTo, linkSessionId: id }) }
       } catch (error) {
         if (!(error instanceof ProviderFault)) throw error
-        throw new Refusal('idp_unavailable', 'The identity provider does not answer. The other ways in work.', {
+        throw new Refusal('idp_unavailable', 'The identity provider does not answer. The other ways to sign in work.', {
           retryAfterSeconds: 30,
           cause: error,
         })
@@ -86,7 +86,7 @@ function unlinkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
       schema: {
         operationId: 'unlinkIdentity',
         summary: 'Unlink an account at the provider',
-        description: 'Within ten minutes of signing in. A code by mail still opens the account.',
+        description: 'Needs a sign-in of the last ten minutes. The seller can still sign in by a code.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: IdentityParams,
@@ -100,7 +100,7 @@ function unlinkIdentityRoute(server: Server, parts: IdentityRouteParts): void {
         const gone = await unlinkIdentity(tx, seller.id, identityId)
         if (!gone) return false
         const event = { sellerId: seller.id, what: 'identity_unlinked', issuer: gone.issuer } as const
-        await tellOwner(tx, parts.jobs, { ...event, email: gone.email ?? undefined }, seller.email)
+        await notifyOwner(tx, parts.jobs, { ...event, email: gone.email ?? undefined }, seller.email)
         return true
       })
       if (!unlinked) throw new Refusal('identity_not_found', 'There is no such linked account of yours.')

@@ -7,7 +7,7 @@ import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
 import type { Signup } from './sellers.ts'
 
-/** Tells the owner what happened to the account, since another person may have done it. */
+/** A mail to the owner about a change of the account, which somebody else may have made. */
 export type Notice =
   | {
       kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked' | 'support_email_changed'
@@ -23,14 +23,14 @@ export const addNotice = (tx: Tx, jobs: Jobs, notice: Notice): Promise<void> =>
 export interface SellerMails {
   db: Db
   mailer: Mailer
-  /** For codes: what else is sent never keeps them waiting. */
+  /** For codes, which must not wait behind other mails. */
   codeMailer: Mailer
   secrets: readonly string[]
   signup: Signup
   appUrl: string
 }
 
-/** Sends the codes, and what a seller should know of. */
+/** Sends codes, and notices about the account. */
 export async function sendSellerMails(
   jobs: Jobs,
   { db, mailer, codeMailer, secrets, signup, appUrl }: SellerMails,
@@ -56,7 +56,7 @@ export async function sendSellerMails(
       from mailbox_codes c left join sellers s on s.email = c.email
       where c.id = ${id} and c.used_at is null and c.expires_at > now()`.execute(db)
     const code = rows[0]
-    // its browser has asked for a newer one, or it is used, or its time is over
+    // the browser has asked for a newer code, or this one is used or expired
     if (!code) return
     if (code.purpose === 'sign_in' && (code.isDisabled || (signup === 'closed' && !code.isSeller))) return
     const lines = CODE_LINES[code.links ? 'link' : code.purpose]
@@ -77,7 +77,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
   sign_in: (digits, host) => ({
     subject: `${digits} is your code for ${host}`,
     title: 'Your code to sign in',
-    text: `Type it where you asked for it. It is good for ten minutes, once, and in that browser only.`,
+    text: `Type it where you asked for it. It works once, for ten minutes, and only in that browser.`,
     code: digits,
     facts: [],
     note: `You did not ask for it? Then somebody typed your address at ${host}, and nobody can sign in without this code: do not pass it on, to anybody. Should such mails keep coming, tell whoever runs ${host}.`,
@@ -93,7 +93,7 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
   change_email: (digits, host) => ({
     subject: `${digits} confirms your new address at ${host}`,
     title: 'Your code to change your address',
-    text: `Type it on your account’s page, and from then on you sign in at ${host} with this address. It is good for ten minutes.`,
+    text: `Type it on your account’s page, and from then on you sign in at ${host} with this address. It works for ten minutes.`,
     code: digits,
     facts: [],
     note: `You did not ask for it? Then somebody typed your address at ${host}. Nothing happens without this code: do not pass it on, to anybody.`,
@@ -121,7 +121,7 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
     },
     identity_unlinked: {
       subject: `An account no longer opens yours at ${host}`,
-      text: 'An account at your identity provider was unlinked from yours. A code by mail opens yours as ever.',
+      text: 'An account at your identity provider was unlinked from yours. You can still sign in with a code by mail.',
     },
     email_changed: {
       subject: `Your address at ${host} was changed`,
@@ -140,5 +140,5 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
   }
 }
 
-/** Enough to know one's own, not enough to pass on somebody else's. */
+/** Shows enough for the owner to recognise the address, and not enough for a stranger to learn it. */
 const masked = (email: string): string => email.replace(/^(.)[^@]*/, '$1…')

@@ -6,14 +6,14 @@ import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, countOneThenOther, countUses, giveBack, refuseBeyond } from '../kit/limits.ts'
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
-import { tellOwner } from './history.ts'
+import { notifyOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
 import { type Browser, MOST_SESSIONS, type SignedIn, endOtherSessions, holdSession, newSession } from './sessions.ts'
 
-/** Guessed within a million tries, says the estimator, by who knows the lists of passwords that people use: not a secret. */
+/** Below this score the estimator expects an attacker with lists of common passwords to need less than a million guesses. */
 const LEAST_SCORE = 2
 
-/** The estimator works while everybody waits: what is strong so far is strong, and few ways to write a letter as a digit are tried. */
+/** The estimator blocks the process, so it checks only the beginning of a password and few spellings of letters as digits. */
 const BOUNDS = { maxLength: 64, l33tMaxSubstitutions: 8 }
 
 export interface PasswordParts {
@@ -25,13 +25,13 @@ export interface PasswordParts {
 export interface Guess {
   email: string
   password: string
-  /** Under which names wrong tries are counted. */
+  /** The names under which limits count wrong tries. */
   asker: Asker
 }
 
 /**
- * Signs in by mailbox and password. A wrong password, an unknown mailbox and an account without a password get the same answer
- * after the same work. Throws `invalid_credentials`, `rate_limited`, `sign_in_busy`.
+ * Signs in by mailbox and password. A wrong password, an unknown mailbox and an account without a password get the same response after
+ * the same work. Throws `invalid_credentials`, `rate_limited`, `sign_in_busy`.
  */
 export async function signInByPassword(
   parts: PasswordParts,
@@ -39,7 +39,7 @@ export async function signInByPassword(
 ): Promise<{ seller: SellerRow; token: string }> {
   const found = await checkGuess(parts, guess)
   const session = found && retryConflicts(() => startByPassword(parts.db, found, browser))
-  const [signedIn] = await Promise.all([session, found?.uncounted])
+  const [signedIn] = await Promise.all([session, found?.countReturned])
   if (!signedIn) throw new Refusal('invalid_credentials', 'The mailbox or the password is not right.')
   return signedIn
 }
@@ -51,7 +51,7 @@ export interface PasswordChange {
 }
 
 /**
- * Sets a password, for who has signed in just now or knows the present one, ends every other session, and tells the owner.
+ * Sets a password, ends all other sessions, and enqueues a mail to the owner. It needs a recent sign-in or the present password.
  * Throws `recent_sign_in_required`, `wrong_password`, `password_too_common`, `rate_limited`, `not_signed_in`.
  */
 export async function changePassword(
@@ -62,10 +62,10 @@ export async function changePassword(
   const wrong = new Refusal('wrong_password', 'The present password is not right.')
   const present =
     currentPassword === undefined ? undefined : await checkGuess(parts, { email, password: currentPassword, asker })
-  await present?.uncounted
+  await present?.countReturned
   if (currentPassword !== undefined && !present) throw wrong
   if (!isRecent && !present) {
-    throw new Refusal('recent_sign_in_required', 'Name the present password, or sign in again first.')
+    throw new Refusal('recent_sign_in_required', 'Give the present password, or sign in again first.')
   }
   if (parts.limit)
     refuseBeyond(
@@ -73,46 +73,46 @@ export async function changePassword(
       'The password was set too often.',
     )
   if (await isCommon(newPassword, email))
-    throw new Refusal('password_too_common', 'This password is among the first that somebody would try.')
+    throw new Refusal('password_too_common', 'This password is among the first that an attacker would try.')
   const hash = await hashPassword(newPassword)
   await inTransaction(parts.db, async (tx) => {
     const seller = await lockSellerById(tx, id)
     if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
-    if (present && !(await isStill(tx, present))) throw wrong
+    if (present && !(await isUnchanged(tx, present))) throw wrong
     await sql`
       insert into passwords (seller_id, hash) values (${id}, ${hash})
       on conflict (seller_id) do update set hash = excluded.hash, set_at = now()`.execute(tx)
     await endOtherSessions(tx, id, sessionId)
-    await tellOwner(tx, parts.jobs, { sellerId: id, what: 'password_changed' }, seller.email)
+    await notifyOwner(tx, parts.jobs, { sellerId: id, what: 'password_changed' }, seller.email)
   })
 }
 
-interface Found {
+interface StoredPassword {
   sellerId: string
   hash: string
-  /** The right one is no try: when that is taken back. */
-  uncounted?: Promise<void> | undefined
+  /** A right password is not counted. Resolves when its count is taken back. */
+  countReturned?: Promise<void> | undefined
 }
 
-/** Whose password this is. Wrong tries are counted for the account and for the network, before any work is done for them. */
+/** Checks a password. A wrong one counts for the account and for the network, before any work is done for it. */
 async function checkGuess(
   { db, limit }: PasswordParts,
   { email, password, asker: { mailbox, network, known } }: Guess,
-): Promise<Found | undefined> {
-  // A browser that the mailbox knows has a count of its own, whatever its network does. Of a stranger the network's comes first: who
-  // is over that uses nothing up of the account's.
+): Promise<StoredPassword | undefined> {
+  // A known browser has a count of its own, whatever its network does. For a stranger the network's count comes first, so a network
+  // that is over its limit uses nothing up of the account's.
   const keys = known === undefined ? [`password from ${network}`, `password ${mailbox}`] : [`password ${known}`]
   const [found] = await Promise.all([findHash(db, email), limit && countGuess(db, keys, limit)])
   const isRight = await verifyPassword(password, found?.hash).catch(async (error: unknown) => {
-    // the password was not checked, so this counts as no wrong try
+    // the password was not checked, so it does not count as wrong
     if (limit) await giveBack(db, keys)
     throw error
   })
-  return isRight && found ? { ...found, uncounted: limit && giveBack(db, keys) } : undefined
+  return isRight && found ? { ...found, countReturned: limit && giveBack(db, keys) } : undefined
 }
 
-async function findHash(db: Db, email: string): Promise<Found | undefined> {
-  const { rows } = await sql<Found>`
+async function findHash(db: Db, email: string): Promise<StoredPassword | undefined> {
+  const { rows } = await sql<StoredPassword>`
     select s.id as "sellerId", p.hash
     from sellers s join passwords p on p.seller_id = s.id
     where s.email = ${email} and s.email_proven_at is not null and s.disabled_at is null`.execute(db)
@@ -126,13 +126,13 @@ async function countGuess(db: Db, keys: readonly string[], limit: Limit): Promis
 }
 
 /**
- * One statement, since somebody waits for it: the seller and the password are locked, which waits for a change under way and
- * then sees it, so a password that was changed while we were hashing opens nothing. It does what startSession() does; of several
- * at once more than the most may stay, until the next one.
+ * Starts a session as startSession() does, in one statement, because the seller waits for it. It locks the seller and the password, so it
+ * sees a change of the password during our hashing, and the old password opens nothing. Simultaneous sign-ins can leave more than
+ * MOST_SESSIONS, until the next one.
  */
 async function startByPassword(
   db: Db,
-  { sellerId, hash }: Found,
+  { sellerId, hash }: StoredPassword,
   browser: Browser,
 ): Promise<{ seller: SellerRow; token: string } | undefined> {
   const { token, id, tokenHash, userAgent, replaced } = newSession(browser)
@@ -154,17 +154,17 @@ async function startByPassword(
   return rows[0] && { seller: { ...rows[0], hasPassword: true }, token }
 }
 
-async function isStill(tx: Tx, { sellerId, hash }: Found): Promise<boolean> {
+async function isUnchanged(tx: Tx, { sellerId, hash }: StoredPassword): Promise<boolean> {
   const { rows } = await sql`select 1 from passwords where seller_id = ${sellerId} and hash = ${hash}`.execute(tx)
   return rows.length > 0
 }
 
 let estimator: ZxcvbnFactory | undefined
 
-/** Loaded when somebody first sets a password: the lists are larger than all of our code. */
+/** Loads the estimator with the first new password, because its lists are larger than all of our code. */
 async function isCommon(password: string, email: string): Promise<boolean> {
   const [core, common] = await Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')])
   estimator ??= new core.ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs, ...BOUNDS })
-  // as it will be hashed: letters of another width are the same letters
+  // normalised as for the hash, so that full-width letters are the same letters
   return estimator.check(password.normalize('NFKC'), [email, ...email.split('@'), 'till']).score < LEAST_SCORE
 }

@@ -2,11 +2,11 @@ import type { CustomFetch } from 'openid-client'
 
 /** Metadata, key sets and tokens are some kilobytes. */
 const BODY_LIMIT_BYTES = 512 * 1024
-/** Its body often has the form of a refusal, which the library would take it for. */
+/** The body of such a response often looks like a refusal, and the library would take it for one. */
 const TOO_MANY_REQUESTS = 429
 const NO_BODY = new Set([204, 205, 304])
 
-/** The requests of one start or one return: they share a time limit, and remember whether the provider was out of order. */
+/** The requests of one start or one return. They share a time limit, and note whether the provider had an outage. */
 export interface Exchange {
   readonly fetch: CustomFetch
   outage: boolean
@@ -33,7 +33,7 @@ export function beginExchange(budgetMs: number): Exchange {
   return exchange
 }
 
-/** Reads the whole answer before the library sees any of it, so that no body is endless, in length or in time. */
+/** Reads the whole response before the library sees it, within limits of length and time. */
 async function limitedFetch(url: URL, options: RequestInit): Promise<Response> {
   if (url.protocol !== 'https:' && !isLoopbackHttp(url)) throw new TypeError('only https leaves this machine')
   const response = await fetch(url, options)

@@ -16,26 +16,26 @@ export interface Attempt {
 
 export interface ProvenIdentity {
   issuer: string
-  /** The provider's own name for the person: the only one that lasts. */
+  /** The provider's id for the person, the only one that never changes. */
   subject: string
-  /** In its canonical form; undefined when there is none that can be used. */
+  /** In its canonical form. Undefined when the provider gives no usable address. */
   email: string | undefined
   emailVerified: boolean
 }
 
 export interface IdentityProvider {
-  /** Where to send the browser, and what to keep until it is back. */
+  /** Returns the address for the browser, and the attempt to keep until it is back. */
   start(): Promise<{ url: string; attempt: Attempt }>
   /** Returns the identity of the person who came back. Only the query of `callbackUrl` counts: our own address is the configured one. */
   finish(callbackUrl: URL, attempt: Attempt): Promise<ProvenIdentity>
 }
 
 export type FaultCode =
-  /** It did not answer, or not as a provider does. */
+  /** The provider did not answer, or not with a valid response. */
   | 'idp_unavailable'
   /** The person or the provider said no. */
   | 'idp_refused'
-  /** An answer that does not check out. */
+  /** The provider's response failed our checks. */
   | 'idp_failed'
 
 /** Why the provider proved no identity. It quotes nothing of the provider's answer, which may hold tokens and addresses. */

@@ -7,7 +7,7 @@ import type { Server } from '../kit/http.ts'
 import { countUses, limited } from '../kit/limits.ts'
 import { returnPath } from '../kit/return-path.ts'
 import type { Signer } from '../kit/signing.ts'
-import { type KeptAttempt, attemptCookieName, openAttempt, sealAttempt } from './attempts.ts'
+import { type StoredAttempt, attemptCookieName, openAttempt, sealAttempt } from './attempts.ts'
 import { type IdentityProvider, ProviderFault, type ProvenIdentity } from './provider-port.ts'
 import { enterByProvider, linkToSession } from './provider-sign-in.ts'
 import { type SellerParts, TAG, refusals } from './routes.ts'
@@ -63,7 +63,7 @@ function getProvidersRoute(server: Server, { provider }: ProviderRouteParts): vo
     {
       schema: {
         operationId: 'getProviders',
-        summary: 'Which providers can be used',
+        summary: 'The available identity providers',
         tags: TAG,
         response: { 200: Providers, ...refusals },
       },
@@ -82,7 +82,7 @@ function startProviderSignInRoute(server: Server, parts: ProviderRouteParts): vo
       schema: {
         operationId: 'startProviderSignIn',
         summary: 'Sign in through the identity provider',
-        description: 'For a browser to go to. `returnTo` is a path on the pages’ own host; anything else is ignored.',
+        description: 'A browser opens this address. `returnTo` is a path on the pages’ host; other values are ignored.',
         tags: TAG,
         querystring: Type.Object({ returnTo: Type.Optional(Type.Unknown()) }),
         response: { ...redirect, ...refusals },
@@ -111,8 +111,9 @@ function finishProviderSignInRoute(server: Server, parts: ProviderRouteParts): v
       exposeHeadRoute: false,
       schema: {
         operationId: 'finishProviderSignIn',
-        summary: 'Where the identity provider sends the browser back to',
-        description: 'Works once, and only in the browser that began it.',
+        summary: 'The return from the identity provider',
+        description:
+          'The identity provider sends the browser here. Works once, and only in the browser that began the sign-in.',
         tags: TAG,
         querystring: Type.Object({ state: Type.Optional(Type.Unknown()) }, { additionalProperties: true }),
         response: { ...redirect, ...refusals },
@@ -141,7 +142,7 @@ function finishProviderSignInRoute(server: Server, parts: ProviderRouteParts): v
  * Takes the attempt of this browser with that state. Each attempt is good once: a second request with the same state gets undefined,
  * also when it comes at the same time.
  */
-async function takeAttempt({ parts, request, reply }: Visit, state: string): Promise<KeptAttempt | undefined> {
+async function takeAttempt({ parts, request, reply }: Visit, state: string): Promise<StoredAttempt | undefined> {
   const { db, cookies, attemptSigner } = parts
   const name = attemptCookieName(state)
   const sealed = cookies.readAttempt(request, name)
@@ -155,7 +156,7 @@ async function takeAttempt({ parts, request, reply }: Visit, state: string): Pro
   return used!.within ? attempt : undefined
 }
 
-/** Signs the seller in; where the provider's word does not suffice, mails a code and sends the browser to the page that asks for it. */
+/** Signs the seller in. If the provider has not proven the mailbox, it sends a code and redirects to the page that asks for it. */
 async function enter(visit: Visit, identity: ProvenIdentity, returnTo: string) {
   const { parts, request, reply } = visit
   const { browsers, sendCode } = parts
@@ -184,7 +185,7 @@ async function enter(visit: Visit, identity: ProvenIdentity, returnTo: string) {
 }
 
 /** Links the provider's account to the seller who began the attempt in this session. */
-async function link(visit: Visit, identity: ProvenIdentity, attempt: KeptAttempt) {
+async function link(visit: Visit, identity: ProvenIdentity, attempt: StoredAttempt) {
   const { parts, request, reply } = visit
   const signedIn = await parts.browsers.signedIn(request, reply).catch((error: unknown) => {
     if (error instanceof Refusal && error.code === 'not_signed_in') return undefined
@@ -200,7 +201,7 @@ async function link(visit: Visit, identity: ProvenIdentity, attempt: KeptAttempt
 }
 
 /** Sends the browser back to where the person can go on: the sign-in page, or the page on which the linking began. */
-function fail(visit: Visit, error: Fault, attempt?: Pick<KeptAttempt, 'returnTo' | 'linkSessionId'>) {
+function fail(visit: Visit, error: Fault, attempt?: Pick<StoredAttempt, 'returnTo' | 'linkSessionId'>) {
   if (attempt?.linkSessionId !== undefined) return go(visit, attempt.returnTo, { error })
   const returnTo = attempt?.returnTo ?? HOME
   return go(visit, '/sign-in/', { error, ...(returnTo !== HOME && { returnTo }) })
@@ -218,7 +219,7 @@ export async function beginAttempt(
   { start }: IdentityProvider,
   request: FastifyRequest,
   reply: FastifyReply,
-  more: Pick<KeptAttempt, 'returnTo' | 'linkSessionId'>,
+  more: Pick<StoredAttempt, 'returnTo' | 'linkSessionId'>,
 ): Promise<string> {
   const { url, attempt } = await start()
   const sealed = sealAttempt(attemptSigner, { ...attempt, ...more, startedAt: Date.now() })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { type AccountEvent, addEvent, tellOwner } from './history.ts'
+import { type AccountEvent, addEvent, notifyOwner } from './history.ts'
 import { hasHadIdentityOf, linkIdentity, ownerOf } from './identities.ts'
 import type { ProvenIdentity } from './provider-port.ts'
 import { type SellerRow, type Signup, lockSellerById, sellerOfProvenMailbox } from './sellers.ts'
@@ -15,14 +15,14 @@ export interface ProviderParts {
 
 export type Entered =
   | { kind: 'signed_in'; seller: SellerRow; token: string }
-  /** The provider does not say that the mailbox is theirs: a code to it must. */
+  /** The provider has not proven the mailbox, so a code must. */
   | { kind: 'code_needed'; email: string }
   | { kind: 'refused'; why: 'idp_no_mailbox' | 'signup_closed' | 'account_disabled' }
 
 /**
- * Lets in whom a provider has sent: the seller to whom this account is linked, else the one of the mailbox. A mailbox that the
- * provider has verified is proof enough; any other must answer a code first, for a linked account too. So must another account of a
- * provider that has had one linked already: the provider may have given the address to another person.
+ * Signs in the seller to whom the provider's account is linked, or else the seller of its mailbox. If the provider has not verified the
+ * mailbox, a code must prove it first, also for a linked account. A code is also needed for a further account of a provider that has
+ * had one linked, because the provider may have given the address to another person.
  */
 export function enterByProvider(
   { db, jobs, signup }: ProviderParts,
@@ -46,11 +46,11 @@ export function enterByProvider(
     if (email === undefined) return { kind: 'refused', why: 'idp_no_mailbox' }
     const seller = await sellerOfProvenMailbox(tx, email, signup)
     if (!seller) return { kind: 'refused', why: (await isKnown(tx, email)) ? 'account_disabled' : 'signup_closed' }
-    // asked again now that the seller is locked: a request beside this one may have linked this very account
+    // read again under the seller's lock, because a simultaneous request may have linked this same account
     const isAnother = !seller.isNew && (await hasHadIdentityOf(tx, seller.id, identity.issuer))
     if (isAnother && (await ownerOf(tx, identity)) === undefined) return { kind: 'code_needed', email }
     const { sellerId, isNew } = await linkIdentity(tx, seller.id, identity)
-    // linked to another seller by a request that ran beside this one: the account opens that one, and no other
+    // a simultaneous request has linked the account to another seller, so it opens only that one
     if (sellerId !== seller.id) {
       const other = await lockSellerById(tx, sellerId)
       return other ? signedIn(tx, other, browser) : { kind: 'refused', why: 'account_disabled' }
@@ -59,7 +59,7 @@ export function enterByProvider(
     if (isNew)
       await (seller.isNew
         ? addEvent(tx, linked(seller, identity))
-        : tellOwner(tx, jobs, linked(seller, identity), seller.email))
+        : notifyOwner(tx, jobs, linked(seller, identity), seller.email))
     return signedIn(tx, seller, browser)
   })
 }
@@ -81,7 +81,7 @@ async function isKnown(tx: Tx, email: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Links a provider's account to who is signed in. False: it opens another seller's account. */
+/** Links a provider's account to the signed-in seller. False: it is linked to another seller. */
 export const linkToSession = (
   { db, jobs }: ProviderParts,
   { id: sessionId, seller: { id } }: SignedIn,
@@ -91,6 +91,6 @@ export const linkToSession = (
     const seller = await lockSellerById(tx, id)
     if (!seller || !(await holdSession(tx, sessionId))) return false
     const { sellerId, isNew } = await linkIdentity(tx, id, identity)
-    if (isNew) await tellOwner(tx, jobs, linked(seller, identity), seller.email)
+    if (isNew) await notifyOwner(tx, jobs, linked(seller, identity), seller.email)
     return sellerId === id
   })

@@ -34,8 +34,8 @@ import { type Exchange, beginExchange, isLoopbackHttp } from './provider-exchang
 const METADATA_TTL_MS = 3_600_000
 /** For this time after an answer we take the provider to be reachable, so that most sign-ins start without asking it. */
 const REACHABLE_TTL_MS = 10_000
-/** A proxy answers these when the provider behind it is down. */
-const GONE = new Set([502, 503, 504])
+/** The statuses of a proxy when the provider behind it is down. */
+const PROXY_ERRORS = new Set([502, 503, 504])
 const CLOCK_TOLERANCE_SECONDS = 30
 const EMAIL = new RegExp(EMAIL_PATTERN)
 /** The standard allows at most 255 ASCII characters (OpenID Connect Core, 2). */
@@ -56,13 +56,13 @@ export function identityProvider(
   const isLocal = isLoopbackHttp(issuer)
   const authentication =
     authMethod === 'client_secret_basic' ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret)
-  let known: { metadata: ServerMetadata; readAt: number } | undefined
+  let cached: { metadata: ServerMetadata; readAt: number } | undefined
   let reading: Promise<ServerMetadata> | undefined
   const answeredAt = new Map<string, number>()
   const onlyForBrowsers = new Set<string>()
 
   async function metadata(): Promise<ServerMetadata> {
-    if (known && performance.now() - known.readAt < METADATA_TTL_MS) return known.metadata
+    if (cached && performance.now() - cached.readAt < METADATA_TTL_MS) return cached.metadata
     reading ??= guarded('discovery', readMetadata).finally(() => (reading = undefined))
     return reading
   }
@@ -73,9 +73,9 @@ export function identityProvider(
       [customFetch]: fetch,
     })
     const metadata = found.serverMetadata()
-    // for some well-known providers the library accepts another issuer, one that stands for all of their tenants
+    // for some well-known providers the library accepts another issuer, which is one for all of their tenants
     if (new URL(metadata.issuer).href !== issuer.href) throw new ProviderFault('idp_unavailable')
-    known = { metadata, readAt: performance.now() }
+    cached = { metadata, readAt: performance.now() }
     answeredAt.set(issuer.origin, performance.now())
     return metadata
   }
@@ -98,16 +98,16 @@ export function identityProvider(
       onlyForBrowsers.add(page.origin)
       return
     }
-    if (GONE.has(status)) throw new ProviderFault('idp_unavailable')
+    if (PROXY_ERRORS.has(status)) throw new ProviderFault('idp_unavailable')
     answeredAt.set(page.origin, performance.now())
   }
 
-  /** Made anew each time: it holds the key set, so we always use the provider's newest keys. */
+  /** Makes a new configuration each time, because it caches the key set, and we need the provider's newest keys. */
   async function configure({ fetch }: Exchange): Promise<Configuration> {
     const client = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS }
     const configuration = new Configuration(await metadata(), clientId, client, authentication)
     configuration[customFetch] = fetch
-    // without this the library does not check the token's signature in the code flow, and trusts the connection
+    // otherwise the library trusts the connection in the code flow, and does not check the token's signature
     enableNonRepudiationChecks(configuration)
     if (isLocal) allowInsecureRequests(configuration)
     return configuration
@@ -141,7 +141,7 @@ export function identityProvider(
     if (!claims || !isForUs(claims, clientId)) throw new ProviderFault('idp_failed')
     const { iss, sub } = claims
     let about: Record<string, unknown> = claims
-    // the address and `email_verified` must come from one source, or the word could be about another address
+    // the address and `email_verified` must come from one source, or `email_verified` could be about another address
     if (claims.email === undefined && configuration.serverMetadata().userinfo_endpoint)
       about = await fetchUserInfo(configuration, tokens.access_token, sub)
     const email = usableEmail(about.email)
@@ -155,10 +155,10 @@ export function identityProvider(
     } catch (error) {
       const code = step === 'finish' ? faultCode(error, exchange) : 'idp_unavailable'
       const isAnswer = code === 'idp_refused'
-      if (!isAnswer) known = undefined
+      if (!isAnswer) cached = undefined
       log[isAnswer ? 'info' : 'warn'](
         { step, fault: code, ...namesOf(error) },
-        'nobody came from the identity provider',
+        'the sign-in through the identity provider failed',
       )
       throw new ProviderFault(code)
     } finally {
@@ -172,7 +172,7 @@ export function identityProvider(
   }
 }
 
-/** Two checks that the library leaves to its caller: the token was made for us, and not in the future. */
+/** Two checks that the library leaves to its caller: the token is for us, and not from the future. */
 function isForUs({ sub, azp, iat }: IDToken, clientId: string): boolean {
   const latest = Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS
   return SUBJECT.test(sub) && (azp === undefined || azp === clientId) && iat <= latest
@@ -193,7 +193,7 @@ function faultCode(error: unknown, { outage }: Exchange): FaultCode {
   return isNoProvider ? 'idp_unavailable' : 'idp_failed'
 }
 
-/** Only names and codes are logged: messages and causes quote the provider's answer. */
+/** Logs only names and codes, because messages and causes quote the provider's response. */
 function namesOf(error: unknown): Record<string, unknown> {
   const { name, code, error: answered, cause } = error as Record<string, unknown>
   const { code: causeCode, cause: facts } = (cause ?? {}) as Record<string, unknown>

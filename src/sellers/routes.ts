@@ -56,7 +56,7 @@ function requestCodeRoute(server: Server, { browsers, sendCode }: SellerParts): 
         operationId: 'requestCode',
         summary: 'Send a code to a mailbox',
         description:
-          'Six digits, good for ten minutes, once, in the browser that asked, and for five tries. The answer is the same whether the mailbox is known or not.',
+          'The code has six digits. It works once, for ten minutes and five tries, and only in the browser that requested it. The response is the same whether the mailbox has an account or not.',
         tags: TAG,
         body: CodeRequest,
         response: { 202: CodeSent, ...refusing('rate_limited') },
@@ -82,7 +82,7 @@ function getAwaitedCodeRoute(server: Server, { db, browsers, limits }: SellerPar
         operationId: 'getAwaitedCode',
         summary: 'The code this browser waits for',
         description:
-          'So that a page that is reloaded, or was sent here by an identity provider, knows which mailbox to look into.',
+          'Tells a reloaded page, or one after a redirect from the identity provider, which mailbox got the code.',
         tags: TAG,
         response: { 200: WaitingFor, ...refusing('code_not_found') },
       },
@@ -91,7 +91,7 @@ function getAwaitedCodeRoute(server: Server, { db, browsers, limits }: SellerPar
       neverCached(reply)
       const holder = browsers.codeHolder(request)
       const awaited = holder && (await findAwaited(db, holder, 'sign_in'))
-      if (!awaited) throw new Refusal('code_not_found', 'This browser waits for no code.')
+      if (!awaited) throw new Refusal('code_not_found', 'This browser is not waiting for a code.')
       const { email, ageSeconds, issuer } = awaited
       const provider = issuer !== null
       const limit = limits.code
@@ -110,7 +110,7 @@ function verifyCodeRoute(server: Server, parts: SignInParts): void {
       schema: {
         operationId: 'verifyCode',
         summary: 'Sign in by a code',
-        description: 'A mailbox that is not known becomes a seller here, unless sign-up is closed.',
+        description: 'A mailbox without an account gets one, unless sign-up is closed.',
         tags: TAG,
         body: CodeVerification,
         response: { 200: SignedInSeller, ...refusing('invalid_code', 'rate_limited') },
@@ -137,7 +137,7 @@ function signInByPasswordRoute(server: Server, { db, jobs, browsers, limits }: S
         operationId: 'signInByPassword',
         summary: 'Sign in by a password',
         description:
-          'One answer for a wrong password, an unknown mailbox and an account that has none. Forgotten: sign in by a code.',
+          'The response is the same for a wrong password, an unknown mailbox and an account without a password. A seller who forgot the password signs in by a code.',
         tags: TAG,
         body: PasswordSignIn,
         response: { 200: SignedInSeller, ...refusing('invalid_credentials', 'rate_limited', 'sign_in_busy') },
@@ -167,7 +167,7 @@ function setPasswordRoute(server: Server, { db, jobs, browsers, limits }: Seller
         operationId: 'setPassword',
         summary: 'Set or change the password',
         description:
-          'Within ten minutes of signing in, or with the present password. 12 to 128 characters, none that people often use. Ends every other session.',
+          'Needs a sign-in of the last ten minutes, or the present password. 12 to 128 characters, and not a common password. All other sessions end.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: PasswordChange,

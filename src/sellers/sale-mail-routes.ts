@@ -11,7 +11,7 @@ export function saleMailRoutes(server: Server, { db, browsers }: Pick<SellerPart
     {
       schema: {
         operationId: 'getMailSettings',
-        summary: 'Which mails you get',
+        summary: 'The mails that you get',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: SaleMails, ...refusals },
@@ -30,8 +30,8 @@ export function saleMailRoutes(server: Server, { db, browsers }: Pick<SellerPart
     {
       schema: {
         operationId: 'changeMailSettings',
-        summary: 'Choose which mails you get',
-        description: 'Mails about what needs you, such as a dispute or a refund that failed, are always sent.',
+        summary: 'Choose the mails that you get',
+        description: 'We always send mails that need you, such as one about a dispute or a failed refund.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: SaleMails,

@@ -6,19 +6,19 @@ import { Code, Time } from '../kit/schema.ts'
 const Email = Type.String({
   pattern: EMAIL_PATTERN,
   maxLength: EMAIL_LONGEST,
-  description: 'One address; trimmed and lower-cased.',
+  description: 'One address. We trim it and convert it to lower case.',
 })
 export const PASSWORD_SHORTEST = 12
 export const PASSWORD_LONGEST = 128
-/** Longer than any password can be: not worth a hash. */
+/** A longer text cannot be a password, so it is not hashed. */
 const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LONGEST })
 
 export const Seller = Type.Object({
   id: Type.String(),
-  name: Type.String({ description: 'What buyers read.' }),
+  name: Type.String({ description: 'The name for buyers.' }),
   email: Type.String(),
   supportEmail: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where buyers reach the seller. Null: at `email`.',
+    description: 'The address where buyers reach the seller. Null: `email`.',
   }),
   hasPassword: Type.Boolean(),
   createdAt: Time,
@@ -37,7 +37,7 @@ export const CurrentSession = Type.Object({
     createdAt: Time,
     recentUntil: Type.String({
       description:
-        'Until then the mailbox, the password and the linked accounts can be changed; later one signs in again.',
+        'Until this time the seller can change the mailbox, the password and the linked accounts. Later a new sign-in is needed.',
     }),
   }),
 })
@@ -46,17 +46,17 @@ export type CurrentSession = Type.Static<typeof CurrentSession>
 export const CodeRequest = Type.Object({
   email: Email,
   again: Type.Optional(
-    Type.Boolean({ description: 'Another code for what this browser waits for, an account at a provider included.' }),
+    Type.Boolean({ description: 'Send another code for the same purpose, also for linking an account at a provider.' }),
   ),
 })
 export const EmailChange = Type.Object({ email: Email })
 export const CodeSent = Type.Object({
-  resendAfter: Type.Integer({ description: 'Seconds until another code may be asked for.' }),
+  resendAfter: Type.Integer({ description: 'Seconds until the client may request another code.' }),
 })
 export const WaitingFor = Type.Object({
   email: Type.String(),
   resendAfter: Type.Integer(),
-  provider: Type.Boolean({ description: 'Whether an identity provider sent them: the right code links it.' }),
+  provider: Type.Boolean({ description: 'An identity provider sent the browser. The right code links its account.' }),
 })
 export const CodeVerification = Type.Object({ email: Email, code: Code })
 export const EmailVerification = Type.Object({ code: Code })
@@ -71,12 +71,12 @@ export const SellerChange = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        // no control characters, and none that turn the direction of what follows
+        // no control characters, and none that change the direction of the text after them
         pattern: '^(?=.*\\S)[^\\p{Cc}\\u202a-\\u202e\\u2066-\\u2069]*$',
       }),
     ),
     supportEmail: Type.Optional(
-      Type.Union([Email, Type.Null()], { description: 'Null: buyers read the address to sign in.' }),
+      Type.Union([Email, Type.Null()], { description: 'Null: buyers get the address of the account.' }),
     ),
   },
   { minProperties: 1 },
@@ -85,7 +85,7 @@ export const SellerChange = Type.Object(
 export const SaleMails = Type.Object({
   saleMails: Type.Enum(['each', 'daily', 'off'], {
     description:
-      'Mails about sales. `each`: within a minute or two, several in one mail when many come; free orders once a day. `daily`: one mail a day.',
+      'Mails about sales. `each`: a mail within a minute or two, which lists several sales when many come; free orders once a day. `daily`: one mail a day. `off`: none.',
   }),
 })
 export type SaleMails = Type.Static<typeof SaleMails>
@@ -96,7 +96,7 @@ export const Sessions = Type.Object({
       id: Type.String(),
       current: Type.Boolean(),
       method: Method,
-      browser: Type.String({ description: 'Such as "Firefox on Linux".' }),
+      browser: Type.String({ description: 'For example "Firefox on Linux".' }),
       createdAt: Time,
       lastSeenAt: Time,
     }),
@@ -118,13 +118,13 @@ export const History = Type.Object({
         ],
         { description: '`identity_added`: a further account of a provider that has had one linked before.' },
       ),
-      issuer: Type.Union([Type.String(), Type.Null()], { description: 'Of a provider’s account: which provider.' }),
+      issuer: Type.Union([Type.String(), Type.Null()], { description: 'For a provider’s account: the provider.' }),
       email: Type.Union([Type.String(), Type.Null()], {
         description:
-          'Of a provider’s account, as the provider names it; of the seller’s own mailbox and of the support address, the new one.',
+          'For a provider’s account: its address at the provider. For the seller’s mailbox or support address: the new one.',
       }),
     }),
-    { description: 'The newest first, at most fifty.' },
+    { description: 'Newest first, at most fifty.' },
   ),
 })
 export type History = Type.Static<typeof History>
@@ -145,5 +145,5 @@ export const IdentityParams = Type.Object({ identityId: Type.String({ pattern: i
 export const Providers = Type.Object({ idp: Type.Boolean() })
 export const LinkStart = Type.Object({ returnTo: Type.Optional(Type.String({ maxLength: 500 })) })
 export const LinkStarted = Type.Object({
-  url: Type.String({ description: 'Where the browser goes to sign in at the provider.' }),
+  url: Type.String({ description: 'The address of the sign-in at the provider. The browser must open it.' }),
 })

@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
 
-/** Buyers read this name until the seller sets one. The mailbox's name would publish half of the address. */
+/** Buyers read this name until the seller sets one. A name made from the address would publish a part of it. */
 export const UNNAMED = 'New seller'
 
 export interface SellerRow {
   id: string
   name: string
   email: string
-  /** Where buyers reach the seller. Null: at the address to sign in. */
+  /** The address where buyers reach the seller. Null: `email`. */
   supportEmail: string | null
   hasPassword: boolean
   createdAt: Date
@@ -17,7 +17,7 @@ export interface SellerRow {
 
 export type Signup = 'open' | 'closed'
 
-/** The seller with this mailbox, made if there is none, and trusted from now on if so asked. The address is in its canonical form. */
+/** Returns the seller with this address, and makes one if there is none. `trusted` marks the seller as trusted. The address is canonical. */
 export async function ensureSeller(
   db: Db,
   { name, email, trusted = false }: { name: string; email: string; trusted?: boolean },
@@ -31,8 +31,8 @@ export async function ensureSeller(
 }
 
 /**
- * The seller of a mailbox that has just been proven, and made by it where sign-up is open; locked until `tx` ends, so that of
- * several ways in at once each sees what the other did. Undefined: there is none, or the operator has disabled it.
+ * Returns the seller of a mailbox that has just been proven, and makes one if sign-up is open. The seller is locked until `tx` ends, so
+ * simultaneous sign-ins run one after the other. Undefined: there is no such seller, or the operator has disabled the account.
  */
 export async function sellerOfProvenMailbox(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function sellerOfProvenMailbox(
   return { ...seller, isNew, hasPassword: seller.isProven && seller.hasPassword }
 }
 
-/** The seller with this id, locked until `tx` ends. Undefined: gone, or disabled. */
+/** Returns the seller with this id, locked until `tx` ends. Undefined: removed or disabled. */
 export const lockSellerById = (tx: Tx, id: string): Promise<(SellerRow & { isProven: boolean }) | undefined> =>
   lockSeller(tx, sql`id = ${id}`)
 
@@ -67,7 +67,7 @@ async function lockSeller(
   return rows[0]
 }
 
-/** Another person may have made this row without proving the mailbox. Now the owner has proven it, so everything set before is removed. */
+/** Removes everything that was set before the owner proved the mailbox, because another person may have made this row. */
 async function firstProof(tx: Tx, sellerId: string): Promise<void> {
   await sql`delete from passwords where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from identities where seller_id = ${sellerId}`.execute(tx)

@@ -24,7 +24,7 @@ function getSessionRoute(server: Server, { browsers }: SessionParts): void {
     {
       schema: {
         operationId: 'getSession',
-        summary: 'Who is signed in',
+        summary: 'The current session and its seller',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: CurrentSession, ...refusals },
@@ -44,8 +44,8 @@ function listSessionsRoute(server: Server, { db, browsers }: SessionParts): void
     {
       schema: {
         operationId: 'listSessions',
-        summary: 'Where one is signed in',
-        description: 'The newest first, at most fifty: a further one ends the oldest.',
+        summary: 'Your sessions',
+        description: 'Newest first. There are at most fifty: a further one ends the oldest.',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: Sessions, ...refusals },
@@ -94,7 +94,7 @@ function endSessionRoute(server: Server, { db, cookies, browsers }: SessionParts
     {
       schema: {
         operationId: 'endSession',
-        summary: 'End one of one’s own sessions',
+        summary: 'End one of your sessions',
         tags: TAG,
         security: NEEDS_SESSION,
         params: SessionParams,
@@ -112,7 +112,7 @@ function endSessionRoute(server: Server, { db, cookies, browsers }: SessionParts
   )
 }
 
-/** "Firefox on Linux", as far as the user agent says. */
+/** The browser and system that the user agent names, such as "Firefox on Linux". */
 function browserName(userAgent: string): string {
   const { browser, os } = Bowser.parse(userAgent || ' ')
   if (!browser.name) return 'A program'

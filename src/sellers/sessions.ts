@@ -6,12 +6,12 @@ import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { Method } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
 
-/** Every one of them is judged by the database's clock. */
+/** The database's clock decides about all of these times. */
 const IDLE = '30 days'
 const LIFE = '90 days'
-/** So long after a sign-in what protects the account can be changed. */
+/** The seller can change the account's security for this long after a sign-in. */
 const RECENT = '10 minutes'
-/** How exactly a session knows when it was last used: one write an hour instead of one a request. */
+/** The precision of the time of a session's last use, so that it is written once an hour and not with each request. */
 const SEEN = '1 hour'
 export const MOST_SESSIONS = 50
 const USER_AGENT_LONGEST = 300
@@ -67,7 +67,7 @@ export function sessionFinder(db: Db): FindSession {
   }
 }
 
-/** Where somebody signs in: how the browser names itself, and the sessions it had, which end. */
+/** The browser of a sign-in: its user agent, and the tokens of its old sessions, which end. */
 export interface Browser {
   userAgent: string | undefined
   tokens: readonly string[]
@@ -80,7 +80,7 @@ export function newSession({ userAgent, tokens }: Browser) {
   return { token, ...made, replaced: tokens.map(hashOf) }
 }
 
-/** Starts a session, and ends those it replaces. Who has too many loses the oldest. The seller is locked by `tx`. */
+/** Starts a session, and ends those it replaces. With too many sessions the oldest end. `tx` must hold the seller's lock. */
 export async function startSession(
   tx: Tx,
   { sellerId, method, browser }: { sellerId: string; method: Method; browser: Browser },
@@ -105,7 +105,7 @@ export interface ListedSession {
   seenAt: Date
 }
 
-/** Where a seller is signed in, the newest first. */
+/** The sessions of a seller, newest first. */
 export async function listSessions(db: Db, sellerId: string): Promise<ListedSession[]> {
   const { rows } = await sql<ListedSession>`
     select id, method, user_agent as "userAgent", created_at as "createdAt", seen_at as "seenAt"
@@ -120,23 +120,23 @@ export async function endSessions(db: Db, tokens: readonly string[]): Promise<vo
   if (tokens.length > 0) await sql`delete from sessions where token_hash = any(${tokens.map(hashOf)})`.execute(db)
 }
 
-/** Ends one of a seller's own sessions; false when it is none of theirs. */
+/** Ends a session of the seller. False: the seller has no such session. */
 export async function endSessionById(db: Db, sellerId: string, id: string): Promise<boolean> {
   const { rows } = await sql`delete from sessions where id = ${id} and seller_id = ${sellerId} returning 1`.execute(db)
   return rows.length > 0
 }
 
-export async function endOtherSessions(db: Db, sellerId: string, kept: string): Promise<void> {
-  await sql`delete from sessions where seller_id = ${sellerId} and id <> ${kept}`.execute(db)
+export async function endOtherSessions(db: Db, sellerId: string, currentId: string): Promise<void> {
+  await sql`delete from sessions where seller_id = ${sellerId} and id <> ${currentId}`.execute(db)
 }
 
-/** Whether a session still is one, held until `tx` ends: who signs out meanwhile waits, or has won. */
+/** Whether a session still exists. It is locked until `tx` ends, so a simultaneous sign-out comes either before or after. */
 export async function holdSession(tx: Tx, id: string): Promise<boolean> {
   const { rows } = await sql`select 1 from sessions where id = ${id} for key share`.execute(tx)
   return rows.length > 0
 }
 
-/** Forgets the sessions whose time is over. */
+/** Removes expired sessions. */
 export async function sweepSessions(db: Db): Promise<void> {
   await sql`
     delete from sessions where seen_at < now() - ${IDLE}::interval or created_at < now() - ${LIFE}::interval`.execute(
@@ -144,5 +144,5 @@ export async function sweepSessions(db: Db): Promise<void> {
   )
 }
 
-/** As a browser names itself, without what no text column can hold. */
+/** The user agent without characters that a text column cannot store. */
 const printable = (userAgent: string): string => userAgent.replaceAll(/[^\x20-\x7e]/g, '').slice(0, USER_AGENT_LONGEST)

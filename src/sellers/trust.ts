@@ -5,13 +5,13 @@ export interface TrustedSeller {
   id: string
   name: string
   email: string
-  /** It was so before. */
+  /** The seller already had this state. */
   already: boolean
 }
 
 /**
- * The operator trusts a seller, by address or id, or trusts them no longer. A trusted seller's words stand in the subjects of
- * mails, and what the seller gives away is mailed without the limits for strangers. Undefined: there is no such seller.
+ * Marks a seller, found by address or id, as trusted or not. Subjects of mails have a trusted seller's words, and receipts of free orders
+ * are mailed without the limits for untrusted sellers. Undefined: there is no such seller.
  */
 export async function trustSeller(db: Db, seller: string, isTrusted: boolean): Promise<TrustedSeller | undefined> {
   const { rows } = await sql<TrustedSeller>`
