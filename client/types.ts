@@ -8,9 +8,9 @@ export interface Balance {
     balance: number
     /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
     sales: number
-    /** Those taken, less what came back of them. */
+    /** All fees, without the parts that came back. */
     fees: number
-    /** Those made, less those that failed afterwards. */
+    /** All refunds, without those that failed afterwards. */
     refunds: number
     /** Money that banks hold or have taken back. */
     disputes: number
@@ -21,7 +21,7 @@ export interface CreatedOrder {
   orderId: string
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amount: number
-  /** The discount of the code. The full price is this and `amount` together. */
+  /** The discount of the code. The full price is this plus `amount`. */
   discountAmount?: number
   /** ISO 4217, upper case. */
   currency: string
@@ -42,7 +42,7 @@ export interface CreatedOrder {
   clientSecret?: string
   publishableKey?: string
   processor?: string
-  /** To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address. */
+  /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken: string
 }
 
@@ -121,13 +121,13 @@ export interface NewDiscount {
 }
 
 export interface NewOrder {
-  /** Which product is bought. Its price is ours to say. */
+  /** The product to buy. The server sets its price. */
   productId: string
   /** The buyer's address. */
   email: string
-  /** Read only where the product is pay-what-you-want; the least that it may be had for when not there. */
+  /** The price that the buyer chose, for a product with `payWhatYouWant`. The default is its lowest price. */
   chosenAmount?: number
-  /** A seller’s code; case does not matter. */
+  /** A seller’s discount code. Case does not matter. */
   discountCode?: string
 }
 
@@ -174,27 +174,27 @@ export interface Order {
   amount: number
   /** ISO 4217, upper case. */
   currency: string
-  /** What we take of it, in minor units. Null: it was not paid, so there is no fee. */
+  /** Our fee in minor units. Null: the order was not paid, so there is no fee. */
   fee: number | null
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   refundedAmount: number
-  /** What the bank took back of the price by a lost dispute, beside what was refunded. */
+  /** The part of the price that a bank took back by a lost dispute, without refunds. */
   chargedBackAmount?: number
-  /** What a code took off the price. */
+  /** The discount of the code. */
   discountAmount?: number
   discountCode?: string
   rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
   product: {
     id: string
-    /** As it was when it was bought. */
+    /** The name when the order was made. */
     name: string
   }
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
   paidAt: string | null
-  /** There while it is `processing` and the bank has said no after all: the buyer was told, and may pay again. */
+  /** Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again. */
   paymentFailed?: boolean
-  /** Bounced: the mail server refused the address. Held: not mailed, since too many mails about free orders were. None: not paid, so there is none to send. */
+  /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
 }
 
@@ -215,31 +215,31 @@ export interface OrderDetail {
   amount: number
   /** ISO 4217, upper case. */
   currency: string
-  /** What we take of it, in minor units. Null: it was not paid, so there is no fee. */
+  /** Our fee in minor units. Null: the order was not paid, so there is no fee. */
   fee: number | null
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   refundedAmount: number
-  /** What the bank took back of the price by a lost dispute, beside what was refunded. */
+  /** The part of the price that a bank took back by a lost dispute, without refunds. */
   chargedBackAmount?: number
-  /** What a code took off the price. */
+  /** The discount of the code. */
   discountAmount?: number
   discountCode?: string
   rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
   product: {
     id: string
-    /** As it was when it was bought. */
+    /** The name when the order was made. */
     name: string
   }
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
   paidAt: string | null
-  /** There while it is `processing` and the bank has said no after all: the buyer was told, and may pay again. */
+  /** Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again. */
   paymentFailed?: boolean
-  /** Bounced: the mail server refused the address. Held: not mailed, since too many mails about free orders were. None: not paid, so there is none to send. */
+  /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
-  /** What the buyer’s bank statement says. */
+  /** The line on the buyer’s bank statement. */
   statementDescriptor: string
-  /** What the order has done to the balance so far, in minor units. */
+  /** The sum of the order’s transfers so far, in minor units. */
   netAmount: number
   timeline: {
     /** ISO 8601 in UTC with milliseconds. */
@@ -255,14 +255,14 @@ export interface OrderDetail {
   }[]
   /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
-  /** There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
+  /** Present when the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order. */
   emailMove?: {
-    /** Three days after the mail server of the old mailbox took our question. Null: it has not taken it, or the order needs consent. */
+    /** Three days after the mail server of the old mailbox accepted our question. Null: it has not accepted it yet, or the order needs consent. */
     movesAt: string | null
-    /** The old mailbox has kept the order before: it moves by the consent of that mailbox alone. */
+    /** The old mailbox has kept the order before, so the order moves only with that mailbox’s consent. */
     needsConsent: boolean
   }
-  /** An address that the order is to have, once whoever reads it has confirmed it. */
+  /** The new address for the order, which its reader has yet to confirm. */
   pendingEmail?: string
   /** The page of the order, for its buyer. */
   orderUrl: string
@@ -281,26 +281,26 @@ export interface OrderStatus {
     | 'charged_back'
     | 'expired'
     | 'needs_review'
-  /** The files are the buyer’s: paid, and not paid back. */
+  /** The buyer has the files: the order is paid, and the money has not gone back. */
   paid: boolean
-  /** While it is `pending` or `processing`: whether the buyer may pay now. False while a bank is at work on a payment, since another one could be paid twice; true again when that bank has said no. */
+  /** Present while the order is `pending` or `processing`: whether the buyer can pay now. False while a bank works on a payment, because the buyer could pay twice. True again after that bank has said no. */
   canPay?: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   amount: number
   /** ISO 4217, upper case. */
   currency: string
-  /** Only once paid, and only with the matching address. */
+  /** Empty until the order is paid, and without the matching address. */
   downloads: Download[]
   /** The files that the operator has recalled. No buyer can download them. */
   withdrawnFiles?: WithdrawnFile[]
-  /** When to ask again; null when nothing will change by itself. */
+  /** Milliseconds until the client should read the status again. Null: nothing will change by itself. */
   nextPollMs: number | null
-  /** With sync=1: whether the processor was asked just now. */
+  /** With `sync=1`: whether this request synced with the processor. */
   synced?: boolean
   statementDescriptor?: string
-  /** To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address. */
+  /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken?: string
-  /** Only with the matching address. */
+  /** Present only with the matching address. */
   seller?: {
     name: string
     /** Where buyers reach the seller. */
@@ -310,18 +310,18 @@ export interface OrderStatus {
     id: string
     name: string
   }
-  /** How it was paid, as the processor says. */
+  /** The rail of the payment, from the processor. */
   rail?: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
   /** ISO 8601 in UTC with milliseconds. */
   createdAt?: string
   paidAt?: string | null
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   refundedAmount?: number
-  /** What the bank took back of the price by a lost dispute, beside what was refunded. */
+  /** The part of the price that a bank took back by a lost dispute, without refunds. */
   chargedBackAmount?: number
-  /** There when the mail server refused the receipt: the address may be mistyped. */
+  /** Present when the mail server refused the receipt. The address may be mistyped. */
   receiptBounced?: boolean
-  /** There when no receipt was mailed, because too many mails about free orders were sent. The files are here all the same, and the receipt can be asked for later. */
+  /** Present when we mailed no receipt, because too many mails about free orders were sent. The files are in the response all the same, and the buyer can request the receipt later. */
   receiptHeld?: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   discountAmount?: number
@@ -386,26 +386,26 @@ export interface PublicProduct {
   id: string
   name: string
   description: string
-  /** The price in minor units; where payWhatYouWant, the least that may be given. */
+  /** The price in minor units. With `payWhatYouWant`: the lowest price. */
   amount: number
   /** ISO 4217, upper case. */
   currency: string
-  /** It costs nothing: its order is paid at once. */
+  /** The product is free: an order is paid at once. */
   free: boolean
-  /** The buyer says how much, by the order’s chosenAmount. */
+  /** The buyer chooses the price, as `chosenAmount` of the order. */
   payWhatYouWant: boolean
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
   suggestedAmount?: number
-  /** There are discount codes that are good for it. */
+  /** Some discount code applies to the product. */
   takesCode?: boolean
-  /** With a valid discountCode. */
+  /** Present with a valid `discountCode`. */
   discount?: {
     code: string
     /** Rounded down to the minor unit. */
     percentOff?: number
     /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
     amountOff: number
-    /** What is left of the price. */
+    /** The price after the discount. */
     amount: number
   }
   /** The largest of `images`, or a picture on another server. */
@@ -414,12 +414,12 @@ export interface PublicProduct {
   seller: {
     name: string
   }
-  /** The ways to pay that are offered for this product. */
+  /** The rails that this product offers. */
   rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
   payments: {
-    /** Whether a payment can be started here now. */
+    /** Whether buyers can pay now. */
     live: boolean
-    /** Which payment form a browser needs. */
+    /** The processor whose payment form the browser needs. */
     processor?: string
   }
 }
@@ -442,7 +442,7 @@ export interface Refund {
 
 export interface Transfer {
   id: string
-  /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back. */
+  /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already. */
   kind:
     | 'sale'
     | 'fee'
@@ -456,13 +456,13 @@ export interface Transfer {
     | 'held_loss'
     | 'held_loss_back'
   orderId: string
-  /** What it does to the balance, in minor units: below zero, it takes. */
+  /** The change of the balance in minor units, negative when money leaves it. */
   amount: number
   /** ISO 4217, upper case. */
   currency: string
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
-  /** What your account held in this currency after it, in minor units. A sale and its fee are booked at once, so both say what was held after both. Absent where only one order’s transfers are asked for. */
+  /** The balance in this currency after the transfer, in minor units. A sale and its fee are booked together, so both have the balance after both. Absent with `orderId`. */
   balance?: number
 }
 
@@ -476,20 +476,20 @@ export interface WithdrawnFile {
 }
 
 export interface Api {
-  /** What your account holds, in each currency */
+  /** Your balance in each currency */
   'GET /api/balance': {
     query: Record<string, never>
     body: undefined
     answer: Balance
   }
-  /** How an order stands */
+  /** The status of an order */
   'GET /api/checkout/{}/status': {
     query: {
-      /** The order's address: with it the answer is complete. */
+      /** The order’s address. The response is complete only with it. */
       email?: string
-      /** 1: ask the payment processor now, if it was not just asked. */
+      /** 1: sync with the processor now, unless that has just happened. */
       sync?: string
-      /** To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address. */
+      /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
       token?: string
     }
     body: undefined
@@ -523,7 +523,7 @@ export interface Api {
       from?: string
       /** The exclusive end, in the form of `from`. */
       to?: string
-      /** As `Accept: text/csv`, for a link: all of them, for a spreadsheet. */
+      /** The same as `Accept: text/csv`, for a link. */
       format?: 'csv'
       status?:
         | 'pending'
@@ -539,7 +539,7 @@ export interface Api {
       productId?: string
       /** The whole address of a buyer. */
       email?: string
-      /** As it is typed: the beginning of an address or of an order’s id, or a part of a product’s name. */
+      /** A search text: the beginning of an address or of an order’s id, or a part of a product’s name. */
       q?: string
     }
     body: undefined
@@ -549,7 +549,7 @@ export interface Api {
       nextCursor: string | null
     }
   }
-  /** One of your orders, with all that happened to it */
+  /** One of your orders, with its history */
   'GET /api/orders/{}': {
     query: Record<string, never>
     body: undefined
@@ -583,13 +583,13 @@ export interface Api {
   /** A product that is for sale */
   'GET /api/products/{}/public': {
     query: {
-      /** A seller’s code; case does not matter. */
+      /** A seller’s discount code. Case does not matter. */
       discountCode?: string
     }
     body: undefined
     answer: PublicProduct
   }
-  /** What your balance is made of */
+  /** The transfers of your account */
   'GET /api/transfers': {
     query: {
       /** The `nextCursor` of the page before. */
@@ -600,7 +600,7 @@ export interface Api {
       from?: string
       /** The exclusive end, in the form of `from`. */
       to?: string
-      /** As `Accept: text/csv`, for a link: all of them, for a spreadsheet. */
+      /** The same as `Accept: text/csv`, for a link. */
       format?: 'csv'
       currency?: string
       orderId?: string

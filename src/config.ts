@@ -25,17 +25,17 @@ import {
 
 export type { Config }
 
-/** As much as a store takes in the parts we make. */
+/** The largest file that S3 accepts in parts of our size. */
 const LARGEST_FILE = 64 * 1024 ** 3
 
-/** The settings that are wrong, each with its name: the service does not start with a guess. */
+/** Names all wrong settings. The service does not start with a guess. */
 export class ConfigError extends CannotStart {
   constructor(problems: readonly string[]) {
     super(`The settings are not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }
 }
 
-/** Reads the environment, once. Every setting can also be read from a file: `NAME_FILE`. Throws a ConfigError that names what is wrong. */
+/** Reads the environment once. Every setting can also come from a file, `NAME_FILE`. Throws a ConfigError that names wrong settings. */
 export function readConfig(env: Environment = process.env): Config {
   const reader = newReader(env)
   const { text, checked, problems } = reader
@@ -128,7 +128,7 @@ export function readConfig(env: Environment = process.env): Config {
   return Object.freeze({ ...config, secrets })
 }
 
-/** A cookie reaches both hosts only when both lie below its domain. */
+/** A cookie reaches both hosts only if both are its domain or below it. */
 function problemsOfHosts({ cookieDomain, baseUrl, appUrl }: Config): string[] {
   if (!cookieDomain) return []
   return [

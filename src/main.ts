@@ -7,7 +7,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbeddedPostgres } from './kit/embedded.ts'
 
-// half of the time to start is reading the same code anew
+// without the cache, half of the time to start goes into compiling the same code again
 module.enableCompileCache()
 const { buildApp } = await import('./app.ts')
 const { readConfig } = await import('./config.ts')
@@ -18,10 +18,10 @@ const { STORAGE_ID } = await import('./kit/installation.ts')
 const { errorForLog, newLog } = await import('./kit/log.ts')
 const { diskPath } = await import('./kit/storage/disk.ts')
 
-/** Connections for what buyers and sellers ask, and for what must get through beside them. */
+/** Connections for requests of buyers and sellers. A few more are reserved for work that must never wait for those. */
 const MAIN_CONNECTIONS = 16
 const RESERVED_CONNECTIONS = 4
-/** What runs may finish for so long after a signal, and requests for so long: what is done after them needs the rest of it. */
+/** The time limit for closing after a signal, and the part of it for requests. The jobs and the database need the rest. */
 const CLOSE_TIMEOUT_MS = 15_000
 const REQUESTS_CLOSE_MS = 6_000
 const GIVE_BACK_AFTER_MS = 3_000
@@ -47,8 +47,8 @@ let closing = false
 const hurry = new AbortController()
 
 /**
- * Ends the service. While it drains it serves on, and says by /readyz and by closing each connection that others should be asked
- * from now on; so a proxy loses no request. A second signal ends the wait.
+ * Stops the service. While it drains, it still answers requests, but /readyz fails and each connection is closed after its response, so
+ * that a proxy moves to other instances without losing a request. A second signal ends the wait.
  */
 async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<void> {
   if (closing) return hurry.abort()
@@ -66,7 +66,7 @@ async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<
   await Promise.race([failed, overtime])
   process.exit(code)
 }
-// Ctrl-C is a person who waits; a supervisor that replaces the service sends SIGTERM
+// no draining after Ctrl-C, because a person waits; a supervisor that replaces the service sends SIGTERM
 process.on('SIGINT', () => void close('SIGINT'))
 process.on('SIGTERM', () => void close('SIGTERM', config))
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -79,13 +79,13 @@ await app.server.listen({ port, host: config.host })
 announce()
 setTimeout(() => void giveBackMemory(), GIVE_BACK_AFTER_MS).unref()
 
-// npm starts us through a shell that passes no signal on: when that shell is gone, so should we be
+// npm starts the service through a shell that forwards no signals, so the service stops when that shell is gone
 if (config.startedByNpm) {
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && !closing && void close('npm ended', config), 500).unref()
 }
 
-/** Starting needs memory that running does not: one collection returns some 40 MB, which V8 would otherwise keep for good. */
+/** Returns about 40 MB that only the start needs. Without this collection V8 would keep it for good. */
 async function giveBackMemory(): Promise<void> {
   const session = new Session()
   session.connect()
@@ -109,7 +109,7 @@ function announce(): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** A folder of files that were sold has had a database, so it must not come to an empty one. */
+/** Starts the embedded database. If the storage has files, they belong to a database, so it must not make a new, empty one. */
 function startOwnDatabase() {
   const hadFiles = fs.existsSync(diskPath(config.storageDir, STORAGE_ID))
   return startEmbedded({
@@ -120,7 +120,7 @@ function startOwnDatabase() {
   })
 }
 
-/** What the operator can put right is said in words; what is a fault of the program shows where it is. */
+/** Prints an error that the operator can fix, and exits. Other errors are faults of the program, and keep their stack. */
 async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   try {
     return await step()
@@ -132,7 +132,7 @@ async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The port to listen on, any free one for 0. Tried before anything is started: a second start must not disturb the first. */
+/** Returns the port to listen on, or any free one for 0. It runs first, so that a second start does not disturb the running service. */
 async function takePort(port: number, host: string): Promise<number> {
   const probe = net.createServer().listen(port, host)
   try {

@@ -1,4 +1,4 @@
-/** One page of text as a PDF (ISO 32000): the demo's product is a real file, and this is all a page of text needs. */
+/** Makes a PDF (ISO 32000) of one page of text, so that the demo's product has a real file. */
 export function pdf(lines: readonly string[]): Buffer {
   const shown = lines.map((line, at) => {
     const [size, text] = line.startsWith('# ') ? [24, line.slice(2)] : [12, line]

@@ -9,7 +9,7 @@ import { pdf } from './demo-pdf.ts'
 
 const SELLER = { name: 'Ann’s Field Notes', email: 'ann@demo.example', trusted: true }
 
-/** The one in rupees offers all seven rails. The others show what else a price can be. */
+/** The product in rupees offers all seven rails. The others show other kinds of prices. */
 const PRODUCTS = [
   {
     label: 'buy the demo',
@@ -43,7 +43,7 @@ const PRODUCTS = [
     currency: 'USD',
   },
 ]
-/** Takes a fifth off the price in dollars. Only that page loads the field for a code. */
+/** A code with 20 % off the product in dollars. Only that product's page loads the field for a code. */
 const CODE = { code: 'SPRING', percentOff: 20, for: 'in dollars' }
 
 const CHAPTERS = `# The Quiet Shop
@@ -60,10 +60,10 @@ export interface DemoProduct {
   label: string
 }
 
-/** A seller with something to buy at once, for a service that its operator has not set up yet. Made once. */
+/** Makes a seller and products, so that a new service has something to buy. A repeat adds nothing. */
 export async function ensureDemo(db: Db, storage: Storage, imageUrl: string): Promise<DemoProduct[]> {
   return inTransaction(db, async (tx) => {
-    // of several starts at once one makes it
+    // the lock lets only one of several simultaneous starts make the demo
     await sql`select pg_advisory_xact_lock(hashtext('till demo'))`.execute(tx)
     return makeDemo(tx, storage, imageUrl)
   })

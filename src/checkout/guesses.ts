@@ -4,8 +4,8 @@ import { Refusal } from '../kit/errors.ts'
 import { type Limit, countUses, giveBack, networkOf, refuseBeyond } from '../kit/limits.ts'
 
 /**
- * Runs what a code was sent with. Wrong codes are counted for the network they come from, over all instances, and too many end
- * the guessing, for right ones too. Counted before it is known: or a burst of guesses would all be free.
+ * Runs `work`, which uses the discount code of a request. Wrong codes count for the client's network, across all instances; beyond the
+ * limit right codes are refused too. The code counts before `work` checks it: otherwise none of a burst of guesses would count in time.
  */
 export async function limitCodeGuesses<T>(
   db: Db,

@@ -12,31 +12,31 @@ interface MatcherParts {
   statusTokens: StatusTokens
 }
 
-/** The address in a request, and the order's token where it has one. */
-export interface AskedBy {
+/** The address in a request, and its status token if it has one. */
+export interface RequestIdentity {
   email?: string | undefined
   token?: string | undefined
 }
 
 export type MatchingAddress = (
   order: { id: string; email: string; wrongEmails: number },
-  asked: AskedBy,
+  identity: RequestIdentity,
 ) => Promise<string | undefined>
 
 const TOO_MANY_GUESSES = 'Too many addresses were tried for this order.'
 
 /**
- * Returns the address of a request when it is the order's, or the one that the order moves to, and undefined when it is another.
- * The database counts wrong addresses for each order, over all instances. Beyond the limit every address is refused with
- * `rate_limited`, the right one too, unless the request shows the order's token: a stranger's guesses do not lock out the buyer.
+ * Returns the address of a request if it is the order's, or the one that the order moves to, and undefined otherwise. The database
+ * counts wrong addresses for each order, across all instances. Beyond the limit every address is refused with `rate_limited`, also the
+ * right one, unless the request has the order's status token: so a stranger's guesses do not lock the buyer out.
  */
 export function addressMatcher({ db, limits, statusTokens }: MatcherParts): MatchingAddress {
-  /** Wrong addresses whose count is still on its way to the database: those of a burst count for each other already. */
+  /** Wrong addresses whose count is still on its way to the database, so that the addresses of a burst count at once. */
   const underWay = new Map<string, number>()
 
   return async ({ id, email, wrongEmails }, { email: given, token }) => {
     if (given === undefined || given === '') return undefined
-    // a "+" that a client forgot to encode arrives as a space, which no address has
+    // a "+" that a client did not encode arrives as a space, which no address has
     const address = canonicalEmail(given).replaceAll(' ', '+')
     const matches = address === email || (await isMovingTo(db, id, address))
     const limit = limits.wrong_email
@@ -52,8 +52,8 @@ export function addressMatcher({ db, limits, statusTokens }: MatcherParts): Matc
     try {
       refuseBeyond(await countUses(db, [{ key: wrongEmailKey(id), limit }]), TOO_MANY_GUESSES)
     } finally {
-      const left = underWay.get(id)! - 1
-      if (left > 0) underWay.set(id, left)
+      const remaining = underWay.get(id)! - 1
+      if (remaining > 0) underWay.set(id, remaining)
       else underWay.delete(id)
     }
     return undefined

@@ -11,7 +11,7 @@ import { processorFor } from '../processors/routing.ts'
 import type { ProductView } from './schema.ts'
 
 /**
- * What anybody may know of a product that is for sale: what the hosted page shows, with a code also what it takes off. Refuses
+ * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. Refuses
  * `product_not_found`, `discount_not_valid`.
  */
 export async function productView(
@@ -31,13 +31,13 @@ async function discountView(db: Db, { id, amount, payWhatYouWant }: ProductView,
   return {
     code,
     ...(percentOff !== null && { percentOff }),
-    // of what a buyer chooses to give, all of it may come off
+    // the buyer can choose a higher price, so the code's whole amount can come off
     amountOff: payWhatYouWant && amountOffMinor !== null ? amountOffMinor : discountMinor,
     amount: amount - discountMinor,
   }
 }
 
-/** The same for several; those that are not for sale are left out. */
+/** The public views of several products. Products that are not for sale are left out. */
 export async function productViews(
   db: Db,
   processors: ReadonlyMap<string, Processor>,

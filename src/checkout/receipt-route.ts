@@ -23,7 +23,7 @@ interface ReceiptRouteParts {
 
 const TOO_MANY_RECEIPTS = 'The receipt was sent many times. Please try again later.'
 
-/** A buyer has the receipt sent again. */
+/** Sends a buyer the receipt again. */
 export function receiptRoute(
   server: Server,
   { db, jobs, findOrder, limits, refuseUnknown, matchingAddress }: ReceiptRouteParts,
@@ -42,7 +42,7 @@ export function receiptRoute(
         operationId: 'sendReceipt',
         summary: 'Send the receipt again',
         description:
-          'Answers the same whether the address is the order’s or not; the mail goes to the order’s address alone.',
+          'The response is the same whether the address is the order’s or not. The mail goes only to the order’s address.',
         tags: ['Checkout'],
         params: StatusParams,
         body: ReceiptRequest,
@@ -55,7 +55,7 @@ export function receiptRoute(
       if (!order) return refuseUnknown(request)
       const hasFiles = isDelivered(order.state) && !order.fullRefundPending
       if ((await matchingAddress(order, request.body)) !== undefined && hasFiles) {
-        // counted where a mail goes out: a stranger's requests do not use up the buyer's
+        // only sent mails count, so a stranger's requests do not use up the buyer's
         if (limits.receipt)
           refuseBeyond(await countUses(db, [{ key: `receipt:${order.id}`, limit: limits.receipt }]), TOO_MANY_RECEIPTS)
         await refuseFreeMails(db, { orderId: order.id, network: networkOf(request.ip) }, limits)

@@ -39,7 +39,7 @@ export interface CheckoutParts {
   findOrder: FindOrder
   links: Links
   statusTokens: StatusTokens
-  /** Where the API is. */
+  /** The address of the API. */
   baseUrl: string
   limits: CheckoutLimits
 }
@@ -54,7 +54,7 @@ interface CheckoutRouteParts extends CheckoutParts {
 export type CheckoutLimits = FreeMailLimits &
   Partial<Record<'checkout' | 'checkout_product' | 'status' | 'wrong_email' | 'receipt' | 'discount', Limit>>
 
-/** The buyers' API: what is for sale, an order for it, and how it stands. None of it needs a session. */
+/** The buyers' API: products for sale, orders, and their status. It needs no session. */
 export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): void {
   const { limits } = checkoutParts
   const parts = {
@@ -69,7 +69,7 @@ export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): vo
   receiptRoute(server, parts)
 }
 
-/** The status limit counts each order by itself. This one counts all the unknown ids that a client tries, so guessing ids is limited too. */
+/** The status limit counts each order separately. This one counts all unknown ids of a client, so that it cannot guess ids. */
 function unknownOrderRefuser(server: Server, limit: Limit | undefined): CheckoutRouteParts['refuseUnknown'] {
   const misses = limit && server.createRateLimit({ max: limit.count, timeWindow: limit.seconds * 1000 })
   return async (request) => {
@@ -81,7 +81,7 @@ function unknownOrderRefuser(server: Server, limit: Limit | undefined): Checkout
   }
 }
 
-/** Card testers come from many addresses, and mostly with one product: so this limit counts each product. */
+/** Card testers use many addresses and mostly one product, so this limit counts the orders of each product. */
 function botRefuser(server: Server, limit: Limit | undefined): CheckoutRouteParts['refuseBots'] {
   const perProduct =
     limit &&
@@ -133,7 +133,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
         operationId: 'createOrder',
         summary: 'Create an order',
         description:
-          'The price is the server’s: whatever else the body says is ignored. What comes to nothing is paid at once: its status is `paid`, and nothing is to be done.',
+          'The server sets the price and ignores other fields of the body. A free order has the status `paid` at once, and needs no payment.',
         tags: ['Checkout'],
         headers: CheckoutHeaders,
         body: Checkout,
@@ -172,7 +172,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
       // the processor may have reported meanwhile that the order is paid
       const state = processor && !started ? (await findOrder(order.id))!.state : order.state
       if (processor && !started && (state === 'pending' || state === 'processing'))
-        throw new Refusal('payment_closed', 'This order takes no payment any more.')
+        throw new Refusal('payment_closed', 'This order can no longer be paid.')
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {
@@ -207,9 +207,9 @@ function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
       },
       schema: {
         operationId: 'getOrderStatus',
-        summary: 'How an order stands',
+        summary: 'The status of an order',
         description:
-          'Complete, with the download links once it is paid, only with the address of the order. A wrong address answers as none does.',
+          'The response is complete only with the order’s address; once the order is paid, it then has the download links. With a wrong address it is the same as without an address.',
         tags: ['Checkout'],
         params: StatusParams,
         querystring: StatusQuery,

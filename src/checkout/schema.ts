@@ -8,7 +8,7 @@ import { ImageUrl, ImageUrls } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { RAILS } from '../processors/rails.ts'
 
-// The contract of the checkout: the routes' validation, their types, the API's description and the pages' types are all this.
+// The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
 const Rail = Type.Enum([...RAILS])
 const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
@@ -20,37 +20,37 @@ export const Email = Type.String({
 const OrderId = Type.String({ pattern: idPattern('ord') })
 
 export const ProductParams = Type.Object({ productId: Type.String({ maxLength: 100 }) })
-const DiscountCode = Type.String({ maxLength: 100, description: 'A seller’s code; case does not matter.' })
+const DiscountCode = Type.String({ maxLength: 100, description: 'A seller’s discount code. Case does not matter.' })
 export const ProductQuery = Type.Object({ discountCode: Type.Optional(DiscountCode) })
 
 export const ProductView = Type.Object({
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  amount: Type.Integer({ description: 'The price in minor units; where payWhatYouWant, the least that may be given.' }),
+  amount: Type.Integer({ description: 'The price in minor units. With `payWhatYouWant`: the lowest price.' }),
   currency: Currency,
-  free: Type.Boolean({ description: 'It costs nothing: its order is paid at once.' }),
-  payWhatYouWant: Type.Boolean({ description: 'The buyer says how much, by the order’s chosenAmount.' }),
+  free: Type.Boolean({ description: 'The product is free: an order is paid at once.' }),
+  payWhatYouWant: Type.Boolean({ description: 'The buyer chooses the price, as `chosenAmount` of the order.' }),
   suggestedAmount: Type.Optional(Amount),
-  takesCode: Type.Optional(Type.Boolean({ description: 'There are discount codes that are good for it.' })),
+  takesCode: Type.Optional(Type.Boolean({ description: 'Some discount code applies to the product.' })),
   discount: Type.Optional(
     Type.Object(
       {
         code: Type.String(),
         percentOff: Type.Optional(Type.Integer({ description: 'Rounded down to the minor unit.' })),
         amountOff: Amount,
-        amount: Type.Integer({ description: 'What is left of the price.' }),
+        amount: Type.Integer({ description: 'The price after the discount.' }),
       },
-      { description: 'With a valid discountCode.' },
+      { description: 'Present with a valid `discountCode`.' },
     ),
   ),
   imageUrl: Type.Optional(ImageUrl),
   images: Type.Optional(ImageUrls),
   seller: Type.Object({ name: Type.String() }),
-  rails: Type.Array(Rail, { description: 'The ways to pay that are offered for this product.' }),
+  rails: Type.Array(Rail, { description: 'The rails that this product offers.' }),
   payments: Type.Object({
-    live: Type.Boolean({ description: 'Whether a payment can be started here now.' }),
-    processor: Type.Optional(Type.String({ description: 'Which payment form a browser needs.' })),
+    live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
+    processor: Type.Optional(Type.String({ description: 'The processor whose payment form the browser needs.' })),
   }),
 })
 export type ProductView = Type.Static<typeof ProductView>
@@ -62,7 +62,7 @@ export const CheckoutHeaders = Type.Object({
       maxLength: 255,
       pattern: '^[\\x21-\\x7e]+$',
       description:
-        'Random, as a UUID is: with the product and the address it gives the order back. The same key and body give the same order, for 24 hours; for another product or address it is another key.',
+        'A random text, such as a UUID. The same key and body give the same order for 24 hours. A key belongs to one product and one address; with others it is a different key.',
     }),
   ),
 })
@@ -70,14 +70,15 @@ export const Checkout = Type.Object({
   productId: Type.String({
     minLength: 1,
     maxLength: 100,
-    description: 'Which product is bought. Its price is ours to say.',
+    description: 'The product to buy. The server sets its price.',
   }),
   email: Email,
   chosenAmount: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 999_999_999_999,
-      description: 'Read only where the product is pay-what-you-want; the least that it may be had for when not there.',
+      description:
+        'The price that the buyer chose, for a product with `payWhatYouWant`. The default is its lowest price.',
     }),
   ),
   discountCode: Type.Optional(DiscountCode),
@@ -86,14 +87,14 @@ export const Checkout = Type.Object({
 const StatusToken = Type.String({
   maxLength: 100,
   description:
-    'To be sent with the address when the status is asked for: then wrong addresses that others try do not lock this buyer out. It opens nothing without the address.',
+    'Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing.',
 })
 
 export const Created = Type.Object({
   orderId: Type.String(),
   amount: Amount,
   discountAmount: Type.Optional(
-    Type.Integer({ description: 'The discount of the code. The full price is this and `amount` together.' }),
+    Type.Integer({ description: 'The discount of the code. The full price is this plus `amount`.' }),
   ),
   currency: Currency,
   statementDescriptor: Type.String({
@@ -112,55 +113,57 @@ export type Created = Type.Static<typeof Created>
 export const StatusParams = Type.Object({ orderId: OrderId })
 export const StatusQuery = Type.Object({
   email: Type.Optional(
-    Type.String({ maxLength: 320, description: "The order's address: with it the answer is complete." }),
+    Type.String({ maxLength: 320, description: 'The order’s address. The response is complete only with it.' }),
   ),
   sync: Type.Optional(
-    Type.String({ maxLength: 10, description: '1: ask the payment processor now, if it was not just asked.' }),
+    Type.String({ maxLength: 10, description: '1: sync with the processor now, unless that has just happened.' }),
   ),
   token: Type.Optional(StatusToken),
 })
 
 const Seller = Type.Object(
   { name: Type.String(), supportEmail: Type.String({ description: 'Where buyers reach the seller.' }) },
-  { description: 'Only with the matching address.' },
+  { description: 'Present only with the matching address.' },
 )
 
 export const OrderStatus = Type.Object({
   orderId: Type.String(),
   status: Status,
-  paid: Type.Boolean({ description: 'The files are the buyer’s: paid, and not paid back.' }),
+  paid: Type.Boolean({ description: 'The buyer has the files: the order is paid, and the money has not gone back.' }),
   canPay: Type.Optional(
     Type.Boolean({
       description:
-        'While it is `pending` or `processing`: whether the buyer may pay now. False while a bank is at work on a payment, since another one could be paid twice; true again when that bank has said no.',
+        'Present while the order is `pending` or `processing`: whether the buyer can pay now. False while a bank works on a payment, because the buyer could pay twice. True again after that bank has said no.',
     }),
   ),
   amount: Amount,
   currency: Currency,
-  downloads: Type.Array(Download, { description: 'Only once paid, and only with the matching address.' }),
+  downloads: Type.Array(Download, { description: 'Empty until the order is paid, and without the matching address.' }),
   withdrawnFiles: WithdrawnFiles,
   nextPollMs: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'When to ask again; null when nothing will change by itself.',
+    description: 'Milliseconds until the client should read the status again. Null: nothing will change by itself.',
   }),
-  synced: Type.Optional(Type.Boolean({ description: 'With sync=1: whether the processor was asked just now.' })),
+  synced: Type.Optional(
+    Type.Boolean({ description: 'With `sync=1`: whether this request synced with the processor.' }),
+  ),
   statementDescriptor: Type.Optional(Type.String()),
   statusToken: Type.Optional(StatusToken),
   seller: Type.Optional(Seller),
   product: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),
-  rail: Type.Optional(Type.Union([Rail, Type.Null()], { description: 'How it was paid, as the processor says.' })),
+  rail: Type.Optional(Type.Union([Rail, Type.Null()], { description: 'The rail of the payment, from the processor.' })),
   createdAt: Type.Optional(Time),
   paidAt: Type.Optional(Type.Union([Time, Type.Null()])),
   refundedAmount: Type.Optional(Amount),
   chargedBackAmount: Type.Optional(
-    Type.Integer({ description: 'What the bank took back of the price by a lost dispute, beside what was refunded.' }),
+    Type.Integer({ description: 'The part of the price that a bank took back by a lost dispute, without refunds.' }),
   ),
   receiptBounced: Type.Optional(
-    Type.Boolean({ description: 'There when the mail server refused the receipt: the address may be mistyped.' }),
+    Type.Boolean({ description: 'Present when the mail server refused the receipt. The address may be mistyped.' }),
   ),
   receiptHeld: Type.Optional(
     Type.Boolean({
       description:
-        'There when no receipt was mailed, because too many mails about free orders were sent. The files are here all the same, and the receipt can be asked for later.',
+        'Present when we mailed no receipt, because too many mails about free orders were sent. The files are in the response all the same, and the buyer can request the receipt later.',
     }),
   ),
   discountAmount: Type.Optional(Amount),

@@ -4,20 +4,20 @@ import { isDelivered } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
 import type { OrderStatus } from './schema.ts'
 
-/** The addresses an answer carries. */
+/** Makes the addresses in a response. */
 export interface Links {
   statusUrl(orderId: string): string
   downloadUrl: DownloadUrl
 }
 
-/** A buyer waits in front of it: often at first, then as often as a bank deserves. */
+/** A page polls often while the buyer waits in front of it, and less often later, when only a slow bank can be at work. */
 const POLL_SOON_MS = 2_000
 const POLL_LATER_MS = 5_000
 const POLL_SELDOM_MS = 30_000
 const SOON_MS = 60_000
 const LATER_MS = 10 * 60_000
 
-/** What an order's status says: to anybody how it stands, and everything to its buyer, who alone is given a token. */
+/** Returns an order's status: for anybody its state, and with `statusToken`, which only the buyer gets, everything. */
 export function statusOf(
   order: OrderView,
   { links, synced, statusToken }: { links: Links; synced: boolean | undefined; statusToken: string | undefined },
@@ -58,7 +58,7 @@ export function statusOf(
   }
 }
 
-/** When to ask again, by how long the buyer has waited; null when nothing will change by itself. */
+/** The pause before the next poll grows with the order's age. Null: nothing will change by itself. */
 function nextPollMs({ state, createdAt, fullRefundPending }: OrderView): number | null {
   if (fullRefundPending) return POLL_SELDOM_MS
   if (state !== 'pending' && state !== 'processing') return null

@@ -9,11 +9,11 @@ export interface IdpConfig {
   readonly clientId: string
   readonly clientSecret: string
   readonly authMethod: (typeof AUTH_METHODS)[number]
-  /** What the button says. */
+  /** The name on the button. */
   readonly label: string
 }
 
-/** All of the provider's settings, or none of them. */
+/** Reads the provider's settings. Either all required ones are set, or none. */
 export function readIdentityProvider({ text, checked, problems }: Reader, isPublic: boolean): IdpConfig | undefined {
   const idp = {
     issuer: checked<string>('IDP_ISSUER', '', (value) => issuer(value, isPublic), 'the provider’s https address'),

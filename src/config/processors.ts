@@ -17,7 +17,7 @@ const KEYS = {
   razorpay: ['RAZORPAY_KEY_ID', 'RAZORPAY_KEY_SECRET', 'RAZORPAY_WEBHOOK_SECRET'],
 } as const
 
-/** Which processors serve, each with all of its keys: those that are named, or else those that have keys, or else the sandbox. */
+/** Reads the processors and their keys: those that PROCESSORS names, by default those that have keys, and otherwise the sandbox. */
 export function readProcessors(reader: Reader, isPublic: boolean): ProcessorsConfig {
   const { text, checked, problems } = reader
   const hasKeys = (['stripe', 'razorpay'] as const).filter((name) => KEYS[name].some((key) => text(key) !== undefined))
@@ -88,7 +88,7 @@ function readRazorpay({ checked, text }: Reader, isPublic: boolean): RazorpaySet
   }
 }
 
-/** Another server that speaks the processor's API. Keys go there: without TLS only to this machine and its tests. */
+/** Another server with the processor's API. It gets the keys, so a public service needs TLS to it. */
 const apiUrl = (checked: Reader['checked'], name: string, isPublic: boolean): string | undefined =>
   checked(
     name,

@@ -3,7 +3,7 @@ import { isLocalName, isLoopback } from '../kit/settings.ts'
 import { modeOf } from '../processors/settings.ts'
 import type { Reader } from './reader.ts'
 
-/** Real users reach it: nothing may be left to the defaults of a newcomer's machine. */
+/** Real users reach a public service, so it must not run on the defaults of a developer's machine. */
 export function problemsOfPublic(config: Config, { text }: Reader): string[] {
   const problems: string[] = []
   for (const [name, value] of addressesOf(config)) {
@@ -18,7 +18,7 @@ export function problemsOfPublic(config: Config, { text }: Reader): string[] {
   if (config.s3?.endpoint && !(config.s3.publicEndpoint ?? config.s3.endpoint).startsWith('https://'))
     problems.push('STORAGE_URL: where PUBLIC=1 browsers fetch files by https: name that address as public=https://…')
   if (text('LIMITS') === 'off') problems.push('LIMITS: off is refused where PUBLIC=1')
-  // TLS ends at a proxy: unless its word is taken for who asks, all the world is one network to the limits
+  // TLS ends at a proxy; if we do not trust it to name the client, the limits count all clients as one network
   if (!text('TRUST_PROXY'))
     problems.push('TRUST_PROXY: required where PUBLIC=1: how many proxies are in front, or their addresses, or none')
   return problems
@@ -46,7 +46,7 @@ export function problemsOfPrivate(config: Config, reader: Reader): string[] {
   return problems
 }
 
-/** A buyer who may choose between a real payment and a pretended one pays nothing. */
+/** With live keys and the sandbox together, a buyer could choose a pretended payment and get the files for nothing. */
 export function problemsOfKeys({ processors }: Config, reader: Reader): string[] {
   if (!processors.includes('sandbox') || liveKeys(reader).length === 0) return []
   return ['PROCESSORS: the sandbox, where everybody pays with nothing, never serves beside live keys']
@@ -58,6 +58,6 @@ const addressesOf = ({ baseUrl, appUrl }: Config) =>
     ['APP_URL', appUrl],
   ] as const
 
-/** The settings that hold a key of real money, whether or not its processor serves. */
+/** The settings with a live key, also of a processor that is not used. */
 const liveKeys = ({ text }: Reader): string[] =>
   ['STRIPE_SECRET_KEY', 'RAZORPAY_KEY_ID'].filter((name) => modeOf(text(name) ?? '') === 'live')

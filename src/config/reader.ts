@@ -2,13 +2,13 @@ import fs from 'node:fs'
 
 export type Environment = Record<string, string | undefined>
 
-/** Reads settings one by one, and notes what is wrong with them. */
+/** Reads settings one by one, and collects the wrong ones. */
 export interface Reader {
-  /** What is set, without spaces around it; undefined for nothing. Every setting can also be read from a file: `NAME_FILE`. */
+  /** The trimmed value, from the environment or from the file that `NAME_FILE` names. Undefined when it is empty or not set. */
   text(name: string): string | undefined
-  /** What `parse` makes of it, or `fallback` where it is not set; what it makes nothing of is a problem. */
+  /** The parsed value, or `fallback` when the setting is not set. When `parse` returns undefined, the setting is a problem. */
   checked<T>(name: string, fallback: T, parse: (value: string) => T | undefined, expected: string): T
-  /** Each begins with the name of its setting. None repeats a value. */
+  /** Each begins with the setting's name, and none contains its value, which can be a secret. */
   readonly problems: string[]
 }
 

@@ -5,46 +5,46 @@ import type { StorageConfig } from './storage.ts'
 import type { TrustedProxy } from '../kit/settings.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 
-/** The settings, read once at the start. */
+/** The settings, read once when the service starts. */
 export interface Config extends ProcessorsConfig, StorageConfig {
   readonly port: number
   readonly host: string
-  /** Where the API and the pages are reached. Absent: at the address the service comes to listen on. */
+  /** The public addresses of the API and the pages. Undefined: the address on which the service listens. */
   readonly baseUrl: string | undefined
   readonly appUrl: string | undefined
-  /** What the session cookie is scoped to. Absent: the API's own host. */
+  /** The domain of the session cookie. Undefined: the API's own host. */
   readonly cookieDomain: string | undefined
   readonly isPublic: boolean
-  /** A demo that a container or a local network reaches: the outbox asks for its token there. */
+  /** A container or a local network can reach the demo, so the outbox needs its token. */
   readonly demoOnNetwork: boolean
   readonly dataDir: string
-  /** Absent: the embedded PostgreSQL in `dataDir`. */
+  /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined
-  /** The largest file, and how much a seller may keep here in all, trusted by the operator and not: 0 is no limit. */
+  /** The largest file, and the quotas of a trusted and of an untrusted seller. 0 is no limit. */
   readonly uploads: { readonly maxBytes: number; readonly quotaBytes: number; readonly untrustedQuotaBytes: number }
-  /** The first signs, all verify. */
+  /** The first one signs. All of them verify. */
   readonly secrets: readonly string[]
-  /** Closed: only who is a seller already can sign in. */
+  /** Closed: only existing sellers can sign in. */
   readonly signup: 'open' | 'closed'
-  /** Absent: there is no sign-in through an identity provider. */
+  /** Undefined: no sign-in through an identity provider. */
   readonly idp: IdpConfig | undefined
-  /** Absent: mails are kept for the outbox page. */
+  /** Undefined: the outbox page shows the mails. */
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
-  /** To the mail server, at most: so many for codes, and as many for all else. */
+  /** The most connections to the mail server for codes, and as many for all other mails. */
   readonly mailConnections: number
   readonly statementPrefix: string
   readonly orderTtlHours: { readonly instant: number; readonly bank: number }
   readonly limits: Limits
   readonly trustProxy: TrustedProxy
-  /** What a scraper of /metrics proves that it may. Absent: only this machine reads them, and no machine where `isPublic`. */
+  /** The token with which a scraper reads /metrics. Undefined: only this machine reads them, and no client if `isPublic`. */
   readonly metricsToken: string | undefined
-  /** How long the service serves on after SIGTERM, so that a proxy in front notices first. */
+  /** The service still answers requests for this long after SIGTERM, so that a proxy notices the end first. */
   readonly drainSeconds: number
   /** Not read from the environment. */
   readonly deadlines: Deadlines
   readonly logLevel: string
   readonly demo: boolean
-  /** Started by `npm start`, which passes no signals on. */
+  /** `npm start` started the service. npm forwards no signals. */
   readonly startedByNpm: boolean
 }

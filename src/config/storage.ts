@@ -4,9 +4,9 @@ import { whole } from '../kit/settings.ts'
 import type { Reader } from './reader.ts'
 
 export interface StorageConfig {
-  /** Where the files are, unless in a bucket. */
+  /** The folder of the files, if they are not in a bucket. */
   readonly storageDir: string
-  /** How much of its disk stays free. */
+  /** The bytes of its disk that stay free. */
   readonly storageReserveBytes: number
   readonly s3: S3Settings | undefined
 }
@@ -16,7 +16,7 @@ const EXPECTED =
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const REGION = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** Where the files are kept: STORAGE_URL, and for a bucket its keys. */
+/** Reads STORAGE_URL, and the keys of a bucket. */
 export function readStorage({ text, checked, problems }: Reader, dataDir: string): StorageConfig {
   const keyId = text('S3_ACCESS_KEY_ID')
   const secret = text('S3_SECRET_ACCESS_KEY')
@@ -33,7 +33,7 @@ export function readStorage({ text, checked, problems }: Reader, dataDir: string
     ['S3_ACCESS_KEY_ID', keyId],
     ['S3_SECRET_ACCESS_KEY', secret],
   ] as const)
-    // only Amazon gives keys to its own machines
+    // Amazon gives keys to its own machines, so only there they can be absent
     if (!value && (place.endpoint || keyId || secret)) problems.push(`${name}: required for this STORAGE_URL`)
   return {
     storageDir,

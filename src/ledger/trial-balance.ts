@@ -21,7 +21,7 @@ export const MOST_LISTED = 1000
  * add up to its amount, its fee, its refunds and its state.
  */
 export async function trialBalance(tx: Tx): Promise<Difference[]> {
-  return [...(await proveAccounts(tx)), ...(await differences(tx, ODD_ENTRIES)), ...(await differences(tx, ODD_ORDERS))]
+  return [...(await checkAccounts(tx)), ...(await differences(tx, ODD_ENTRIES)), ...(await differences(tx, ODD_ORDERS))]
 }
 
 /** Runs a statement that finds differences, each a row of `what, id, order_id, currency, expected, found`. */
@@ -50,7 +50,7 @@ const HELD_DISPUTED = sql`
  * A balance is never stored. An index sums it up. So a balance can be wrong only if an index differs from its table, and this
  * compares the two.
  */
-async function proveAccounts(tx: Tx): Promise<Difference[]> {
+async function checkAccounts(tx: Tx): Promise<Difference[]> {
   const byTable = await accountSums(tx, { indexes: false })
   const byIndex = await accountSums(tx, { indexes: true })
   const { rows: heldDisputed } = await sql<{ currency: string; minor: string }>`

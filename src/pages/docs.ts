@@ -12,7 +12,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       title: 'Till',
       version: '1.0.0',
       description:
-        'Checkout for digital products. Amounts are integer minor units. Everything that is not a success is a problem (RFC 9457) with a stable `code`.',
+        'Checkout for digital products. Amounts are integer minor units. Every error is a problem (RFC 9457) with a stable `code`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
@@ -23,24 +23,25 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
           type: 'apiKey' as const,
           in: 'cookie' as const,
           name: sessionCookie,
-          description: 'What signing in sets. A browser may change something from our own pages only.',
+          description:
+            'Signing in sets this cookie. Requests that change something are accepted only from our own pages.',
         },
       },
     },
     tags: [
-      { name: 'Checkout', description: 'What buyers, and sites that sell to them, call.' },
-      { name: 'Charges', description: 'What the page calls that says which order a charge was.' },
-      { name: 'Library', description: 'What the page calls that shows a buyer all that was bought.' },
-      { name: 'Products', description: 'What sellers sell, and its files, with the session’s cookie.' },
-      { name: 'Orders', description: 'What sellers do with what was bought, with the session’s cookie.' },
-      { name: 'Money', description: 'What a shop brings, with the session’s cookie.' },
-      { name: 'Discounts', description: 'Codes that sellers make, with the session’s cookie.' },
-      { name: 'Sign-in', description: 'What sellers’ pages call, with the session’s cookie.' },
-      { name: 'Sandbox', description: 'What plays the bank where no real money moves.' },
-      { name: 'Operation', description: 'For those who run the service.' },
+      { name: 'Checkout', description: 'For buyers, and for sites that sell to them.' },
+      { name: 'Charges', description: 'For the page that finds the order behind a charge.' },
+      { name: 'Library', description: 'For the page that shows a buyer all their orders.' },
+      { name: 'Products', description: 'The seller’s products and their files. Needs the session cookie.' },
+      { name: 'Orders', description: 'The seller’s orders and refunds. Needs the session cookie.' },
+      { name: 'Money', description: 'The seller’s balance, transfers and statistics. Needs the session cookie.' },
+      { name: 'Discounts', description: 'The seller’s discount codes. Needs the session cookie.' },
+      { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
+      { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
+      { name: 'Operation', description: 'For the operator of the service.' },
     ],
   },
-  // who may ask how often, and that a body is bytes, are options of the route, which its schema does not know
+  // limits, allowed origins and streamed bodies are options of the route and not in its schema
   transform: <Kept extends object>({
     schema,
     url,
@@ -66,7 +67,7 @@ export function docsRoutes(server: Server): void {
   let document: Description | undefined
   let page = ''
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'`
-  // every route is there by the time somebody asks, and none comes later
+  // made with the first request, when all routes are registered
   const described = () => (description ??= describeApi(server))
 
   server.get('/api/openapi.json', { schema: { hide: true } }, async (_request, reply) =>

@@ -1,8 +1,8 @@
 import type { Sources } from './html.ts'
 
 /**
- * What each processor's own payment form needs on the payment page, and on no other. Its frames have policies of their own; the
- * banks' pages stand in those.
+ * The sources that each processor's payment form needs. Only the payment page allows them. The banks' pages are inside the form's
+ * frames, which have policies of their own.
  */
 export const FORM_SOURCES: Readonly<Record<string, Sources>> = {
   // https://docs.stripe.com/security/guide?csp=csp-js, and the style attributes that its script gives to its frames

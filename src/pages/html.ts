@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 
-/** A built page, read once: what is put into it at each request goes between pieces that never change. */
+/** A built page, read once. Each request puts its data between parts that never change. */
 export interface Page {
   render(fill: { data: object; title?: string; head?: string; body?: string }): string
-  /** Its Content-Security-Policy: its own inline script and style by hash, files from here, and the API. */
+  /** Its Content-Security-Policy. It allows the page's inline script and style by hash, our files, and the API. */
   policy: string
-  /** The same, for a page on which a payment processor's form stands. */
+  /** The policy for a page with a processor's payment form. */
   policyWith(more: Sources): string
 }
 
-/** Directives of a policy, and what they allow beside what the page itself needs. */
+/** Directives of a policy, with the sources that they allow in addition to the page's own. */
 export type Sources = Readonly<Record<string, string>>
 
 const DATA = '<script type="application/json" id="till-data"></script>'
@@ -17,7 +17,7 @@ const TITLE = /<!--till:title-->(.*?)<!--\/till:title-->/s
 const HEAD = '<!--till:head-->'
 const BODY = /<!--till:body-->(.*?)<!--\/till:body-->/s
 
-/** `connect` names the origins the page may ask, `images` those whose pictures it may show; `more` adds directives. */
+/** `connect`: the origins that the page may call. `images`: the origins of its pictures. `more`: further directives. */
 export function readPage(
   html: string,
   { connect, images = '', more = '' }: { connect: string; images?: string; more?: string },
@@ -48,7 +48,7 @@ export function readPage(
   return {
     policy: policyWith({}),
     policyWith,
-    // functions, not strings: a "$&" in a product's name would be read as a pattern
+    // functions, because in a string a "$&" of a product's name would be a pattern
     render: ({ data, title, head = '', body }) =>
       html
         .replace(BODY, (_, standing: string) => body ?? standing)
@@ -63,6 +63,6 @@ export function readPage(
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c]!)
 
-/** JSON that no HTML parser can end early, whatever a seller has typed. */
+/** JSON that cannot end its script element early, whatever text a seller has typed. */
 const jsonForHtml = (data: object): string =>
   JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -20,13 +20,13 @@ const Mail = Type.Object({
 })
 
 export interface Outbox {
-  /** What the reader proves. Absent: only this machine reads it. */
+  /** The token that a reader needs. Undefined: only this machine can read the outbox. */
   token: string | undefined
-  /** Where the page is, for who may see it. */
+  /** The address of the page, with the token. */
   url: string
 }
 
-/** The token is the same at every start and in every process, so that a browser may keep it. */
+/** The token is the same after every start and in every process, so that a browser can keep it. */
 export function openOutbox(
   { demoOnNetwork, secrets }: { demoOnNetwork: boolean; secrets: readonly string[] },
   appUrl: string,
@@ -36,8 +36,8 @@ export function openOutbox(
 }
 
 /**
- * Every mail that would have been sent, for a service without a mail server: never where real users are. It shows the codes that
- * open accounts, so only this machine reads it, or who has the token, where there is one.
+ * Shows all mails of a service without a mail server, which is never a public one. The mails have the codes that open accounts. So only
+ * this machine can read them, or clients with the token if there is one.
  */
 export function outboxRoutes(server: Server, db: Db, { token }: Outbox): void {
   server.get(
@@ -45,7 +45,7 @@ export function outboxRoutes(server: Server, db: Db, { token }: Outbox): void {
     {
       schema: {
         operationId: 'listOutbox',
-        summary: 'Mails that would have been sent, newest first',
+        summary: 'The mails of a service without a mail server, newest first',
         tags: ['Sandbox'],
         querystring: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^\\u0000]*$' })) }),
         response: { 200: Type.Array(Mail), ...refusing('local_only', 'token_required') },

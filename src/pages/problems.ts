@@ -4,12 +4,12 @@ import type { Problem } from '../kit/schema.ts'
 import { type Page, escapeHtml } from './html.ts'
 
 const DOWNLOADS = '/api/downloads/'
-/** The refusals of a link that is not as we made it. */
+/** The refusals of a damaged link. */
 const BENT = new Set(['download_link_invalid', 'validation_failed', 'not_found', 'bad_request', 'uri_too_long'])
 
 /**
- * What a browser shows to a person who follows a link of ours that is refused: a page in the place of the JSON that programs get.
- * Undefined for an answer that stays as it is.
+ * Turns a refusal into a page when a person follows one of our links in a browser. Programs get the JSON. Undefined: the response stays
+ * as it is.
  */
 export function problemPage(
   page: Page,
@@ -46,7 +46,7 @@ interface Shown {
   links: [path: string, label: string][]
 }
 
-/** The number stands in front of a link's token, also of one that is cut off. The page of the order asks for the address. */
+/** The order's id is at the beginning of the token, also when the link is cut off. The order's page then asks for the address. */
 function ofDownload({ code, title, detail }: Problem, url: string): Shown {
   const orderId = url.slice(DOWNLOADS.length).split(/[.?]/)[0]!
   const isBent = BENT.has(code)

@@ -28,10 +28,10 @@ export interface PagesOptions {
   findProduct: (productId: string) => Promise<ProductView>
 }
 
-/** Text compresses to a quarter either way; the highest levels only cost time at each request. */
+/** Text compresses to a quarter at this level. The highest levels hardly save more, and take time at each request. */
 const BROTLI_QUALITY = 5
 
-/** Serves the built pages. The data of a page is put into it, so that the first answer is the whole page. */
+/** Serves the built pages with their data inside, so that the first response is the whole page. */
 export async function pageRoutes(parent: Server, options: PagesOptions): Promise<void> {
   const pages = await readPages(options)
   const data = {
@@ -39,7 +39,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     mode: { demo: (await options.demoProducts()).length > 0, outbox: options.outbox },
   }
   const parts = { options, pages, data }
-  // on all routes: a person who follows a link of ours gets a page, whichever route refuses
+  // on all routes, because a person who follows one of our links must get a page from every route that refuses
   parent.addHook(
     'onSend',
     async (request, reply, payload) => problemPage(pages.missing, options.appUrl, request, reply, payload) ?? payload,
@@ -65,7 +65,7 @@ interface PageParts {
 
 async function readPages(options: PagesOptions) {
   const connect = options.baseUrl === options.appUrl ? '' : options.baseUrl
-  // an image's address names the API's own host, also when the page was opened under another name of this machine
+  // an image's address has the API's host, also when the browser opened the page under another name of this machine
   const images = options.baseUrl.startsWith('https:') ? '' : options.baseUrl
   const read = async (file: string, more?: string) =>
     readPage(await fs.readFile(path.join(options.dist, file), 'utf8'), { connect, images, ...(more && { more }) })
@@ -154,7 +154,7 @@ function payRoute(server: Server, { options, pages: { pay }, data }: PageParts):
         const form = FORM_SOURCES[product.payments.processor ?? '']
         if (form) {
           reply.header('content-security-policy', pay.policyWith(form))
-          // banks and wallets may open a window of their own, which must be able to reach the page again
+          // banks and wallets may open a window of their own, which must reach the page again
           reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
         }
         return html

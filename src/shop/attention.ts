@@ -13,14 +13,14 @@ export interface Matter {
 }
 
 const MOST_SHOWN = 20
-/** A refund that failed longer ago was seen, or is no longer missed. */
+/** The seller has seen older failed refunds, or no longer needs them. */
 const REFUND_DAYS = 60
-/** Nothing is to be done about it, so it is shown long enough to be noticed. */
+/** The seller only needs to notice a recall, and has nothing to do. */
 const WITHDRAWN_DAYS = 14
 
 /**
- * What waits for a seller, by weight. Of disputes the oldest comes first, since its answer is due first; of anything else the newest.
- * `payable` says which currencies a processor here takes.
+ * Lists everything that waits for a seller, by weight. Disputes come oldest first, because the oldest one's answer is due first; others
+ * come newest first. `payable` tells whether a processor of this service takes a currency.
  */
 export async function attentionOf(db: Db, sellerId: string, payable: (currency: string) => boolean): Promise<Matter[]> {
   const { rows: sold } = await sql<{ currency: string }>`

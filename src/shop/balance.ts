@@ -11,7 +11,7 @@ export interface Balance {
   disputes: number
 }
 
-/** What a seller's account holds, by the books and in each currency, and what that is made of. */
+/** A seller's balances by the ledger, one for each currency, with their parts. */
 export async function balancesOf(db: Db, sellerId: string): Promise<Balance[]> {
   const account = sellerAccount(sellerId)
   const { rows } = await sql<Balance>`

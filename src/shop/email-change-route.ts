@@ -13,16 +13,16 @@ export interface EmailChangeRouteParts extends EmailChangeParts {
   browsers: Browsers
 }
 
-/** A seller corrects the address that a buyer mistyped. buyers/email-change-routes.ts goes on from there. */
+/** A seller corrects the address that a buyer mistyped. The buyer's steps are in buyers/email-change-routes.ts. */
 export function requestEmailChangeRoute(server: Server, parts: EmailChangeRouteParts): void {
   server.post(
     '/api/orders/:orderId/email',
     {
       schema: {
         operationId: 'requestBuyerEmailChange',
-        summary: 'Put a buyer’s mistyped address right',
+        summary: 'Correct a buyer’s mistyped address',
         description:
-          'Within ten minutes of signing in. A code goes to the new address, good for 24 hours and five tries; nothing changes until the buyer has typed it at the page of the order. A newer one takes the place of those before it.',
+          'Needs a sign-in of the last ten minutes. The new address gets a code that works for 24 hours and five tries. Nothing changes until the buyer types it on the order’s page. A newer code replaces the earlier ones.',
         tags: ['Orders'],
         security: NEEDS_SESSION,
         params: OrderParams,

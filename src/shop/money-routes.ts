@@ -39,8 +39,8 @@ function getBalanceRoute(server: Server, { db, browsers }: MoneyRouteParts): voi
     {
       schema: {
         operationId: 'getBalance',
-        summary: 'What your account holds, in each currency',
-        description: 'By the books: the sum of all transfers, to the cent.',
+        summary: 'Your balance in each currency',
+        description: 'The exact sum of all your transfers.',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: Balance, ...refusals },
@@ -59,9 +59,9 @@ function listTransfersRoute(server: Server, { db, browsers }: MoneyRouteParts): 
     {
       schema: {
         operationId: 'listTransfers',
-        summary: 'What your balance is made of',
+        summary: 'The transfers of your account',
         description:
-          'The newest first. What was booked of an order at one moment is listed in the order of booking: a sale before its fee. With `Accept: text/csv` all of them, as a file.',
+          'Newest first. Transfers of one order and one moment are in the order of booking: a sale before its fee. With `Accept: text/csv` the response is a file with all transfers.',
         tags: TAG,
         security: NEEDS_SESSION,
         querystring: TransfersQuery,
@@ -91,9 +91,9 @@ function getStatsRoute(server: Server, { db, browsers }: MoneyRouteParts): void 
     {
       schema: {
         operationId: 'getStats',
-        summary: 'What was sold, and when',
+        summary: 'Statistics of your sales',
         description:
-          'The orders that were paid in that time, in each currency: by parts of the time, by the way they were paid, and the five products that brought the most. The last 30 days by day and UTC where nothing else is said; at most 400 parts.',
+          'Sums of the orders paid in the period, for each currency: by interval, by rail, and for the five products with the highest sums. The default is the last 30 days, by day, in UTC. A period has at most 400 intervals.',
         tags: TAG,
         security: NEEDS_SESSION,
         querystring: StatsQuery,
@@ -118,7 +118,7 @@ function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRo
     {
       schema: {
         operationId: 'getAttention',
-        summary: 'What waits for you',
+        summary: 'Everything that needs your attention',
         tags: TAG,
         security: NEEDS_SESSION,
         response: { 200: Attention, ...refusals },
@@ -142,7 +142,7 @@ function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRo
   )
 }
 
-/** Asks the runtime's own list. It differs from the database's in a few names only. */
+/** Checks the runtime's list of time zones, which differs from the database's only in a few names. */
 function isTimeZone(name: string): boolean {
   try {
     return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''

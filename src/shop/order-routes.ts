@@ -29,7 +29,7 @@ import { listTransfers, transferView } from './transfers.ts'
 
 export const TAG = ['Orders']
 export const refusals = refusing()
-/** The answer of a list that is also given as CSV. */
+/** The response of a list that is also available as CSV. */
 export const listOf = <Schema>(schema: Schema, description: string) => ({
   description,
   content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
@@ -60,7 +60,7 @@ function listOrdersRoute(server: Server, { db, browsers }: OrderRouteParts): voi
         operationId: 'listOrders',
         summary: 'Your orders',
         description:
-          'The newest first. With `Accept: text/csv` all of them, as a file: amounts in minor units, and beside them as decimals.',
+          'Newest first. With `Accept: text/csv` the response is a file with all orders; amounts are in minor units and as decimals.',
         tags: TAG,
         security: NEEDS_SESSION,
         querystring: OrdersQuery,
@@ -94,7 +94,7 @@ function getOrderRoute(server: Server, { db, browsers, orderUrl }: OrderRoutePar
     {
       schema: {
         operationId: 'getOrder',
-        summary: 'One of your orders, with all that happened to it',
+        summary: 'One of your orders, with its history',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,
@@ -136,7 +136,7 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
       schema: {
         operationId: 'resendReceipt',
         summary: 'Send the buyer the receipt again',
-        description: 'To the address of the order.',
+        description: 'The mail goes to the order’s address.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,

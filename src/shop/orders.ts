@@ -15,9 +15,9 @@ export interface OrderFilter extends Period {
   status?: State | undefined
   rail?: Rail | undefined
   productId?: string | undefined
-  /** A whole address, as orders hold it. */
+  /** A whole address, in the form in which orders store it. */
   email?: string | undefined
-  /** As somebody types: the beginning of an address or an id, or a part of a product's name. */
+  /** A search text: the beginning of an address or an id, or a part of a product's name. */
   q?: string | undefined
 }
 
@@ -62,7 +62,7 @@ export async function listOrders(
   if (!conditions) return []
   if (after)
     conditions.push(sql`(o.created_at, o.id) < ((select created_at from orders where id = ${after}), ${after})`)
-  // which ones is read from the index alone; only those are then fetched
+  // the inner query reads only the index; the outer one fetches the rows of one page
   const { rows } = await sql<OrderRow>`
     select ${ORDER_COLUMNS}
     from (
@@ -73,7 +73,7 @@ export async function listOrders(
   return rows
 }
 
-/** Only over columns that the index orders_seller has. Undefined: nothing can match. */
+/** Conditions on columns of the index orders_seller only. Undefined: nothing can match. */
 async function conditionsOf(
   db: Db,
   sellerId: string,
@@ -103,7 +103,7 @@ async function conditionsOf(
 }
 
 async function productsNamed(db: Db, sellerId: string, part: string): Promise<string[]> {
-  // where the database knows the cases of ASCII only, the usual ways to write a word are looked for too
+  // some databases convert the case of ASCII letters only, so the usual spellings of a word are searched too
   const ways = [part, part.toUpperCase(), part.slice(0, 1).toUpperCase() + part.slice(1)]
   const patterns = ways.map((way) => `%${way.replaceAll(/[\\%_]/g, '\\$&')}%`)
   const { rows } = await sql<{ id: string }>`
@@ -115,14 +115,14 @@ export interface OrderDetails extends OrderRow {
   statementDescriptor: string
   emailChangedAt: Date | null
   pendingEmail: string | null
-  /** The reader of the pending address has answered, and when the order moves. */
+  /** Present when the reader of the pending address has confirmed it. `movesAt`: when the order moves. */
   move: { movesAt: string | null; needsConsent: boolean } | null
   events: { at: string; what: string }[]
   files: { id: string; name: string; size: number }[]
   withdrawn: WithdrawnFile[] | null
 }
 
-/** One of a seller's orders, with all that happened to it. Refuses `order_not_found`. */
+/** One of a seller's orders, with its history. Refuses `order_not_found`. */
 export async function findOwnOrder(db: Db, sellerId: string, orderId: string): Promise<OrderDetails> {
   const { rows } = await sql<OrderDetails>`
     select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", o.email_changed_at as "emailChangedAt",
@@ -140,7 +140,7 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
   return rows[0]
 }
 
-/** There is a fee once the money is there: an order that was never paid owes none. */
+/** The fee of a paid order. An unpaid order has none. */
 export const paidFeeOf = ({ paidAt, feeMinor }: OrderRow): number | null => (paidAt ? feeMinor : null)
 
 export const orderView = (row: OrderRow): Order => ({

@@ -7,11 +7,9 @@ import { RAILS } from '../processors/rails.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
 import { Refund } from '../payments/refunds/routes.ts'
 
-/** No NUL, which PostgreSQL holds in no text. */
+/** Without NUL, which PostgreSQL cannot store in a text. */
 const TEXT = '^[^\\u0000]*$'
-const format = Type.Optional(
-  Type.Literal('csv', { description: 'As `Accept: text/csv`, for a link: all of them, for a spreadsheet.' }),
-)
+const format = Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }))
 
 const Rail = Type.Enum([...RAILS])
 export const OrderParams = Type.Object({ orderId: Type.String({ pattern: idPattern('ord') }) })
@@ -27,7 +25,7 @@ export const OrdersQuery = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: TEXT,
-      description: 'As it is typed: the beginning of an address or of an order’s id, or a part of a product’s name.',
+      description: 'A search text: the beginning of an address or of an order’s id, or a part of a product’s name.',
     }),
   ),
 })
@@ -40,27 +38,27 @@ const order = {
   amount: Amount,
   currency: Currency,
   fee: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'What we take of it, in minor units. Null: it was not paid, so there is no fee.',
+    description: 'Our fee in minor units. Null: the order was not paid, so there is no fee.',
   }),
   refundedAmount: Amount,
   chargedBackAmount: Type.Optional(
-    Type.Integer({ description: 'What the bank took back of the price by a lost dispute, beside what was refunded.' }),
+    Type.Integer({ description: 'The part of the price that a bank took back by a lost dispute, without refunds.' }),
   ),
-  discountAmount: Type.Optional(Type.Integer({ description: 'What a code took off the price.' })),
+  discountAmount: Type.Optional(Type.Integer({ description: 'The discount of the code.' })),
   discountCode: Type.Optional(Type.String()),
   rail: Type.Union([Rail, Type.Null()]),
-  product: Type.Object({ id: Type.String(), name: Type.String({ description: 'As it was when it was bought.' }) }),
+  product: Type.Object({ id: Type.String(), name: Type.String({ description: 'The name when the order was made.' }) }),
   createdAt: Time,
   paidAt: Type.Union([Time, Type.Null()]),
   paymentFailed: Type.Optional(
     Type.Boolean({
       description:
-        'There while it is `processing` and the bank has said no after all: the buyer was told, and may pay again.',
+        'Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again.',
     }),
   ),
   receipt: Type.Enum(['sent', 'bounced', 'held', 'none'], {
     description:
-      'Bounced: the mail server refused the address. Held: not mailed, since too many mails about free orders were. None: not paid, so there is none to send.',
+      '`bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid.',
   }),
 }
 export const Order = Type.Object(order)
@@ -85,17 +83,17 @@ export const Transfer = Type.Object({
     ],
     {
       description:
-        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share once more, since the refund failed or the dispute’s money came back. `held_loss`: what a bank took of a payment beside the sale that had been sent back.',
+        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already.',
     },
   ),
   orderId: Type.String(),
-  amount: Type.Integer({ description: 'What it does to the balance, in minor units: below zero, it takes.' }),
+  amount: Type.Integer({ description: 'The change of the balance in minor units, negative when money leaves it.' }),
   currency: Currency,
   createdAt: Time,
   balance: Type.Optional(
     Type.Integer({
       description:
-        'What your account held in this currency after it, in minor units. A sale and its fee are booked at once, so both say what was held after both. Absent where only one order’s transfers are asked for.',
+        'The balance in this currency after the transfer, in minor units. A sale and its fee are booked together, so both have the balance after both. Absent with `orderId`.',
     }),
   ),
 })
@@ -111,8 +109,8 @@ export const TransfersQuery = Type.Object({
 
 export const OrderDetail = Type.Object({
   ...order,
-  statementDescriptor: Type.String({ description: 'What the buyer’s bank statement says.' }),
-  netAmount: Type.Integer({ description: 'What the order has done to the balance so far, in minor units.' }),
+  statementDescriptor: Type.String({ description: 'The line on the buyer’s bank statement.' }),
+  netAmount: Type.Integer({ description: 'The sum of the order’s transfers so far, in minor units.' }),
   timeline: Type.Array(Type.Object({ at: Time, what: Type.String() })),
   refunds: Type.Array(Refund),
   transfers: Type.Array(Transfer),
@@ -123,20 +121,21 @@ export const OrderDetail = Type.Object({
       {
         movesAt: Type.Union([Time, Type.Null()], {
           description:
-            'Three days after the mail server of the old mailbox took our question. Null: it has not taken it, or the order needs consent.',
+            'Three days after the mail server of the old mailbox accepted our question. Null: it has not accepted it yet, or the order needs consent.',
         }),
         needsConsent: Type.Boolean({
-          description: 'The old mailbox has kept the order before: it moves by the consent of that mailbox alone.',
+          description:
+            'The old mailbox has kept the order before, so the order moves only with that mailbox’s consent.',
         }),
       },
       {
         description:
-          'There while the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order.',
+          'Present when the reader of `pendingEmail` has confirmed it and the old mailbox can still keep the order.',
       },
     ),
   ),
   pendingEmail: Type.Optional(
-    Type.String({ description: 'An address that the order is to have, once whoever reads it has confirmed it.' }),
+    Type.String({ description: 'The new address for the order, which its reader has yet to confirm.' }),
   ),
   orderUrl: Type.String({ description: 'The page of the order, for its buyer.' }),
 })
@@ -148,8 +147,8 @@ export const Balance = Type.Object({
       currency: Currency,
       balance: Type.Integer({ description: 'sales − fees − refunds − disputes, in minor units.' }),
       sales: Amount,
-      fees: Type.Integer({ description: 'Those taken, less what came back of them.' }),
-      refunds: Type.Integer({ description: 'Those made, less those that failed afterwards.' }),
+      fees: Type.Integer({ description: 'All fees, without the parts that came back.' }),
+      refunds: Type.Integer({ description: 'All refunds, without those that failed afterwards.' }),
       disputes: Type.Integer({ description: 'Money that banks hold or have taken back.' }),
     }),
   ),
@@ -162,7 +161,7 @@ export const StatsQuery = Type.Object({
   timeZone: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,59}$',
-      description: 'Whose days: an IANA name such as Europe/Vienna.',
+      description: 'The time zone of days, weeks and months: an IANA name such as Europe/Vienna.',
     }),
   ),
 })
@@ -176,20 +175,24 @@ export const Stats = Type.Object({
     Type.Object({
       currency: Currency,
       ...sum,
-      fees: Type.Integer({ description: 'Those of these orders, less what came back of them.' }),
-      refunded: Type.Integer({ description: 'What went back of these orders, by refunds and lost disputes.' }),
+      fees: Type.Integer({ description: 'The fees of these orders, without the parts that came back.' }),
+      refunded: Type.Integer({
+        description: 'The money of these orders that went back, by refunds and lost disputes.',
+      }),
       net: Type.Integer({ description: 'amount − fees − refunded.' }),
-      buckets: Type.Array(Type.Object({ at: Time, ...sum }), { description: 'All of them, also those with nothing.' }),
+      buckets: Type.Array(Type.Object({ at: Time, ...sum }), {
+        description: 'All intervals, also those without orders.',
+      }),
       rails: Type.Array(Type.Object({ rail: Type.Union([Rail, Type.Null()]), ...sum })),
       products: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), ...sum }), {
-        description: 'The five that brought the most.',
+        description: 'The five products with the highest sums.',
       }),
     }),
   ),
 })
 export type Stats = Type.Static<typeof Stats>
 
-/** What needs the seller, by its weight: money that is lost by waiting comes first, what can only be noticed comes last. */
+/** The matters that need the seller, by weight: those that lose money by waiting come first, those to be only noticed come last. */
 export const ATTENTION = [
   'disputed',
   'needs_review',
@@ -205,13 +208,13 @@ export const Attention = Type.Object({
       what: Type.Enum([...ATTENTION]),
       orderId: Type.Optional(Type.String()),
       productId: Type.Optional(Type.String()),
-      name: Type.Optional(Type.String({ description: 'The product’s.' })),
-      email: Type.Optional(Type.String({ description: 'The buyer’s.' })),
+      name: Type.Optional(Type.String({ description: 'The product’s name.' })),
+      email: Type.Optional(Type.String({ description: 'The buyer’s address.' })),
       at: Time,
     }),
     {
       description:
-        'By weight, as `what` lists it: disputes first, since a bank waits for an answer. Of disputes the oldest is first, of anything else the newest. At most 20.',
+        'At most 20, in the order of the values of `what`: disputes first, because a bank waits for an answer. Disputes come oldest first, others newest first.',
     },
   ),
 })

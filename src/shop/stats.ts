@@ -6,14 +6,14 @@ import { chargedBackMinor } from '../orders/returned-money.ts'
 import type { Rail } from '../processors/rails.ts'
 import type { INTERVALS, Stats } from './schema.ts'
 
-export interface StatsWanted {
+export interface StatsPeriod {
   from: Date
   to: Date
   interval: (typeof INTERVALS)[number]
   timeZone: string
 }
 
-/** As many as a picture can show, and a bound on the work. */
+/** A chart can show this many, and it bounds the work. */
 const MOST_BUCKETS = 400
 const TOP_PRODUCTS = 5
 const HOURS = { hour: 1, day: 24, week: 7 * 24, month: 30 * 24 } as const
@@ -37,18 +37,18 @@ interface Best extends Sum {
   name: string
 }
 
-/** What a seller sold in a time, by when it was paid: sums, and where they come from. Refuses `validation_failed`. */
-export async function statsOf(db: Db, sellerId: string, wanted: StatsWanted): Promise<Stats> {
-  const { from, to, interval, timeZone } = wanted
+/** The sums of a seller's orders that were paid in a period, with their parts. Refuses `validation_failed`. */
+export async function statsOf(db: Db, sellerId: string, period: StatsPeriod): Promise<Stats> {
+  const { from, to, interval, timeZone } = period
   if ((to.getTime() - from.getTime()) / 3_600_000 / HOURS[interval] > MOST_BUCKETS - 1)
-    throw notValid('interval', `gives more than ${MOST_BUCKETS} parts of this time: choose a longer one`)
+    throw notValid('interval', `gives more than ${MOST_BUCKETS} intervals in this period: choose a longer one`)
   const [{ rows }, best] = await Promise.all([
-    readSums(db, sellerId, wanted).catch((error: unknown) => {
+    readSums(db, sellerId, period).catch((error: unknown) => {
       if (error instanceof pg.DatabaseError && error.code === INVALID_PARAMETER)
         throw notValid('timeZone', 'is the name of a time zone, such as Europe/Vienna')
       throw error
     }),
-    readBest(db, sellerId, wanted),
+    readBest(db, sellerId, period),
   ])
   const { starts, sums } = rows[0]!
   const items = sums.map(({ currency, orders, amount, returned, fees, feesBack, buckets, rails }) => {
@@ -75,11 +75,11 @@ export async function statsOf(db: Db, sellerId: string, wanted: StatsWanted): Pr
 }
 
 /**
- * By slices of time, each a range of an index that holds all that is summed up. What a bank took by a lost dispute is gone as a
- * refund is. Only orders in the states of LOST can have such a loss; those few are looked at one by one, in the slices that have some.
+ * Sums slices of time, each a range of an index that has all summed columns. Money of a lost dispute counts like a refund. Only orders
+ * in the states of LOST can have such a loss, so the query reads those few one by one, and only in slices that have some.
  */
 const LOST = sql`('charged_back', 'partially_refunded', 'disputed')`
-const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: StatsWanted) =>
+const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: StatsPeriod) =>
   sql<{ starts: string[]; sums: Sums[] }>`${withCustomPlan}
     with slices as materialized (
       select at, greatest(at, ${from}::timestamptz) as first, lead(at, 1, ${to}::timestamptz) over (order by at) as next
@@ -116,8 +116,8 @@ const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: St
     select (select json_agg(at order by at) from slices) as starts,
       (select coalesce(json_agg(s order by s.currency), '[]') from sums s) as sums`.execute(db)
 
-/** The products that brought the most, of each currency. */
-const readBest = (db: Db, sellerId: string, { from, to }: StatsWanted) =>
+/** The products with the highest sums, for each currency. */
+const readBest = (db: Db, sellerId: string, { from, to }: StatsPeriod) =>
   sql<Best>`${withCustomPlan}
     select t.currency, p.id, p.name, t.orders, t.amount
     from (

@@ -16,16 +16,16 @@ export interface TransferRow {
   amountMinor: number
   currency: string
   createdAt: Date
-  /** What the account holds in this currency after all that was booked of the order at this moment. */
+  /** The account's balance in this currency after all transfers of the order at this moment. */
   balanceMinor?: number | undefined
 }
 
-/** An entry has no id but what caused it, which names a processor's payment. Made from its order's, so that these stay together. */
+/** A transfer has no id but its cause, which names a processor's payment. This id begins with its order's, so that these stay together. */
 const ID = sql<string>`
   'trf_' || substr(t.order_id, 5) || left(encode(sha256(convert_to(t.kind || ' ' || t.cause, 'UTF8')), 'hex'), 12)`
 export const TRANSFER_ID = '^trf_[0-9a-hjkmnp-tv-z]{26}[0-9a-f]{12}$'
 
-/** Transfers of one order and one moment are listed as they were booked: a sale before its fee. */
+/** Transfers of one order and one moment are listed in the order of booking: a sale before its fee. */
 const BOOKED = sql<number>`array_position(array['sale', 'fee', 'refund', 'fee_refund', 'refund_failed', 'fee_again',
   'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back']::text[], t.kind::text)`
 
@@ -35,8 +35,8 @@ interface Range {
 }
 
 /**
- * The entries of a seller's account, the newest moment first, from `after` on. `withBalance` adds what the account held after each
- * moment. Nothing may be left out between the entries for that, so it does not go with a filter by order.
+ * The transfers of a seller's account, newest moment first, from `after` on. `withBalance` adds the account's balance after each moment.
+ * It needs all transfers of the account, so it does not work with a filter by order.
  */
 export async function listTransfers(
   db: Db,
@@ -62,8 +62,8 @@ export async function listTransfers(
 const IN_ORDER = sql`t.created_at desc, t.order_id desc, t.booked, t.id`
 
 /**
- * For each moment of the page, what the account held after it. What it held after the newest one of a currency is summed up from
- * the indexes, once and not for each line; from there each moment takes off what the newer ones brought.
+ * The account's balance after each moment of the page. The balance after the newest moment of a currency is summed once from the indexes.
+ * For earlier moments the sum of the newer ones is subtracted from it.
  */
 const balances = (account: string) => {
   const upTo = (column: RawBuilder<unknown>) => sql`
@@ -88,7 +88,7 @@ const balances = (account: string) => {
         rows between unbounded preceding and 1 preceding))`
 }
 
-/** An order has a few entries: they are found by it. */
+/** Finds an order's few transfers by the order. */
 const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => sql`
   select ${ID} as id, ${BOOKED} as booked, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
     t.currency, t.created_at
@@ -97,8 +97,8 @@ const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => s
     ${filter.currency ? sql`and t.currency = ${filter.currency}` : sql``} and ${within(filter, after)}`
 
 /**
- * The newest of each currency and of each side of the account, as an index has them: a seller's currencies are few, and one of
- * which there is little is found as fast. No entry is on both sides, and what was taken in a currency came in it first.
+ * Reads the newest transfers of each currency and of each side of the account from an index. A seller has few currencies, and this way a
+ * rare one is found as fast as the others. No transfer is on both sides, and no currency has debits without an earlier credit.
  */
 function ofAccount(account: string, filter: TransferFilter, { after, limit }: Range): RawBuilder<unknown> {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
@@ -125,7 +125,7 @@ function within({ from, to }: TransferFilter, after: string | undefined): RawBui
   if (to) conditions.push(sql`t.created_at < ${to}`)
   if (after) {
     const orderId = after.replace(/^trf_(.{26}).*$/, 'ord_$1')
-    // the moment, and the place in it, where the page ended
+    // the moment at which the last page ended, and the place within it
     const last = (of: RawBuilder<unknown>) =>
       sql`(select ${of} from transfers t where t.order_id = ${orderId} and ${ID} = ${after})`
     const at = last(sql`t.created_at`)

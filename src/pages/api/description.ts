@@ -29,23 +29,23 @@ export interface Description {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** These refusals say when to try again. */
-const COME_AGAIN = new Set([429, 503])
+/** The statuses with a Retry-After header. */
+const RETRY_LATER = new Set([429, 503])
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
 const UNSAFE = /^(?:post|put|patch|delete)$/
 
 /**
- * The description of every route there is. What a route does not say itself is added here, so that no route has to: the
- * refusals that all of its kind share, the media type that they really have, and examples.
+ * Describes all routes. It adds the parts that routes have in common, so that no route repeats them: shared refusals, their media type,
+ * and examples.
  */
 export function describeApi(server: Server): Description {
-  // the library keeps what it made, and a second call must not find our additions in it
+  // the library caches its object, and a second call must not find our additions in it
   const description = structuredClone(server.swagger()) as unknown as Description
   const listed = new Set<ProblemCode>()
   for (const [path, methods] of Object.entries(description.paths)) {
     const around = path.split('/').findLast((part) => part && !part.startsWith('{') && part !== 'public') ?? ''
     for (const [method, operation] of Object.entries(methods)) {
-      // the library adds this, in case a GET has the same name
+      // the library adds `-head` to a HEAD route, in case a GET route has the same name
       operation.operationId = operation.operationId.replace(/-head$/, '')
       addBytes(operation, method)
       addExamples(operation, around)
@@ -61,13 +61,13 @@ export function describeApi(server: Server): Description {
   return description
 }
 
-/** A tag that only the routes name is listed after the others. */
+/** Lists tags that only routes name after the described ones. */
 function addTags({ tags = [], paths }: Description): void {
   const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags ?? []))
   for (const name of new Set(used)) if (!tags.some((tag) => tag.name === name)) tags.push({ name })
 }
 
-/** A body that is read as it comes has no schema. */
+/** A streamed body has no schema of its own. */
 function addBytes(operation: Operation, method: string): void {
   if (operation['x-bytes'] && (method === 'post' || method === 'put' || method === 'patch'))
     operation.requestBody ??= { content: { 'application/octet-stream': { schema: {} } } }
@@ -87,12 +87,12 @@ function addExamples({ parameters = [], requestBody, responses }: Operation, aro
   }
 }
 
-/** The library has taken those from the schema that are there. */
+/** Adds an example, unless the library has taken one from the schema. */
 function addExample(media: Media | undefined, around: string, whole: boolean): void {
   if (media?.schema && !media.examples) media.example ??= exampleOf(media.schema as JsonSchema, around, whole)
 }
 
-/** What the route says that it refuses, in its answers or in its description, and what any of its kind does. */
+/** The refusals that the route names in its responses or its description, and those that all such routes have. */
 function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[] {
   const { description = '', parameters = [], requestBody, security, responses } = operation
   const own = Object.values(responses).flatMap(({ content = {} }) =>
@@ -128,7 +128,7 @@ function withRefusals({ responses }: Operation, codes: readonly ProblemCode[]): 
       String(status),
       {
         description: mine.map((code) => `\`${code}\``).join(', '),
-        ...(COME_AGAIN.has(status) && { headers: RETRY_AFTER }),
+        ...(RETRY_LATER.has(status) && { headers: RETRY_AFTER }),
         content: { 'application/problem+json': { schema, examples } },
       },
     ]

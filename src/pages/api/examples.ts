@@ -1,6 +1,6 @@
-/** As much of JSON Schema as our routes say. */
+/** The part of JSON Schema that our routes use. */
 export interface JsonSchema {
-  /** One of the document's named schemas, in the place of all the rest. */
+  /** A named schema of the document. The other fields are then absent. */
   $ref?: string
   type?: string
   description?: string
@@ -22,7 +22,7 @@ export interface JsonSchema {
 const ID_END = '_01m7ykh6z4jeg0288a8xtt7qep'
 const TIME = '2026-11-21T08:28:29.147Z'
 const pictureOf = (size: string) => `https://api.shop.example/api/images/img${ID_END}/${size}`
-/** What a member that does not say it itself stands for, by its name. */
+/** Example values by the name of a field, for fields without examples of their own. */
 const BY_NAME: Record<string, unknown> = {
   amount: 1900,
   balance: 186_200,
@@ -76,7 +76,7 @@ const BY_NAME: Record<string, unknown> = {
   token: 'b3JkXzAx.c2lnbmF0dXJl',
   what: 'paid',
 }
-/** The same where it depends on what the member belongs to. */
+/** Example values that depend on the object around the field. */
 const BY_PLACE: Record<string, unknown> = {
   'checkout.status': 'pending',
   'downloads.name': 'quiet-handbook.pdf',
@@ -89,9 +89,9 @@ const BY_PLACE: Record<string, unknown> = {
   'seller.email': 'ann@example.com',
   'seller.name': 'Ann Bell',
 }
-/** Members that only an answer has in which others are different. */
+/** Fields that do not fit the other values of an example. */
 const ELSEWHERE = new Set(['canPay', 'paymentFailed', 'pendingEmail', 'emailMove'])
-/** What an `id` is the id of, by the member or the part of the address around it. */
+/** The prefix of an `id`, by the field or the part of the address around it. */
 const KINDS: Record<string, string> = {
   charges: 'ord',
   discount: 'dsc',
@@ -109,8 +109,8 @@ const KINDS: Record<string, string> = {
 }
 
 /**
- * An example of what a schema describes: its own `examples` first, else one made of those of its members, which are known
- * by their names. A body holds what it must and no more, an answer everything it can.
+ * An example for a schema: the first of its own `examples`, or one made of its fields' examples by their names. `whole`: a response has
+ * all its fields, a body only the required ones.
  */
 export function exampleOf(schema: JsonSchema, around: string, whole: boolean, name = ''): unknown {
   if (schema.examples?.length) return schema.examples[0]
@@ -145,7 +145,7 @@ function exampleOfObject({ properties = {}, required = [] }: JsonSchema, around:
   )
 }
 
-/** Undefined where the name says nothing, or nothing that the schema allows. */
+/** Undefined when the name has no example, or one that the schema does not allow. */
 function byName(name: string, schema: JsonSchema, around: string): unknown {
   const prefix = /^\^([a-z]+)_\[/.exec(schema.pattern ?? '')?.[1]
   const of = name === 'id' ? around : /^(\w+)Id$/.exec(name)?.[1]

@@ -11,7 +11,7 @@ import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../.
 import { Attention, Balance, Order, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
 import type { Description } from './description.ts'
 
-/** What generated clients call the types of the API. The routes use these schemas as they are. */
+/** The names of the API's types in generated clients. The routes use the same schemas. */
 export const NAMES = {
   Attention,
   Balance,
@@ -48,8 +48,8 @@ export const NAMES = {
 }
 
 /**
- * The description with each of these schemas written once, among the components, and referred to wherever a route uses it.
- * Without that a generated client has one type of its own for each answer of each route.
+ * Moves each of these schemas into the components, and refers to it where a route uses it. Otherwise a generated client has a type of
+ * its own for each response of each route.
  */
 export function withNamedSchemas(description: Description): Description {
   const names = new Map(Object.entries(NAMES).map(([name, schema]) => [identityOf(schema), name]))
@@ -74,8 +74,8 @@ export function withNamedSchemas(description: Description): Description {
 }
 
 /**
- * Equal for schemas that allow the same. The library takes the examples out of the schema of a whole body, and writes a
- * constant as a list of one.
+ * A text that is equal for equal schemas. The library removes the examples from the schema of a whole body, and writes a constant as an
+ * enum with one value.
  */
 const identityOf = (schema: object): string =>
   JSON.stringify(schema, (key, value: unknown) => {

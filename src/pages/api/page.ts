@@ -15,7 +15,7 @@ interface Listed {
   operation: Operation
 }
 
-/** The description as one page that needs no script. */
+/** Renders the description as one page without a script. */
 export function docsPage({ info, tags = [], paths }: Description): string {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Listed => ({ path, method: method.toUpperCase(), operation })),
@@ -33,20 +33,20 @@ export function docsPage({ info, tags = [], paths }: Description): string {
   )
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${text(info.title)}: the API</title><style>${STYLE}</style></head><body><main><h1>${text(info.title)}: the API</h1>
-<p>${prose(info.description ?? '')}</p><p>For programs: <a href="/api/openapi.json">openapi.json</a> (OpenAPI 3.1). What must be there has a star.</p>
+<p>${prose(info.description ?? '')}</p><p>For programs: <a href="/api/openapi.json">openapi.json</a> (OpenAPI 3.1). A star marks required fields.</p>
 <nav aria-label="Contents">${contents.join('')}</nav>${sections.join('')}</main></body></html>`
 }
 
 function article({ method, path, operation }: Listed): string {
   const { operationId, summary = '', description = '', security, parameters = [], requestBody, responses } = operation
-  const asked = parameters.map((one) => row(one.name, one.required === true, said(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description))) // oxfmt-ignore
+  const parameterRows = parameters.map((one) => row(one.name, one.required === true, sentences(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description))) // oxfmt-ignore
   const answers = Object.entries(responses)
   const refused = answers.flatMap(([status, { content = {} }]) =>
     Object.keys(content['application/problem+json']?.examples ?? {}).map((code) => row(code, false, status)),
   )
   const [bodyType, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
-  return `<article id="${text(operationId)}"><h3><code><b>${method}</b>${text(path)}</code></h3><p>${prose(said(summary, description))}${security?.length ? ' For who is signed in.' : ''}</p>
-${list('Parameters', asked)}${body ? content('Body', bodyType!, body) : ''}
+  return `<article id="${text(operationId)}"><h3><code><b>${method}</b>${text(path)}</code></h3><p>${prose(sentences(summary, description))}${security?.length ? ' Needs a session.' : ''}</p>
+${list('Parameters', parameterRows)}${body ? content('Body', bodyType!, body) : ''}
 ${answers
   .filter(([status]) => /^[23]/.test(status))
   .map(
@@ -72,7 +72,7 @@ const list = (title: string, rows: string[]): string =>
 function rowsOf(schema: JsonSchema, prefix = ''): string[] {
   const one = schema.items ?? schema.anyOf?.find(({ properties }) => properties) ?? schema
   return Object.entries(one.properties ?? {}).flatMap(([name, member]) => [
-    row(prefix + name, one.required?.includes(name) === true, said(typeOf(member), member.description)),
+    row(prefix + name, one.required?.includes(name) === true, sentences(typeOf(member), member.description)),
     ...rowsOf(member, `${prefix}${name}${member.items ? '[]' : ''}.`),
   ])
 }
@@ -84,7 +84,7 @@ function typeOf(schema: JsonSchema): string {
   return schema.items ? `${typeOf(schema.items)}[]` : (schema.type ?? 'any')
 }
 
-const said = (...parts: (string | undefined)[]): string =>
+const sentences = (...parts: (string | undefined)[]): string =>
   parts.flatMap((part) => (part ? [/[.!?]$/.test(part) ? part : `${part}.`] : [])).join(' ')
 const prose = (words: string): string => text(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 const anchor = (name: string): string => `tag-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`
