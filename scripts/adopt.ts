@@ -1,5 +1,5 @@
-// npm run adopt -- secret     the database takes the secret that it is started with from now on
-// npm run adopt -- storage    the database takes the files of the storage that is set now for its own
+// npm run adopt -- secret     the database accepts the secret of the next start
+// npm run adopt -- storage    the database accepts the configured storage as its own
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { connect } from '../src/kit/database.ts'
@@ -26,16 +26,16 @@ try {
   async function adopt(one: 'secret' | 'storage'): Promise<string> {
     if (one === 'secret') {
       await sql`update installation set secret_fingerprint = null`.execute(db)
-      return 'The next start enters its SECRET. Links, codes and sessions given with another one end.'
+      return 'The database accepts the SECRET of the next start. Links, codes and sessions made with another one end.'
     }
     const storage = await openStorage(config)
-    // a new one where it has none: the storage that it takes the place of is refused from now on
+    // a storage without an id gets a new one, so the storage that it replaces is refused from now on
     const found = await storageIdOf(storage, { deniedIsMissing: true })
     const id = found ?? (await writeStorageId(storage, randomBytes(16).toString('hex')))
     const { rows } = await sql`
       update installation set storage_id = ${id}, storage_confirmed_at = now() returning storage_id`.execute(db)
-    if (!rows[0]) throw new Error('the database has never been used by this version: start it')
-    return 'This storage belongs to the database from now on; an instance with another one no longer starts.'
+    if (!rows[0]) throw new Error('this version has never used the database: start the service once')
+    return 'This storage belongs to the database from now on. An instance with another storage no longer starts.'
   }
 } catch (error) {
   console.error(`It could not be done: ${(error as Error).message}`)

@@ -11,7 +11,7 @@ const ON_MACOS = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
 
 /**
  * @typedef {{ executablePath: string, env: Record<string, string> }} Browser
- * `env` holds what the browser needs in its environment beside our own.
+ * `env` holds the variables that the browser needs in addition to our environment.
  */
 
 /** @returns {Promise<Browser>} */
@@ -39,7 +39,7 @@ async function bundled() {
 }
 
 /**
- * Unpacks beside `folder` and renames, so that half a browser is never taken for a whole one, by whoever else looks.
+ * Unpacks beside `folder` and renames, so that no other process finds half a browser.
  * @param {string} folder
  */
 async function unpack(folder) {
@@ -47,7 +47,7 @@ async function unpack(folder) {
   fs.mkdirSync(fresh, { recursive: true })
   const { inflate } = await import('@sparticuz/chromium')
   const before = process.env.TMPDIR
-  process.env.TMPDIR = fresh // the package knows no other place to unpack to
+  process.env.TMPDIR = fresh // the package can only unpack to TMPDIR
   try {
     const archives = fs.readdirSync(path.join(PACKAGE, 'bin')).filter((file) => file.endsWith('.br'))
     await Promise.all(archives.map((file) => inflate(path.join(PACKAGE, 'bin', file))))
@@ -60,7 +60,7 @@ async function unpack(folder) {
     fs.renameSync(fresh, folder)
   } catch (error) {
     if (!fs.existsSync(folder)) throw error
-    fs.rmSync(fresh, { recursive: true }) // somebody else was first
+    fs.rmSync(fresh, { recursive: true }) // another process was first
   }
 }
 

@@ -1,4 +1,4 @@
-// npm run client-types    writes client/types.ts anew, from the description that the service gives of itself
+// npm run client-types    writes client/types.ts from the service's OpenAPI description
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { format } from 'oxfmt'
@@ -12,7 +12,7 @@ export const CLIENT_TYPES = path.join(ROOT, 'client', 'types.ts')
 const CLIENT = ['checkout.ts', 'seller.ts'].map((file) => path.join(ROOT, 'client', file))
 
 interface Route {
-  /** Such as `GET /api/checkout/{}/status`: what stands in the braces has no name, so that it can change. */
+  /** For example `GET /api/checkout/{}/status`. The braces are empty, so that a parameter can be renamed. */
   name: string
   operation: Operation
 }
@@ -24,7 +24,7 @@ export async function namedRoutes(): Promise<string[]> {
   return [...new Set(names)].sort()
 }
 
-/** The types of the client: for each of those routes what it takes and what it answers, as the routes' own schemas say. */
+/** The client's types: the request and the response of each of those routes, from the routes' schemas. */
 export async function clientTypes({ paths, components }: Pick<Description, 'paths' | 'components'>): Promise<string> {
   const called = await namedRoutes()
   const routes = Object.entries(paths)

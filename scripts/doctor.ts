@@ -1,4 +1,4 @@
-// npm run doctor                says of each thing that the service needs whether it is as it should be, and what to do
+// npm run doctor                checks everything that the service needs, and says what to do
 // npm run -s doctor -- --json   the same for programs
 import { stripVTControlCharacters } from 'node:util'
 import { examine } from './doctor/examine.ts'
@@ -10,7 +10,7 @@ const findings = await examine(process.env)
 const count = (mark: Finding['mark']) => findings.filter((one) => one.mark === mark).length
 const text = process.argv.includes('--json') ? JSON.stringify(findings, null, 2) : inLines(findings)
 const exitCode = count('failure') > 0 ? 1 : 0
-// what hangs is not waited for
+// exits at once, because a check that hangs would keep the process alive
 process.stdout.write(`${text}\n`, () => process.exit(exitCode))
 
 function inLines(all: Finding[]): string {
@@ -20,6 +20,6 @@ function inLines(all: Finding[]): string {
     ...(advice && mark !== 'fine' ? [`  ${' '.repeat(width)}  → ${advice}`] : []),
   ])
   const sum = `${count('fine')} fine, ${count('warning')} to look at, ${count('failure')} wrong`
-  // some of it is what others answered: nothing but text reaches the terminal
+  // parts of the text come from other servers, so control characters are removed
   return [...lines.map((line) => stripVTControlCharacters(line).replaceAll(/[\p{Cc}]/gu, ' ')), '', sum].join('\n')
 }

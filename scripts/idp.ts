@@ -13,7 +13,7 @@ const service = new URL(address).origin
 const provider = await startIdentityProvider({
   port: PORT,
   redirectUris: [service + CALLBACK],
-  // the same after each start: what was copied once goes on working
+  // the same after each start, so that copied settings still work
   clientSecret: 'a secret of this machine, for trying it out'.replaceAll(/\W+/g, '-'),
 }).catch((error: NodeJS.ErrnoException) =>
   fail(
@@ -54,7 +54,7 @@ async function close(): Promise<void> {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void close())
 
-// npm starts us through a shell that passes no signal on: when that shell is gone, so should we be
+// npm starts us through a shell that forwards no signals, so we stop when that shell is gone
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && void close(), 500).unref()

@@ -3,7 +3,7 @@ import { readConfig } from '../src/config.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
 import { findEmbedded, startEmbedded } from '../src/kit/embedded.ts'
 
-/** The settings of the service. What is wrong with them is said, and ends the script with `status`. */
+/** Reads the settings of the service. Wrong settings are printed, and end the script with `status`. */
 export function settingsOrExit(status: number): ReturnType<typeof readConfig> {
   try {
     return readConfig()
@@ -14,7 +14,7 @@ export function settingsOrExit(status: number): ReturnType<typeof readConfig> {
   }
 }
 
-/** The database of DATABASE_URL, or else the embedded one: also beside a service that runs, which is not disturbed. */
+/** Opens the database of DATABASE_URL, or else the embedded one. A running service is not disturbed. */
 export async function ownDatabase(
   config: Pick<ReturnType<typeof readConfig>, 'databaseUrl' | 'dataDir'>,
 ): Promise<{ url: string; stop(): Promise<void> }> {

@@ -1,7 +1,7 @@
-// npm run reconcile                                      the books, and the money of the last 15 days and today
-// npm run reconcile -- --days 90                         of more days
-// npm run reconcile -- --from 2026-01-01 --to 2026-01-31 of these days
-// Ends with 0: nothing differs; 1: something does; 2: it could not be reconciled.
+// npm run reconcile                                      checks the books, and the money of the last 15 days and today
+// npm run reconcile -- --days 90                         checks more days
+// npm run reconcile -- --from 2026-01-01 --to 2026-01-31 checks these days
+// Ends with 0: nothing differs; 1: something differs; 2: it could not be reconciled.
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
 import type { Jobs } from '../src/kit/jobs.ts'
@@ -16,9 +16,9 @@ import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const DAY_MS = 86_400_000
 const [RECONCILED, DIFFERS, NOT_RECONCILED] = [0, 1, 2]
-const SAID = { capture: 'captured', refund: 'refunded', dispute: 'disputed' }
+const KIND_WORDS = { capture: 'captured', refund: 'refunded', dispute: 'disputed' }
 
-/** Nothing is done later by a reconciliation. */
+/** A reconciliation enqueues no jobs. */
 const nothing = async () => {}
 const NO_JOBS: Jobs = { add: nothing, on: nothing, every: nothing, rest: nothing, stop: nothing }
 
@@ -65,7 +65,7 @@ function print({ days, differences, notAsked, from, to }: Reconciliation, second
     const equal = one.listed === one.ours && one.listedMinor === one.ourMinor
     const money = (minor: number) => decimalText(minor, one.currency)
     const sides = [String(one.listed), money(one.listedMinor), String(one.ours), money(one.ourMinor)]
-    return [one.day, one.currency, one.processor, SAID[one.kind], ...sides, equal ? '' : '≠']
+    return [one.day, one.currency, one.processor, KIND_WORDS[one.kind], ...sides, equal ? '' : '≠']
   })
   const head = ['day', 'currency', 'processor', '', 'there', 'amount', 'here', 'amount', '']
   const widths = head.map((text, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length), text.length))
@@ -75,25 +75,25 @@ function print({ days, differences, notAsked, from, to }: Reconciliation, second
   if (rows.length === 0) console.log('  none')
 
   console.log()
-  for (const difference of differences) console.log(`  ${said(difference)}`)
+  for (const difference of differences) console.log(`  ${describe(difference)}`)
   for (const why of notAsked) console.log(`  not asked    ${why}`)
   if (differences.length + notAsked.length > 0) console.log()
   const verdict =
     differences.length > 0
       ? `NOT EQUAL: ${differences.length} difference${differences.length === 1 ? '' : 's'}.`
       : notAsked.length > 0
-        ? 'Not reconciled: not all could be asked. Nothing differs in the rest.'
-        : 'Reconciled: the books, the orders and the processors say the same.'
+        ? 'Not reconciled: not every processor could be asked. Nothing differs in the rest.'
+        : 'Reconciled: the books, the orders and the processors’ lists agree.'
   console.log(`${verdict} (${seconds.toFixed(1)} s)`)
 }
 
-function said({ what, id, orderId, currency, expectedMinor, foundMinor }: Difference): string {
+function describe({ what, id, orderId, currency, expectedMinor, foundMinor }: Difference): string {
   const money = (minor: number | null | undefined) =>
     minor === null || minor === undefined
       ? 'nothing'
       : `${decimalText(minor, currency ?? 'USD')} ${currency ?? ''}`.trim()
   const order = orderId && orderId !== id ? `  ${orderId}` : ''
-  // that there is more of it, or that it stands differently, has no amount
+  // some differences, such as one of a state, have no amount
   if ((expectedMinor ?? foundMinor ?? null) === null) return `${what}  ${id}${order}`
   return `${what}  ${id}${order}  should be ${money(expectedMinor)}, is ${money(foundMinor)}`
 }

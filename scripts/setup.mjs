@@ -1,6 +1,6 @@
 // @ts-check
-// Runs before `npm start` and `npm test` on any Node of the machine from 18 on: installs what is missing and builds the
-// pages. Plain JavaScript without packages, since nothing is installed when it first runs.
+// Runs before `npm start` and `npm test` on any Node from 18 on. It installs missing packages and builds the pages. It is plain
+// JavaScript without packages, because none are installed when it first runs.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -8,11 +8,11 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lock } from '../src/kit/lock.mjs'
 
-/** The service runs TypeScript as it is and hashes passwords with what Node itself brings since this version. */
+/** The service needs Node's own support for TypeScript, and its password hash, which comes with this version. */
 const MIN_NODE = [24, 7]
-/** On an older Node npm leaves out packages that others need, because of the `engines` they name, and says nothing. */
+/** On an older Node npm silently leaves out needed packages, because of their `engines`. */
 const MIN_NODE_OF_NPM = [22, 12]
-/** Where the service's own Node is put before all the other packages, for npm to run on. */
+/** The folder for the service's own Node, which is installed before all other packages so that npm can run on it. */
 const FIRST_NODE = '.setup-node'
 const PROGRESS_MS = process.stderr.isTTY ? 500 : 5_000
 const WINDOWS = process.platform === 'win32'
@@ -34,7 +34,7 @@ try {
   process.chdir(path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..'))
   if (Number(process.versions.node.split('.')[0]) < 18)
     throw new Failure('Till needs Node 18 or newer to set itself up.')
-  // for what only looks: nothing may change under a service that is running
+  // commands that only read must change nothing under a running service
   if (process.argv.includes('--if-missing') && fs.existsSync(INSTALLED)) process.exit()
   held = lock('.setup-lock', () => say('another set-up is running in this folder, waiting for it …'))
   await install()
@@ -54,7 +54,7 @@ async function install() {
   if (upToDate && (wanted === 'start' || (before.has === 'test' && !before.adding))) return
 
   say(`installing packages (${before ? (upToDate ? 'those of the tests' : 'they have changed') : 'first run'}) …`)
-  // The test packages are added to what is there: npm ci would remove it all first, under a service that may be running.
+  // The test packages are added to the others. npm ci would first remove all packages, also under a running service.
   const how = upToDate ? ['install', '--no-save'] : ['ci']
   if (upToDate) {
     if (before.adding) removeTestPackages()
@@ -71,7 +71,7 @@ async function install() {
   fs.writeFileSync(INSTALLED, JSON.stringify({ key, has: wanted }))
 }
 
-/** The Node for npm to run on, where the one that npm was started with is too old. */
+/** Returns a Node for npm to run on, if the machine's own is too old for it. */
 async function nodeForNpm() {
   const own = versionOf(process.env.npm_node_execpath ?? process.execPath)
   if (isAtLeast(own, MIN_NODE_OF_NPM)) return undefined
@@ -82,7 +82,7 @@ async function nodeForNpm() {
   say(`this machine has Node ${own}, fetching ${optionalDependencies[name]} first …`)
   fs.rmSync(FIRST_NODE, { recursive: true, force: true })
   fs.mkdirSync(FIRST_NODE)
-  // a folder that is a package of its own: npm would look for the next one above it
+  // makes the folder a package, because npm would otherwise use the package above it
   fs.writeFileSync(path.join(FIRST_NODE, 'package.json'), '{"private":true}')
   const exact = `${name}@${optionalDependencies[name]}`
   if (!(await npm(['install', '--prefix', FIRST_NODE, '--no-save', '--ignore-scripts', exact, ...QUIETLY]))) {
@@ -96,7 +96,7 @@ async function nodeForNpm() {
 }
 
 /**
- * npm itself is silent for as long as it takes. Counts the packages that are there already.
+ * Counts the installed packages, because npm itself prints nothing while it works.
  * @returns {() => void} ends it
  */
 function showProgress() {
@@ -124,7 +124,7 @@ function isForHere({ os, cpu, libc }) {
   )
 }
 
-/** An installation that was killed leaves packages half written, and npm takes what has a folder for whole. */
+/** A killed installation leaves incomplete packages, and npm takes every package with a folder for complete. */
 function removeTestPackages() {
   for (const [at, { dev }] of Object.entries(readJson('package-lock.json').packages)) {
     if (dev) fs.rmSync(at, { recursive: true, force: true })
@@ -162,7 +162,7 @@ function isAtLeast(version, [needsMajor = 0, needsMinor = 0]) {
   return major > needsMajor || (major === needsMajor && minor >= needsMinor)
 }
 
-/** The Node that runs the service: ours, or the machine's own where ours cannot run and that one is new enough. */
+/** The Node that runs the service: ours, or the machine's own if ours does not run here and that one is new enough. */
 function serviceNode() {
   const bin = path.join('node_modules', '.bin')
   const ours = path.join(bin, WINDOWS ? 'node.cmd' : 'node')
@@ -194,7 +194,7 @@ async function buildPages(node) {
   say(`pages built in ${secondsSince(began)} s`)
 }
 
-/** Everything the built pages are made of, the few files they share with the server included. */
+/** All source files of the pages, with those that they share with the server. */
 function pageSources() {
   const shared = filesBelow('src').filter((file) => /^src.(kit.[^/\\]+|[^/\\]+.schema)\.ts$/.test(file))
   const sources = [...filesBelow('web'), ...shared].filter((file) => !file.endsWith('.test.ts'))
@@ -213,7 +213,7 @@ function filesBelow(folder) {
 }
 
 /**
- * Calls the npm that called us, on the Node it runs on unless another is given: the ones in node_modules may be about to be removed.
+ * Calls the npm that called us, on its own Node or on `node`. It uses none of node_modules, because npm may remove them.
  * @param {string[]} args @param {string} [node]
  */
 function npm(args, node) {
@@ -227,13 +227,13 @@ function npm(args, node) {
 }
 
 /**
- * Runs a command to its end; what it prints goes to stderr. A signal to us is passed on and ends us too.
+ * Runs a command to its end, with its output on stderr. It forwards a signal to the command, and then ends us too.
  * @param {string} command @param {string[]} args @param {import('node:child_process').SpawnOptions} options
  * @returns {Promise<boolean>} whether it succeeded
  */
 function run(command, args, options) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 2, 2] })
-  // if we are killed outright, the child goes on: the next set-up must wait for it
+  // after a SIGKILL to us the child still runs, and the next set-up must wait for it
   if (child.pid) held.share(child.pid)
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     process.on(signal, () => {

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
 import { historyOf } from '../test/simulation/history.ts'
-import { inWorld, runHistory, shrink, simulate, toldOf } from '../test/simulation/simulate.ts'
+import { inWorld, runHistory, shrink, simulate, failureReport } from '../test/simulation/simulate.ts'
 
 const USAGE = `npm run simulate -- [--runs=200] [--seed=N] [--lanes=4] [--crashes=0.3] [--kill] [--shrink]
-  --seed     the first run's; each of the others has the next number. Without it any
-  --lanes    so many worlds side by side
-  --crashes  how often the service dies, beside some 75 for everything else
-  --kill     the service is a process of its own, and dies by SIGKILL
+  --seed     the seed of the first run; each further run has the next number. By default a random one
+  --lanes    the number of worlds side by side
+  --crashes  the weight of a crash; all other events together have about 75
+  --kill     runs the service as a process of its own, which dies by SIGKILL
   --shrink   looks for fewer steps that fail too`
 
 const { values: options } = parseArgs({
@@ -46,13 +46,13 @@ const { failure, seen } = await simulate({
 })
 if (failure) {
   const flags = `${options.kill ? ' --kill' : ''}${crashes === 0.3 ? '' : ` --crashes ${crashes}`}`
-  console.log(`\n${toldOf(failure, flags)}`)
+  console.log(`\n${failureReport(failure, flags)}`)
   if (options.shrink)
     await inWorld(more, async (world) => {
       const steps = await shrink(world, failure, historyOf(failure.seed, { crashes }))
       console.log(`\n${steps.length} steps are enough:`)
       const again = await runHistory(world, failure.seed, steps)
-      console.log(again ? toldOf(again, `${flags} --shrink`) : 'not this time')
+      console.log(again ? failureReport(again, `${flags} --shrink`) : 'not this time')
     })
 }
 const counts = Object.entries(seen).sort(([a], [b]) => (a < b ? -1 : 1))

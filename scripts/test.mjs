@@ -19,7 +19,7 @@ const CHECKS = {
   'types of the browser tests': ['typescript/bin/tsc', '--project', 'test/browser/tsconfig.json'],
 }
 const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
-/** Those that take longest come first, so that none is left to run alone at the end. */
+/** The longest tests come first, so that none of them runs alone at the end. */
 const LONG = [
   'simulation/simulation',
   'payments/reconciliation',
@@ -31,7 +31,7 @@ const LONG = [
   'sellers/code',
   'payments/backfill',
 ].map((name) => `test/${name}.test.ts`)
-/** A test that hangs must not hold the others up for ever. The longest takes an eighth of it where two cores do all of this. */
+/** Ends a test that hangs. The longest one takes an eighth of this time on two cores. */
 const TEST_TIMEOUT_MS = 1_800_000
 /** On Linux a folder in memory. */
 const MEMORY = '/dev/shm'
@@ -48,7 +48,7 @@ if (only && !(only in PARTS)) {
   process.exit(2)
 }
 if (!process.env.TMPDIR && hasMemory()) process.env.TMPDIR = MEMORY
-// what one process has compiled, the next hundred need not
+// the test processes share their compiled code
 process.env.NODE_COMPILE_CACHE ??= path.resolve('node_modules', '.cache', 'compiled')
 const total = { passed: 0, failed: 0, skipped: 0 }
 for (const [name, part] of Object.entries(PARTS)) {
@@ -67,14 +67,14 @@ const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 process.exit(total.failed === 0 ? 0 : 1)
 
-/** A database of a test's own is 480 files, made and thrown away: on a disk that is most of what a test costs. */
+/** Each test's own database is 480 files, which take most of a test's time on a disk. */
 function hasMemory() {
   if (!fs.existsSync(MEMORY)) return false
   const { bavail, bsize } = fs.statfsSync(MEMORY)
   return bavail * bsize > MEMORY_BYTES && os.freemem() > MEMORY_BYTES
 }
 
-/** The checks that read the text and run nothing, all at once. */
+/** Runs the checks of the source texts, side by side. */
 async function checkText() {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const checks = Object.entries(CHECKS).map(async ([name, [program = '', ...args]]) => {
@@ -93,12 +93,12 @@ async function runUnitTests(files) {
   await globalSetup()
   const stream = run({
     files: files.length > 0 ? files.map((file) => path.resolve(file)) : unitTests(),
-    // a file is a process and waits for banks, mails and PostgreSQL most of its time; each also opens pools of connections
+    // each file is a process, which mostly waits for banks, mails and PostgreSQL, and opens pools of connections
     concurrency: Math.min(5, 2 * os.availableParallelism() + 1),
     timeout: TEST_TIMEOUT_MS,
   })
   stream.on('test:summary', ({ file, counts: { tests, passed, skipped, todo } }) => {
-    if (file) return // each file has its own, and the run has one
+    if (file) return // the summary of one file; the one of the whole run has no file
     Object.assign(counts, { passed, skipped: skipped + todo, failed: tests - passed - skipped - todo })
   })
   for await (const text of stream.compose(new spec())) process.stdout.write(text)

@@ -1,5 +1,5 @@
-// npm run trust -- ann@shop.example          trusts a seller, by address or id; with --end, trusts them no longer
-// Ends with 0: done, or so before; 1: there is no such seller; 2: it could not be done.
+// npm run trust -- ann@shop.example          marks a seller as trusted, by address or id; with --end, as not trusted
+// Ends with 0: done, also if it was so before; 1: there is no such seller; 2: it could not be done.
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
 import { trustSeller } from '../src/sellers/trust.ts'
@@ -29,9 +29,9 @@ async function trust(url: string): Promise<number> {
       console.error('There is no seller with this address or id.')
       return NO_SUCH_SELLER
     }
-    const who = `${plain(changed.name)} <${plain(changed.email)}>`
+    const name = `${plain(changed.name)} <${plain(changed.email)}>`
     const not = end ? 'not ' : ''
-    console.log(changed.already ? `${who} was ${not}trusted before.` : `${who} is ${not}trusted from now on.`)
+    console.log(changed.already ? `${name} was ${not}trusted before.` : `${name} is ${not}trusted from now on.`)
     return DONE
   } finally {
     await close()
@@ -50,7 +50,7 @@ function readArguments(): { seller: string; end: boolean } {
   return process.exit(NOT_DONE)
 }
 
-/** A seller’s words, with nothing in them that a terminal obeys. */
+/** A seller's text without characters that control a terminal. */
 function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
 }

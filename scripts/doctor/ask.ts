@@ -6,11 +6,11 @@ export interface Answer {
   status: number
   headers: Headers
   text: string
-  /** Undefined where it is none. */
+  /** Undefined when the text is not a JSON object. */
   json: Record<string, unknown> | undefined
 }
 
-/** One request over HTTP, limited in time and length. Follows no redirect. Rejects when there is no answer. */
+/** Sends one HTTP request, with limits of time and length. It follows no redirect, and rejects when there is no answer. */
 export async function ask({ patience }: Patient, url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, {
     ...init,
@@ -29,7 +29,7 @@ export async function ask({ patience }: Patient, url: string, init: RequestInit 
   return { status: response.status, headers: response.headers, text, json: parsed(text) }
 }
 
-/** What somebody else's answer looks like: never a piece of it, but its kind, and where it sends us. */
+/** Describes another server's answer by its status, type and redirect. It never quotes the answer. */
 export function outline({ status, headers }: Answer): string {
   const to = headers.get('location')
   const target = to && URL.canParse(to) ? ` to ${new URL(to).origin}` : ''
@@ -38,7 +38,7 @@ export function outline({ status, headers }: Answer): string {
   return `${status}${/^[\w.+/-]{3,60}$/.test(type) ? ` ${type}` : ''}`
 }
 
-/** Notes how far a clock is from ours, as a `Date` header or a row of a moment ago tells it. */
+/** Notes how far a clock is ahead of ours, from a `Date` header or a row that was just read. */
 export function noteClock({ clocks }: Patient, whose: string, time: Date | undefined): void {
   if (time && !Number.isNaN(time.getTime()))
     clocks.push({ whose, aheadSeconds: Math.round((time.getTime() - Date.now()) / 1000) })

@@ -14,16 +14,16 @@ const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
 const OLDEST_VERSION = 15
 
 export interface Opened {
-  /** Undefined: there is none yet, or it cannot be reached. */
+  /** Undefined: there is no database yet, or it cannot be reached. */
   connection?: Connection
-  /** What is to be said where there is none. */
+  /** The finding when there is no connection. */
   finding?: Finding
   close(): Promise<void>
 }
 
 /**
- * The service's database. An embedded one that runs is shared as any client would: taken over, it would end with us, under the
- * service that it belongs to. One that rests is started and stopped again; one that was never made is not made.
+ * Opens the service's database. To a running embedded server it connects as a client, because a server that the doctor took over would
+ * stop with the doctor, under the running service. A stopped one is started and stopped again. It never makes a new one.
  */
 export async function openDatabase({ databaseUrl, dataDir }: Config, { requestMs }: Patience): Promise<Opened> {
   const open = (connectionString: string, end: () => Promise<void> = async () => {}): Opened => {
@@ -51,7 +51,7 @@ export async function openDatabase({ databaseUrl, dataDir }: Config, { requestMs
   }
 }
 
-/** Whether the service can use it, and whether its tables are those of this version. */
+/** Checks whether the service can use the database, and whether its tables are those of this version. */
 export async function checkDatabase(patient: Patient, opened: Opened): Promise<Finding> {
   if (!opened.connection) return opened.finding!
   const server = placeOf(patient.config)
@@ -90,7 +90,7 @@ async function read(patient: Patient, db: Db, server: string): Promise<Finding> 
   return fine(about, `${kind}; its schema is up to date`)
 }
 
-/** Where a database is, without who uses it and the password. */
+/** The place of a database, without user and password. */
 function placeOf({ databaseUrl }: Config): string {
   if (!databaseUrl) return 'embedded'
   const found = /@([^/?]+)\/([^?]*)/.exec(databaseUrl) ?? /:\/\/([^@/?]+)\/([^@?]*)/.exec(databaseUrl)

@@ -12,13 +12,13 @@ import { checkService } from './service.ts'
 import { checkCookies, checkKeys, checkSettings } from './settings.ts'
 import { checkBucket, checkStorage } from './storage.ts'
 
-/** All there is to say about a service with these settings. Nothing is left behind by it, and no secret is in it. */
+/** All findings about a service with these settings. The examination leaves nothing behind, and the findings contain no secret. */
 export async function examine(env: Environment, patience: Patience = PATIENCE): Promise<Finding[]> {
   const { config, findings } = checkSettings(env)
   return config ? [...findings, ...(await examineConfig(config, patience))] : findings
 }
 
-/** Everything is asked side by side. */
+/** Runs all checks side by side. */
 export async function examineConfig(config: Config, patience: Patience = PATIENCE): Promise<Finding[]> {
   const opening = openDatabase(config, patience)
   const clocks: Clock[] = []
@@ -49,13 +49,13 @@ export async function examineConfig(config: Config, patience: Patience = PATIENC
   return withoutSecrets([...all, checkClocks(clocks)], config)
 }
 
-/** Where a service without BASE_URL listens, as seen from here. */
+/** The address of a service without BASE_URL, from this machine. */
 function ownUrl({ host, port }: Config): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
 }
 
-/** Nothing here should say one; should a text that came from elsewhere do so, it goes no further. */
+/** Removes secrets from the findings, in case a text from another server contains one. */
 function withoutSecrets(
   findings: Finding[],
   { secrets, stripe, razorpay, idp, databaseUrl, smtpUrl, s3 }: Config,
@@ -80,7 +80,7 @@ function withoutSecrets(
   }))
 }
 
-/** A password that is an ordinary word, as in an example of the settings, is hidden in an address only: the doctor needs its words. */
+/** A password that is an ordinary word, as in examples of the settings, is hidden only in addresses, because findings use such words. */
 const ORDINARY = /^(?:[a-z]{1,15}|\d{1,7})$/i
 
 const hide = (text: string, secret: string): string =>

@@ -3,16 +3,16 @@ import type { Db } from '../../src/kit/database.ts'
 import { inTime } from '../../src/kit/time.ts'
 import { inWords } from './in-words.ts'
 
-/** How long a check waits. One request ends a little earlier than its check, which then says more of what it met. */
+/** The time limits of a check. A request ends a little earlier than its check, so that the check can report it in detail. */
 export interface Patience {
-  /** No check takes longer, whatever it asks. */
+  /** For a whole check. */
   checkMs: number
   requestMs: number
 }
 
 export const PATIENCE: Patience = { checkMs: 8_000, requestMs: 7_500 }
 
-/** What one check has to say: a line, and below one that is not fine, what to do. */
+/** The result of a check: a line, and advice below a line that is not fine. */
 export interface Finding {
   about: string
   mark: 'fine' | 'warning' | 'failure'
@@ -20,7 +20,7 @@ export interface Finding {
   advice?: string | undefined
 }
 
-/** By how much somebody's clock is ahead of ours, in seconds. */
+/** Another machine's clock. */
 export interface Clock {
   whose: string
   aheadSeconds: number
@@ -28,12 +28,12 @@ export interface Clock {
 
 export interface Patient {
   config: Config
-  /** Where buyers and processors reach the API and the pages, whether that is set or not. */
+  /** The addresses of the API and the pages for buyers and processors, also when they are not set. */
   baseUrl: string
   appUrl: string
-  /** Undefined where it cannot be reached, which is a finding of its own. */
+  /** Undefined when the database cannot be reached, which is a finding of its own. */
   database: Promise<Db | undefined>
-  /** Filled by whoever sees one. */
+  /** The checks add the clocks that they read. */
   clocks: Clock[]
   patience: Patience
 }
@@ -52,7 +52,7 @@ export const failure = (about: string, says: string, advice: string): Finding =>
   advice,
 })
 
-/** The findings of `work`, or a failure when it takes too long or comes to nothing. */
+/** Returns the findings of `work`, or a failure when it throws or takes too long. */
 export async function examined(
   about: string,
   advice: string,

@@ -42,10 +42,10 @@ const WORDS: Record<string, string> = {
   '3D000': 'there is no such database',
   '42501': 'this user may not',
   '53300': 'all its connections are taken',
-  '57P03': 'it is starting, and takes nobody yet',
+  '57P03': 'it is starting, and accepts no connections yet',
 }
 
-/** Where a library has put a code of its own over the first one, the words of Node and OpenSSL are what is left. */
+/** Some libraries replace the first error's code. Then only the message of Node or OpenSSL is left. */
 const BY_MESSAGE: [RegExp, string][] = [
   [/timeout exceeded|query read timeout|connection timeout/i, TOO_LONG],
   [/self[- ]signed certificate|unable to (?:verify|get).*certificate/i, UNTRUSTED],
@@ -57,7 +57,7 @@ const BY_MESSAGE: [RegExp, string][] = [
 ]
 
 /**
- * Why something did not work. Only names and codes: a message may repeat what was sent, and with it a key.
+ * Says why something did not work, by names and codes only: a message may quote the request, and with it a key.
  */
 export function inWords(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown }
@@ -66,7 +66,7 @@ export function inWords(error: unknown): string {
 
 export function knownReason(error: unknown): string | undefined {
   const all = [...withCauses(error)].flatMap((one) => reasonOf(one) ?? [])
-  // who gives up waiting cuts the connection
+  // a time-out also cuts the connection, so it is the first reason
   return all.find((reason) => reason === TOO_LONG) ?? all[0]
 }
 
@@ -79,7 +79,7 @@ function reasonOf(error: object): string | undefined {
   return BY_MESSAGE.find(([pattern]) => pattern.test(String(message)))?.[1]
 }
 
-/** The innermost first: it is the plainest, but the outer ones may be all there is. */
+/** Yields the innermost cause first, because it is the clearest. Only the outer ones may have a known code. */
 function* withCauses(error: unknown, depth = 0): Generator<object> {
   if (typeof error !== 'object' || error === null || depth > 6) return
   const { cause, detail, errors } = error as { cause?: unknown; detail?: unknown; errors?: unknown }

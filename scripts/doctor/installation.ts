@@ -4,7 +4,7 @@ import { type Installed, STORAGE_ID, fingerprint, storageIdOf } from '../../src/
 import { openStorage } from '../../src/kit/storage/open.ts'
 import { type Finding, type Patient, failure, fine } from './finding.ts'
 
-/** Whether the secret and the storage are those of the database, as the start asks too. Says nothing where another line does. */
+/** Checks, as the start of the service does, whether the secret and the storage belong to the database. */
 export async function checkInstallation({ config, database }: Patient): Promise<Finding[]> {
   const db = await database
   if (!db) return []
@@ -15,9 +15,9 @@ export async function checkInstallation({ config, database }: Patient): Promise<
   const { rows } = await sql<{ secret: string | null; storage: string; confirmed: boolean }>`
     select secret_fingerprint as secret, storage_id as storage, storage_confirmed_at is not null as confirmed
     from installation`.execute(db)
-  const known = rows[0]
-  if (!known) return []
-  const isSame = !known.secret || config.secrets.map(fingerprint).includes(known.secret)
+  const installed = rows[0]
+  if (!installed) return []
+  const isSame = !installed.secret || config.secrets.map(fingerprint).includes(installed.secret)
   const secret = isSame
     ? fine('secret', 'the one that the database was used with')
     : failure(
@@ -25,18 +25,18 @@ export async function checkInstallation({ config, database }: Patient): Promise<
         'SECRET is not the one that the database was used with: the service does not start',
         'set it as the other instances have it; if it is lost: npm run adopt -- secret',
       )
-  return known.confirmed ? [secret, ...(await checkFiles(config, known.storage))] : [secret]
+  return installed.confirmed ? [secret, ...(await checkFiles(config, installed.storage))] : [secret]
 }
 
-async function checkFiles(config: Installed, known: string): Promise<Finding[]> {
-  // opening a folder makes it, and the doctor changes nothing
+async function checkFiles(config: Installed, installed: string): Promise<Finding[]> {
+  // opening a storage makes its folder, and the doctor must change nothing
   const isThere = config.s3 !== undefined || fs.existsSync(config.storageDir)
   const found = isThere
     ? await openStorage(config)
         .then((storage) => storageIdOf(storage))
         .catch(() => null)
     : undefined
-  if (found === null || found === known) return [] // the line about the storage says whether it can be used
+  if (found === null || found === installed) return [] // the line about the storage says whether it can be used
   const says = found
     ? 'the storage belongs to another database'
     : 'the storage does not hold the files of this database'

@@ -4,7 +4,7 @@ import { inWords } from './in-words.ts'
 
 const about = 'mail'
 
-/** Connects to the mail server exactly as the service does, and signs in. No mail is sent. */
+/** Connects to the mail server as the service does, and signs in. It sends no mail. */
 export async function checkMail({ config, appUrl, patience }: Patient): Promise<Finding[]> {
   const { smtpUrl, mailFrom, isPublic } = config
   if (!smtpUrl)
@@ -22,8 +22,8 @@ export async function checkMail({ config, appUrl, patience }: Patient): Promise<
       tls === 'none'
         ? warning(
             about,
-            `${server} is spoken to without TLS (tls=none)${who}: whoever can listen on the way reads every code${username && ' and the password'}`,
-            'take ?tls=none out of SMTP_URL, unless the way to the server is your own',
+            `the connection to ${server} has no TLS (tls=none)${who}: anybody on the way can read every code${username && ' and the password'}`,
+            'remove ?tls=none from SMTP_URL, unless the network to the server is your own',
           )
         : fine(about, `${server} answers${tls === 'offered' ? '' : ' over TLS'}${who}; mails come from ${mailFrom}`),
     )
@@ -36,7 +36,7 @@ export async function checkMail({ config, appUrl, patience }: Patient): Promise<
   return findings
 }
 
-/** It said no to STARTTLS itself. A certificate that is not right is another matter. */
+/** Whether the server refused STARTTLS. A wrong certificate is a different error. */
 function isWithoutTls(error: unknown): boolean {
   const { code, responseCode } = error as { code?: string; responseCode?: number }
   return code === 'ETLS' && responseCode !== undefined
@@ -52,5 +52,5 @@ function why(error: unknown): string {
 
 const adviceFor = (error: unknown): string =>
   isWithoutTls(error)
-    ? 'use a server, or a port, with TLS (587, or smtps:// and 465); where the way to it is your own, add ?tls=none to SMTP_URL'
+    ? 'use a server, or a port, with TLS (587, or smtps:// and 465); if the network to it is your own, add ?tls=none to SMTP_URL'
     : 'correct SMTP_URL (its user and password are URL-encoded)'

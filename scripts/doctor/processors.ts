@@ -14,7 +14,7 @@ import { inWords, knownReason } from './in-words.ts'
 
 export const webhookPath = (processor: string): string => `/api/webhooks/${processor}`
 
-/** Asks the processor, by a key of ours, what it says of the account. */
+/** Asks the processor about our account, with our key. */
 export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpay'): Promise<Finding[]> {
   const { stripe, razorpay, statementPrefix } = patient.config
   const sandbox = () => {
@@ -43,7 +43,7 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
   const key = name === 'stripe' ? stripe!.secretKey : razorpay!.keyId
   const setting = name === 'stripe' ? 'STRIPE_SECRET_KEY' : 'RAZORPAY_KEY_ID and RAZORPAY_KEY_SECRET'
   if (!account.keyAccepted)
-    return [failure(name, 'it answers, and does not know the key', `copy ${setting} anew from its dashboard`)]
+    return [failure(name, 'it answers, and does not know the key', `copy ${setting} again from its dashboard`)]
   const reads =
     account.lacks.length > 0
       ? failure(name, `the key may not read ${account.lacks.join(', ')}`, 'give the restricted key these permissions')
@@ -56,7 +56,7 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
   ]
 }
 
-/** Whether a payment can be started by each way that the settings list. */
+/** Checks whether a payment can start with each payment method in the settings. */
 function checkMethods(name: string, { methods }: AccountCheck): Finding[] {
   if (!methods) return []
   const about = `${name} ways to pay`
@@ -66,13 +66,13 @@ function checkMethods(name: string, { methods }: AccountCheck): Finding[] {
       : [],
   )
   const advice =
-    'activate them in its dashboard, or take them off STRIPE_PAYMENT_METHOD_TYPES: while one is refused, nobody can pay'
+    'activate them in its dashboard, or remove them from STRIPE_PAYMENT_METHOD_TYPES: while one is refused, no buyer can pay'
   return refused.length > 0
     ? [failure(about, `payments by ${refused.join(', ')} are refused`, advice)]
     : [fine(about, `payments by ${methods.map((one) => one.name).join(', ')} can be started`)]
 }
 
-/** Whether the lines that we tell buyers of are those that their banks print. */
+/** Checks whether the statement descriptors that we show to buyers are those that their banks print. */
 function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ours: string): Finding[] {
   if (theirs === undefined) return []
   const about = `${name} statement`
@@ -85,7 +85,7 @@ function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ou
   ]
 }
 
-/** Whether it notifies us, by what it says itself. */
+/** Checks whether the processor has our address for notifications. */
 function checkAddresses(
   { baseUrl, config: { isPublic } }: Patient,
   name: string,
@@ -99,15 +99,15 @@ function checkAddresses(
     return [
       warning(
         about,
-        'nobody here: it cannot reach this machine by itself',
+        'no address here: it cannot reach this machine by itself',
         name === 'stripe' ? `stripe listen --forward-to ${wanted}` : 'docs/payments.md says how it can',
       ),
     ]
   if (name === 'razorpay' && port !== '')
     return [warning(about, `no address with a port, such as that of ${baseUrl}`, 'let BASE_URL be one without (https)')]
   if (!addresses) {
-    const why = name === 'stripe' ? 'this key may not read where to' : 'where to, it tells nobody but its dashboard'
-    return [fine(about, `${why}: see there that it is ${wanted}`)]
+    const why = name === 'stripe' ? 'this key may not read the address' : 'only its dashboard shows the address'
+    return [fine(about, `${why}: check there that it is ${wanted}`)]
   }
   const ours = addresses.filter(({ url }) => url.replace(/\/+$/, '') === wanted)
   const old = addresses.filter(({ url }) => !ours.some((one) => one.url === url) && url.includes(webhookPath(name)))
@@ -117,7 +117,7 @@ function checkAddresses(
   if (ours.length === 0) {
     return old.length > 0
       ? [failure(about, `${oldHosts} and not us: an old host?`, `change the address ${where} to ${wanted}`)]
-      : [failure(about, 'nobody at our address', `add ${wanted} ${where}`)]
+      : [failure(about, 'no address of ours', `add ${wanted} ${where}`)]
   }
   const findings: Finding[] = []
   const enabled = ours.filter((one) => one.enabled)
@@ -128,6 +128,8 @@ function checkAddresses(
   if (enabled.length > 1)
     findings.push(warning(about, `${wanted} is registered ${enabled.length} times`, `remove all but one ${where}`))
   if (old.length > 0)
-    findings.push(warning(about, `${oldHosts} too: an old host?`, `remove what is not yours any more ${where}`))
-  return findings.length > 0 ? findings : [fine(about, `${wanted}, of all that is needed`)]
+    findings.push(
+      warning(about, `${oldHosts} too: an old host?`, `remove addresses that are no longer yours, ${where}`),
+    )
+  return findings.length > 0 ? findings : [fine(about, `${wanted}, of all needed events`)]
 }

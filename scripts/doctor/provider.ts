@@ -4,7 +4,7 @@ import { inWords } from './in-words.ts'
 
 const about = 'sign-in'
 
-/** The identity provider's own description of itself (OpenID Connect Discovery 1.0). */
+/** Checks the identity provider's description of itself (OpenID Connect Discovery 1.0). */
 export async function checkProvider(patient: Patient): Promise<Finding> {
   const { config, baseUrl } = patient
   if (!config.idp) return fine(about, 'by code and password; no identity provider is set')

@@ -10,7 +10,7 @@ import { type Finding, failure, fine, warning } from './finding.ts'
 
 const DATA_DIR = fileURLToPath(new URL('../../data', import.meta.url))
 
-/** The settings as the service reads them, or what is wrong with each. Makes no secret where none was made yet. */
+/** Reads the settings as the service does, or lists the wrong ones. It makes no new secret. */
 export function checkSettings(env: Environment): { config?: Config; findings: Finding[] } {
   const { text, checked } = newReader(env)
   const secretFile = path.join(path.resolve(text('DATA_DIR') ?? DATA_DIR), 'secret')
@@ -29,7 +29,7 @@ export function checkSettings(env: Environment): { config?: Config; findings: Fi
   }
 }
 
-/** Whether the keys belong to where this runs: real money on a developer's machine, or a shop that sells for nothing. */
+/** Checks whether the keys fit the place: live keys belong to a public service, and test keys to a private machine. */
 export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): Finding[] {
   const findings: Finding[] = []
   for (const [name, key] of [
@@ -39,7 +39,7 @@ export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): F
     if (!key) continue
     const about = `${name} keys`
     const mode = modeOf(key)
-    // live keys on a private machine stop the start, and the settings' line says so
+    // with live keys a private service does not start, which is a finding about the settings
     if (mode === 'test' && isPublic)
       findings.push(
         warning(about, 'TEST KEYS ON A PUBLIC SERVICE: files are delivered and NOBODY PAYS', 'use the live keys before you sell'),
@@ -49,18 +49,18 @@ export function checkKeys({ isPublic, stripe, razorpay, processors }: Config): F
   }
   if (isPublic && processors.includes('sandbox'))
     findings.push(
-      warning('sandbox', 'THE SANDBOX ON A PUBLIC SERVICE: whoever chooses it PAYS NOTHING', 'take it out of PROCESSORS before you sell'),
+      warning('sandbox', 'THE SANDBOX ON A PUBLIC SERVICE: a buyer who chooses it PAYS NOTHING', 'remove it from PROCESSORS before you sell'),
     ) // oxfmt-ignore
   for (const [name, url] of [
     ['STRIPE_API_URL', stripe?.apiUrl],
     ['RAZORPAY_API_URL', razorpay?.apiUrl],
   ] as const)
     if (url && isPublic)
-      findings.push(warning(name, `payments are asked for at ${url}, and not at the processor`, `leave ${name} away`))
+      findings.push(warning(name, `payments go to ${url}, and not to the processor`, `remove ${name}`))
   return findings
 }
 
-/** Whether a browser that is signed in at one address is so at the other. That COOKIE_DOMAIN holds both, the settings see to. */
+/** Checks whether a session works at both addresses. The settings already make sure that COOKIE_DOMAIN covers both. */
 export function checkCookies(baseUrl: string, appUrl: string, cookieDomain: string | undefined): Finding {
   const about = 'sessions'
   const [api, pages] = [new URL(baseUrl).hostname, new URL(appUrl).hostname]

@@ -11,7 +11,7 @@ const GIGABYTE = 1024 ** 3
 const LOW_BYTES = GIGABYTE
 const TOO_LOW_BYTES = GIGABYTE / 10
 
-/** Writes a file into the folder of the files, reads it back and removes it; a folder that is not there yet is not made. */
+/** Writes a file into the storage's folder, reads it back and removes it. It does not make a missing folder. */
 export async function checkStorage(folder: string): Promise<Finding> {
   const about = 'storage'
   const advice = `give the account that runs the service the right to write to ${folder} (STORAGE_URL), and room`
@@ -44,7 +44,7 @@ export async function checkStorage(folder: string): Promise<Finding> {
   )
 }
 
-/** Writes an object into the bucket, fetches it by an address as browsers do, and removes it. */
+/** Writes an object into the bucket, downloads it by an address as browsers do, and removes it. */
 export async function checkBucket(settings: S3Settings): Promise<Finding> {
   const about = 'storage'
   const { bucket, endpoint = 'Amazon S3', publicEndpoint } = settings
@@ -69,13 +69,13 @@ export async function checkBucket(settings: S3Settings): Promise<Finding> {
     return failure(
       about,
       `${where} cannot ${step.name}: ${bucketInWords(error)}`,
-      'see docs/storage.md: the bucket, STORAGE_URL, and what the keys may do',
+      'see docs/storage.md: the bucket, STORAGE_URL, and the rights of the keys',
     )
   }
   return fine(about, `${where}: written, read, fetched by a signed address and removed`)
 }
 
-/** The store's own word for it, where it has one. */
+/** The name of the store's error, if the store answered. */
 function bucketInWords(error: unknown): string {
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
   return $metadata?.httpStatusCode ? `${name} (${$metadata.httpStatusCode})` : inWords(error)
@@ -92,7 +92,7 @@ async function tryFile(folder: string): Promise<void> {
   }
 }
 
-/** The folder in which the missing one would be made. */
+/** The nearest existing folder above the missing one. */
 async function nearest(folder: string): Promise<string> {
   for (let at = path.dirname(folder); ; at = path.dirname(at)) {
     const found = await fs.stat(at).catch(() => undefined)

@@ -10,12 +10,12 @@ import { type Finding, type Patient, failure, fine } from './finding.ts'
 import { inWords } from './in-words.ts'
 import { webhookPath } from './processors.ts'
 
-/** About no payment: it is noted, and that is all. */
+/** A notification of this type is about no payment. The service only notes it. */
 const HARMLESS_TYPE = 'till.doctor'
 
 /**
- * Knocks at our own webhook address as a stranger, who must be refused by us, and then as the processor, with a notification of
- * nothing, which must be taken with our secret and arrive in our database: so it is this service and no other.
+ * Sends two notifications to our own webhook address. The service must refuse one without a signature. It must accept one with our
+ * secret, about no payment, which must then be in our database: this shows that the address belongs to this service.
  */
 export async function checkWebhook(patient: Patient, processor: ProcessorName): Promise<Finding> {
   const { baseUrl, config } = patient
@@ -58,13 +58,13 @@ export async function checkWebhook(patient: Patient, processor: ProcessorName): 
       `${url}: a Till answers that has the same secret and another database`,
       'an old installation? Let BASE_URL lead to this one, or DATABASE_URL to its database',
     )
-  return fine(about, `${url} takes what is signed, and nothing else`)
+  return fine(about, `${url} accepts signed notifications and refuses others`)
 }
 
 const isProblem = ({ status, json }: Answer, wanted: number, code: string): boolean =>
   status === wanted && json?.['code'] === code
 
-/** Whether the notification is in our own database, from which it goes again; undefined where the database does not tell. */
+/** Whether the notification is in our database, which then removes it. Undefined when the database cannot be read. */
 async function arrived({ database }: Patient, processor: string, id: string): Promise<boolean | undefined> {
   const db = await database
   if (!db) return undefined
@@ -78,7 +78,7 @@ async function arrived({ database }: Patient, processor: string, id: string): Pr
   }
 }
 
-/** A notification of nothing, signed as the processor signs. */
+/** A notification about no payment, signed as the processor signs. */
 function signedEvent(config: Config, processor: ProcessorName, id: string) {
   const seconds = Math.floor(Date.now() / 1000)
   const mac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex')

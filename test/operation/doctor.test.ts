@@ -150,12 +150,12 @@ test('a shop with everything is well, and nothing is left behind by looking', as
     ['sign-in', /api\/auth\/idp\/callback/],
     ['stripe', /takes the key, in test mode/],
     ['stripe statement', /lines begin with TILL, as STATEMENT_PREFIX says/],
-    ['stripe notifies', /of all that is needed/],
+    ['stripe notifies', /of all needed events/],
     ['razorpay', /takes the key, in test mode/],
     ['service', /is ready/],
     ['pages', /\/pay\/ answers/],
-    ['stripe webhook', /takes what is signed/],
-    ['razorpay webhook', /takes what is signed/],
+    ['stripe webhook', /accepts signed notifications/],
+    ['razorpay webhook', /accepts signed notifications/],
     ['clock', /within \d+ s of/],
   ] as const)
     assertSays(findings, name, 'fine', says)
@@ -166,7 +166,7 @@ test('a shop with everything is well, and nothing is left behind by looking', as
 test('the sandbox’s own webhook address is knocked at too', async (t) => {
   const shop = await startTestShop(t)
   const findings = await examine(await settingsOf(t, addressesOf(shop)))
-  assertSays(findings, 'sandbox webhook', 'fine', /takes what is signed/)
+  assertSays(findings, 'sandbox webhook', 'fine', /accepts signed notifications/)
   assertSays(findings, 'mail', 'fine', /\/outbox\//)
 })
 
@@ -226,7 +226,7 @@ test('a mail server without TLS is one that no mail goes to, unless the setting 
   const refused = await says(SMTP_URL)
   assertSays(refused, 'mail', 'failure', /offers no TLS .*no mail is sent/)
   assert.match(about(refused, 'mail').advice!, /\?tls=none/)
-  assertSays(await says(`${SMTP_URL}?tls=none`), 'mail', 'warning', /without TLS .* reads every code$/)
+  assertSays(await says(`${SMTP_URL}?tls=none`), 'mail', 'warning', /has no TLS .* can read every code$/)
 })
 
 test('keys and passwords that are not taken are said to be just that', async (t) => {
@@ -328,7 +328,7 @@ test('a webhook address that leads elsewhere is found: a redirect, another secre
 
   const otherSecret = await examine({ ...env, STRIPE_WEBHOOK_SECRET: 'whsec_new' })
   assertSays(otherSecret, 'stripe webhook', 'failure', /another secret for stripe/)
-  assertSays(otherSecret, 'razorpay webhook', 'fine', /takes/)
+  assertSays(otherSecret, 'razorpay webhook', 'fine', /accepts/)
 
   const staging = await startTestShop(t, { env: { ...env, DATA_DIR: await temporaryFolder(t) } as Env, databaseUrl: await newDatabase(t) }) // oxfmt-ignore
   const otherDatabase = await examine({ ...env, BASE_URL: staging.url })
@@ -350,7 +350,7 @@ test('what the processor has registered is compared with what is needed', async 
   const url = 'http://shop.invalid/api/webhooks/stripe'
 
   webhookEndpoints.length = 0
-  assert.match((await notifies())[0]!.says, /nobody at our address/)
+  assert.match((await notifies())[0]!.says, /no address of ours/)
   stripe.bank.addWebhookEndpoint('https://old.shop.example/api/webhooks/stripe')
   assert.match((await notifies())[0]!.says, /^https:\/\/old\.shop\.example and not us/)
   endpoint['url'] = url
@@ -380,7 +380,12 @@ test('a clock that is off by a minute is a warning, and by ten no notification w
   stripe.knobs.clockAheadSeconds = 60
   assertSays(await examine(env), 'clock', 'warning', /(5\d|60) s behind that of stripe; it agrees with .*razorpay/)
   stripe.knobs.clockAheadSeconds = razorpay.clockAheadSeconds = -600
-  assertSays(await examine(env), 'clock', 'failure', /6[0-2]\d s ahead of that of (stripe|razorpay).*no notification/)
+  assertSays(
+    await examine(env),
+    'clock',
+    'failure',
+    /6[0-2]\d s ahead of that of (stripe|razorpay).*refuses every notification/,
+  )
 })
 
 test('the identity provider calls itself what IDP_ISSUER says', async (t) => {
@@ -437,7 +442,7 @@ test('pages on a static host must ask this API, and lie within its site', async 
     response.writeHead(200, { 'content-type': 'text/html' }).end(page(api)),
   )
   const env = await settingsOf(t, { ...addressesOf(shop), APP_URL: host })
-  assertSays(await examine(env), 'pages', 'failure', /asks another API/)
+  assertSays(await examine(env), 'pages', 'failure', /calls another API/)
   api = shop.url
   assertSays(await examine(env), 'pages', 'fine', /answers/)
   const otherSite = await examineConfig({ ...readConfig(env), appUrl: 'https://pay.elsewhere.example' })
@@ -450,7 +455,7 @@ test('keys of the wrong mode are said loudly', async (t) => {
   const config = { ...readConfig(await settingsOf(t, stripeSettings({}))), isPublic: true }
   const findings = await examineConfig(config)
   assertSays(findings, 'stripe keys', 'warning', /TEST KEYS ON A PUBLIC SERVICE.*NOBODY PAYS/)
-  assertSays(findings, 'STRIPE_API_URL', 'warning', /not at the processor/)
+  assertSays(findings, 'STRIPE_API_URL', 'warning', /not to the processor/)
   assertSays(findings, 'service', 'failure', /nothing listens there/)
   assertSays(findings, 'mail', 'failure', /no mail server/)
 })
@@ -495,7 +500,7 @@ test('the embedded database is not made, not taken from a running service, and l
   const { pid } = embeddedOf(folder)
   const beside = await examine({ ...settings, BASE_URL: service.url })
   assertSays(beside, 'database', 'fine', /embedded, PostgreSQL \d+; its schema is up to date/)
-  assertSays(beside, 'sandbox webhook', 'fine', /takes/)
+  assertSays(beside, 'sandbox webhook', 'fine', /accepts/)
   assert.equal(embeddedOf(folder).pid, pid)
   assert.equal((await service.checkout()).status, 201)
 

@@ -295,7 +295,7 @@ test('an operator recalls any file by a command, which says what it did', async 
   assert.equal(second.status, 0)
   assert.match(
     second.output,
-    /^Already recalled at 20.+: bad\.exe of Tools\. What buyers are told: It holds a virus\.$/m,
+    /^Already recalled at 20.+: bad\.exe of Tools\. The reason for buyers: It holds a virus\.$/m,
   )
   await shop().enqueueRecallMails()
   await wasTold(email)

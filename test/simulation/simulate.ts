@@ -17,7 +17,7 @@ export interface Failure {
 }
 
 /** All of it, and how to see it again. */
-export const toldOf = ({ seed, problems, log }: Failure, flags = ''): string =>
+export const failureReport = ({ seed, problems, log }: Failure, flags = ''): string =>
   [
     `seed ${seed}:`,
     ...log.map((line, at) => `${String(at + 1).padStart(3)}  ${line}`),

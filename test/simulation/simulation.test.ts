@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulate, toldOf } from './simulate.ts'
+import { simulate, failureReport } from './simulate.ts'
 
 // Everything at once, by chance: buyers, banks, notifications, outages, crashes, clocks. What must hold is looked at after
 // every step. `npm run simulate` plays more of it.
@@ -11,7 +11,7 @@ const KILLS = 2
 
 test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, or booked otherwise than it happened`, async (t) => {
   const { failure, seen } = await simulate({ seed: SEED, runs: RUNS })
-  assert(!failure, failure && toldOf(failure))
+  assert(!failure, failure && failureReport(failure))
   t.diagnostic(`seeds ${SEED} to ${SEED + RUNS - 1}`)
   // histories in which nothing happens would prove nothing
   for (const state of 'pending paid partially_refunded refunded disputed charged_back expired needs_review'.split(' '))
@@ -30,5 +30,5 @@ test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, o
 
 test(`${KILLS} histories in which the process itself is killed`, async () => {
   const { failure } = await simulate({ seed: SEED, runs: KILLS, lanes: KILLS, killed: true, crashes: 4 })
-  assert(!failure, failure && toldOf(failure, ' --kill --crashes 4'))
+  assert(!failure, failure && failureReport(failure, ' --kill --crashes 4'))
 })
