@@ -80,6 +80,14 @@ export interface StartPayment {
   withoutVouchers?: boolean | undefined
 }
 
+export interface WantedRefund {
+  /** The same key refunds once. */
+  key: string
+  processorPaymentId: string
+  captureId: string
+  amountMinor: number
+}
+
 /** The values with which a browser pays. */
 export interface StartedPayment {
   processorPaymentId: string
@@ -151,13 +159,8 @@ export interface Processor {
   fetchPayment(processorPaymentId: string, told?: unknown): Promise<PaymentSnapshot>
   /** Ends a payment that no order needs any more. Captured money stays captured, and the snapshot shows it. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
-  /** The same key refunds once. An error is `answered` only when the processor refused this refund and will not make it later. */
-  refund(refund: {
-    key: string
-    processorPaymentId: string
-    captureId: string
-    amountMinor: number
-  }): Promise<PaymentSnapshot>
+  /** An error is `answered` only when the processor refused this refund and will not make it later. */
+  refund(refund: WantedRefund): Promise<PaymentSnapshot>
   /** The header with the signature of a notification, and the form that every such signature has. */
   readonly signature: { header: string; form: RegExp }
   /** Checks the signature over the raw body, and the age. Returns undefined unless the notification is genuine and fresh. */

@@ -20,9 +20,8 @@ const shop = sharedShop()
 const SEARCHES = new Set([
   // cut to 4,000 characters
   'kit/log.ts',
-  // our own hash, and an address of the settings
+  // our own hash
   'kit/password-hash.ts',
-  'processors/razorpay/client.ts',
   // an address of at most 254 characters
   'orders/discounts/offers.ts',
 ])

@@ -12,7 +12,7 @@ export async function checkAccount(credentials: Credentials): Promise<AccountChe
   const check: AccountCheck = { keyAccepted: true, lacks: [] }
   const visit = razorpayClient(credentials, ({ status, headers }) => {
     check.keyAccepted = status !== UNAUTHORIZED
-    const time = Date.parse(headers.get('date') ?? '')
+    const time = Date.parse(headers['date'] ?? '')
     if (!Number.isNaN(time)) check.clock = new Date(time)
   })
   try {

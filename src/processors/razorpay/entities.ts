@@ -1,5 +1,6 @@
 import { ProcessorUnavailable } from '../processor.ts'
-import { type Query, type Visit, isObject } from './client.ts'
+import type { Query, Visit } from './client.ts'
+import { isObject } from './errors.ts'
 
 // The fields of Razorpay's entities that we read (https://razorpay.com/docs/api). The adapter checks the form of each answer and
 // does not rely on its HTTP status: an answer that is not the requested entity is an error.

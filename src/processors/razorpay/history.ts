@@ -1,5 +1,5 @@
 import type { MoneyMovement, ProcessorEvent } from '../processor.ts'
-import { type Visit, unlessRefused } from './client.ts'
+import type { Visit } from './client.ts'
 import {
   type Dispute,
   type Payment,
@@ -10,6 +10,7 @@ import {
   paymentOf,
   refundOf,
 } from './entities.ts'
+import { unlessRefused } from './errors.ts'
 import { isCaptured, isClaim, isSentBack, timeOf } from './snapshot.ts'
 
 const DAY = 24 * 60 * 60

@@ -1,22 +1,7 @@
-import type { Rail } from '../rails.ts'
 import { ProcessorUnavailable } from '../processor.ts'
-import { type Visit, isObject } from './client.ts'
-
-/** The rail of each of Razorpay's ways of paying. Device wallets pay there by UPI, with an intent or a QR code. */
-const RAILS: Readonly<Record<string, Rail>> = {
-  card: 'card',
-  credit_card: 'card',
-  debit_card: 'debit',
-  netbanking: 'bank_transfer',
-  upi: 'upi',
-  wallet: 'wallet',
-}
-/** Every account has these from its beginning. */
-const LEAST: readonly Rail[] = ['card', 'debit', 'upi']
-
-/** The rails that the account offers. While the offers are unknown, those that every account has. */
-export const railsOf = (ways: readonly string[] | undefined): Rail[] =>
-  ways ? [...new Set(Object.keys(RAILS).flatMap((way) => (ways.includes(way) ? RAILS[way]! : [])))] : [...LEAST]
+import type { Visit } from './client.ts'
+import { isObject } from './errors.ts'
+import { METHOD_NAMES } from './rails.ts'
 
 /**
  * Reads what is switched on for the account (https://razorpay.com/docs/api/payments/payment-methods). Each way of paying is a
@@ -30,6 +15,6 @@ export async function fetchMethods(ask: Visit, keyId: string): Promise<readonly 
     value === true || value === 1 || (isObject(value) && Object.values(value).some((one) => one !== false && one !== 0))
   // Razorpay does not tell every account its kinds of cards
   const told: Record<string, unknown> = { ...answer, debit_card: answer.debit_card ?? answer.card }
-  const ways = Object.keys(RAILS).filter((way) => isOn(told[way]))
+  const ways = METHOD_NAMES.filter((way) => isOn(told[way]))
   return ways.length > 0 ? ways : undefined
 }

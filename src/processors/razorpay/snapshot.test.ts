@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type PaymentRecord, decide } from '../../payments/settle/decide.ts'
 import type { Dispute, Order, Payment, Refund } from './entities.ts'
-import { type Found, railOf, snapshotOf } from './snapshot.ts'
+import { railOf } from './rails.ts'
+import { type Found, snapshotOf } from './snapshot.ts'
 
 const order: Order = {
   id: 'order_1',

@@ -1,6 +1,6 @@
-import type { Rail } from '../rails.ts'
 import type { DisputeFact, PaymentSnapshot } from '../processor.ts'
 import type { Dispute, Order, Payment, Refund } from './entities.ts'
+import { railOf } from './rails.ts'
 
 /** Phases in which the bank only asks questions and claims no money. */
 const QUESTIONS: ReadonlySet<string> = new Set(['fraud', 'retrieval'])
@@ -110,30 +110,6 @@ function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] 
   if (status === 'closed') return deductedMinor > 0 ? 'lost' : 'won'
   return 'open'
 }
-
-/** The documented values of `method`. `emandate` and `nach` are bank debits. An unknown method counts as a wallet, not as a card. */
-export function railOf({ method, provider, cardType }: Payment): Rail {
-  if (provider === 'google_pay' && method !== 'upi') return 'google_pay'
-  switch (method) {
-    case 'card':
-    case 'emi':
-      return cardType === 'debit' ? 'debit' : 'card'
-    case 'upi':
-      return 'upi'
-    case 'netbanking':
-    case 'bank_transfer':
-      return 'bank_transfer'
-    case 'emandate':
-    case 'nach':
-      return 'debit'
-    default:
-      return 'wallet'
-  }
-}
-
-/** Whether the rail depends on a card type that the answer does not contain. */
-export const lacksCard = ({ method, cardType }: Payment): boolean =>
-  (method === 'card' || method === 'emi') && cardType === undefined
 
 /** Unix time in seconds, as ISO 8601. */
 export const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString()

@@ -1,7 +1,7 @@
 import { type KeyObject, createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { Processor } from '../processor.ts'
-import { isObject } from './client.ts'
 import { isId } from './entities.ts'
+import { isObject } from './errors.ts'
 
 /** Hexadecimal HMAC-SHA256. */
 const SIGNATURE = /^[0-9a-f]{64}$/i

@@ -1,6 +1,7 @@
 import { Stripe } from 'stripe'
+import { ApiRefusal, isRefusal } from '../api-refusal.ts'
 import type { AccountCheck, Said } from '../processor.ts'
-import { type Deadline, StripeRefused, ask, newDeadline } from './client.ts'
+import { type Deadline, ask, newDeadline } from './client.ts'
 import { EVENT_TYPES } from './webhook.ts'
 import { currencyFor } from './rails.ts'
 import { type AccountSettings, shapes } from './entities.ts'
@@ -30,9 +31,9 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
       return answer
     } catch (error) {
       const { cause } = error as { cause?: unknown }
-      if (!(error instanceof StripeRefused && cause instanceof Stripe.errors.StripeError)) throw error
+      if (!(error instanceof ApiRefusal && cause instanceof Stripe.errors.StripeError)) throw error
       noteClock(cause.headers)
-      if (cause instanceof Stripe.errors.StripeAuthenticationError) check.keyAccepted = false
+      if (error.meaning === 'key_refused') check.keyAccepted = false
       else if (cause instanceof Stripe.errors.StripePermissionError) check.lacks.push(what)
       else throw error
       return undefined
@@ -86,9 +87,9 @@ async function tryMethod(
     await ask(shapes.paymentIntent, until, (sent) => stripe.paymentIntents.cancel(id, {}, sent)).catch(() => {})
     return offered?.includes(name) === false ? { name, refused: LEFT_OUT } : { name }
   } catch (error) {
-    if (!(error instanceof StripeRefused && error.certain)) throw error
+    if (!isRefusal(error, 'refused')) throw error
     // some currencies, such as the forint, have a higher minimum: only the amount was wrong
-    if (error.code === 'amount_too_small') return { name }
+    if (error.said.code === 'amount_too_small') return { name }
     return { name, refused: error.said }
   }
 }

@@ -2,47 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Stripe } from 'stripe'
 import { DEADLINES } from '../../kit/deadlines.ts'
 import { inTime } from '../../kit/time.ts'
-import { PaymentUnknown, ProcessorUnavailable, nameOnly } from '../processor.ts'
+import { isRefusal } from '../api-refusal.ts'
+import { ProcessorUnavailable } from '../processor.ts'
+import { refusalOf } from './errors.ts'
 import { LimitedHttpClient } from './http-client.ts'
 
 /** The pause before a request is sent again because another request with its idempotency key is still running. */
 const KEY_IN_USE_PAUSE_MS = 200
 const PAGE_SIZE = 100
-
-/** Stripe refused, with one of the codes of https://docs.stripe.com/error-codes. */
-export class StripeRefused extends ProcessorUnavailable {
-  readonly code: string | undefined
-  /** The idempotency key was first used with other parameters. */
-  readonly keyReused: boolean
-  /** This is the answer to an earlier request with the same key. Stripe remembers it for a day. */
-  readonly replayed: boolean
-  /** The request certainly had no effect. After an internal failure of Stripe it can still have one. */
-  readonly certain: boolean
-  /** The secret key does not belong to the account, or not any more. */
-  readonly keyRefused: boolean
-  override readonly answered: boolean
-
-  constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
-    // Stripe's own message can repeat what we sent
-    super(`Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd(), {
-      cause: error,
-      said: {
-        status: error.statusCode ?? 0,
-        code: nameOnly(error.code ?? error.rawType),
-        parameter: nameOnly(error.param),
-        requestId: nameOnly(error.requestId),
-      },
-    })
-    this.code = error.code
-    this.keyReused = error.rawType === 'idempotency_error' && error.code !== 'idempotency_key_in_use'
-    this.replayed = error.headers?.['idempotent-replayed'] === 'true'
-    // Stripe checks the permissions of a restricted key before it does anything
-    this.certain =
-      error instanceof Stripe.errors.StripeInvalidRequestError || error instanceof Stripe.errors.StripePermissionError
-    this.keyRefused = error instanceof Stripe.errors.StripeAuthenticationError
-    this.answered = this.certain || this.keyReused || this.keyRefused
-  }
-}
 
 /** Opens the official library, without its telemetry and its retries. */
 export function connectStripe(secretKey: string, apiUrl: string | undefined): Stripe {
@@ -89,14 +56,6 @@ export async function ask<T>(shape: Shape<T>, until: Deadline, send: (sent: Sent
   return answer
 }
 
-/** For the `catch` of a read by id: a missing payment belongs to another account, or to the other mode. */
-export function unlessMissing(error: unknown): never {
-  throw isMissing(error) ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
-}
-
-export const isMissing = (error: unknown): boolean =>
-  error instanceof StripeRefused && error.code === 'resource_missing'
-
 /** Like `ask`, with an idempotency key. It waits while another request of ours uses the same key. */
 export async function askWithKey<T>(
   shape: Shape<T>,
@@ -108,8 +67,7 @@ export async function askWithKey<T>(
     try {
       return await ask(shape, until, (sent) => send({ ...sent, idempotencyKey }))
     } catch (error) {
-      const inUse = error instanceof StripeRefused && error.code === 'idempotency_key_in_use'
-      if (!inUse || until.leftMs() < 2 * KEY_IN_USE_PAUSE_MS) throw error
+      if (!isRefusal(error, 'in_progress') || until.leftMs() < 2 * KEY_IN_USE_PAUSE_MS) throw error
       await sleep(KEY_IN_USE_PAUSE_MS)
     }
   }
@@ -145,5 +103,5 @@ export async function* listed<Item extends { id: string }>(
 function unavailable(error: unknown): ProcessorUnavailable {
   if (error instanceof Stripe.errors.StripeConnectionError || !(error instanceof Stripe.errors.StripeError))
     return new ProcessorUnavailable('Stripe cannot be reached', { cause: error })
-  return new StripeRefused(error)
+  return refusalOf(error)
 }

@@ -1,21 +1,17 @@
 import { Stripe } from 'stripe'
-import { type Dispatcher, Pool, errors } from 'undici'
-
-/** A page of 100 charges has some 400 KB. */
-const MOST_BYTES = 16 * 1024 * 1024
-/** Idle connections are closed before a proxy on the way closes them without a sign. */
-const KEEP_ALIVE_MS = 20_000
+import { errors } from 'undici'
+import { type HttpAnswer, httpClient } from '../http.ts'
 
 /**
- * Sends the requests of the official library with undici, which takes half the processor time of node:http. The time limit covers
- * the whole request. The library's own limit covers only silence, so a slow trickle of an answer would never end.
+ * Lets the official library send its requests by our HTTP client. The time limit covers the whole request. The library's own limit
+ * covers only silence, so a slow trickle of an answer would never end.
  */
 export class LimitedHttpClient extends Stripe.HttpClient {
-  readonly #pool: Pool
+  readonly #send: ReturnType<typeof httpClient>
 
   constructor(origin: string) {
     super()
-    this.#pool = new Pool(origin, { keepAliveTimeout: KEEP_ALIVE_MS })
+    this.#send = httpClient(origin)
   }
 
   override getClientName(): string {
@@ -25,15 +21,9 @@ export class LimitedHttpClient extends Stripe.HttpClient {
   override async makeRequest(
     ...[, , path, method, headers, body, , timeout]: Parameters<Stripe.HttpClient['makeRequest']>
   ): Promise<Answer> {
+    const signal = AbortSignal.timeout(timeout)
     try {
-      const response = await this.#pool.request({
-        path,
-        method: method as Dispatcher.HttpMethod,
-        headers: headers as Record<string, string>,
-        body: body || null,
-        signal: AbortSignal.timeout(timeout),
-      })
-      return new Answer(response)
+      return new Answer(await this.#send({ path, method, headers: headers as Record<string, string>, body, signal }))
     } catch (error) {
       if (!(error instanceof errors.SocketError)) throw error
       // Stripe closed a connection that we kept open. The library tries again when it sees this code.
@@ -43,31 +33,20 @@ export class LimitedHttpClient extends Stripe.HttpClient {
 }
 
 class Answer extends Stripe.HttpClientResponse {
-  readonly #response: Dispatcher.ResponseData
+  readonly #answer: HttpAnswer
 
-  constructor(response: Dispatcher.ResponseData) {
-    super(response.statusCode, response.headers as Record<string, string>)
-    this.#response = response
+  constructor(answer: HttpAnswer) {
+    super(answer.status, answer.headers)
+    this.#answer = answer
   }
 
   override getRawResponse(): unknown {
-    return this.#response
-  }
-
-  dispose(): void {
-    void this.#response.body.dump()
+    return this.#answer
   }
 
   /** Rejects JSON that is a bare word or number: the library would throw on it where no caller can catch the error. */
   override async toJSON(): Promise<object> {
-    const chunks: Uint8Array[] = []
-    let bytes = 0
-    for await (const chunk of this.#response.body as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length
-      if (bytes > MOST_BYTES) throw new SyntaxError('the answer is too long')
-      chunks.push(chunk)
-    }
-    const json: unknown = this._parseResponseBody(Buffer.concat(chunks).toString('utf8'))
+    const json: unknown = this._parseResponseBody(await this.#answer.text())
     if (typeof json !== 'object' || json === null) throw new SyntaxError('the answer is not an object')
     return json
   }

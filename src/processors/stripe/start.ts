@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { timeOfId } from '../../kit/ids.ts'
 import { suffixOfLine } from '../../kit/statement.ts'
+import { ApiRefusal, isRefusal, refusedForGood } from '../api-refusal.ts'
 import {
-  AmountNotTaken,
   PaymentClosed,
   PaymentRefused,
   ProcessorUnavailable,
@@ -11,7 +11,8 @@ import {
   type StartedPayment,
 } from '../processor.ts'
 import { toStripe } from './amounts.ts'
-import { type Deadline, StripeRefused, ask, askWithKey, listed, unlessMissing } from './client.ts'
+import { type Deadline, ask, askWithKey, listed } from './client.ts'
+import { isReplayed, unlessMissing } from './errors.ts'
 import { VOUCHERS, methodsFor } from './rails.ts'
 import { type PaymentIntent, shapes } from './entities.ts'
 import { ATTEMPT_ID, ORDER_ID } from './snapshot.ts'
@@ -57,7 +58,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
       account.stripe.paymentIntents.retrieve(id, {}, sent),
     )
       .catch(unlessMissing)
-      .catch(forGood)
+      .catch(refusedForGood)
     if (intent.id !== id || !fits(intent)) throw new ProcessorUnavailable('Stripe told of another payment')
     if (intent.status === 'canceled' || intent.status === 'succeeded')
       throw new PaymentClosed('this payment was closed, or is paid')
@@ -79,7 +80,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
       } catch (error) {
         failure = error
         // the failure may have left a payment behind, but its secret never reached a buyer
-        if (!(error instanceof StripeRefused && error.replayed)) break
+        if (!(error instanceof ApiRefusal && isReplayed(error))) break
       }
     }
     throw failure
@@ -88,22 +89,10 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
   try {
     return await createBy(payment.key)
   } catch (error) {
-    if (!(error instanceof StripeRefused && error.keyReused)) return forGood(error)
+    if (!isRefusal(error, 'key_reused')) return refusedForGood(error)
     const made = await closeOthers(account, payment.key, until, fits)
-    return made ? startedOf(account, made) : await createBy(`${payment.key}.${digest(params)}`).catch(forGood)
+    return made ? startedOf(account, made) : await createBy(`${payment.key}.${digest(params)}`).catch(refusedForGood)
   }
-}
-
-/** Turns a refusal into AmountNotTaken or PaymentRefused if no payment came of it and Stripe would refuse again. */
-function forGood(error: unknown): never {
-  if (!(error instanceof StripeRefused)) throw error
-  const { said, code, certain, message } = error
-  const more = { said, cause: error }
-  // Stripe's least and most differ by currency, account and way of paying, and some of these refusals have no code
-  const isAmount = code === 'amount_too_small' || code === 'amount_too_large' || said?.parameter === 'amount'
-  if (certain && isAmount) throw new AmountNotTaken(message, more)
-  if (certain || error.keyRefused) throw new PaymentRefused(message, more)
-  throw error
 }
 
 /**

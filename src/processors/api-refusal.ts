@@ -1,0 +1,47 @@
+import { AmountNotTaken, PaymentRefused, ProcessorUnavailable, type Said } from './processor.ts'
+
+/**
+ * What an answer that is no success means:
+ * - `refused`: the processor understood the request, and it had no effect.
+ * - `key_refused`: the processor does not take our key. This says nothing about the payment or refund itself.
+ * - `key_reused`: the idempotency key was first used for another request, which has ended.
+ * - `in_progress`: the processor is working on the same request, or has done it. Its result is not known yet.
+ * - `failed`: a limit or an outage, which can pass. The request may have had an effect.
+ */
+export type Meaning = 'refused' | 'key_refused' | 'key_reused' | 'in_progress' | 'failed'
+
+/** The API of a processor answered and did not do what we asked. Each adapter says what the answer means, in its `errors.ts`. */
+export class ApiRefusal extends ProcessorUnavailable {
+  override readonly said: Said
+  override readonly answered: boolean
+  readonly meaning: Meaning
+  constructor(message: string, { meaning, said, cause }: { meaning: Meaning; said: Said; cause?: unknown }) {
+    super(message, { said, cause })
+    this.said = said
+    this.meaning = meaning
+    this.answered = meaning !== 'in_progress' && meaning !== 'failed'
+  }
+}
+
+export const isRefusal = (error: unknown, meaning: Meaning): error is ApiRefusal =>
+  error instanceof ApiRefusal && error.meaning === meaning
+
+/** The codes of Stripe (https://docs.stripe.com/error-codes) and Razorpay (https://razorpay.com/docs/errors/payments/list). */
+const AMOUNT_CODES: ReadonlySet<string | undefined> = new Set([
+  'amount_too_small',
+  'amount_too_large',
+  'amount_less_than_minimum_amount',
+])
+
+/**
+ * For the `catch` of a start: turns a refusal into AmountNotTaken or PaymentRefused, when no payment came of it and the processor would
+ * refuse again. A processor's least and most differ by currency, account and way of paying, and some of these refusals have no code of
+ * their own: they only name the parameter.
+ */
+export function refusedForGood(error: unknown): never {
+  if (!isRefusal(error, 'refused') && !isRefusal(error, 'key_refused')) throw error
+  const { said, message } = error
+  const isAmount = AMOUNT_CODES.has(said.code) || said.parameter === 'amount'
+  const more = { said, cause: error }
+  throw isAmount ? new AmountNotTaken(message, more) : new PaymentRefused(message, more)
+}

@@ -1,0 +1,51 @@
+import { ApiRefusal, type Meaning } from '../api-refusal.ts'
+import { PaymentUnknown, nameOnly } from '../processor.ts'
+
+/** Razorpay refused the request, and the same request would fail again. Other failures, such as limits and outages, can pass. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
+/** Razorpay refused the key, or the key lacks the permission. */
+const KEY_REFUSED: ReadonlySet<number> = new Set([401, 403])
+/** Another request with the same idempotency key is running. */
+const CONFLICT = 409
+
+/** Razorpay's answer that is no success: `{error: {code, description, reason, …}}` (https://razorpay.com/docs/errors). */
+export function refusalOf(name: string, status: number, answer: unknown, requestId: string | undefined): ApiRefusal {
+  const error = isObject(answer) && isObject(answer.error) ? answer.error : {}
+  const description = typeof error.description === 'string' ? error.description.slice(0, 300) : ''
+  const said = {
+    status,
+    // Razorpay's code is the same for nearly every bad request, so the reason comes first
+    code: nameOnly(error.reason) ?? nameOnly(error.code),
+    parameter: nameOnly(error.field),
+    requestId: nameOnly(requestId),
+  }
+  const meaning = meaningOf(status, Boolean(error.code), description)
+  return new ApiRefusal(`${name}: answered with ${status} ${description}`.trim(), { meaning, said })
+}
+
+function meaningOf(status: number, hasCode: boolean, description: string): Meaning {
+  if (KEY_REFUSED.has(status)) return 'key_refused'
+  if (!REFUSALS.has(status) || !hasCode) return 'failed'
+  if (/different request with the same idempotency key/i.test(description)) return 'key_reused'
+  return status === CONFLICT || /in progress|duplicate receipt/i.test(description) ? 'in_progress' : 'refused'
+}
+
+/** Whether Razorpay understood the request and did not do it. */
+export const isRefused = (error: unknown): error is ApiRefusal =>
+  error instanceof ApiRefusal && error.meaning !== 'key_refused' && error.meaning !== 'failed'
+
+/** For `catch`: uses `instead` when Razorpay refuses. Other errors stay errors. */
+export const unlessRefused =
+  <T>(instead: T) =>
+  (error: unknown): T => {
+    if (isRefused(error)) return instead
+    throw error
+  }
+
+/** For the `catch` of a read by id: a refusal means that the id does not exist. */
+export function unlessMissing(error: unknown): never {
+  throw isRefused(error) ? new PaymentUnknown('Razorpay knows no such payment', { cause: error }) : error
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,64 @@
+import { refusedForGood } from '../api-refusal.ts'
+import { AmountNotTaken, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
+import type { Visit } from './client.ts'
+import { type Order, listOf, orderOf } from './entities.ts'
+import { isRefused } from './errors.ts'
+
+/** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
+const CAPTURE_MINUTES = 7_200
+
+/** Our payment is an Order. A browser pays it with the Order's id and our key's id. */
+export async function startPayment(ask: Visit, keyId: string, payment: StartPayment): Promise<StartedPayment> {
+  const id = payment.processorPaymentId ?? (await findOrMakeOrder(ask, payment)).id
+  return { processorPaymentId: id, clientSecret: id, publishableKey: keyId }
+}
+
+/**
+ * Finds or makes the Order with our key as its receipt. After a lost answer the Order exists already and is found by its receipt.
+ * With `unique_receipt`, only one of two simultaneous requests makes the Order. The other gets the same Order, or a refusal.
+ * (https://razorpay.com/docs/payments/payment-gateway/s2s-integration/test-s2s/best-practices/retries-and-idempotency)
+ */
+async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency }: StartPayment): Promise<Order> {
+  if (currency !== 'INR') throw new AmountNotTaken('only rupees can be paid here')
+  const find = async (): Promise<Order | undefined> => {
+    const orders = listOf(await ask.get('/v1/orders', { receipt: key, count: 100 }), orderOf)
+    return orders.filter(({ receipt }) => receipt === key).sort(older)[0]
+  }
+  const make = async (more: object): Promise<Order> =>
+    orderOf(
+      await ask.post('/v1/orders', {
+        amount: amountMinor,
+        currency,
+        receipt: key,
+        notes: { order_id: orderId },
+        payment: {
+          capture: 'automatic',
+          capture_options: {
+            automatic_expiry_period: CAPTURE_MINUTES,
+            manual_expiry_period: CAPTURE_MINUTES,
+            refund_speed: 'normal',
+          },
+        },
+        ...more,
+      }),
+    )
+
+  const findOrMake = async () => (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise))
+  const order = await findOrMake().catch(refusedForGood)
+  // with an Order for another attempt, order or amount the buyer would pay for something else
+  if (order.receipt === key && order.orderId === orderId && order.amountMinor === amountMinor) {
+    if (order.currency === currency) return order
+  }
+  throw new ProcessorUnavailable('another order than the one that was asked for')
+
+  async function otherwise(error: unknown): Promise<Order> {
+    if (!isRefused(error)) throw error
+    // some accounts refuse the field `unique_receipt`
+    if (error.said.code === 'extra_field_sent') return make({})
+    const made = await find()
+    if (!made) throw error
+    return made
+  }
+}
+
+const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)

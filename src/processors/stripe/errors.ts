@@ -1,0 +1,50 @@
+import { Stripe } from 'stripe'
+import { ApiRefusal, type Meaning } from '../api-refusal.ts'
+import { ChargedBack, PaymentUnknown, nameOnly } from '../processor.ts'
+
+type LibraryError = InstanceType<typeof Stripe.errors.StripeError>
+
+/** Stripe's answer that is no success (https://docs.stripe.com/error-codes). Its message can repeat what we sent, so we write our own. */
+export function refusalOf(error: LibraryError): ApiRefusal {
+  const said = {
+    status: error.statusCode ?? 0,
+    code: nameOnly(error.code ?? error.rawType),
+    parameter: nameOnly(error.param),
+    requestId: nameOnly(error.requestId),
+  }
+  const message = `Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd()
+  return new ApiRefusal(message, { meaning: meaningOf(error), said, cause: error })
+}
+
+function meaningOf(error: LibraryError): Meaning {
+  if (error.rawType === 'idempotency_error')
+    return error.code === 'idempotency_key_in_use' ? 'in_progress' : 'key_reused'
+  if (error instanceof Stripe.errors.StripeAuthenticationError) return 'key_refused'
+  // Stripe checks the permissions of a restricted key before it does anything
+  if (error instanceof Stripe.errors.StripePermissionError) return 'refused'
+  return error instanceof Stripe.errors.StripeInvalidRequestError ? 'refused' : 'failed'
+}
+
+/** Whether this is the answer to an earlier request with the same idempotency key. Stripe remembers it for a day. */
+export const isReplayed = ({ cause }: ApiRefusal): boolean =>
+  cause instanceof Stripe.errors.StripeError && cause.headers?.['idempotent-replayed'] === 'true'
+
+const hasCode = (error: unknown, ...codes: string[]): error is ApiRefusal =>
+  error instanceof ApiRefusal && codes.includes(error.said.code ?? '')
+
+/** The payment belongs to another account, or to the other mode. */
+export const isMissing = (error: unknown): boolean => hasCode(error, 'resource_missing')
+
+/** The payment cannot be canceled: it is paid, being paid or closed. */
+export const isInAnotherState = (error: unknown): boolean => hasCode(error, 'payment_intent_unexpected_state')
+
+/** For the `catch` of a read by id. */
+export function unlessMissing(error: unknown): never {
+  throw isMissing(error) ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
+}
+
+/** For the `catch` of a refund. */
+export function ifChargedBack(error: unknown): never {
+  if (!hasCode(error, 'charge_disputed', 'refund_disputed_payment')) throw error
+  throw new ChargedBack(error.message, { said: error.said, cause: error })
+}

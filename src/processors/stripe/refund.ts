@@ -1,0 +1,39 @@
+import type { Stripe } from 'stripe'
+import { isRefusal } from '../api-refusal.ts'
+import { ProcessorUnavailable, type WantedRefund } from '../processor.ts'
+import { toStripe } from './amounts.ts'
+import { type Deadline, askWithKey } from './client.ts'
+import { shapes } from './entities.ts'
+import { isReplayed } from './errors.ts'
+import { papersOf } from './read.ts'
+import { REFUND_ID } from './snapshot.ts'
+
+/** Makes a refund unless one with our key exists. Stripe forgets keys after a day, and we can ask for a refund longer than that. */
+export async function refund(
+  stripe: Stripe,
+  live: boolean,
+  { key, processorPaymentId, captureId, amountMinor }: WantedRefund,
+  until: Deadline,
+): Promise<void> {
+  const unlessMade = async (idempotencyKey: string): Promise<void> => {
+    const { charges, refunds } = await papersOf(stripe, live, processorPaymentId, until, { allRefunds: true })
+    if (refunds.some(({ metadata }) => metadata?.[REFUND_ID] === key)) return
+    const charge = charges.find(({ id }) => id === captureId)
+    if (!charge) throw new ProcessorUnavailable('this payment has no such capture')
+    const amount = toStripe(amountMinor, charge.currency.toUpperCase())
+    const made = await askWithKey(shapes.refund, until, idempotencyKey, (sent) =>
+      stripe.refunds.create({ charge: captureId, amount, metadata: { [REFUND_ID]: key } }, sent),
+    )
+    const { charge: of, currency, metadata } = made
+    if (of !== captureId || made.amount !== amount || currency !== charge.currency || metadata?.[REFUND_ID] !== key)
+      throw new ProcessorUnavailable('Stripe made another refund than was asked for')
+  }
+  try {
+    await unlessMade(key)
+  } catch (error) {
+    // an earlier request used this key, with another amount or refused at its time. It has ended, so its refund is in the list now.
+    const ended = isRefusal(error, 'key_reused') || (isRefusal(error, 'refused') && isReplayed(error))
+    if (!ended) throw error
+    await unlessMade(`${key}.${amountMinor}`)
+  }
+}
