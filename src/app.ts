@@ -43,23 +43,23 @@ export interface AppParts {
  */
 export async function buildApp({ config, log, main, reserved, database, ownUrl, baseUrl, appUrl }: AppParts) {
   const { db } = main
+  const { db: reservedDb } = reserved
   const { storage, demo } = await prepare(database, config, log)
   const server = await openServer(config, { baseUrl, appUrl }, log)
   const jobs = await startJobs(database, log)
-  const { mail: mailer, code: codeMailer, close: closeMailers } = openMailers(config, db)
-  const mailers = { mail: mailer, code: codeMailer }
-  const measures = measuresOf({ db: reserved.db, jobs, mailers, connections: { main, reserved }, config })
+  const { mailers, closeMailers } = openMailers(config, db)
+  const { mail: mailer, code: codeMailer } = mailers
+  const measures = measuresOf({ db: reservedDb, jobs, mailers, connections: { main, reserved }, config })
   let closing = false
-  healthRoutes(server, { db: reserved.db, isClosing: () => closing, config, measures })
+  healthRoutes(server, { db: reservedDb, isClosing: () => closing, config, measures })
 
-  const processors = await registerProcessors(server, { db, reserved: reserved.db, jobs, config, ownUrl, log })
+  const processors = await registerProcessors(server, { db, reservedDb, jobs, config, ownUrl, log })
   const browsers = await registerSellers(server, { db, jobs, mailer, codeMailer, config, baseUrl, appUrl, log })
   await registerProducts(server, { db, jobs, storage, mailer, browsers, config, baseUrl, appUrl })
   const urls = orderUrls(config.secrets, baseUrl, appUrl)
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
-  const paying = { db, reserved: reserved.db, database, jobs, processors, browsers, config, log }
-  const payments = await registerPayments(server, paying)
+  const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, baseUrl, appUrl })

@@ -7,5 +7,5 @@ export function openMailers({ smtpUrl, mailFrom, mailConnections: connections, d
   const options = { connections, timeoutMs: deadlines.smtpMs }
   const open = () => (smtpUrl ? smtpMailer(smtpUrl, mailFrom, options) : outboxMailer(db))
   const mailers = { mail: open(), code: open() }
-  return { ...mailers, close: () => Object.values(mailers).forEach((mailer) => mailer.close()) }
+  return { mailers, closeMailers: () => Object.values(mailers).forEach((mailer) => mailer.close()) }
 }

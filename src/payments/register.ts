@@ -24,7 +24,7 @@ const RESUME_REFUNDS_AT = '47 3 * * *'
 interface PaymentsParts {
   db: Db
   /** Settles and takes notifications, however busy the other connections are. */
-  reserved: Db
+  reservedDb: Db
   /** The reconciliation reads the books on a connection of its own. */
   database: pg.PoolConfig
   jobs: Jobs
@@ -52,10 +52,10 @@ export interface Payments {
 /** Registers the routes for refunds and notifications, and the jobs that bring payments, refunds and the books to their end. */
 export async function registerPayments(
   server: Server,
-  { db, reserved, database, jobs, processors, browsers, config, log }: PaymentsParts,
+  { db, reservedDb, database, jobs, processors, browsers, config, log }: PaymentsParts,
 ): Promise<Payments> {
   const { deadlines } = config
-  const settle = settler(reserved, jobs, { bankTtlHours: config.orderTtlHours.bank })
+  const settle = settler(reservedDb, jobs, { bankTtlHours: config.orderTtlHours.bank })
   const attempts = attemptKeeper(db)
   const syncing = { db, processors, settle, log }
   const payments: Payments = {
@@ -66,7 +66,7 @@ export async function registerPayments(
   }
 
   refundRoutes(server, { db, jobs, browsers })
-  await webhookRoutes(server, { db: reserved, processors, settle, log, askMs: deadlines.webhookAskMs })
+  await webhookRoutes(server, { db: reservedDb, processors, settle, log, askMs: deadlines.webhookAskMs })
 
   await registerRefundJobs(jobs, syncing)
   await jobs.every(RESUME_REFUNDS_AT, 'resume_refunds', () => resumeRefunds(db, jobs))

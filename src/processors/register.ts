@@ -12,7 +12,7 @@ import { sandboxProcessor } from './sandbox/sandbox.ts'
 interface ProcessorParts {
   db: Db
   /** For the ways of paying that the accounts offer. */
-  reserved: Db
+  reservedDb: Db
   jobs: Jobs
   config: Pick<ProcessorsWanted, 'processors' | 'stripe' | 'razorpay' | 'statementPrefix'> & {
     secrets: readonly string[]
@@ -29,12 +29,12 @@ interface ProcessorParts {
 /** Opens the configured processors. Registers the sandbox's routes and jobs if it is one of them. */
 export async function registerProcessors(
   server: Server,
-  { db, reserved, jobs, config, ownUrl, log }: ProcessorParts,
+  { db, reservedDb, jobs, config, ownUrl, log }: ProcessorParts,
 ): Promise<ReadonlyMap<string, Processor>> {
   const { processors: names, stripe, razorpay, statementPrefix, secrets, limits, isPublic, demoOnNetwork } = config
   const sandbox = () => sandboxProcessor(db, jobs, secrets)
   const callMs = config.deadlines.processorCallMs
-  const wanted = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reserved, sandbox }
+  const wanted = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reservedDb, sandbox }
   const processors = await openProcessors(wanted, log)
   if (processors.has('sandbox')) {
     const onlyFromHere = !isPublic && !demoOnNetwork

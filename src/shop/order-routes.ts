@@ -1,20 +1,20 @@
 import { Type } from 'typebox'
 import { type Columns, Decimal, sendCsv, wantsCsv } from '../kit/csv.ts'
-import { inTransaction } from '../kit/database.ts'
+import { type Db, inTransaction } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { type Limit, limited } from '../kit/limits.ts'
 import { periodOf } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
-import { refuseFreeMails } from '../orders/free-mails.ts'
+import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
-import { NEEDS_SESSION } from '../sellers/guard.ts'
-import { type EmailChangeRouteParts, requestEmailChangeRoute } from './email-change-route.ts'
+import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
 import {
   type OrderDetails,
   type OrderFilter,
@@ -39,9 +39,12 @@ export const CSV_ROWS = 250
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
 
-export interface OrderRouteParts extends EmailChangeRouteParts {
+export interface OrderRouteParts {
+  db: Db
+  jobs: Jobs
+  browsers: Browsers
   orderUrl: (orderId: string) => string
-  limits: EmailChangeRouteParts['limits'] & { receipt?: Limit }
+  limits: FreeMailLimits & { receipt?: Limit }
 }
 
 /** The seller's own orders. An order of another seller is not found. */
@@ -49,7 +52,6 @@ export function orderRoutes(server: Server, parts: OrderRouteParts): void {
   listOrdersRoute(server, parts)
   getOrderRoute(server, parts)
   resendReceiptRoute(server, parts)
-  requestEmailChangeRoute(server, parts)
 }
 
 function listOrdersRoute(server: Server, { db, browsers }: OrderRouteParts): void {

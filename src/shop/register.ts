@@ -7,6 +7,7 @@ import type { FreeMailLimits } from '../orders/free-mails.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import type { Processor } from '../processors/processor.ts'
 import type { Browsers } from '../sellers/guard.ts'
+import { requestEmailChangeRoute } from './email-change-route.ts'
 import { moneyRoutes } from './money-routes.ts'
 import { orderRoutes } from './order-routes.ts'
 
@@ -22,6 +23,7 @@ interface ShopParts {
 /** Registers the routes by which a seller reads the shop's orders and money. */
 export function registerShop(server: Server, { db, jobs, browsers, processors, config, urls }: ShopParts): void {
   const { secrets, limits } = config
-  orderRoutes(server, { db, jobs, browsers, secrets, limits, orderUrl: urls.orderUrl })
+  orderRoutes(server, { db, jobs, browsers, limits, orderUrl: urls.orderUrl })
+  requestEmailChangeRoute(server, { db, jobs, browsers, secrets, limits })
   moneyRoutes(server, { db, browsers, processors })
 }
