@@ -8,18 +8,20 @@ import { sentence } from '../ui/words.ts'
 import { Letter } from './letter.tsx'
 
 const LOOK_AGAIN_MS = 4_000
-const KEPT_TOKEN = 'till:outbox-token'
+/** A pause in the typing of an address. */
+const TYPING_MS = 300
+const SAVED_TOKEN = 'till:outbox-token'
 
 /**
  * The token from the address that the service printed. The page keeps it and removes it from the address: links from
  * other pages carry none.
  */
 function ownToken(): string | undefined {
-  const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
-  if (!given) return read<string>(KEPT_TOKEN)
-  write(KEPT_TOKEN, given)
+  const newToken = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
+  if (!newToken) return read<string>(SAVED_TOKEN)
+  write(SAVED_TOKEN, newToken)
   history.replaceState(null, '', location.pathname + location.search)
-  return given
+  return newToken
 }
 
 const token = ownToken()
@@ -29,31 +31,7 @@ const token = ownToken()
  */
 export function Outbox() {
   const [to, setTo] = useState(new URLSearchParams(location.search).get('to') ?? '')
-  const [mails, setMails] = useState<Mail[]>()
-  const [chosen, setChosen] = useState<string>()
-  const [trouble, setTrouble] = useState<unknown>()
-  const letter = useRef<HTMLElement>(null)
-  useEffect(() => {
-    let over = false
-    const load = () =>
-      document.visibilityState === 'visible' &&
-      getMails(to.trim(), token).then(
-        (found) => {
-          if (over) return
-          setMails(found)
-          setTrouble(undefined)
-        },
-        (failed: unknown) => over || setTrouble(failed),
-      )
-    const first = setTimeout(load, to ? 300 : 0)
-    const timer = setInterval(load, LOOK_AGAIN_MS)
-    return () => {
-      over = true
-      clearTimeout(first)
-      clearInterval(timer)
-    }
-  }, [to])
-
+  const { mails, trouble } = useMails(to)
   if (trouble instanceof ApiError && (trouble.code === 'token_required' || trouble.code === 'local_only')) {
     return (
       <div class="stack">
@@ -62,9 +40,8 @@ export function Outbox() {
       </div>
     )
   }
-  const absent = pageData.mode?.outbox === false || (trouble instanceof ApiError && trouble.status === 404)
-  if (absent) return <p class="lead">There is no outbox here: this service really sends its mails.</p>
-  const open = mails?.find((mail) => mail.id === chosen) ?? mails?.[0]
+  const isAbsent = pageData.mode?.outbox === false || (trouble instanceof ApiError && trouble.status === 404)
+  if (isAbsent) return <p class="lead">There is no outbox here: this service really sends its mails.</p>
   return (
     <>
       <div class="stack">
@@ -89,33 +66,68 @@ export function Outbox() {
           {mails && (mails.length === 0 ? 'No mail yet.' : mails.length === 1 ? '1 mail' : `${mails.length} mails`)}
         </output>
       </div>
-      {mails && mails.length > 0 && (
-        <div class="box">
-          <ul aria-label="Mails">
-            {mails.map((mail) => (
-              <li key={mail.id}>
-                <button
-                  type="button"
-                  aria-current={mail.id === open?.id ? 'true' : undefined}
-                  onClick={() => {
-                    setChosen(mail.id)
-                    letter.current?.focus()
-                  }}
-                >
-                  <b>{mail.subject}</b>
-                  <span class="small">{mail.to}</span>
-                  <time class="small soft" dateTime={mail.sentAt}>
-                    {moment(mail.sentAt)}
-                  </time>
-                </button>
-              </li>
-            ))}
-          </ul>
-          <article ref={letter} tabIndex={-1} aria-label="The mail">
-            {open && <Letter mail={open} key={open.id} />}
-          </article>
-        </div>
-      )}
+      {mails && mails.length > 0 && <Mailbox mails={mails} />}
     </>
+  )
+}
+
+/** The mails to an address, or to all, as the service has them now. */
+function useMails(to: string): { mails: Mail[] | undefined; trouble: unknown } {
+  const [mails, setMails] = useState<Mail[]>()
+  const [trouble, setTrouble] = useState<unknown>()
+  useEffect(() => {
+    let over = false
+    const load = () =>
+      document.visibilityState === 'visible' &&
+      getMails(to.trim(), token).then(
+        (found) => {
+          if (over) return
+          setMails(found)
+          setTrouble(undefined)
+        },
+        (failed: unknown) => over || setTrouble(failed),
+      )
+    const first = setTimeout(load, to ? TYPING_MS : 0)
+    const timer = setInterval(load, LOOK_AGAIN_MS)
+    return () => {
+      over = true
+      clearTimeout(first)
+      clearInterval(timer)
+    }
+  }, [to])
+  return { mails, trouble }
+}
+
+/** The list of the mails, and the chosen one beside it: the newest, until the reader chooses. */
+function Mailbox({ mails }: { mails: Mail[] }) {
+  const [chosen, setChosen] = useState<string>()
+  const letter = useRef<HTMLElement>(null)
+  const open = mails.find((mail) => mail.id === chosen) ?? mails[0]
+  return (
+    <div class="box">
+      <ul aria-label="Mails">
+        {mails.map((mail) => (
+          <li key={mail.id}>
+            <button
+              type="button"
+              aria-current={mail.id === open?.id ? 'true' : undefined}
+              onClick={() => {
+                setChosen(mail.id)
+                letter.current?.focus()
+              }}
+            >
+              <b>{mail.subject}</b>
+              <span class="small">{mail.to}</span>
+              <time class="small soft" dateTime={mail.sentAt}>
+                {moment(mail.sentAt)}
+              </time>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <article ref={letter} tabIndex={-1} aria-label="The mail">
+        {open && <Letter mail={open} key={open.id} />}
+      </article>
+    </div>
   )
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { feeOf } from '../../../src/kit/money.ts'
-import { leftOf, refundSums } from '../orders/refund-sums.ts'
+import { refundableMinor, refundSums } from '../orders/refund-sums.ts'
 import { exactFee } from './fee-sum.ts'
 
 test('2 % is shown to the last digit in currencies of no, two and three decimals', () => {
@@ -41,6 +41,6 @@ test('what a dialog says a refund returns of the fee adds up to the fee, in any 
       createdAt: '',
     })
   }
-  assert.equal(leftOf({ amount, refunds }), 0)
+  assert.equal(refundableMinor({ amount, refunds }), 0)
   assert.equal(back, fee)
 })

@@ -1,21 +1,22 @@
 import './orders.css'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { useAction } from '../../ui/action.ts'
 import { fileSize } from '../../ui/format.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { isRefusal } from '../api.ts'
 import { useLoad } from '../load.ts'
 import { Head, Refused, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { RecalledFromSale } from '../recalled.tsx'
-import { adviceOf, stateOf, whenItMoves } from './order-words.ts'
+import { stateOf } from './order-words.ts'
 import { EmailDialog, hasTyped } from './email-dialog.tsx'
 import { getOrder, sendReceipt, type OrderDetail } from './orders-api.ts'
+import { OrderNotices } from './order-notices.tsx'
 import { OrderSlip } from './order-slip.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
-import { leftOf } from './refund-sums.ts'
+import { refundableMinor } from './refund-sums.ts'
 import { Refunds } from './refunds.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -64,85 +65,39 @@ interface Navigation {
 
 function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
   // After a fresh sign-in the seller goes on where it was asked for.
-  const [asking, setAsking] = useState<'refund' | 'email' | undefined>(() =>
+  const [dialog, setDialog] = useState<'refund' | 'email' | undefined>(() =>
     hasTyped(order.orderId) ? 'email' : undefined,
   )
   const [said, setSaid] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [trouble, setTrouble] = useState<unknown>()
-  const [tries, setTries] = useState(0)
-  const { status, email, pendingEmail, receipt } = order
-  useFollowing(order, again)
-  const open = (what: typeof asking) => {
-    setTrouble(undefined)
-    setAsking(what)
+  const resending = useAction()
+  usePolling(order, again)
+  const open = (which: 'refund' | 'email') => {
+    resending.clear()
+    setDialog(which)
   }
-  const close = () => setAsking(undefined)
-  const resend = async () => {
-    if (busy) return
-    setBusy(true)
+  const close = () => setDialog(undefined)
+  const done = (text: string) => {
+    close()
+    setSaid(text)
+    again()
+  }
+  const resend = () => {
     setSaid('')
-    setTrouble(undefined)
-    setTries(tries + 1)
-    try {
+    void resending.run(async () => {
       await sendReceipt(order.orderId)
-      setSaid(`The receipt is on its way to ${email}.`)
-    } catch (refused) {
-      setTrouble(refused)
-    }
-    setBusy(false)
+      setSaid(`The receipt is on its way to ${order.email}.`)
+      return ''
+    })
   }
-  const delivered = status === 'paid' || status === 'partially_refunded'
-  const canRefund = delivered && leftOf(order) > 0
-  const advice = adviceOf(order)
   const [name, tone] = stateOf(order)
   return (
     <div class="order-detail">
       <div class="stack">
         <p class="row">
           <span class={`tag ${tone}`}>{name}</span>
-          <span class="address">{email}</span>
+          <span class="address">{order.email}</span>
         </p>
-        {advice && (
-          <Notice tone="alarm" title={advice[0]}>
-            <p>{advice[1]}</p>
-          </Notice>
-        )}
-        {order.paymentFailed && (
-          <Notice title="The buyer’s bank has said no after all." icon="clock">
-            <p>Nothing was paid. The buyer was told by mail and can pay again; there is nothing for you to do.</p>
-          </Notice>
-        )}
-        {receipt === 'bounced' && !pendingEmail && (
-          <Notice tone="alarm" title="The receipt could not be delivered.">
-            <p>
-              The mail server of <span class="address">{email}</span> refused it. If the address is mistyped, name the
-              right one; its reader has to confirm it.
-            </p>
-          </Notice>
-        )}
-        {pendingEmail && (
-          <Notice
-            title={
-              order.emailMove ? 'The order is on its way to another address.' : 'Another address waits to be confirmed.'
-            }
-            icon="clock"
-          >
-            <p>
-              {order.emailMove ? (
-                <>
-                  The reader of <span class="address">{pendingEmail}</span> has confirmed it, and both addresses open
-                  the order. {whenItMoves(order.emailMove)}
-                </>
-              ) : (
-                <>
-                  A code went to <span class="address">{pendingEmail}</span>. Until its reader enters it, the order
-                  stays under <span class="address">{email}</span>.
-                </>
-              )}
-            </p>
-          </Notice>
-        )}
+        <OrderNotices order={order} />
         <output class="saved">
           {said && (
             <>
@@ -151,24 +106,8 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
             </>
           )}
         </output>
-        <div class="row actions">
-          {canRefund && (
-            <button type="button" class="button" onClick={() => open('refund')}>
-              <Icon name="back" /> Refund…
-            </button>
-          )}
-          {delivered && (
-            <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={resend}>
-              <Icon name="mail" /> Send the receipt again
-            </button>
-          )}
-          {order.paidAt && (
-            <button type="button" class="button" onClick={() => open('email')}>
-              {pendingEmail && !order.emailMove ? 'Send another code…' : 'Change the address…'}
-            </button>
-          )}
-        </div>
-        <Refused action={{ trouble, tries }} />
+        <OrderActions order={order} busy={resending.busy} onOpen={open} onResend={resend} />
+        <Refused action={resending} />
         <Refunds refunds={order.refunds} />
         <section class="stack" aria-labelledby="happened">
           <h2 id="happened">What happened</h2>
@@ -178,37 +117,56 @@ function Detail({ order, again }: { order: OrderDetail; again: () => void }) {
         {order.files.length > 0 && <BoughtFiles order={order} />}
       </div>
       <OrderSlip order={order} />
-      {asking === 'refund' && (
+      {dialog === 'refund' && (
         <RefundDialog
           order={order}
-          onDone={() => {
+          onDone={() => done('The refund is on its way. The buyer is told by mail.')}
+          onClose={(hasAsked) => {
             close()
-            setSaid('The refund is on its way. The buyer is told by mail.')
-            again()
-          }}
-          onClose={(asked) => {
-            close()
-            if (asked) again()
+            if (hasAsked) again()
           }}
         />
       )}
-      {asking === 'email' && (
-        <EmailDialog
-          order={order}
-          onDone={(to) => {
-            close()
-            setSaid(`A code is on its way to ${to}.`)
-            again()
-          }}
-          onClose={close}
-        />
+      {dialog === 'email' && (
+        <EmailDialog order={order} onDone={(to) => done(`A code is on its way to ${to}.`)} onClose={close} />
+      )}
+    </div>
+  )
+}
+
+interface OrderActionsProps {
+  order: OrderDetail
+  /** The receipt is being sent again. */
+  busy: boolean
+  onOpen: (dialog: 'refund' | 'email') => void
+  onResend: () => void
+}
+
+function OrderActions({ order, busy, onOpen, onResend }: OrderActionsProps) {
+  const isDelivered = order.status === 'paid' || order.status === 'partially_refunded'
+  return (
+    <div class="row actions">
+      {isDelivered && refundableMinor(order) > 0 && (
+        <button type="button" class="button" onClick={() => onOpen('refund')}>
+          <Icon name="back" /> Refund…
+        </button>
+      )}
+      {isDelivered && (
+        <button type="button" class="button" aria-disabled={busy ? 'true' : undefined} onClick={onResend}>
+          <Icon name="mail" /> Send the receipt again
+        </button>
+      )}
+      {order.paidAt && (
+        <button type="button" class="button" onClick={() => onOpen('email')}>
+          {order.pendingEmail && !order.emailMove ? 'Send another code…' : 'Change the address…'}
+        </button>
       )}
     </div>
   )
 }
 
 /** Polls at growing intervals while a refund is pending. */
-function useFollowing({ refunds }: OrderDetail, again: () => void): void {
+function usePolling({ refunds }: OrderDetail, again: () => void): void {
   const pending = refunds.some(({ status }) => status === 'pending')
   useEffect(() => {
     if (!pending) return

@@ -1,7 +1,6 @@
 import type { Rail, Status } from '../../ui/api.ts'
 import type { OrderDetail, Transfer } from '../../../src/shop/schema.ts'
 import { get, request, type List, type Order } from '../api.ts'
-import type { RefundAsked } from './refund-asked.ts'
 
 export type { Order, OrderDetail, Transfer }
 
@@ -17,6 +16,13 @@ export interface OrderFilters {
   to: string
 }
 
+/** A refund that the seller has asked for. Sending it again with the same key makes no second refund. */
+export interface RefundRequest {
+  key: string
+  amount: number
+  reason: string
+}
+
 const path = encodeURIComponent
 
 export const getOrders = (filters: OrderFilters, cursor?: string) =>
@@ -24,7 +30,7 @@ export const getOrders = (filters: OrderFilters, cursor?: string) =>
 export const getOrder = (id: string) => get<OrderDetail>(`orders/${path(id)}`)
 export const sendReceipt = (id: string) => request('POST', `orders/${path(id)}/receipt`, {})
 /** With the same key, repeated calls make one refund. */
-export const refundOrder = async (id: string, { amount, reason, key }: RefundAsked) =>
+export const refundOrder = async (id: string, { amount, reason, key }: RefundRequest) =>
   (
     await request<Refund>(
       'POST',

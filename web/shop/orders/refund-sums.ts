@@ -4,7 +4,7 @@ import type { OrderDetail } from './orders-api.ts'
 type Money = Pick<OrderDetail, 'amount' | 'refunds' | 'chargedBackAmount'> & Partial<Pick<OrderDetail, 'transfers'>>
 
 /** The amount that can still be refunded. A pending refund counts as refunded. */
-export const leftOf = ({ amount, refunds, chargedBackAmount = 0 }: Money): number =>
+export const refundableMinor = ({ amount, refunds, chargedBackAmount = 0 }: Money): number =>
   refunds.reduce(
     (left, refund) => (refund.status === 'failed' ? left : left - refund.amount),
     amount - chargedBackAmount,
@@ -17,7 +17,7 @@ export function refundSums(
 ): { feeBack: number; net: number } {
   const { amount } = order
   const fee = order.fee ?? 0
-  const before = amount - leftOf(order)
+  const before = amount - refundableMinor(order)
   const upTo = (minor: number) => (amount === 0 ? 0 : share(fee, Math.min(minor, amount), amount))
   const feeBack = upTo(before + refundMinor) - upTo(before)
   return { feeBack, net: refundMinor - feeBack }
