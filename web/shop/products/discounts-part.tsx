@@ -15,16 +15,9 @@ export function DiscountsPart({ product }: { product: Product }) {
   const [adding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Discount>()
   const [said, setSaid] = useState('')
-  const action = useAction()
-  const put = (changed: Discount) => list.change((items) => items.map((one) => (one.id === changed.id ? changed : one)))
-  const [resumed, setResumed] = useState<string>()
-  const resume = ({ id, code }: Discount) => {
-    setResumed(id)
-    return action.run(async () => {
-      put(await changeDiscount(id, { active: true }))
-      setSaid(`${code} works again.`)
-      return ''
-    })
+  const replace = (changed: Discount, text: string) => {
+    list.change((items) => items.map((one) => (one.id === changed.id ? changed : one)))
+    setSaid(text)
   }
   const close = () => {
     setAdding(false)
@@ -38,32 +31,12 @@ export function DiscountsPart({ product }: { product: Product }) {
         {(items) =>
           items.length > 0 ? (
             <>
-              <ul class="rows discounts" aria-label="Discount codes">
-                {items.map((one) => (
-                  <li key={one.id}>
-                    <div>
-                      <p class="name mono">{one.code}</p>
-                      <p class="small soft">{wordsOf(one)}</p>
-                    </div>
-                    {one.active ? (
-                      <div class="row">
-                        <CopyButton text={linkWith(product, one)} name={`the link with ${one.code}`} />
-                        <button type="button" class="link small" onClick={() => setEnding(one)}>
-                          End<span class="unseen"> {one.code}</span>
-                        </button>
-                      </div>
-                    ) : (
-                      <div class="row">
-                        <span class="tag quiet">Ended</span>
-                        <button type="button" class="link small" onClick={() => void resume(one)}>
-                          Use again<span class="unseen">: {one.code}</span>
-                        </button>
-                      </div>
-                    )}
-                    {resumed === one.id && <Refused action={action} />}
-                  </li>
-                ))}
-              </ul>
+              <DiscountRows
+                product={product}
+                discounts={items}
+                onEnd={setEnding}
+                onResumed={(discount) => replace(discount, `${discount.code} works again.`)}
+              />
               <More list={list} />
             </>
           ) : (
@@ -84,32 +57,81 @@ export function DiscountsPart({ product }: { product: Product }) {
           }}
         />
       ) : (
-        <div class="row">
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              setSaid('')
-              setAdding(true)
-            }}
-          >
-            New code
-          </button>
-          <output class="small saved">{said}</output>
-        </div>
+        <NewCode
+          said={said}
+          onPress={() => {
+            setSaid('')
+            setAdding(true)
+          }}
+        />
       )}
       {ending && (
         <Ending
           discount={ending}
           onNo={close}
           onEnded={() => {
-            put({ ...ending, active: false })
-            setSaid(`${ending.code} has ended.`)
+            replace({ ...ending, active: false }, `${ending.code} has ended.`)
             close()
           }}
         />
       )}
     </Part>
+  )
+}
+
+const NewCode = ({ said, onPress }: { said: string; onPress: () => void }) => (
+  <div class="row">
+    <button type="button" class="button" onClick={onPress}>
+      New code
+    </button>
+    <output class="small saved">{said}</output>
+  </div>
+)
+
+interface DiscountRowsProps {
+  product: Product
+  discounts: Discount[]
+  onEnd: (discount: Discount) => void
+  onResumed: (discount: Discount) => void
+}
+
+function DiscountRows({ product, discounts, onEnd, onResumed }: DiscountRowsProps) {
+  const [resumed, setResumed] = useState<string>()
+  const action = useAction()
+  const resume = (id: string) => {
+    setResumed(id)
+    void action.run(async () => {
+      onResumed(await changeDiscount(id, { active: true }))
+      return ''
+    })
+  }
+  return (
+    <ul class="rows discounts" aria-label="Discount codes">
+      {discounts.map((one) => (
+        <li key={one.id}>
+          <div>
+            <p class="name mono">{one.code}</p>
+            <p class="small soft">{wordsOf(one)}</p>
+          </div>
+          {one.active ? (
+            <div class="row">
+              <CopyButton text={linkWith(product, one)} name={`the link with ${one.code}`} />
+              <button type="button" class="link small" onClick={() => onEnd(one)}>
+                End<span class="unseen"> {one.code}</span>
+              </button>
+            </div>
+          ) : (
+            <div class="row">
+              <span class="tag quiet">Ended</span>
+              <button type="button" class="link small" onClick={() => resume(one.id)}>
+                Use again<span class="unseen">: {one.code}</span>
+              </button>
+            </div>
+          )}
+          {resumed === one.id && <Refused action={action} />}
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -1,7 +1,8 @@
 import { decimalText } from '../../../src/kit/money.ts'
 import type { Product, ProductInput } from '../api.ts'
 import { read, write } from '../../ui/storage.ts'
-import { DRAFTS, keep, readKept } from '../drafts.ts'
+import { readTab, writeTab } from '../../ui/tab-storage.ts'
+import { DRAFTS } from '../drafts.ts'
 import { amountFaultIn, amountIn } from './typed-amount.ts'
 
 /** How the price is set: by the seller, by the buyer, or the product is free. */
@@ -126,7 +127,7 @@ export function rebase(draft: Draft, base: Draft, newer: Draft): { draft: Draft;
 }
 
 /** This tab keeps the unsaved form, so that a reload, another view or a new sign-in does not lose it. */
-export interface Kept {
+export interface SavedDraft {
   draft: Draft
   base: Draft
   version: string
@@ -134,13 +135,8 @@ export interface Kept {
 
 const placeOf = (sellerId: string, productId: string) => `${DRAFTS}${sellerId}:${productId}`
 
-export function readDraft(sellerId: string, productId: string): Kept | undefined {
-  try {
-    return JSON.parse(readKept(placeOf(sellerId, productId)) ?? 'null') ?? undefined
-  } catch {
-    return undefined
-  }
-}
+export const savedDraft = (sellerId: string, productId: string): SavedDraft | undefined =>
+  readTab<SavedDraft>(placeOf(sellerId, productId))
 
-export const keepDraft = (sellerId: string, productId: string, kept: Kept | undefined): void =>
-  keep(placeOf(sellerId, productId), kept && JSON.stringify(kept))
+export const saveDraft = (sellerId: string, productId: string, saved: SavedDraft | undefined): void =>
+  writeTab(placeOf(sellerId, productId), saved)

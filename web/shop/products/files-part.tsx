@@ -1,17 +1,17 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../../ui/action.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useStore } from '../../ui/store.ts'
 import { isRefusal, removeFile, type Product, type ProductFile } from '../api.ts'
 import { Ask } from '../dialog.tsx'
 import { Failed } from '../parts.tsx'
-import { freeName, isNameOf } from '../uploads/names.ts'
-import { addFile, forgetDone, giveUp, uploads } from '../uploads/uploads.ts'
+import { isNameOf } from '../uploads/names.ts'
+import { forgetDone, giveUp as giveUpUpload, uploads, type Upload } from '../uploads/uploads.ts'
 import { RecalledFromSale } from '../recalled.tsx'
-import { unfinishedOf } from '../uploads/unfinished.ts'
+import { unfinishedOf, type Unfinished } from '../uploads/unfinished.ts'
+import { useAdding, usePicker } from './adding-files.tsx'
 import { FileRow } from './file-row.tsx'
 import { Part } from './part.tsx'
-import { SameName } from './same-name.tsx'
 import { UploadRow } from './upload-row.tsx'
 
 interface FilesPartProps {
@@ -25,57 +25,12 @@ interface FilesPartProps {
 export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProps) {
   const { items } = useStore(uploads)
   const own = items.filter(({ productId }) => productId === product.id)
-  const [givenUp, setGivenUp] = useState<string[]>([])
-  const [over, setOver] = useState(false)
+  const { trouble, refresh } = useRefresh(product.id, own, onChanged)
+  const { unfinished, giveUp } = useUnfinished(product.id, own)
+  const { add, question } = useAdding(product, unfinished)
+  const { picker, pick } = usePicker(add)
   const [removing, setRemoving] = useState<ProductFile>()
   const [moved, setMoved] = useState('')
-  /** Files whose names the product already has. The page asks about one after the other. */
-  const [doubtful, setDoubtful] = useState<File[]>([])
-  const [trouble, setTrouble] = useState<unknown>()
-  const picker = useRef<HTMLInputElement>(null)
-  const replaced = useRef<string | undefined>(undefined)
-  const done = own.filter(({ stage }) => stage === 'done').length
-  const refresh = () =>
-    onChanged().then(
-      () => {
-        setTrouble(undefined)
-        forgetDone(product.id)
-      },
-      (failed: unknown) => setTrouble(failed),
-    )
-  useEffect(() => {
-    if (done > 0) void refresh()
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- each finished file is a reason to load again
-  }, [done])
-  const choose = (replaces?: string) => {
-    replaced.current = replaces
-    picker.current!.multiple = replaces === undefined
-    picker.current!.click()
-  }
-  // A file that is being sent again is no longer unfinished.
-  const leftOver = unfinishedOf(product.id).filter(
-    ({ name, size, place }) =>
-      !own.some((one) => one.file.size === size && isNameOf(name, one.file.name)) && !givenUp.includes(place),
-  )
-  const namesTaken = () => [
-    ...product.files.map(({ name }) => name),
-    ...uploads.get().items.flatMap((one) => (one.productId === product.id && one.stage !== 'done' ? [one.name] : [])),
-  ]
-  const sameNamed = ({ name }: File) => product.files.find((file) => file.name.toLowerCase() === name.toLowerCase())
-  const add = (files: Iterable<File>, replaces?: string) => {
-    const asked: File[] = []
-    for (const file of files) {
-      const before = leftOver.find(({ name, size }) => size === file.size && isNameOf(name, file.name))
-      if (replaces) addFile(product.id, file, file.name, replaces)
-      // The upload goes on with its name, and replaces the file that it was meant to replace.
-      else if (before) addFile(product.id, file, before.name, before.replaces)
-      else if (sameNamed(file)) asked.push(file)
-      else addFile(product.id, file, freeName(file.name, namesTaken()))
-    }
-    setDoubtful((waiting) => [...waiting, ...asked])
-  }
-  const [doubt] = doubtful
-  const decided = () => setDoubtful((waiting) => waiting.slice(1))
   return (
     <Part id="files" title={title}>
       <RecalledFromSale files={product.withdrawnFiles} />
@@ -89,7 +44,7 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
               place={at + 1}
               count={product.files.length}
               onChanged={onChanged}
-              onReplace={() => choose(file.id)}
+              onReplace={() => pick(file.id)}
               onRemove={() => setRemoving(file)}
               onMoved={setMoved}
             />
@@ -104,73 +59,17 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
           ))}
         </ul>
       )}
-      {leftOver.map((one) => (
-        <div key={one.place} class="notice trial">
-          <Icon name="clock" />
-          <div>
-            <b class="cut">{one.name} is not complete.</b>
-            <p>Choose the same file again, and it goes on where it stopped.</p>
-            <button
-              type="button"
-              class="link"
-              onClick={() => {
-                setGivenUp([...givenUp, one.place])
-                void giveUp(one)
-              }}
-            >
-              Give it up
-            </button>
-          </div>
-        </div>
+      {unfinished.map((one) => (
+        <UnfinishedUpload key={one.place} name={one.name} onGiveUp={() => giveUp(one)} />
       ))}
       {trouble ? <Failed trouble={trouble} again={() => void refresh()} /> : null}
-      <div
-        class={`drop ${over ? 'over' : ''}`}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setOver(false)
-          add(event.dataTransfer?.files ?? [])
-        }}
-      >
-        <button type="button" class="button" onClick={() => choose()}>
-          <Icon name="file" /> {product.files.length > 0 ? 'Add files' : 'Choose files'}
-        </button>
-        <p class="small soft">or drop them here. Several at once, of any kind.</p>
-      </div>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files to upload"
-        onChange={(event) => {
-          const { files } = event.currentTarget
-          add(files ?? [], replaced.current)
-          // Lets the seller choose the same file once more.
-          event.currentTarget.value = ''
-        }}
+      <DropArea
+        label={product.files.length > 0 ? 'Add files' : 'Choose files'}
+        onPress={() => pick()}
+        onFiles={(files) => add(files)}
       />
-      {doubt && (
-        <SameName
-          key={`${doubt.name} ${doubtful.length}`}
-          name={doubt.name}
-          other={freeName(doubt.name, namesTaken())}
-          onReplace={() => {
-            addFile(product.id, doubt, doubt.name, sameNamed(doubt)?.id)
-            decided()
-          }}
-          onKeepBoth={() => {
-            addFile(product.id, doubt, freeName(doubt.name, namesTaken()))
-            decided()
-          }}
-          onClose={decided}
-        />
-      )}
+      {picker}
+      {question}
       {removing && (
         <Removing
           product={product}
@@ -183,6 +82,82 @@ export function FilesPart({ product, onChanged, title = 'Files' }: FilesPartProp
         />
       )}
     </Part>
+  )
+}
+
+/** Loads the product again after each upload that is complete. */
+function useRefresh(productId: string, own: Upload[], onChanged: () => Promise<void>) {
+  const [trouble, setTrouble] = useState<unknown>()
+  const refresh = () =>
+    onChanged().then(
+      () => {
+        setTrouble(undefined)
+        forgetDone(productId)
+      },
+      (failed: unknown) => setTrouble(failed),
+    )
+  const done = own.filter(({ stage }) => stage === 'done').length
+  useEffect(() => {
+    if (done > 0) void refresh()
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- each finished file is a reason to load again
+  }, [done])
+  return { trouble, refresh }
+}
+
+/** The uploads that stopped on an earlier visit. A file that is being sent again is no longer one of them. */
+function useUnfinished(productId: string, own: Upload[]) {
+  const [givenUp, setGivenUp] = useState<string[]>([])
+  const unfinished = unfinishedOf(productId).filter(
+    ({ name, size, place }) =>
+      !own.some(({ file }) => file.size === size && isNameOf(name, file.name)) && !givenUp.includes(place),
+  )
+  const giveUp = (one: Unfinished) => {
+    setGivenUp([...givenUp, one.place])
+    void giveUpUpload(one)
+  }
+  return { unfinished, giveUp }
+}
+
+const UnfinishedUpload = ({ name, onGiveUp }: { name: string; onGiveUp: () => void }) => (
+  <div class="notice trial">
+    <Icon name="clock" />
+    <div>
+      <b class="cut">{name} is not complete.</b>
+      <p>Choose the same file again, and it goes on where it stopped.</p>
+      <button type="button" class="link" onClick={onGiveUp}>
+        Give it up
+      </button>
+    </div>
+  </div>
+)
+
+interface DropAreaProps {
+  label: string
+  onPress: () => void
+  onFiles: (files: Iterable<File>) => void
+}
+
+function DropArea({ label, onPress, onFiles }: DropAreaProps) {
+  const [over, setOver] = useState(false)
+  return (
+    <div
+      class={`drop ${over ? 'over' : ''}`}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        onFiles(event.dataTransfer?.files ?? [])
+      }}
+    >
+      <button type="button" class="button" onClick={onPress}>
+        <Icon name="file" /> {label}
+      </button>
+      <p class="small soft">or drop them here. Several at once, of any kind.</p>
+    </div>
   )
 }
 

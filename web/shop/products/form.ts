@@ -8,11 +8,11 @@ import {
   draftOf,
   faultsOf,
   inputOf,
-  keepDraft,
   newDraft,
   rebase,
-  readDraft,
   rememberCurrency,
+  savedDraft,
+  saveDraft,
   type Draft,
   type Faults,
   type Field,
@@ -40,30 +40,11 @@ interface State {
 
 /** A product's form: the typed text, the saved version, and the version that another person has saved meanwhile. */
 export function useProductForm(seller: Seller, first: Versioned | undefined) {
-  const [state, setState] = useState<State>(() => begin(seller, first))
-  // An answer that arrives later reads the present state here: more may have been typed since the request.
-  const latestRef = useRef(state)
+  const { state, latest, show, set } = useFormState(seller, first)
   const { product, version, base, draft } = state
   const id = product?.id ?? NEW
   const dirty = differs(draft, base)
-  useEffect(() => {
-    if (!dirty) return
-    // The tab keeps the typed text, but not when the tab is closed.
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [dirty])
-  const show = (to: Partial<State>): State => {
-    latestRef.current = { ...latestRef.current, ...to }
-    setState(latestRef.current)
-    return latestRef.current
-  }
-  const set = (to: Partial<State>) => {
-    const next = show(to)
-    const unsaved = differs(next.draft, next.base)
-    const kept = { draft: next.draft, base: next.base, version: next.version }
-    keepDraft(seller.id, next.product?.id ?? NEW, unsaved ? kept : undefined)
-  }
+  useUnloadWarning(dirty)
 
   /** Saves the changes, and `status` where one is given. Returns the product, or undefined where it was not saved. */
   async function save(status?: Product['status']): Promise<Product | undefined> {
@@ -78,20 +59,18 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
         ? await changeProduct(id, { ...changesOf(draft, base), ...(status && { status }) }, version)
         : await createProduct({ ...inputOf(draft), status: status ?? 'draft' })
       rememberCurrency(saved.product.currency)
-      if (!product) keepDraft(seller.id, NEW, undefined)
-      const { draft: typed } = latestRef.current
+      if (!product) saveDraft(seller.id, NEW, undefined)
       // Text that was typed during the request stays, on top of the saved version.
-      set({ ...settled(saved), draft: rebase(typed, draft, draftOf(saved.product)).draft, tries })
+      set({ ...settled(saved), draft: rebase(latest().draft, draft, draftOf(saved.product)).draft, tries })
       return saved.product
     } catch (trouble) {
       if (isRefusal(trouble, 'changed_meanwhile')) {
-        const newest = await getProduct(id)
-        set({ newest, tries })
+        set({ newest: await getProduct(id), tries })
         return undefined
       }
-      const told = trouble instanceof ApiError ? faultsIn(trouble) : {}
-      set({ faults: told, tries })
-      if (Object.keys(told).length === 0) throw trouble
+      const refused = trouble instanceof ApiError ? faultsIn(trouble) : {}
+      set({ faults: refused, tries })
+      if (Object.keys(refused).length === 0) throw trouble
       return undefined
     }
   }
@@ -102,35 +81,61 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
     save,
     change: (to: Partial<Draft>) =>
       set({
-        draft: { ...latestRef.current.draft, ...to },
-        faults: Object.fromEntries(Object.entries(latestRef.current.faults).filter(([field]) => !(field in to))),
+        draft: { ...latest().draft, ...to },
+        faults: Object.fromEntries(Object.entries(latest().faults).filter(([field]) => !(field in to))),
       }),
     discard: () => set({ draft: base, faults: {}, restored: false, theirs: undefined }),
     /** Shows the newest version. The typed changes stay if `keepMine` is true. */
     takeNewest: (keepMine: boolean) => {
-      const { newest } = state
-      if (!newest) return
-      const newer = draftOf(newest.product)
-      const merged = rebase(draft, base, newer)
-      set({
-        ...settled(newest),
-        ...(keepMine && { draft: merged.draft }),
-        ...(keepMine && merged.both.length > 0 && { theirs: { draft: newer, fields: merged.both } }),
-      })
+      if (state.newest) set(keepMine ? withMine(state, state.newest) : settled(state.newest))
     },
-    /**
-     * After a change to the files or the image: the typed text stays, and saving it still demands the version it began
-     * with.
-     */
-    refresh: async () => {
-      const newest = await getProduct(id)
-      const present = latestRef.current
-      const newer = draftOf(newest.product)
-      if (!differs(newer, present.base)) show({ product: newest.product, version: newest.version })
-      else if (!differs(present.draft, present.base)) show(settled(newest))
-      else show({ product: newest.product })
-    },
+    /** After a change to the files or the image. */
+    refresh: async () => show(refreshed(latest(), await getProduct(id))),
   }
+}
+
+/** The form's state, of which this tab keeps what was typed. */
+function useFormState(seller: Seller, first: Versioned | undefined) {
+  const [state, setState] = useState<State>(() => begin(seller, first))
+  // An answer that arrives later reads the present state here: more may have been typed since the request.
+  const latestRef = useRef(state)
+  const show = (to: Partial<State>): void => {
+    latestRef.current = { ...latestRef.current, ...to }
+    setState(latestRef.current)
+  }
+  const set = (to: Partial<State>): void => {
+    show(to)
+    const { product, draft, base, version } = latestRef.current
+    saveDraft(seller.id, product?.id ?? NEW, differs(draft, base) ? { draft, base, version } : undefined)
+  }
+  return { state, latest: () => latestRef.current, show, set }
+}
+
+/** The tab keeps the typed text, but not when the tab is closed. */
+function useUnloadWarning(dirty: boolean): void {
+  useEffect(() => {
+    if (!dirty) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [dirty])
+}
+
+/** The newest version with the typed changes on top. Names the fields that both have changed. */
+function withMine({ draft, base }: State, newest: Versioned): Partial<State> {
+  const newer = draftOf(newest.product)
+  const merged = rebase(draft, base, newer)
+  return {
+    ...settled(newest),
+    draft: merged.draft,
+    ...(merged.both.length > 0 && { theirs: { draft: newer, fields: merged.both } }),
+  }
+}
+
+/** The typed text stays, and saving it still demands the version it began with. */
+function refreshed({ base, draft }: State, newest: Versioned): Partial<State> {
+  if (!differs(draftOf(newest.product), base)) return { product: newest.product, version: newest.version }
+  return differs(draft, base) ? { product: newest.product } : settled(newest)
 }
 
 export type ProductForm = ReturnType<typeof useProductForm>
@@ -147,12 +152,12 @@ const settled = ({ product, version }: Versioned) => ({
 })
 
 function begin(seller: Seller, first: Versioned | undefined): State {
-  const kept = readDraft(seller.id, first?.product.id ?? NEW)
+  const saved = savedDraft(seller.id, first?.product.id ?? NEW)
   const empty = newDraft()
   const fresh: State = first
     ? { ...settled(first), tries: 0 }
     : { product: undefined, version: '', base: empty, draft: empty, faults: {}, tries: 0, restored: false }
-  return kept ? { ...fresh, draft: kept.draft, base: kept.base, version: kept.version, restored: true } : fresh
+  return saved ? { ...fresh, ...saved, restored: true } : fresh
 }
 
 /** The form's field for each member of the API. */
