@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { DRAFTS, keep, readKept } from '../shop/drafts.ts'
+import { readTab, writeTab } from '../ui/tab-storage.ts'
+import { DRAFTS } from '../shop/drafts.ts'
 import { ApiError } from '../ui/api.ts'
 import { changeSeller, type Seller } from '../ui/auth-api.ts'
 import { emailFault, TextField } from '../ui/text-field.tsx'
@@ -12,9 +13,9 @@ const typedBy = (sellerId: string) => `${DRAFTS}support-address:${sellerId}`
 
 /** The address that buyers write to. When it is empty, they see the address that the seller signs in with. */
 export function SupportPart({ account, seller }: { account: Account; seller: Seller }) {
-  const [email, setEmail] = useState(() => readKept(typedBy(seller.id)) ?? seller.supportEmail ?? '')
+  const [email, setEmail] = useState(() => readTab<string>(typedBy(seller.id)) ?? seller.supportEmail ?? '')
   // Read once: on a later visit the seller sees the saved address.
-  useEffect(() => keep(typedBy(seller.id), undefined), [seller.id])
+  useEffect(() => writeTab(typedBy(seller.id), undefined), [seller.id])
   const [fault, setFault] = useState<string>()
   const [pressed, setPressed] = useState(0)
   const action = useAction()
@@ -29,7 +30,8 @@ export function SupportPart({ account, seller }: { account: Account; seller: Sel
       const { seller: changed } = await account
         .asSeller(() => changeSeller({ supportEmail: given || null }))
         .catch((refused: unknown) => {
-          if (refused instanceof ApiError && refused.code === 'recent_sign_in_required') keep(typedBy(seller.id), given)
+          if (refused instanceof ApiError && refused.code === 'recent_sign_in_required')
+            writeTab(typedBy(seller.id), given)
           throw refused
         })
       // Text that was typed during the request stays.

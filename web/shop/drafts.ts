@@ -8,21 +8,3 @@ export function forgetDrafts(): void {
     // The browser forbids storing, so there is nothing to delete.
   }
 }
-
-/** Reads a value that only this tab keeps. Undefined where the browser forbids storing. */
-export function readKept(name: string): string | undefined {
-  try {
-    return sessionStorage.getItem(name) ?? undefined
-  } catch {
-    return undefined
-  }
-}
-
-export function keep(name: string, text: string | undefined): void {
-  try {
-    if (text === undefined) sessionStorage.removeItem(name)
-    else sessionStorage.setItem(name, text)
-  } catch {
-    // Without storage, only a reload loses it.
-  }
-}

@@ -1,5 +1,6 @@
 import { signOut, whySignedOut } from '../ui/auth-api.ts'
-import { forgetDrafts, keep, readKept } from './drafts.ts'
+import { readTab, writeTab } from '../ui/tab-storage.ts'
+import { forgetDrafts } from './drafts.ts'
 
 const SIGN_IN = '/sign-in/?returnTo=/shop/'
 /**
@@ -12,12 +13,12 @@ const WAY_BACK = 'till:shop-way-back'
 export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     const answer = await work()
-    known = true
+    wasSignedIn = true
     return answer
   } catch (trouble) {
-    const why = whySignedOut(trouble, known)
+    const why = whySignedOut(trouble, wasSignedIn)
     if (why === undefined) throw trouble
-    keep(WAY_BACK, location.hash)
+    writeTab(WAY_BACK, location.hash)
     location.replace(SIGN_IN + why)
     // The browser is leaving the page, so nothing more appears on it.
     return new Promise<Answer>(() => {})
@@ -26,17 +27,17 @@ export async function asSeller<Answer>(work: () => Promise<Answer>): Promise<Ans
 
 /** Asks for a fresh sign-in and leads back to this view. */
 export function signInAgain(): void {
-  keep(WAY_BACK, location.hash)
+  writeTab(WAY_BACK, location.hash)
   location.assign(`${SIGN_IN}&again=1`)
 }
 
 /** Whether the seller was signed in while this page was open. */
-let known = false
+let wasSignedIn = false
 
 /** Leads back to the view from which the sign-in page was opened. */
 export function returnToView(): void {
-  const hash = readKept(WAY_BACK)
-  keep(WAY_BACK, undefined)
+  const hash = readTab<string>(WAY_BACK)
+  writeTab(WAY_BACK, undefined)
   if (hash?.startsWith('#/') && !location.hash) history.replaceState(null, '', hash)
 }
 

@@ -3,7 +3,8 @@ import { ApiError } from '../../ui/api.ts'
 import { BetterEmail } from '../../ui/better-email.tsx'
 import { Refusal } from '../../ui/refusal.tsx'
 import { emailFault, TextField } from '../../ui/text-field.tsx'
-import { DRAFTS, keep, readKept } from '../drafts.ts'
+import { readTab, writeTab } from '../../ui/tab-storage.ts'
+import { DRAFTS } from '../drafts.ts'
 import { signInAgain } from '../session.ts'
 import { explain } from '../words.ts'
 import { Choices, Dialog } from '../dialog.tsx'
@@ -17,13 +18,15 @@ interface EmailDialogProps {
 
 /** Keeps the address that was sent last, because a fresh sign-in leads away from the page and back. */
 const typedFor = (orderId: string) => `${DRAFTS}buyer-address:${orderId}`
-export const hasTyped = (orderId: string): boolean => readKept(typedFor(orderId)) !== undefined
+export const hasTyped = (orderId: string): boolean => readTab<string>(typedFor(orderId)) !== undefined
 
 /** Corrects a mistyped address: the seller names the right one, and its reader confirms it. */
 export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
-  const [email, setEmail] = useState(() => readKept(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email)
+  const [email, setEmail] = useState(
+    () => readTab<string>(typedFor(order.orderId)) ?? order.pendingEmail ?? order.email,
+  )
   // Read once: on a later visit to the order the dialog does not open by itself.
-  useEffect(() => keep(typedFor(order.orderId), undefined), [order.orderId])
+  useEffect(() => writeTab(typedFor(order.orderId), undefined), [order.orderId])
   const [left, setLeft] = useState(order.pendingEmail === undefined)
   const [fault, setFault] = useState<string>()
   const [tries, setTries] = useState(0)
@@ -44,19 +47,19 @@ export function EmailDialog({ order, onDone, onClose }: EmailDialogProps) {
     setBusy(true)
     setTrouble(undefined)
     // Kept before it is sent: when the session is over, the answer leads straight to the sign-in page.
-    keep(typedFor(order.orderId), email.trim())
+    writeTab(typedFor(order.orderId), email.trim())
     try {
       const sent = await changeEmail(order.orderId, email.trim())
-      keep(typedFor(order.orderId), undefined)
+      writeTab(typedFor(order.orderId), undefined)
       onDone(sent)
     } catch (refused) {
-      if (!needsSignIn(refused)) keep(typedFor(order.orderId), undefined)
+      if (!needsSignIn(refused)) writeTab(typedFor(order.orderId), undefined)
       setTrouble(refused)
       setBusy(false)
     }
   }
   const leave = () => {
-    keep(typedFor(order.orderId), undefined)
+    writeTab(typedFor(order.orderId), undefined)
     onClose()
   }
   return (
