@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-// What moving files is held against: a file out, and bytes in, hashed and flushed, with nothing around it. It ends with its parent.
+// The baseline for moving files: it sends a file, and takes, hashes and flushes bytes, with nothing else. It ends with its parent.
 
 const folder = process.argv[2]!
 

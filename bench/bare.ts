@@ -6,7 +6,7 @@ import pg from 'pg'
 import { newId } from '../src/kit/ids.ts'
 import { MAKE_ORDER, READ_ORDER } from './sql.ts'
 
-// What everything else is held against: a route with one statement, and nothing around it. It ends with its parent.
+// The baseline for everything else: a route with one statement, and nothing else. It ends with its parent.
 
 const CONNECTIONS = 16
 const PASSWORD = {
@@ -35,7 +35,7 @@ server.get('/orders/:id', async (request) => {
   return rows[0]
 })
 
-/** How long each of so many hashes takes that a password costs, one after the other, in ms. */
+/** The milliseconds that a password hash takes, for each of several hashes one after the other. */
 server.get('/hashes/:count', async (request) => {
   const { count } = request.params as { count: string }
   const times: number[] = []

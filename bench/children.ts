@@ -19,7 +19,7 @@ export async function endChild(child: ChildProcess): Promise<void> {
 
 export const endChildren = async (): Promise<void> => void (await Promise.all(Array.from(children, endChild)))
 
-/** Runs a program to its end and returns what it printed. */
+/** Runs a program to its end and returns its output. */
 export async function runChild(program: string, args: string[], env: Record<string, string>): Promise<string> {
   const child = watch(spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }))
   const printed: string[] = []

@@ -2,8 +2,8 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// Speaks as much of Stripe's API as checkouts and notifications need, and answers after five milliseconds: what is measured is
-// the service, not this. Payments named `…paid…` were paid. It ends with its parent.
+// Speaks the part of Stripe's API that checkouts and notifications need, and answers after five milliseconds, so that the bench
+// measures the service. Payments named `…paid…` were paid. It ends with its parent.
 
 const ANSWER_MS = 5
 const CREATED = Math.floor(Date.now() / 1000)

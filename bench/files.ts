@@ -19,7 +19,7 @@ const SIZE = 128 * 1024 ** 2
 const MEGABYTE = 1024 ** 2
 const PIECE = randomBytes(MEGABYTE)
 
-/** Of what size files the memory is looked at: it must not depend on it. */
+/** The sizes of files for the measurement of memory, which must not depend on them. */
 const LONG = 2 * 1024 ** 3
 const MOST_AT_ONCE = 3
 
@@ -100,7 +100,7 @@ interface Sent {
 const rate = ({ bytes, seconds }: Sent): number => Math.max(bytes, SIZE) / MEGABYTE / seconds
 const encoded = (text: string): string => Buffer.from(text).toString('base64')
 
-/** Sends so many bytes, and reads and forgets what comes. */
+/** Sends this many bytes, and discards the response. */
 async function send(
   port: number,
   method: string,

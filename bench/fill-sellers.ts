@@ -8,7 +8,7 @@ import { type Database, query } from './world.ts'
 export const SELLERS = 1000
 const PRODUCTS = 10
 export const PRODUCTS_OF_LARGE = 1000
-/** Of how many orders the large seller has one. */
+/** The large seller has one in this many orders. */
 const SHARE_OF_LARGE = 10
 /** The large one is the first. */
 export const LARGE = 0
@@ -26,7 +26,7 @@ const owner = `(case when n % ${SHARE_OF_LARGE} = 0 then ${LARGE} else 1 + n % $
 const at = (orders: number) => `now() - interval '1 year' + n * interval '1 year' / ${orders}`
 const isPaid = 'n % 20 < 13'
 
-/** What one person signs in with, made without the service. */
+/** The sign-in data of one person, made without the service. */
 export async function openSession(database: Database, sellerId: string, n: number): Promise<void> {
   await query(database, `insert into sessions (id, token_hash, seller_id, method) values (${id('ses_05b', `${n}`)}, $1, $2, 'code')`, [
     hashOf(tokenOf(n)),
@@ -72,7 +72,7 @@ export async function fillSellers(database: Database, orders: number): Promise<v
   await query(database, 'vacuum (analyze)')
 }
 
-/** Orders of the large seller and of some others, as they would be asked for. */
+/** Inserts orders of the large seller and of some others, as checkouts would make them. */
 export async function someOrders(
   database: Database,
   count: number,

@@ -12,7 +12,7 @@ export const products: string[] = Array.from(
   (_, n) => `prod_01${n.toString(16).padStart(24, '0')}`,
 )
 
-/** A seller with products of three files each, and a queue of jobs that nobody works on. */
+/** Makes a seller with products of three files each, and a queue of jobs that no process takes. */
 export async function openShop(database: Database): Promise<void> {
   await query(
     database,

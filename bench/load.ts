@@ -24,8 +24,8 @@ export interface Heard {
 }
 
 /**
- * Sends requests over `connections` kept open, one at a time on each, and reads each answer to its end. Far cheaper than an
- * HTTP client, because it shares the processor with what it measures: it looks at the status and the length alone.
+ * Sends requests over `connections` open connections, one at a time on each, and reads each response to its end. It is much cheaper
+ * than an HTTP client, because it shares the processor with the measured service: it looks only at status and length.
  */
 export async function load({ port, connections, seconds, next, status }: Load): Promise<Heard> {
   const times: number[] = []

@@ -29,7 +29,7 @@ const server = new SMTPServer({
     )
   },
 })
-// a sender that ends its connection in the middle is no news here
+// a client that breaks its connection off is normal here
 server.on('error', () => {})
 process.once('disconnect', () => process.exit(0))
 server.listen(0, '127.0.0.1', () => process.send!((server.server.address() as AddressInfo).port))

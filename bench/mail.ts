@@ -7,14 +7,14 @@ import { type Database, type World, query } from './world.ts'
 
 const MAIL_MS = 200
 const SLOW_MS = 9_000
-/** One in so many mailboxes is slow. */
+/** One in this many mailboxes is slow. */
 const SLOW_ONE_IN = 50
 const MANY = 10_000
 const MANY_MINUTES = 5
 const CONNECTIONS = 32
 const CODES = 9
 const POLL_MS = 10
-/** Without a mail for so long, the service does not deliver at all. */
+/** After this time without a mail, the service does not deliver at all. */
 const SILENT_MS = 120_000
 
 interface Order {

@@ -13,9 +13,9 @@ const CONNECTIONS = 64
 const NOTIFICATIONS = 1_000
 const NOTIFYING_SECONDS = 10
 const NOTIFYING_ROUNDS = 5
-/** So many before, for what is compiled and planned at the first ones. */
+/** Warm-up requests, because code is compiled and statements are planned with the first ones. */
 const FIRST_NOTIFICATIONS = 200
-/** Buyers who check out while notifications arrive. */
+/** The number of buyers who check out while notifications arrive. */
 const BUYERS = 8
 const WEBHOOK_SECRET = 'whsec_bench'
 
@@ -65,7 +65,7 @@ export async function measureProcessor(
   ]
 }
 
-/** POST /api/webhooks/stripe: 1,000 in 10 s, each about a payment that the processor is asked about, while buyers check out. */
+/** POST /api/webhooks/stripe: 1,000 in 10 s, each with a request to the processor, while buyers check out. */
 export async function measureNotifications({ busy: { database, service } }: Stage): Promise<Result[]> {
   const { port } = service
   const buy = () => load({ port, connections: BUYERS, seconds: NOTIFYING_SECONDS, next: cycle(checkouts), status: 201 })
@@ -143,7 +143,7 @@ function notification(n: number): Buffer {
   const body = JSON.stringify({
     id: `evt_${n}`,
     object: 'event',
-    // of one sale both are told, and either can come first
+    // each sale causes two notifications, and either can come first
     type: n % 2 ? 'payment_intent.succeeded' : 'charge.succeeded',
     livemode: false,
     created: time,

@@ -1,10 +1,13 @@
-/** One measurement against its target: `least` is the smallest value that will do, or `most` the largest. Without either it is only told. */
+/**
+ * One measurement against its target: `least` is the smallest acceptable value, or `most` the largest. Without either it is only
+ * printed.
+ */
 export interface Result {
   name: string
   value: number
   least?: number
   most?: number
-  /** What the value was made of: requests a second, or milliseconds. */
+  /** The data behind the value: requests a second, or milliseconds. */
   parts?: Record<string, number>
 }
 

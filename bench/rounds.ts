@@ -1,10 +1,10 @@
-/** So often each side is measured, by turns: what else the machine does then falls on all of them alike. */
+/** Each side is measured this often, in turns, so that other load of the machine affects all sides alike. */
 export const ROUNDS = 5
 
-/** Code that has just been loaded is slow: each side first runs so long, unmeasured. */
+/** Each side first runs this long unmeasured, because new code is slow. */
 export const WARM_UP_SECONDS = 2
 
-/** What each side came to in one round. */
+/** The results of each side in one round. */
 export type Round = Record<string, number>
 
 /** Runs the sides by turns. */
@@ -18,7 +18,7 @@ export async function byTurns(sides: Record<string, () => Promise<number>>): Pro
   return rounds
 }
 
-/** The median over the rounds of what is made of each: sides are compared within a round, where they met the same machine. */
+/** The median of a ratio over the rounds. Sides are compared within a round, because they then ran on the same machine load. */
 export const medianOf = (rounds: readonly Round[], value: (round: Round) => number): number => median(rounds.map(value))
 
 /** The median of each side. */

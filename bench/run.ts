@@ -58,7 +58,7 @@ try {
   await measure(world)
   process.exitCode = results.every(isMet) ? 0 : 1
 } catch (error) {
-  // what is ended under our hands fails, and is no news
+  // processes that the bench ends fail, which is expected
   if (!ending) console.error(error)
   process.exitCode = 1
 } finally {

@@ -10,7 +10,7 @@ import { type Database, type World, query } from './world.ts'
 const SECONDS = 0.7
 const WARM_UP_SECONDS = 0.3
 const FIRST_SECONDS = 2
-/** Of several sellers at once, each of whom types. */
+/** For several sellers at once, each of whom types. */
 const CONNECTIONS = 2
 const ORDERS = 500
 const SAMPLE_MS = 50
@@ -22,7 +22,7 @@ interface Asked {
   productId: string
 }
 
-/** What a seller can look for, with what is found, what is not, and what is found late. */
+/** A seller's searches: one with results, one without, and one whose results come late. */
 const SEARCHES: Record<string, (order: Asked) => string> = {
   none: () => '',
   paid: () => 'status=paid',
@@ -112,7 +112,7 @@ export async function measureSellers({ dir }: World, database: Database, words: 
   ]
 }
 
-/** GET /api/orders as CSV, of the seller who has all orders of the database. */
+/** GET /api/orders as CSV, for the seller of all orders in the database. */
 export async function measureCsv({ busy: { database, service } }: Stage): Promise<Result[]> {
   await openSession(database, SELLER, SELLERS)
   const small = await fetchCsv(service.port, '&q=buyer1000%40')

@@ -47,7 +47,7 @@ export interface MailServer {
 
 export interface Bare {
   port: number
-  /** What hashing a password takes by itself: the median of so many. */
+  /** The time of a password hash by itself: the median of several. */
   hashMs(count: number): Promise<number>
   stop(): Promise<void>
 }

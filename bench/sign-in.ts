@@ -11,7 +11,7 @@ import { type Database, query } from './world.ts'
 const SECONDS = 3
 const SELLERS = 10_000
 const REQUESTS = 1000
-/** They sign in by turns, so that nobody's sessions pile up. */
+/** Sellers sign in by turns, so that no seller's sessions pile up. */
 const BY_PASSWORD = 100
 const PASSWORD = 'four lazy pelicans juggle'
 const HASHES_A_ROUND = 20
@@ -20,7 +20,7 @@ const BUYERS = 16
 /** PostgreSQL tells its counts this long after a connection has come to rest, at the latest. */
 const COUNTED_AFTER_MS = 11_000
 
-/** What counts tries is part of what is measured, and stops nobody. */
+/** The counting of tries is part of the measurement, but the limits stop no request. */
 export const LIMITS = [
   'request',
   'code',
@@ -35,7 +35,7 @@ export const LIMITS = [
   .map((name) => `${name}=9999999/9999`)
   .join(',')
 
-/** Sellers sign in: what each of their requests costs, and what it costs the buyers. */
+/** Measures the sign-in of sellers: the cost of each of their requests, and the cost for the buyers. */
 export async function measureSignIn(stage: Stage): Promise<Result[]> {
   await signUp(stage.busy.database)
   return [
@@ -121,7 +121,7 @@ interface Reads {
   tables: number
 }
 
-/** What the database did for `work`: each statement on its own is a transaction. */
+/** The database's work during `work`: each single statement is a transaction. */
 async function readsOf(database: Database, work: () => Promise<{ count: number }>): Promise<Reads & { count: number }> {
   const read = async (): Promise<Reads> => {
     await sleep(COUNTED_AFTER_MS)

@@ -9,7 +9,7 @@ export interface Shop {
   service: Service
 }
 
-/** What a measurement finds when it begins. */
+/** The state at the beginning of a measurement. */
 export interface Stage {
   world: World
   /** From few orders to many. */

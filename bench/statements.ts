@@ -45,7 +45,7 @@ async function withPgbench(
   return rate
 }
 
-/** Where there is no pgbench: the same by the driver, which costs more, so its rate is the lower limit. */
+/** Without pgbench the driver runs the same statements. It costs more, so its rate is a lower limit. */
 async function withDriver(
   { url }: Database,
   statements: readonly string[],

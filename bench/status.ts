@@ -48,7 +48,7 @@ export async function measureStatus({ busy, shops, bare }: Stage): Promise<Resul
   ]
 }
 
-/** What we measure is the whole answer. */
+/** We measure the whole response. */
 async function seemsRight(port: number, path: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`)
   const { downloads = [] } = (await response.json()) as { downloads?: unknown[] }

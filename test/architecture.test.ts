@@ -27,7 +27,7 @@ const WIRING: Record<string, string[]> = {
   'app.ts': [...SLICES, 'app', 'config.ts'],
   'main.ts': ['kit', 'app.ts', 'config.ts'],
 }
-/** What the pages may take from the server beside types: it imports nothing itself. */
+/** The modules that the pages may import from the server beside types. These import nothing themselves. */
 const SHARED = ['kit/currencies.ts', 'kit/money.ts', 'kit/return-path.ts', 'kit/statement.ts']
 const LONGEST_FILE = 250
 
@@ -87,7 +87,7 @@ test('no file imports itself through others, not even for a type', () => {
   const imports = new Map(
     [...all, ...sources('web').map((one) => ({ ...one, file: `../web/${one.file}` }))].map(({ file, code }) => [
       file,
-      // what is loaded later, when it is needed, may look back
+      // modules that are loaded later, when they are needed, may import earlier ones
       [...code.matchAll(/^(?:import|export)\b[^'"=:;(]*['"](\.[^'"]+)['"]/gm)]
         .map(([, name]) => name!)
         .map((name) => path.posix.normalize(path.posix.join(path.posix.dirname(file), name))),
@@ -113,7 +113,7 @@ test('the processors have never heard of an order’s row, a seller or a product
   assert.deepEqual(tables, [])
 })
 
-test('the kit has never heard of what is sold', () => {
+test('the kit does not know orders or products', () => {
   const words = /\b(order|orders|seller|buyer|product|refund|dispute|checkout)s?\b/i
   const tables = where(
     src.filter(({ file }) => file.startsWith('kit/')),
@@ -126,7 +126,7 @@ test('the kit has never heard of what is sold', () => {
     assert.doesNotMatch(code.replaceAll(/'[^']*'|`[^`]*`/g, ''), words, file)
 })
 
-test('what is imported is what is installed by name', () => {
+test('every import is of a package that package.json names', () => {
   const { dependencies, devDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
   const packageOf = (name: string) =>
     name
@@ -147,8 +147,8 @@ test('the environment is read in one place', () => {
 })
 
 test('a refusal’s status stands in one table', () => {
-  // beside the table: the bare connection comes before it, the file server says of a file what it is below it, and what a
-  // provider answers is read, not said
+  // in addition to the table: the bare connection comes before it, the file server returns statuses that are below it, and the
+  // providers' responses are read and not sent
   assert.deepEqual(
     where(src, /\bstatus\w*\b[^'"`\n]*\b[45]\d\d\b|\.(?:code|status)\(\s*[45]\d\d|statusCode\s*=/).sort(),
     ['kit/errors.ts', 'kit/refusals.ts', 'orders/routes.ts'],
@@ -162,7 +162,7 @@ test('a file fits a look', () => {
   }
 })
 
-test('names say what a thing is', () => {
+test('names describe the thing', () => {
   for (const { file } of all) {
     assert.doesNotMatch(file, /(^|\/)(utils?|helpers?|types?|common|misc|index|service|manager)\.tsx?$/)
     assert.match(file, /^[a-z0-9/-]+(\.test)?\.ts$/)
@@ -209,7 +209,7 @@ test('every link in a document leads to a file that is there', () => {
   assert.deepEqual(broken, [])
 })
 
-test('no query is put together from what somebody sent', () => {
+test('no statement contains text from a request', () => {
   // sql.raw and sql.lit write text into a statement as it is: only the migrations, which are ours, come so
   assert.deepEqual(where(src, /sql\.(?:raw|lit|unsafe)\b/), ['kit/database.ts', 'kit/migrate.ts'])
   assert.deepEqual(
@@ -235,7 +235,7 @@ test('the pages share a little and types with the server, and nothing that belon
 })
 
 test('the views of the shop take no names of each other for their looks', () => {
-  // what one view has loaded stays when the next one is looked at
+  // data that one view has loaded stays for the next one
   const shop = path.join(ROOT, 'web/shop')
   const sheets = fs.globSync('*/*.css', { cwd: shop })
   const takenBy = new Map<string, string>()

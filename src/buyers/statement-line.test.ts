@@ -54,7 +54,7 @@ test('an amount is understood as people and banks write it', () => {
     assert.deepEqual(readAmount(text), [], text)
 })
 
-test('every price is found again by what it looks like', () => {
+test('a price in any notation is parsed back to the same amount', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 999_999_999_999 }),
@@ -76,7 +76,7 @@ test('a text of a line is its letters and digits, however they are typed', () =>
     assert.equal(compactDescriptor(text), 'TILLINVOICEPACK') // oxfmt-ignore
 })
 
-test('a line that nothing can be found by is refused by the name of what is missing', () => {
+test('a line without enough to search for is refused, and the refusal names the missing field', () => {
   for (const [typed, path] of [
     [{}, 'descriptor'],
     [{ descriptor: ' ', amount: '', date: ' ' }, 'descriptor'],

@@ -5,7 +5,7 @@ import { batched } from './batch.ts'
 const outage = new Error('the server is away')
 const never = () => false
 
-/** Work that waits until it is told to end. */
+/** Work that waits until the test ends it. */
 function held<In, Out>(answer: (inputs: readonly In[]) => Out[]) {
   const rounds: In[][] = []
   const waiting: (() => void)[] = []
@@ -19,7 +19,7 @@ function held<In, Out>(answer: (inputs: readonly In[]) => Out[]) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('whoever comes alone is served at once', async () => {
+test('a single call runs at once', async () => {
   const rounds: number[][] = []
   const double = batched(
     async (inputs: readonly number[]) => {
@@ -35,7 +35,7 @@ test('whoever comes alone is served at once', async () => {
   assert.deepEqual(rounds, [[1], [2]])
 })
 
-test('whoever comes meanwhile shares the next round, and each is given its own answer', async () => {
+test('calls that arrive during a round share the next one, and each gets its own result', async () => {
   const work = held((inputs: readonly number[]) => inputs.map((input) => input * 2))
   const double = batched(work.run, { most: 3, atOnce: 1, isOutage: never })
   const answers = [1, 2, 3, 4, 5, 6].map((input) => double(input))
@@ -188,7 +188,7 @@ test('after a failure the next ones are served', async () => {
   assert.equal(await same(2), 2)
 })
 
-test('beyond a thousand who wait, the rest are told at once to come back', async () => {
+test('beyond a thousand waiting calls, further ones are refused at once', async () => {
   let release = () => {}
   const stands = new Promise<void>((resolve) => (release = resolve))
   const options = { most: 64, atOnce: 1, isOutage: () => false }

@@ -13,7 +13,7 @@ const PIECES = 96
 test('a body that arrives slowly waits until it is read, and is complete', async () => {
   let given = 0
   async function* pieces() {
-    // slower than what is gathered into one piece before it is passed on
+    // slower than the time in which a piece is gathered before it is passed on
     for (; given < PIECES; given += 1) yield await sleep(3, Buffer.alloc(PIECE, given))
   }
   const raw = Readable.from(pieces(), { objectMode: false })
@@ -47,6 +47,6 @@ test('a file that passes leaves few dead buffers behind, however long it is', as
     },
   })
   await pipeline(bodyOf({ raw } as unknown as FastifyRequest), slow)
-  // those between two collections, as they came and as they were passed on, and what is under way
+  // the bytes between two collections, as received and as passed on, and those under way
   assert.ok(most <= 32 * 1024 ** 2, `${(most / 1024 ** 2).toFixed(0)} MB were held of ${megabytes}`)
 })

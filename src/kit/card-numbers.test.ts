@@ -102,7 +102,7 @@ test('one digit other than the check digit wants, or a prefix and length that no
     assert(isChecked(digits) && !holdsCardNumber(digits), digits)
 })
 
-test('what is part of a longer word is none', () => {
+test('digits inside a longer word are no card number', () => {
   for (const text of [
     `x${VISA}`,
     `${VISA}x`,
@@ -116,7 +116,7 @@ test('what is part of a longer word is none', () => {
     assert(!holdsCardNumber(text), text)
 })
 
-test('what the service and its callers write with digits is none', () => {
+test('digits that the service and its clients write are no card number', () => {
   const prefixes: IdPrefix[] = ['sel', 'prod', 'file', 'ord', 'pay', 'ref', 'evt', 'ses', 'idn']
   const digitsOf = (least: number, most: number) =>
     fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((digits) => digits.join(''))

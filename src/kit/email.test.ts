@@ -14,7 +14,7 @@ test('the addresses that people have are taken', () => {
   for (const address of addresses) assert(isAddress(address), address)
 })
 
-test('what is no address, or two of them, is not', () => {
+test('texts that are no address, or two of them, are refused', () => {
   const texts = [
     '', ' ', '@', 'bob', 'bob@', '@example.com', 'bob@example', 'bob@.com', 'bob@example.', 'bob@example..com', 'bob@-a.com', 'bob@a-.com', 'bob@example.c', 'bob@example.-om', 'bob@1.2.3.4',
     'bob@[1.2.3.4]', 'bob@@example.com', 'bob smith@example.com', 'bob@exa mple.com', 'bob@example.com,eve@example.com', 'bob@example.com;', 'bob@example.com\n', '\nbob@example.com',

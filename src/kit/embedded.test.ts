@@ -42,7 +42,7 @@ test('from nothing: a database whose role is no superuser, on a socket, and gone
   await assert.rejects(query(postgres, 'select 1'))
 })
 
-test('a later start finds what an earlier one wrote', async (t) => {
+test('a later start finds the data of an earlier one', async (t) => {
   const folder = clusterFolder(t)
   const first = await start(t, folder)
   await query(first, 'create table kept as select 7 as n')
@@ -104,7 +104,7 @@ if (process.platform === 'linux') {
     }
   })
 
-  test('of many that stand guard at once one at most does, and what ended ones left is gone', async (t) => {
+  test('of many simultaneous guards at most one holds, and ended ones leave nothing behind', async (t) => {
     const folder = temporaryFolder(t)
     fs.writeFileSync(path.join(folder, 'guard-0123456789abcdef'), '')
     const guards = (await Promise.all(Array.from({ length: 8 }, () => standGuard(folder)))).filter(Boolean)
@@ -210,7 +210,7 @@ test('a folder that had a database is never given an empty one', async (t) => {
     /There is no database in .*\(there was one here before\)\. .* set DATABASE_URL.* put the folder back .*or remove/,
   )
 
-  // what a backup of a folder held whose database lay elsewhere
+  // the content of a backup of a folder whose database was elsewhere
   const restored = temporaryFolder(t)
   fs.symlinkSync('/var/lib/till/5f1c0a9b7e42', path.join(restored, 'elsewhere'))
   await assert.rejects(start(t, restored), /There is no database in .*\(it was in \/var\/lib\/till\/5f1c0a9b7e42\)/)
@@ -242,7 +242,7 @@ test('a database that an earlier version has put elsewhere comes into its folder
   assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
 })
 
-test('a copy of the folder is a database of its own, and whoever stops it stops no other', async (t) => {
+test('a copy of the folder is a database of its own, and stopping it stops no other', async (t) => {
   const folder = clusterFolder(t)
   const original = await start(t, folder)
   const copied = path.join(temporaryFolder(t), 'copy')
@@ -315,7 +315,7 @@ if (AS_ROOT) {
   })
 }
 
-/** Undoes in reverse order what a test has made; node:test's own hooks run in the order of their making. */
+/** Runs a test's cleanups in reverse order, because node:test's own hooks run in the order of registration. */
 const undo = new WeakMap<TestContext, (() => unknown)[]>()
 function finallyDo(t: TestContext, step: () => unknown): void {
   const steps = undo.get(t) ?? []
@@ -361,7 +361,7 @@ async function startProcess(t: TestContext, dir: string) {
   finallyDo(t, async () => {
     service.kill('SIGKILL')
     await ended
-    // killed in the moment in which it had just started the server anew: no watcher stood over that one yet
+    // killed at the moment when it had just restarted the server, before a watcher guarded that one
     await until(() => !endServer(findPostmaster(path.join(dir, 'data'))?.pid))
   })
   const [started] = await Promise.race([once(service, 'message'), ended])
@@ -376,7 +376,7 @@ async function endedPid(): Promise<number> {
   return ended.pid!
 }
 
-/** Asks a server to end; false when there is none. */
+/** Asks a server to end. False when there is none. */
 function endServer(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 'SIGINT')

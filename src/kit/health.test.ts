@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedAnswer } from './health.ts'
 
-test('however many want to know whether the database answers, it is asked once at a time, and not again at once', async () => {
+test('simultaneous readiness checks share one query, and the next ones reuse its result for a moment', async () => {
   let clock = 0
   const asked: PromiseWithResolvers<string>[] = []
   const ask = sharedAnswer(

@@ -6,7 +6,7 @@ import { type IdPrefix, idPattern, isId, newId } from './ids.ts'
 const PREFIXES: IdPrefix[] = ['sel', 'prod', 'file', 'ord', 'pay', 'ref', 'evt']
 const randomPart = (id: string): string => id.split('_')[1]!.slice(10)
 
-test('an id says what it is of, and can be read aloud', () => {
+test('an id names its kind, and can be read aloud', () => {
   for (const prefix of PREFIXES) {
     const id = newId(prefix)
     assert.match(id, new RegExp(idPattern(prefix)))
@@ -27,7 +27,7 @@ test('ids of one table lie in the order of their making', () => {
   assert.equal(newId('ord', 2 ** 48 - 1).slice(0, 14), 'ord_7zzzzzzzzz')
 })
 
-test('what follows the time cannot be guessed: 80 bits, each as often 0 as 1, and none that follows from another', () => {
+test('the part after the time cannot be guessed: 80 uniform bits, and no id follows from another', () => {
   const count = 4000
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
   const ones = Array.from({ length: 80 }, () => 0)

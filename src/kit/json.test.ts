@@ -57,7 +57,7 @@ test('the prototype cannot be reached from a body', () => {
   assert.deepEqual(parseJson('{"a":"__proto__"}'), { a: '__proto__' })
 })
 
-test('what is not JSON is refused', () => {
+test('text that is not JSON is refused', () => {
   const texts = [
     '',
     ' ',
@@ -92,7 +92,7 @@ test('sixteen levels are read, seventeen are not, and a body that is nothing but
   parseJson(`[${'[],'.repeat(1000)}{}]`)
 })
 
-test('64 KB of the worst that can be said are read in a moment', () => {
+test('the worst 64 KB of JSON are parsed in a moment', () => {
   const members = Array.from({ length: 6000 }, (_, at) => `"${at}":1`).join(',')
   const start = process.cpuUsage()
   for (const text of [

@@ -49,7 +49,7 @@ async function database(t: { after(end: () => unknown): void }): Promise<Db> {
   return db
 }
 
-test('keys counted together keep their order, one that is only looked at is not counted, and what is given back is free again', async (t) => {
+test('keys counted together keep their order, one that is only read is not counted, and a returned use is free again', async (t) => {
   const db = await database(t)
   const limit = { count: 2, seconds: 600 }
   const many = await countUses(
@@ -73,7 +73,7 @@ test('keys counted together keep their order, one that is only looked at is not 
   await giveBack(db, [])
 })
 
-test('of two uses counted one after the other, who is beyond the first uses nothing of the second up, and waits for it', async (t) => {
+test('of two limits in a row, a use beyond the first takes nothing from the second', async (t) => {
   const db = await database(t)
   const [one, other] = [
     { key: 'z network', limit: { count: 3, seconds: 600 }, grows: true },
@@ -117,7 +117,7 @@ test('counting and giving back the same two keys at once, over two instances, ne
   assert.deepEqual(rows, [{ count: 100 }, { count: 100 }])
 })
 
-test('who overruns a limit again and again waits longer each time, up to a most, and is forgiven after a quiet day', async (t) => {
+test('each overrun of a limit waits longer, up to a maximum, and a quiet day resets it', async (t) => {
   const db = await database(t)
   const limit = { count: 1, seconds: 100 }
   const pass = (past: string) => sql`update limits set until = now() - ${past}::interval`.execute(db)

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { newId } from './ids.ts'
 import { errorForLog, withoutSecretIds } from './log.ts'
 
-test('an error is told to the log without the address it was about', () => {
+test('a logged error does not contain the address it was about', () => {
   const error = new Error('all recipients were rejected: bob.smith+books@example.com (550)')
   const told = JSON.stringify(errorForLog(error))
   assert.doesNotMatch(told, /bob|example\.com/)
@@ -12,7 +12,7 @@ test('an error is told to the log without the address it was about', () => {
   assert.match(told, /log\.test\.ts/, 'and with the place where it happened')
 })
 
-test('what a database quotes of a row is not told, where it was refused is', () => {
+test('a logged database error names the place of the refusal, and no values of the row', () => {
   const error = new pg.DatabaseError('duplicate key value violates unique constraint "sellers_email_key"', 1, 'error')
   Object.assign(error, {
     code: '23505',
@@ -27,7 +27,7 @@ test('what a database quotes of a row is not told, where it was refused is', () 
   assert.doesNotMatch(JSON.stringify(told), /bob/)
 })
 
-test('what is thrown but is no error is told too', () => {
+test('a thrown value that is no error is logged too', () => {
   assert.deepEqual(errorForLog('lost'), { error: 'string', message: 'lost' })
   assert.deepEqual(errorForLog(undefined), { error: 'undefined', message: 'undefined' })
   assert.deepEqual(errorForLog({ message: 'no mail to bob@example.com' }).message, 'no mail to (address)')

@@ -44,7 +44,7 @@ test('the fee is 2 % of the amount, to the nearest minor unit, and half a unit g
     assert.equal(feeOf(minor!), fee)
 })
 
-test('what the seller keeps and the fee are the amount, always', () => {
+test('the seller’s share and the fee always add up to the amount', () => {
   fc.assert(
     fc.property(amount, (minor) => {
       const fee = feeOf(minor)
@@ -126,7 +126,7 @@ test('an amount has the decimals of its currency, and every digit of it', () => 
   )
 })
 
-test('what a person reads has the same digits in every language', () => {
+test('amounts have the same digits in every language', () => {
   fc.assert(
     fc.property(
       amount,

@@ -46,7 +46,7 @@ test('characters that look the same are the same, and nothing is cut off', async
   assert.equal(await verifyPassword('a\0b', await hashPassword('a\0c')), false)
 })
 
-test('a flood is told to come back, and those who wait are served in turn', async () => {
+test('beyond the queue sign-ins are refused, and waiting ones are served in turn', async () => {
   const hash = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
   const answers = await Promise.allSettled(Array.from({ length: 150 }, () => verifyPassword('password', hash)))
   const refused = answers.filter((answer) => answer.status === 'rejected')

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { newSigner } from '../kit/signing.ts'
 import { attachment, downloadToken } from './downloads.ts'
 
-/** What a browser reads (RFC 6266): the plain name, and the one in full. */
+/** Parses the header as a browser does (RFC 6266): the plain name, and the full one. */
 function read(header: string): { plain: string; full: string } {
   const match = /^attachment; filename="([\x20-\x7e]*)"; filename\*=UTF-8''([A-Za-z0-9\-._~%]+)$/.exec(header)
   assert(match, header)

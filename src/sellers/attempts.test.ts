@@ -22,12 +22,12 @@ function sign(content: unknown): string {
   return `${text}.${signer.sign(text)}`
 }
 
-test('what was sealed is what is opened, with the session that links or without', () => {
+test('a sealed attempt opens to the same attempt, with and without the session that links', () => {
   for (const attempt of [ATTEMPT, { ...ATTEMPT, linkSessionId: 'ses_1' }, { ...ATTEMPT, returnTo: '/ü/"\\' }])
     assert.deepEqual(openAttempt(signer, sealAttempt(signer, attempt), NOW), attempt)
 })
 
-test('I1: an attempt with any bit changed, cut off or added is none', () => {
+test('an attempt with a changed, missing or added bit is refused', () => {
   const sealed = sealAttempt(signer, ATTEMPT)
   for (let at = 0; at < sealed.length; at++)
     for (let bit = 0; bit < 8; bit++) {
@@ -52,7 +52,7 @@ test('I1: an attempt with any bit changed, cut off or added is none', () => {
   fc.assert(fc.property(fc.string(), (any) => openAttempt(signer, any, NOW) === undefined))
 })
 
-test('I1: an attempt lives for ten minutes, and not before it began', () => {
+test('an attempt is valid for ten minutes, and not before it began', () => {
   const sealed = sealAttempt(signer, ATTEMPT)
   const opensAfter = (ms: number) => openAttempt(signer, sealed, NOW + ms) !== undefined
   assert.deepEqual([0, 1, 599_999, 600_000].map(opensAfter), [true, true, true, true])
@@ -62,14 +62,14 @@ test('I1: an attempt lives for ten minutes, and not before it began', () => {
   assert.equal(ATTEMPT_TTL_SECONDS, 600)
 })
 
-test('what was signed for another purpose, or with another secret, is no attempt', () => {
+test('a cookie signed for another purpose, or with another secret, is no attempt', () => {
   for (const other of [newSigner([SECRET], 'download'), newSigner([`${SECRET}!`], PURPOSE)])
     assert.equal(openAttempt(signer, sealAttempt(other, ATTEMPT), NOW), undefined)
   const rotated = newSigner([`${SECRET}!`, SECRET], PURPOSE)
   assert.deepEqual(openAttempt(rotated, sealAttempt(signer, ATTEMPT), NOW), ATTEMPT)
 })
 
-test('what has another shape is no attempt, even with our signature', () => {
+test('a cookie of another shape is no attempt, even with our signature', () => {
   const { verifier: _, ...incomplete } = ATTEMPT
   const contents: unknown[] = [
     'no JSON',

@@ -180,7 +180,7 @@ test('a purchase with the keyboard alone, with all that moves', async ({ page })
   expect(download.suggestedFilename()).toBe('The Quiet Shop.pdf')
 })
 
-test('each step is said to who does not see it', async ({ page }) => {
+test('each step is announced to screen readers', async ({ page }) => {
   await makeOrder(page)
   const said = page.locator('output.unseen')
   await expect(said).toHaveText('Your order is created. Choose how to pay.')
@@ -188,7 +188,7 @@ test('each step is said to who does not see it', async ({ page }) => {
   await expect(said).toHaveText('Your files are ready.')
 })
 
-test('nothing moves for who asked for less motion, and something does for all others', async ({ page }) => {
+test('animations run, and stop for users who prefer reduced motion', async ({ page }) => {
   const { orderId } = await makeOrder(page)
   const working = { orderId, status: 'processing', paid: false, amount: 49_900, currency: 'INR', downloads: [] }
   await page.route('**/status?**', (route) => route.fulfill({ json: { ...working, nextPollMs: null } }))

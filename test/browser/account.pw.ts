@@ -13,7 +13,7 @@ import {
 
 const again = 'Please sign in again first.'
 
-test('a new seller is asked for a name, and it stays', async ({ page }) => {
+test('a new seller types a name, and it stays', async ({ page }) => {
   await signUp(page)
   await expect(page.getByText('Until you choose a name, they read “New seller”.')).toBeVisible()
   const name = page.getByLabel('Your name, or your shop’s')
@@ -32,7 +32,7 @@ for (const [label, typed, more] of [
   ['Your name, or your shop’s', 'Ann', 'Ann & Sons'],
   ['Where buyers reach you', 'help@example.com', 'help@example.com.au'],
 ] as const)
-  test(`what is typed while it is being saved stays: ${label}`, async ({ page }) => {
+  test(`text typed during a save stays: ${label}`, async ({ page }) => {
     await signUp(page)
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route('**/api/auth/seller', async (route) => {
@@ -51,7 +51,9 @@ for (const [label, typed, more] of [
     await expect(field).toHaveValue(more)
   })
 
-test('the strength of a password is told before, and a common one is refused in words', async ({ page }) => {
+test('the page shows the strength of a password before it is sent, and a common one is refused with an explanation', async ({
+  page,
+}) => {
   await signUp(page)
   await page.getByRole('button', { name: 'Set a password' }).click()
   const field = page.getByLabel('New password')
@@ -116,7 +118,7 @@ test('sessions are listed; one that is ended is signed out, and so are all other
   await expect(page.getByLabel('Your name, or your shop’s')).toHaveValue('')
 })
 
-test('another address takes over once its code is entered, and the old one is told', async ({ page, browser }) => {
+test('another address takes over after its code is entered, and the old one gets a mail', async ({ page, browser }) => {
   const email = await signUp(page)
   const newEmail = newSellerEmail()
   const neighbour = await browser.newContext({ baseURL: new URL(page.url()).origin })
@@ -155,7 +157,9 @@ test('another address takes over once its code is entered, and the old one is to
   await expectAccount(page, newEmail)
 })
 
-test('what needs a fresh sign-in leads to one and back, and what was typed is still there', async ({ page }) => {
+test('a change that needs a fresh sign-in leads to one and back, and the typed text is still there', async ({
+  page,
+}) => {
   const email = await signUp(page)
   // ten minutes later
   await page.route('**/api/auth/email', (route) =>
@@ -180,7 +184,7 @@ test('what needs a fresh sign-in leads to one and back, and what was typed is st
   await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
 })
 
-test('another support address needs a fresh sign-in, which keeps what was typed, and stands in the history', async ({
+test('another support address needs a fresh sign-in, which keeps the typed text, and is in the history', async ({
   page,
 }) => {
   const email = await signUp(page)
@@ -220,7 +224,7 @@ test('signing out leaves nothing to come back to', async ({ page }) => {
   await expect(page.getByText(email)).toHaveCount(0)
 })
 
-test('a service that does not answer is said so, and the account comes when it does', async ({ page }) => {
+test('the page says that the service does not answer, and shows the account when it does', async ({ page }) => {
   const email = await signUp(page)
   await page.route('**/api/auth/session', (route) => route.abort())
   await page.reload()

@@ -88,7 +88,7 @@ test.describe('on a phone', () => {
     await expectNoPayButton(page)
   })
 
-  test('double_capture: paid, and the buyer is told that the second payment went back', async ({ page }) => {
+  test('double_capture: paid, and the page tells the buyer that the second payment was sent back', async ({ page }) => {
     await makeOrder(page)
     await payWith(page, { scenario: 'double_capture' })
     await expectPaid(page)
@@ -136,7 +136,7 @@ test('a link that is about to end is renewed before it is followed', async ({ pa
   expect(download.suggestedFilename()).toBe('The Quiet Shop.pdf')
 })
 
-test('the order number is there before the money is asked for, and the descriptor beside the button', async ({
+test('the page shows the order’s id before it asks for the money, and the descriptor beside the button', async ({
   page,
 }) => {
   const { orderId } = await makeOrder(page)
@@ -174,7 +174,7 @@ test('a mistyped address and Enter: no order is made before its buyer has seen t
   expect(orders.map((one) => one.postDataJSON().email)).toEqual(['ann@gmail.com'])
 })
 
-test('by mouse a suggestion does not move the button, and an address that is right is kept by a second press', async ({
+test('with a mouse a suggestion does not move the button, and a second press keeps a correct address', async ({
   page,
 }) => {
   await page.goto(DEMO_URL)

@@ -46,7 +46,7 @@ test('by the text of the line and a code: which order it was, and on to its page
   await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible(SLOW)
 })
 
-test('by amount and date; what fits nothing shows the latest orders, and no other mailbox’s', async ({ page }) => {
+test('by amount and date; without a match the page shows the latest orders of that mailbox only', async ({ page }) => {
   const { email } = await buy(page.request)
   await page.goto('/charge/')
   await ask(page, email, { amount: '499', date: today() })
@@ -60,7 +60,7 @@ test('by amount and date; what fits nothing shows the latest orders, and no othe
   await expect(page.getByRole('listitem').filter({ hasText: '₹499.00' })).toHaveCount(1)
 })
 
-test('of several orders that fit it is said that none was paid, exactly where none was', async ({ page }) => {
+test('for several matching orders the page says that none was paid, exactly when none was', async ({ page }) => {
   const { email } = await order(page.request)
   for (const [second, title] of [
     ['expired', 'These orders fit, but none of them is paid.'],
@@ -80,7 +80,7 @@ test('of several orders that fit it is said that none was paid, exactly where no
   }
 })
 
-test('a mailbox that bought nothing is told so by mail, and the page says the same as ever', async ({ page }) => {
+test('a mailbox without orders gets a mail that says so, and the page says the same as always', async ({ page }) => {
   const email = newEmail()
   await page.goto('/charge/')
   await ask(page, email, { text: 'TILL THE QUIET SHOP' })
@@ -91,7 +91,7 @@ test('a mailbox that bought nothing is told so by mail, and the page says the sa
     .toEqual([expect.stringMatching(/^Nothing was bought at /)])
 })
 
-test('what is missing is said at its field, which has the focus', async ({ page }) => {
+test('a missing field is marked, and gets the focus', async ({ page }) => {
   await page.goto('/charge/')
   const send = page.getByRole('button', { name: 'Send me a code' })
   const expectFault = async (label: string, words: string) => {
@@ -159,7 +159,9 @@ test('wrong codes are answered in words, the fifth says that only a new one help
   await expect(page.getByText('Not paid', { exact: true })).toBeVisible()
 })
 
-test('a reload keeps the code step, "change" and the browser’s "back" lead to what was entered', async ({ page }) => {
+test('a reload keeps the code step, and "change" and the browser’s "back" lead to the entered text', async ({
+  page,
+}) => {
   const { email } = await order(page.request)
   await page.goto('/charge/')
   await ask(page, email, { text: 'TILL' })
@@ -182,7 +184,7 @@ test('a reload keeps the code step, "change" and the browser’s "back" lead to 
   await expect(page.getByLabel('E-mail')).toBeVisible()
 })
 
-test('a refusal or a lost connection in the middle is said in words, and nothing typed is lost', async ({ page }) => {
+test('after a refusal or a lost connection the page explains it, and typed text stays', async ({ page }) => {
   const alert = page.getByRole('alert')
   await page.goto('/charge/')
   const refuse = async (status: number, code: string, retryAfter?: string) => {

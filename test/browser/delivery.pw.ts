@@ -45,8 +45,8 @@ test('on slow 4G the page can be used within a second, after one answer', async 
     )
     return { network, usable: (await mark.jsonValue()) as number }
   }
-  // A busy machine slows both down, so the smallest value of each is what the page needs. The page waits for nothing
-  // else and asks for nothing else, so the two add up.
+  // A busy machine slows both down, so the smallest value of each is the page's real time. The page waits for nothing else and
+  // requests nothing else, so the two add up.
   let [network, drawn] = [Infinity, Infinity]
   for (let tries = 0; tries < TRIES && !(network < NETWORK_MS && network + drawn < USABLE_MS); tries++) {
     drawn = Math.min(drawn, (await load(NOT_SLOW)).usable)
@@ -61,7 +61,7 @@ test('on slow 4G the page can be used within a second, after one answer', async 
   await expect(page.getByText('Did you mean')).toBeVisible()
 })
 
-test('no data is asked for before the order when the service serves the page', async ({ page }) => {
+test('a page from the service makes no request for data before the order', async ({ page }) => {
   const asked: string[] = []
   page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
   await page.goto(DEMO_URL)
@@ -72,7 +72,7 @@ test('no data is asked for before the order when the service serves the page', a
   expect(asked.filter((one) => one.includes('/api/'))).toEqual([])
 })
 
-test('the page carries the product for link previews and for who reads without scripts', async ({ request }) => {
+test('the page has the product for link previews and for readers without scripts', async ({ request }) => {
   const html = await (await request.get(DEMO_URL)).text()
   expect(html).toContain('<title>The Quiet Shop')
   expect(html).toMatch(/<meta property="og:image" content="http[^"]+demo-cover\.png"/)

@@ -76,7 +76,7 @@ test('the back button brings the paid order back, never a way to pay it again', 
   await expectPaid(page)
 })
 
-test('a page from the back-forward cache asks again before it is believed', async ({ page }) => {
+test('a page from the back-forward cache asks the service again', async ({ page }) => {
   const { email, orderId } = await makeOrder(page)
   // Chromium restores a page from its cache with the old screen and this event.
   await page.route('**/status?**', (route) => route.fulfill({ json: paidAnswer(orderId) }))
@@ -146,7 +146,7 @@ test('a tab that has not heard of the payment in another one cannot take the mon
   expect((await statusOf(page, orderId, email)).timeline.map(({ what }) => what)).toEqual(['created', 'paid'])
 })
 
-test('offline in the middle: the order is kept, nobody is asked to pay twice, and it goes on by itself', async ({
+test('offline in the middle: the order stays, the buyer is not asked to pay twice, and the page continues by itself', async ({
   page,
   context,
 }) => {
@@ -178,7 +178,7 @@ test('offline at the first step: the page says that there is no order, and makes
   await expect(payButton(page)).toHaveText('Pay ₹499.00')
 })
 
-test('what could not be sent is not sent by itself after the address was changed', async ({ page, context }) => {
+test('a request that failed is not sent again by itself after the address was changed', async ({ page, context }) => {
   await page.goto(DEMO_URL)
   const field = page.getByLabel('E-mail')
   await field.fill(newEmail())
@@ -240,7 +240,7 @@ test('the answer for an address that is being corrected meanwhile does not take 
   expect(orders.map((one) => one.postDataJSON().email).at(-1)).toBe(right)
 })
 
-test('a second payment that is found after the files came is told on the open pages', async ({ page, context }) => {
+test('open pages show a second payment that is found after the files came', async ({ page, context }) => {
   const { orderId } = await makeOrder(page)
   await payWith(page, { scenario: 'double_capture' })
   await expectPaid(page)
@@ -364,7 +364,7 @@ for (const [status, title] of [
   ['charged_back', 'This payment was taken back'],
   ['needs_review', 'A person is looking at your payment'],
 ] as const) {
-  test(`${status}: says what it means, and offers neither files nor a second payment`, async ({ page }) => {
+  test(`${status}: the page explains it, and offers neither files nor a second payment`, async ({ page }) => {
     const { orderId } = await makeOrder(page)
     await page.route('**/status?**', (route) =>
       route.fulfill({ json: { ...paidAnswer(orderId), status, paid: false } }),
@@ -376,7 +376,7 @@ for (const [status, title] of [
   })
 }
 
-test('what an expired order means is asked for again when it did not arrive, and no other order is offered before', async ({
+test('when the explanation of an expired order did not load, the page loads it again before it offers another order', async ({
   page,
 }) => {
   const { orderId } = await makeOrder(page)
@@ -393,7 +393,7 @@ test('what an expired order means is asked for again when it did not arrive, and
   await expect(page.getByRole('button', { name: 'Start a new order' })).toBeVisible()
 })
 
-test('a price that changed between page and order is said before it is paid', async ({ page }) => {
+test('a price that changed between page and order is shown before the payment', async ({ page }) => {
   await page.route('**/api/checkout', async (route) => {
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), amount: 59_900 } })

@@ -13,9 +13,7 @@ async function ask(page: Page, email: string): Promise<void> {
   await expect(codeField(page)).toBeFocused()
 }
 
-test('a code shows all that was bought, with files that come, until the browser is told to forget', async ({
-  page,
-}) => {
+test('a code shows all orders with working files, until the buyer closes the list', async ({ page }) => {
   const { email, orderId } = await buy(page.request)
   await buy(page.request, email)
   await page.goto('/order/')
@@ -58,7 +56,7 @@ test('a code shows all that was bought, with files that come, until the browser 
   await expect(bought).toHaveCount(0)
 })
 
-test('a mistyped address is put right, and one that bought nothing is told by mail alone', async ({ page }) => {
+test('a mistyped address is corrected, and one without orders gets only a mail', async ({ page }) => {
   await page.goto('/library/')
   await page.getByRole('button', { name: 'Send me a code' }).click()
   await expect(page.getByText('Please enter your e-mail.')).toBeVisible()
@@ -76,7 +74,7 @@ test('a mistyped address is put right, and one that bought nothing is told by ma
   await expect(page.getByLabel('E-mail')).toHaveValue(email)
 })
 
-test('more comes on request; when the hour is over the page says so and asks again', async ({ page }) => {
+test('more orders come on request; after an hour the page asks for a new code', async ({ page }) => {
   const purchases = (numbers: number[]) =>
     numbers.map((number) => ({
       orderId: `ord_${number}`,

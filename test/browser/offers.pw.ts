@@ -67,7 +67,9 @@ test('a free product is got by one press, and nothing on the way speaks of payme
   await expect(page.getByRole('main')).not.toContainText(/payment|bank|statement/i)
 })
 
-test('the buyer names the price: the suggestion stands there, the least is said and kept', async ({ page }) => {
+test('the buyer chooses the price: the suggestion is filled in, and the page shows and enforces the lowest price', async ({
+  page,
+}) => {
   const { url } = await product({ priceMinor: 500, choose: true, suggested: 900 })
   await page.goto(url)
   const field = page.getByLabel('Name your price (USD)')
@@ -118,10 +120,7 @@ test('the buyer names the price: the suggestion stands there, the least is said 
   expect(await shownOrderId(page)).not.toBe(orderId)
 })
 
-test('what could not be ordered is not ordered by itself after its price or its code was changed', async ({
-  page,
-  context,
-}) => {
+test('a failed order is not repeated by itself after its price or its code was changed', async ({ page, context }) => {
   const { url, sellerId } = await product({ priceMinor: 500, choose: true, suggested: 900 })
   const code = await discount(sellerId)
   const offline = page.getByText('There is no order yet')
@@ -165,7 +164,7 @@ test('a price of nothing, named by the buyer, leads straight to the files', asyn
   await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeVisible()
 })
 
-test('a code shows what it takes off before and after the order, and the order costs that', async ({ page }) => {
+test('the page shows a code’s discount before and after the order, and the order has that price', async ({ page }) => {
   const { url, sellerId } = await product({ priceMinor: 1900 })
   const code = await discount(sellerId)
   await page.goto(url)

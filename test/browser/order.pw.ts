@@ -35,7 +35,10 @@ test('on the device that bought, the receipt and the files are there at once', a
   await expectDownloads(page, orderId, email)
 })
 
-test('on another device it asks for the address, and the right one opens it', async ({ page, request }) => {
+test('on another device the page asks for the address, and the right one opens the order', async ({
+  page,
+  request,
+}) => {
   const { email, orderId } = await buy(request)
   await page.goto(`/order/?order=${orderId}`)
   await page.getByLabel('E-mail').fill(` ${email.toUpperCase()} `)
@@ -137,9 +140,7 @@ test('the receipt of a payment that the bank took back adds up, and one that sta
 /** The lines of the receipt with amounts. */
 const sums = (page: Page) => page.locator('.slip .lines > div').filter({ hasText: '₹' })
 
-test('a refund that is under way or has failed is told where the buyer looks, until something else happens', async ({
-  page,
-}) => {
+test('the order page shows a pending or failed refund until something else happens', async ({ page }) => {
   const { orderId } = await open(page)
   let last = ''
   await page.route('**/status?**', async (route) => {
@@ -161,7 +162,7 @@ test('a refund that is under way or has failed is told where the buyer looks, un
   }
 })
 
-test('a receipt that could not be delivered is told, with the address that it went to', async ({ page }) => {
+test('the page shows that a receipt could not be delivered, with its address', async ({ page }) => {
   const { email, orderId } = await open(page)
   await page.route('**/status?**', async (route) => {
     const response = await route.fetch()
@@ -183,7 +184,7 @@ test('an order can be forgotten on a shared device', async ({ page }) => {
   await page.goBack()
 })
 
-test('what is printed is the receipt', async ({ page }) => {
+test('the printed page is the receipt', async ({ page }) => {
   await open(page)
   await expect(page.getByText('Receipt', { exact: true })).toBeVisible()
   await page.emulateMedia({ media: 'print' })
@@ -215,7 +216,7 @@ test('a file that was recalled is named with its reason, and the others can be d
   await expect(page.getByRole('heading', { name: 'There is nothing left to download' })).toBeVisible()
 })
 
-test('a payment that its bank declines after a while is told on every page, and can be paid again', async ({
+test('every page shows a payment that the bank declined after a while, and the buyer can pay again', async ({
   page,
 }) => {
   const { orderId } = await makeOrder(page)

@@ -8,7 +8,7 @@ test.beforeAll(async () => {
 })
 test.afterAll(() => service?.stop())
 
-test('the outbox of a demo on a network opens for who has its address, and asks others for it', async ({ browser }) => {
+test('the outbox of a demo on a network opens with its address, and asks for it otherwise', async ({ browser }) => {
   const stranger = await browser.newContext(SIZES.phone)
   const asked = await stranger.newPage()
   await asked.goto(`${service.url}/outbox/`)

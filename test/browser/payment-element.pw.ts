@@ -40,7 +40,10 @@ for (const [size, use] of Object.entries(SIZES)) {
 test.describe('on a phone', () => {
   test.use(SIZES.phone)
 
-  test('3-D Secure over the page: the form stays, nobody is asked to pay, then it is paid', async ({ page, shop }) => {
+  test('3-D Secure over the page: the form stays, the page does not ask to pay, then the order is paid', async ({
+    page,
+    shop,
+  }) => {
     await toForm(page, shop)
     await payBy(page, CHALLENGED)
     await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
@@ -129,7 +132,7 @@ test('the form follows the page into the dark', async ({ page, shop }) => {
   await expect.poll(ground).toBe('rgb(24, 28, 27)')
 })
 
-test('what is missing in the form is said there, and nothing is sent', async ({ page, shop, stripe }) => {
+test('the form marks missing fields, and sends nothing', async ({ page, shop, stripe }) => {
   await toForm(page, shop)
   await payBy(page, '4242')
   const alarm = page.getByRole('alert').filter({ hasText: 'Something is missing in the payment form.' })

@@ -20,7 +20,7 @@ test.describe.configure({ timeout: 60_000 })
 
 const SLOW = { timeout: 20_000 }
 
-test('the shop is never told: the page finds out by itself that it is paid', async ({ page, shop }) => {
+test('without a notification the page finds out itself that the order is paid', async ({ page, shop }) => {
   shop.server.knobs.notify = 'never'
   await toForm(page, shop)
   await payBy(page, CARD)
@@ -47,7 +47,10 @@ test('the answer is lost after the payment was made: nothing is offered, then it
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('trouble at the processor: the page asks what became of it, and offers to try again', async ({ page, shop }) => {
+test('after a failure at the processor the page asks for the result, and offers another try', async ({
+  page,
+  shop,
+}) => {
   await toForm(page, shop)
   const release = await sayNothing(page)
   await payBy(page, BROKEN)
@@ -59,7 +62,7 @@ test('trouble at the processor: the page asks what became of it, and offers to t
   await expectPaid(page)
 })
 
-test('paid where nobody heard of it: the next visit shows it as paid, and asks for nothing', async ({ page, shop }) => {
+test('a payment without a report: the next visit shows it as paid, and asks for no payment', async ({ page, shop }) => {
   shop.server.knobs.notify = 'never'
   const { orderId } = await toForm(page, shop)
   shop.bank.confirm(intentOf(shop, orderId)['id'])
@@ -79,7 +82,7 @@ test('paid where nobody heard of it: the next visit shows it as paid, and asks f
   expect(await shownOrderId(page)).toBe(orderId)
 })
 
-test('the form does not come up because the payment was made: the processor is asked', async ({
+test('the form does not appear because the payment was made: the page asks the processor', async ({
   page,
   shop,
   stripe,
@@ -134,7 +137,7 @@ test('a second tab follows the one in which the buyer is at the bank, and does n
   await payBy(page, CHALLENGED)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
   await expectNoPayButton(other)
-  // Long enough for the page to have asked for a sync.
+  // Long enough for the page to request a sync.
   await other.waitForTimeout(7_000)
   await expectNoPayButton(other)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()
@@ -161,7 +164,7 @@ test('a tab that has not heard of the payment in another one cannot take the mon
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('a reload in the middle of 3-D Secure: nothing is offered before the processor was asked', async ({
+test('a reload during 3-D Secure: the page offers nothing before it has asked the processor', async ({
   page,
   shop,
 }) => {
@@ -199,7 +202,7 @@ test('the page is closed during 3-D Secure, and the bank says yes: the next visi
   await expectPaid(later)
 })
 
-test('the back button from the bank’s page: the processor is asked, then the buyer may choose again', async ({
+test('the back button from the bank’s page: the page asks the processor, then the buyer can choose again', async ({
   page,
   shop,
 }) => {
@@ -214,10 +217,7 @@ test('the back button from the bank’s page: the processor is asked, then the b
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('a page from the back-forward cache believes no form: it asks before it offers anything', async ({
-  page,
-  shop,
-}) => {
+test('a page from the back-forward cache asks the service before it offers anything', async ({ page, shop }) => {
   await toForm(page, shop)
   await payBy(page, CHALLENGED)
   await expect(bankPage(page).getByRole('link', { name: 'Approve' })).toBeVisible()

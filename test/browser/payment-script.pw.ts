@@ -4,7 +4,7 @@ import { CARD, expect, payBy, test } from './element-buyer.ts'
 // The processor's script calls frames, a service and a bank, which takes long.
 test.describe.configure({ timeout: 60_000 })
 
-test('the script is asked for when an order needs it, and by no other page', async ({ page, shop, stripe }) => {
+test('only an order that needs the script loads it, and no other page does', async ({ page, shop, stripe }) => {
   for (const path of ['/', '/pricing/', '/order/', '/pay/', '/sign-in/']) await page.goto(shop.url + path)
   await page.goto(shop.demoUrl)
   await page.getByLabel('E-mail').fill(newEmail())
@@ -19,11 +19,7 @@ test('the script is asked for when an order needs it, and by no other page', asy
   expect(stripe.scripts, 'a paid order needs no form').toBe(1)
 })
 
-test('the script is blocked: a plain message, and the order is kept for another try', async ({
-  page,
-  shop,
-  stripe,
-}) => {
+test('the script is blocked: a plain message, and the order stays for another try', async ({ page, shop, stripe }) => {
   stripe.faults.script = 'blocked'
   await page.goto(shop.demoUrl)
   await page.getByLabel('E-mail').fill(newEmail())
@@ -65,7 +61,7 @@ test('no network when the form is needed: it comes by itself when the network is
   await expect(payButton(page)).toBeVisible()
 })
 
-test('a slow network: the place of the form is kept, and the page says that it is on its way', async ({
+test('a slow network: the form keeps its place, and the page says that it is loading', async ({
   page,
   shop,
   stripe,

@@ -198,7 +198,7 @@ for (const [where, plant] of [
     }))
 }
 
-test('the payment page may load a processor’s form, and what it loads is none of the pricing page’s files', () =>
+test('the payment page may load a processor’s form, which is in none of the pricing page’s files', () =>
   inCopy(async (folder) => {
     await append(folder, 'pay/index.html', '<script type="module">import("/assets/form-x1.js")</script>')
     await writeFile(path.join(folder, 'assets/form-x1.js'), 'load("https://www.paypalobjects.com/api")')
@@ -236,7 +236,7 @@ test('2 % on each of the seven rails, and nothing else', async ({ page }) => {
   await expect(page.getByRole('row')).toHaveCount(RAILS.length + 1)
 })
 
-test('the calculator shows what a sale leaves, to the last unit of its currency', async ({ page }) => {
+test('the calculator shows the seller’s share of a sale, exact to the minor unit', async ({ page }) => {
   await page.goto('/pricing/')
   const result = page.locator('output')
   for (const [currency, price, fee, rest] of [

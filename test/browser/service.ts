@@ -23,7 +23,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'till-pages-'))
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: ROOT,
-    // No environment variable of the person who runs the tests may reach it: an SMTP_URL would send mails.
+    // No environment variable of the person who runs the tests may reach the service: an SMTP_URL would send mails.
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

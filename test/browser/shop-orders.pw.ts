@@ -4,7 +4,7 @@ import { mailsTo } from './seller.ts'
 import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { buy, codeIn, demoSeller } from './orders.ts'
 
-// In sequence: the tests share a seller, who signs in once.
+// In sequence, because the tests share a seller, who signs in once.
 test.describe.configure({ mode: 'default' })
 
 const SLOW = { timeout: 15_000 }
@@ -52,7 +52,7 @@ test('an order is found while typing, a late answer changes nothing, and the way
   expect(file.suggestedFilename()).toMatch(/orders.*\.csv$/)
 })
 
-test('a refund whose answer is lost is asked for again, and made once', async ({ page }) => {
+test('a refund whose response is lost is requested again, and made once', async ({ page }) => {
   const { email, orderId } = await buy(page.request)
   await open(page, orderId)
   await expect(sums(page)).toHaveText(['Paid by the buyer₹499.00', /^Fee.*−₹9\.98$/, 'You keep₹489.02'])
@@ -127,7 +127,7 @@ test('a refund that is refused in the middle moves nothing, says so, and the key
   await expect(refunds(page)).toHaveCount(0)
 })
 
-test('a mistyped address is changed once whoever reads the right one has confirmed it', async ({ page, browser }) => {
+test('a mistyped address changes after the reader of the right one has confirmed it', async ({ page, browser }) => {
   const { email, orderId } = await buy(page.request)
   const right = newEmail()
   await open(page, orderId)
@@ -206,7 +206,7 @@ test('a mistyped address is changed once whoever reads the right one has confirm
   await expect(page.getByText(right)).toHaveCount(0)
 })
 
-test('changing a buyer’s address needs a fresh sign-in, and what was typed is there after it', async ({
+test('changing a buyer’s address needs a fresh sign-in, and the typed text is there after it', async ({
   page,
   browser,
 }) => {

@@ -81,7 +81,7 @@ for (const [name, size] of Object.entries(SIZES)) {
       await expect(page.getByText('Saved.', { exact: true })).toBeInViewport()
     })
 
-    test('each refusal on a product’s, an order’s and the account’s page is beside what was pressed', async ({
+    test('each refusal on the pages of a product, an order and the account is beside the pressed button', async ({
       page,
       context,
     }) => {
@@ -203,7 +203,7 @@ test('a next page that does not come is tried again without taking the focus, ev
   await expect(notice).toHaveCount(0)
 })
 
-test('a price is read as it was meant, or asked about', async ({ page, context }) => {
+test('a price in another notation is read correctly, or the page asks about it', async ({ page, context }) => {
   await signUp(page)
   const { id } = await product(context)
   await page.goto(`/shop/#/products/${id}`)
@@ -237,7 +237,7 @@ test('the account is in the shop’s frame, and each entry leads there and back'
   }
 })
 
-test('a shop with no sale shows its link to be shared, and after one what was sold', async ({ page, context }) => {
+test('a shop without sales shows its link to share, and after a sale the sales', async ({ page, context }) => {
   await signUp(page)
   const { id, payUrl } = await product(context)
   await page.goto('/shop/')

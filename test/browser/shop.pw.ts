@@ -83,7 +83,7 @@ async function buy(page: Page, productId: string): Promise<Status> {
 }
 
 test('from nothing to a link that sells in three steps, by keyboard alone', async ({ page }) => {
-  // A seller who is not signed in returns to the wanted page after signing in.
+  // A seller without a session returns to the requested page after signing in.
   await page.goto('/shop/#/products')
   const email = newSellerEmail()
   await askCode(page, email)
@@ -137,10 +137,7 @@ test('a link that is followed as soon as it is drawn leads to its view', async (
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Products')
 })
 
-test('what somebody else saved meanwhile is not written over unseen, and nothing typed is lost', async ({
-  page,
-  context,
-}) => {
+test('a save never overwrites another person’s change unseen, and typed text stays', async ({ page, context }) => {
   await signUp(page)
   const { id } = await product(context)
   await page.goto(`/shop/#/products/${id}`)
@@ -163,7 +160,7 @@ test('what somebody else saved meanwhile is not written over unseen, and nothing
   expect([saved.name, saved.description, saved.amount]).toEqual(['The Quiet Shop, second edition', 'Mine', 2500])
 })
 
-test('what is typed while a save is under way stays, and is saved by the next one', async ({ page, context }) => {
+test('text typed during a save stays, and the next save saves it', async ({ page, context }) => {
   await signUp(page)
   const { id } = await product(context)
   await page.goto(`/shop/#/products/${id}`)
@@ -267,7 +264,10 @@ test('an upload that breaks off goes on where it stopped, after a reload too; fi
   await expect(page.getByText('Add a file below; then you can publish it')).toBeVisible()
 })
 
-test('files are renamed and put in order, and a second one of a name is asked about', async ({ page, context }) => {
+test('files are renamed and ordered, and the page asks about a second file of the same name', async ({
+  page,
+  context,
+}) => {
   await signUp(page)
   const { id } = await product(context)
   await page.goto(`/shop/#/products/${id}`)
@@ -305,7 +305,7 @@ test('files are renamed and put in order, and a second one of a name is asked ab
   await expect.poll(async () => (await filesOf(context, id)).map(({ name }) => name).toSorted(), SLOW).toEqual(['First (2).txt', 'first.txt', 'three.txt', 'two.txt']) // oxfmt-ignore
 })
 
-test('a view that does not come says so, and comes when it is asked for again', async ({ page }) => {
+test('a view that does not load says so, and loads on another try', async ({ page }) => {
   await signUp(page)
   await page.goto('/shop/#/products')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Products')

@@ -27,7 +27,7 @@ test('a newcomer types the code, has an account, and is where they wanted to go'
   await expect(page).not.toHaveURL(/sign-in/)
 })
 
-test('a code is pasted as it stands in the mail, with spaces or hyphens', async ({ page, context }) => {
+test('a code can be pasted as it is in the mail, with spaces or hyphens', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const email = newSellerEmail()
   await page.goto('/sign-in/')
@@ -60,7 +60,7 @@ test('wrong codes are answered in words, and the fifth says that only a new one 
   await expect(page).toHaveURL(/step=code/)
 })
 
-test('it says when a new code may be asked for, and then only the new one works', async ({ page }) => {
+test('the page says when it can send a new code, and then only the new one works', async ({ page }) => {
   const email = newSellerEmail()
   await page.clock.install()
   await page.goto('/sign-in/')
@@ -143,7 +143,7 @@ test('a password signs in, a wrong one points to the code, a forgotten one leads
   await expect(page.getByText('Your password is changed.')).toBeVisible()
 })
 
-test('who is signed in is sent on, to a path of our own and nowhere else', async ({ page }) => {
+test('a signed-in seller is redirected to a path of our own, and nowhere else', async ({ page }) => {
   const email = await signUp(page)
   const heads: Record<string, string> = {
     '': '/shop/',
@@ -171,7 +171,7 @@ test('the same machine under another name leads to the one that the session belo
   await expect(page).toHaveURL(/^http:\/\/127\.0\.0\.1/)
 })
 
-test('every refusal, and every reason to come back, is said in words that help', async ({ page }) => {
+test('every refusal, and every reason to return, has a helpful text', async ({ page }) => {
   const SAID: Record<string, string> = {
     idp_not_configured: 'is not set up here',
     idp_unavailable: 'does not answer right now',

@@ -153,7 +153,7 @@ function attack(base: string): Promise<string[]> {
   ])
 }
 
-test('who the provider vouches for is in at once, and where they wanted to be', async () => {
+test('a person whom the provider has verified is signed in at once, on the requested page', async () => {
   await throughProvider('/pricing/')
   await sayWho(ANN.name)
   await expect(page).toHaveURL(`${app}/pricing/`)
@@ -176,7 +176,7 @@ test('whom the provider does not vouch for confirms the mailbox by a code, and i
   await expect(page.locator('#identities li')).toHaveCount(1)
 })
 
-test('who refuses at the provider is told so, and has the other ways', async () => {
+test('a person who refuses at the provider sees that, and has the other ways', async () => {
   await throughProvider('/pricing/')
   await sayWho('Refuse')
   await expect(page.getByRole('alert')).toContainText(`Signing in with ${LABEL} was cancelled.`)

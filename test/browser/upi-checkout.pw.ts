@@ -66,7 +66,9 @@ for (const [size, use] of Object.entries(SIZES)) {
   })
 }
 
-test('the window is closed without paying: the service is asked, then the buyer may choose again', async ({ page }) => {
+test('the window is closed without paying: the page asks the service, then the buyer can choose again', async ({
+  page,
+}) => {
   const orderId = await toForm(page)
   await openWindow(page)
   await choose(page, 'Close')
@@ -79,7 +81,7 @@ test('the window is closed without paying: the service is asked, then the buyer 
   expect(await shownOrderId(page)).toBe(orderId)
 })
 
-test('the window knows seller, product and e-mail, and asks for no UPI address to be typed', async ({ page }) => {
+test('the window has seller, product and e-mail, and no field for a UPI address', async ({ page }) => {
   await toForm(page)
   await openWindow(page)
   await expect(checkoutWindow(page).getByRole('heading')).toHaveText('Ann’s Field Notes')
@@ -130,7 +132,7 @@ test('approved in the UPI app after the window was closed: the page turns to pai
   expect(captured(orderId)).toHaveLength(1)
 })
 
-test('the shop is never told: the page finds out by itself that it is paid', async ({ page }) => {
+test('without a notification the page finds out itself that the order is paid', async ({ page }) => {
   shop.bank.telling.when = 'never'
   await toForm(page)
   await openWindow(page)
@@ -146,7 +148,9 @@ test('the shop hears of it while the window is still open: paid wins, and the wi
   await expect(page.locator('iframe.razorpay-checkout-frame')).toHaveCount(0)
 })
 
-test('a reload while the window is open: nothing is offered before the processor was asked', async ({ page }) => {
+test('a reload while the window is open: the page offers nothing before it has asked the processor', async ({
+  page,
+}) => {
   const orderId = await toForm(page)
   await openWindow(page)
   await page.reload()
@@ -174,7 +178,7 @@ test('a double click opens one window, and a second tab does not offer to pay me
   expect(captured(orderId)).toHaveLength(1)
 })
 
-test('the script is asked for when an order needs it, and by no other page', async ({ page }) => {
+test('only an order that needs the script loads it, and no other page does', async ({ page }) => {
   for (const path of ['/', '/pricing/', '/order/', '/pay/', '/sign-in/']) await page.goto(shop.url + path)
   await page.goto(shop.demoUrl)
   expect(razorpay.scripts).toBe(0)
@@ -183,7 +187,7 @@ test('the script is asked for when an order needs it, and by no other page', asy
   expect(await page.locator('main input').count()).toBe(0)
 })
 
-test('the script is blocked: a plain message, and the order is kept for another try', async ({ page }) => {
+test('the script is blocked: a plain message, and the order stays for another try', async ({ page }) => {
   razorpay.faults.script = 'blocked'
   await page.goto(shop.demoUrl)
   await page.getByLabel('E-mail').fill(newEmail())

@@ -7,7 +7,7 @@ import { assertProblem, eventually } from '../support/shop.ts'
 
 const shared = sharedPair()
 
-test('an account moves to another mailbox when that one has answered, and the old one is told', async () => {
+test('an account moves to another mailbox after that one is proven, and the old one gets a mail', async () => {
   const [shop, second] = shared()
   const [older, newer] = [newMailbox(), newMailbox()]
   const browser = newBrowser(shop)

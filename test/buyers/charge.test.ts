@@ -41,7 +41,7 @@ const shared = sharedPair()
 const limited = sharedPair({ LIMITS: 'code=3/900', TRUST_PROXY: '1' })
 const of = (email: string) => sql<boolean>`email = ${email}`
 
-/** What an answer says to whoever compares it with another: no ids, no times, no secrets. */
+/** The comparable part of a response: without ids, times and secrets. */
 function told({ status, body, headers }: Answer) {
   const names = [...headers.keys()].filter((name) => !['date', 'connection', 'keep-alive'].includes(name)).sort()
   const cookies = cookiesOf(headers).map(({ name, attributes }) => [name, attributes])
@@ -50,7 +50,7 @@ function told({ status, body, headers }: Answer) {
 
 const idsOf = ({ body }: Answer): string[] => body.orders.map(({ orderId }: { orderId: string }) => orderId)
 
-/** What is found for each line, by the names of the orders; nothing where only the recent ones are shown. */
+/** The orders that each line finds, by their names. Empty when the response has only recent orders. */
 async function matches(shop: TestShop, email: string, line: Line): Promise<string[]> {
   const { body } = await lookUp(shop, email, line)
   return body.matched ? body.orders.map(({ product }: { product: { name: string } }) => product.name) : []
@@ -172,7 +172,7 @@ test('an amount and a date are found in any currency, up to three days off, by t
     assert.equal((await on('4.99', date)).length === 1, fits, date)
 })
 
-test('what fits the text and the amount comes before what fits one of them, and what was paid before what was not', async () => {
+test('orders that match text and amount come before those that match one of them, and paid ones before unpaid ones', async () => {
   const [shop] = shared()
   const email = newMailbox()
   const unpaid = await pastOrder(shop, email, { name: 'Poems', created: '2026-03-11T00:00:00Z', paid: null })
@@ -183,12 +183,12 @@ test('what fits the text and the amount comes before what fits one of them, and 
   assert.deepEqual(idsOf(await lookUp(shop, email, line)), [both, newer, older, unpaid])
 })
 
-test('when nothing fits, the recent orders of the mailbox are shown, and said to be no match', async () => {
+test('without a match the response has the recent orders of the mailbox, and says that they do not match', async () => {
   const [shop] = shared()
   const email = newMailbox()
   const productId = await shop.product()
   const paid = await pastOrder(shop, email, { created: '2020-01-01T00:00:00Z' })
-  // whoever makes orders with somebody's address cannot push out those that were paid
+  // a stranger who makes orders with the buyer's address cannot push the paid ones out
   for (let made = 0; made < 22; made++) await shop.checkout({ productId, email })
   const answer = await lookUp(shop, email, { descriptor: 'ANOTHER SHOP' })
   assert.deepEqual([answer.body.matched, answer.body.more], [false, true])
@@ -198,7 +198,7 @@ test('when nothing fits, the recent orders of the mailbox are shown, and said to
   assert.deepEqual(none.body, { matched: false, orders: [], more: false })
 })
 
-test('nobody’s orders but the mailbox’s own are ever shown, however alike an address looks', async () => {
+test('only the mailbox’s own orders are shown, however similar another address looks', async () => {
   const [shop] = shared()
   const [name, domain] = newMailbox().split('@') as [string, string]
   const own = await pastOrder(shop, `${name}@${domain}`, { name: 'Poems' })
@@ -240,7 +240,7 @@ test('a line that says too little is refused, before any code goes out and witho
   assert.equal((await findCharge(browser, email, ` ${code.slice(0, 3)}-${code.slice(3)} `)).status, 200)
 })
 
-test('whether anything was bought with an address is told by its mail alone', async () => {
+test('only its mail tells whether an address has orders', async () => {
   const [shop] = shared()
   const [known, unknown] = [newMailbox(), newMailbox()]
   await pastOrder(shop, known)
@@ -308,7 +308,7 @@ test('the right code fifty times at once, at two services, is right once', async
   assertProblem(await shop.call('POST', '/api/charges/verify', body, { cookie }), 401, 'invalid_code')
 })
 
-test('a code works in the browser that asked for it, and others do not even use up its tries', async () => {
+test('a code works only in the browser that requested it, and other browsers use up none of its tries', async () => {
   const [shop] = shared()
   const [browser, stranger] = [newBrowser(shop), newBrowser(shop)]
   const [email, other] = [newMailbox(), newMailbox()]
@@ -329,7 +329,7 @@ test('a code works in the browser that asked for it, and others do not even use 
   assert.equal((await findCharge(browser, email, code)).status, 200)
 })
 
-test('whoever asks for a code with somebody’s address, before or after, leaves the owner’s code as it is', async () => {
+test('codes that strangers request for an address leave the owner’s code valid', async () => {
   const [shop, second] = shared()
   const email = newMailbox()
   await pastOrder(shop, email)
@@ -362,7 +362,7 @@ test('a browser’s newer code is its only one, and one that ran out, by the dat
   assertProblem(await findCharge(browser, email, late), 401, 'invalid_code')
 })
 
-test('a code to sign in shows no orders, and one for a charge signs nobody in', async () => {
+test('a code to sign in shows no orders, and one for a charge signs in no seller', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -406,7 +406,7 @@ test('the cookie goes to this host alone, no other host can set it, no script re
   assert.deepEqual(safe!.attributes, { ...cookie!.attributes, secure: true })
 })
 
-test('no other site’s page asks for a code or tries one', async () => {
+test('no other site’s page can request or try a code', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -456,7 +456,7 @@ test('a secret that is being replaced still makes its codes right, and gets them
 
 const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
 
-test('a network gets three codes in fifteen minutes for a mailbox, over two services, and holds nobody else up', async () => {
+test('a network gets three codes in fifteen minutes for a mailbox, across two services, and delays no other network', async () => {
   const [shop, second] = limited()
   const [email, stranger, owner] = [newMailbox(), from(), from()]
   const answers = await Promise.all(
@@ -496,7 +496,7 @@ test('a network gets ten codes an hour, for whichever mailboxes, bought with or 
   for (const answer of answers) if (answer.status !== 202) assertLimited(answer, 10, 3500, 3600)
 })
 
-test('who asks and guesses with somebody’s address locks the own network alone', async () => {
+test('a stranger who requests codes and guesses with an address locks out only the own network', async () => {
   const [shop, second] = limited()
   const email = newMailbox()
   await pastOrder(shop, email)
@@ -517,7 +517,7 @@ test('who asks and guesses with somebody’s address locks the own network alone
   assert.equal((await findCharge(owner, email, await liveCode(shop, email, owner))).status, 200)
 })
 
-test('sixty wrong codes an hour for a mailbox, from everywhere, then not even the right one; who only names it uses up none', async () => {
+test('a mailbox takes sixty wrong codes an hour from everywhere, then not even the right one; typing only its address uses up none', async () => {
   const [shop, second] = limited()
   const email = newMailbox()
   for (let time = 0; time < 70; time++)
@@ -535,7 +535,7 @@ test('sixty wrong codes an hour for a mailbox, from everywhere, then not even th
   assert.equal((await findCharge(browser, email, await liveCode(shop, email, browser))).status, 200)
 })
 
-test('while the database is away both say so, and what the browser holds stays good', async (t) => {
+test('while the database is down both routes say so, and the browser’s cookies stay valid', async (t) => {
   const wire = await startWire(t, await newDatabase(t))
   const shop = await startTestShop(t, { databaseUrl: wire.url, env: { LIMITS: 'code=1000/900,code_try=1000/900' } })
   const browser = newBrowser(shop)
@@ -556,7 +556,7 @@ test('while the database is away both say so, and what the browser holds stays g
   assert.equal(found.status, 200)
 })
 
-test('the log holds nothing of who asks', async (t) => {
+test('the log contains nothing about the client', async (t) => {
   const service = await startService(t, await temporaryFolder(t), { DATABASE_URL: await newDatabase(t), LOG_LEVEL: 'trace' }) // oxfmt-ignore
   const email = 'a-buyer-of-note@private.example'
   const body = { email, descriptor: 'A PRIVATE LINE', amount: '48151.62', date: '2026-03-10' }

@@ -93,7 +93,7 @@ async function codeFor(orderId: string): Promise<string> {
   return mailedCodeOf(SECRET, rows[0]!.id)
 }
 
-test('a receipt that the mail server refuses is noted, and told to both, until one is taken', async () => {
+test('a receipt that the mail server refuses is noted, and buyer and seller see it until one is accepted', async () => {
   const email = newMailbox()
   gone.add(email)
   const orderId = await paidOrder(email)
@@ -119,7 +119,7 @@ test('a receipt that the mail server refuses is noted, and told to both, until o
   assert.equal('receiptBounced' in (await shop.status(orderId, email)), false)
 })
 
-test('an address is put right by whoever reads the new mailbox, and the order opens with that one alone', async () => {
+test('the reader of the new mailbox corrects the address, and the order opens only with that one', async () => {
   const [old, right] = [newMailbox(), newMailbox()]
   gone.add(old)
   const orderId = await paidOrder(old)
@@ -185,7 +185,7 @@ test('wrong bodies, other sellers, orders that are not paid, and the address it 
   assert.equal((await detail(orderId)).pendingEmail, undefined)
 })
 
-test('nobody learns from a wrong code whether an order, or a change of it, is there', async () => {
+test('a wrong code does not reveal whether an order, or a change of it, exists', async () => {
   const [old, right] = [newMailbox(), newMailbox()]
   const orderId = await paidOrder(old)
   const none = await confirm(orderId, right, '123456')
@@ -259,7 +259,7 @@ test('a new address that the mail server refuses is not waited for', async () =>
 const QUESTION = /^Does your order stay at this address/
 const MOVED = /another address/
 
-/** A move that the new mailbox has confirmed, and what the mail to the old one holds. */
+/** A move that the new mailbox has confirmed, and the content of the mail to the old one. */
 async function confirmedMove(): Promise<{
   orderId: string
   old: string
@@ -352,7 +352,7 @@ test('the old mailbox keeps its order by one press, and from then on only its co
   assert.equal((await detail(orderId)).pendingEmail, undefined)
   await sweepEmailChanges(shop.db)
 
-  // whoever asks again gets no days that run out
+  // after a repeated request the days do not run out
   const again = await confirmAgain(orderId, old, right)
   assert.deepEqual(again.answer, { moved: false, needsConsent: true })
   assert.equal(again.token, token, 'the link is the mailbox’s, and not the change’s')
@@ -364,7 +364,7 @@ test('the old mailbox keeps its order by one press, and from then on only its co
   assertProblem(await keep(orderId, again.token), 410, 'email_change_over')
 })
 
-test('a seller who asks again takes no “keep” away, whether the new mailbox has confirmed that or not', async () => {
+test('a seller’s further request does not end the link to keep the order, confirmed or not', async () => {
   const { orderId, old, right, token } = await confirmedMove()
   await ask(orderId, right)
   assert.equal((await keep(orderId, token)).status, 200)
@@ -430,7 +430,7 @@ test('a receipt that was refused for its words moves nothing at once; a mailbox 
   await ask(orderId, right)
   assert.equal((await confirm(orderId, right, await codeFor(orderId))).body.moved, false)
   assert.equal(await opens(orderId, old), true)
-  // the mail server took the receipt, and says of the question that there is nobody
+  // the mail server accepted the receipt, and answers the question with "no such mailbox"
   const [silent, better] = [newMailbox(), newMailbox()]
   const other = await paidOrder(silent)
   await mailTo(silent, /receipt/)

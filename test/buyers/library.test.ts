@@ -32,7 +32,7 @@ async function opened(email: string): Promise<Browser> {
   return browser
 }
 
-test('who has no code sees nothing, and is told the same whether anything was bought or not', async () => {
+test('without a code the response is the same, whether the address has orders or not', async () => {
   const [buyer, stranger] = [newMailbox(), newMailbox()]
   await pastOrder(shop, buyer)
   assertProblem(await library(newBrowser(shop)), 401, 'not_signed_in')
@@ -185,7 +185,7 @@ test('a pass that was changed, is over, or was signed for something else, opens 
     assertProblem(await withPass(pass), 401, 'not_signed_in')
 })
 
-test('no other site’s page may ask with the pass, nor read what it is answered', async () => {
+test('no other site’s page can use the cookie or read the response', async () => {
   const email = newMailbox()
   await pastOrder(shop, email)
   const browser = await opened(email)

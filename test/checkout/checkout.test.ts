@@ -32,7 +32,7 @@ async function pricedAt(shop: TestShop, productId: string, priceMinor: number): 
   await sql`update products set price_minor = ${priceMinor} where id = ${productId}`.execute(shop.db)
 }
 
-test('an order says what it costs, what the statement will show, and how to pay', async () => {
+test('an order has its price, its statement descriptor, and all that its payment needs', async () => {
   const shop = shared()
   const productId = await shop.product()
   const answer = await shop.call<Created>('POST', '/api/checkout', { productId, email: 'bob@example.com' })
@@ -121,7 +121,7 @@ test('a price, fee, state or id sent by the buyer has no effect', async () => {
   )
 })
 
-test('what is not for sale makes no order', async () => {
+test('a product that is not for sale makes no order', async () => {
   const shop = shared()
   const draft = await shop.product({ status: 'draft' })
   const archived = await shop.product()
@@ -254,7 +254,7 @@ test('the same request with the same key is the same order, however often it is 
   const send = (body: object) => shop.call<Created>('POST', '/api/checkout', body, headers)
   const first = await send({ productId, email })
   assert.equal(first.status, 201)
-  // what is ignored does not make another request of it, and neither does the way an address is typed
+  // ignored fields and the spelling of the address do not change the request's identity
   for (const body of [
     { productId, email },
     { productId, email: ` ${email.toUpperCase()} ` },
@@ -286,7 +286,7 @@ test('twenty clicks at the same time make one order and one payment', async () =
   assert.deepEqual(rows, [{ orders: 1, attempts: 1, sandbox: 1 }])
 })
 
-test('a key belongs to its product and address: whoever guesses it gets nothing of another buyer', async () => {
+test('a key belongs to its product and address: a stranger who guesses it gets nothing of another buyer', async () => {
   const shop = shared()
   const [productId, other] = [await shop.product(), await shop.product()]
   const email = buyer()
@@ -395,7 +395,7 @@ test('a page that reloads after the payment is given its paid order, and no way 
   })
 })
 
-test('who only knows what a buyer bought, and the address, is given an order of his own', async () => {
+test('a client that knows only a buyer’s product and address gets an order of its own', async () => {
   const shop = shared()
   const productId = await shop.product()
   const email = buyer()
@@ -444,7 +444,7 @@ test('UPI is not taken for anything but rupees', async () => {
   assert.equal((await shop.status(order.orderId)).status, 'pending')
 })
 
-test('who tries cards until one works is stopped at the tenth', async () => {
+test('a client that tries stolen cards is stopped at the tenth', async () => {
   const shop = shared()
   const order = await shop.checkout()
   for (let at = 0; at < 10; at++) assertProblem(await shop.confirm(order, 'decline'), 402, 'payment_declined')
@@ -486,7 +486,7 @@ test('a client secret that was not given pays nothing', async () => {
   }
 })
 
-test('a line on a statement is what the card networks take, whatever the product is called', async () => {
+test('a statement descriptor is valid for the card networks with every product name', async () => {
   const shop = shared()
   const names = [
     'Ünïcode – “Bøøk”',
@@ -542,13 +542,13 @@ test('a line is cut at a word, and at no more than 22 characters', async () => {
       const line = await lineOf(prefix, suffix)
       assert(line.startsWith(`${prefix}* `) && line.length <= 22, line)
       assert.match(line.slice(prefix.length + 2), /^(?=.*[A-Z])[A-Z0-9].*[A-Z0-9]$/, 'no mark at the end, and a letter')
-      // Stripe is sent exactly what the line says
+      // Stripe gets exactly the line's text
       assert.equal(statementLine(prefix, suffixOfLine(line, prefix)), line)
     }),
   )
 })
 
-test('where card payments are not live an order says so by leaving out what would start one', async (t) => {
+test('without live card payments the response omits the fields that start a payment', async (t) => {
   const shop = await startTestShop(t, { env: { PROCESSORS: 'none' } })
   const productId = await shop.product()
   const { orderId, statusToken: _token, ...order } = await shop.checkout({ productId })
@@ -562,7 +562,7 @@ test('where card payments are not live an order says so by leaving out what woul
   assertProblem(await shop.call('POST', '/api/webhooks/sandbox', {}), 404, 'not_found')
 })
 
-test('while the processor is away nobody is charged or stranded: 503, and the same click works later', async (t) => {
+test('while the processor is down no buyer is charged or stranded: 503, and the same click works later', async (t) => {
   const shop = shared()
   const asked: StartPayment[] = []
   let isAway = true

@@ -26,7 +26,7 @@ async function dispute(shop: TestShop, clientSecret: string | undefined, outcome
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
 }
 
-test('a buyer who has only the order number learns how it stands before, while and after paying, and no stranger more', async () => {
+test('with only the order’s id a buyer sees its state before, during and after payment, and a stranger sees no more', async () => {
   const shop = shared()
   const order = await shop.checkout()
   assert.deepEqual(await shop.status(order.orderId), {
@@ -169,7 +169,7 @@ test('an order number that was never given is not found, whatever it looks like'
   assertProblem(await shop.call('GET', `/api/checkout/${'a'.repeat(10_000)}/status`), 404, 'not_found')
 })
 
-test('who guesses addresses is stopped at ten an hour, over all instances, and the hour ends', async (t) => {
+test('a client that guesses addresses is stopped at ten an hour, across all instances, until the hour ends', async (t) => {
   const env = { LIMITS: 'wrong_email=10/3600,status=1000/60,receipt=1000/60' }
   const one = await startTestShop(t, { env })
   const two = await startTestShop(t, { env, databaseUrl: one.databaseUrl })
@@ -254,7 +254,7 @@ test('while an order moves, strangers who guess lock out neither mailbox: each h
   assert.deepEqual([old.body.downloads.length, old.body.statusToken], [1, oldToken])
 })
 
-test('the seller’s support address is told to the buyer, and to nobody else', async (t) => {
+test('only the buyer sees the seller’s support address', async (t) => {
   const shop = await startTestShop(t)
   const { orderId } = await shop.paid()
   assert.deepEqual((await shop.status(orderId, EMAIL)).seller, { name: 'Ann', supportEmail: 'ann@shop.test' })
@@ -310,7 +310,7 @@ test('so many questions a minute for one order, and other orders go on', async (
   await shop.status(other.orderId)
 })
 
-test('a subscriber with 2^64 addresses asks about an order no oftener than one with a single address', async (t) => {
+test('a subscriber with 2^64 addresses can request an order’s status no more often than one with a single address', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'status=5/60', TRUST_PROXY: '1' } })
   const { orderId } = await shop.checkout()
   const from = async (address: string) =>
@@ -320,7 +320,7 @@ test('a subscriber with 2^64 addresses asks about an order no oftener than one w
   assert.equal(await from('2001:db8:0:2::1'), 200, 'the neighbour is not held up')
 })
 
-test('a payment whose notification was lost is found by the buyer who looks', async () => {
+test('a payment whose notification was lost is found when the buyer reads the status', async () => {
   const shop = shared()
   const order = await shop.checkout()
   assert.equal((await shop.confirm(order, 'lost_webhook')).status, 200)
@@ -342,7 +342,7 @@ test('only sync=1 asks the processor', async () => {
   }
 })
 
-test('a processor that hangs is given up, and what is known is told', async () => {
+test('a processor that hangs is given up, and the response has the known state', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   const lines: object[] = []
@@ -356,7 +356,7 @@ test('a processor that hangs is given up, and what is known is told', async () =
   assert.equal((await shop.status(orderId)).status, 'pending', 'what is known is told')
 })
 
-test('an order is asked about by one request at a time, next after the pause, and a question that fails is no error', async () => {
+test('an order is synced by one request at a time, next after the pause, and a failed sync is no error', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   const blockedUntil = async () => {
@@ -381,7 +381,7 @@ test('an order is asked about by one request at a time, next after the pause, an
   assert.equal(whileOpen[0]! - (await blockedUntil()), 3 * HOUR_MS)
 })
 
-test('a page is told to ask often at first, then seldom, and to stop when nothing will change', async () => {
+test('the response lets a page poll often at first, then seldom, and stop when nothing will change', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   const after = async (age: string) => {
@@ -485,7 +485,7 @@ async function receiptsOf(t: TestContext, limits: string) {
   return { shop, send }
 }
 
-test('a lost receipt comes again, to the address of the order alone, and the answer tells nobody which that is', async (t) => {
+test('a lost receipt is sent again only to the order’s address, and the response does not reveal that address', async (t) => {
   const { shop, send } = await receiptsOf(t, 'receipt=5/3600')
   const { orderId } = await shop.paid()
   await eventually(
@@ -499,7 +499,7 @@ test('a lost receipt comes again, to the address of the order alone, and the ans
     assert.deepEqual([answer.status, answer.body], [202, {}])
     assert.equal(answer.headers.get('cache-control'), 'no-store')
   }
-  // mails go out in the order they were asked for: with the one of the last question all that will come are there
+  // mails go out in the order of the requests, so all are there when the last one is
   await shop.paid({ email: 'eve@example.com' })
   await eventually(
     () => shop.mails('eve@example.com'),
@@ -516,7 +516,7 @@ test('a lost receipt comes again, to the address of the order alone, and the ans
   assert.equal((await shop.mails('eve@example.com')).length, 1)
 })
 
-test('nobody can fill a mailbox by asking for receipts', async (t) => {
+test('requests for receipts cannot fill a mailbox', async (t) => {
   const { shop, send } = await receiptsOf(t, 'receipt=2/3600')
   const [{ orderId }, other] = [await shop.paid(), await shop.paid({ email: 'eve@example.com' })]
   for (let at = 0; at < 2; at++) assert.equal((await send(orderId, EMAIL)).status, 202)
@@ -526,7 +526,7 @@ test('nobody can fill a mailbox by asking for receipts', async (t) => {
   assert.equal((await send(other.orderId, 'eve@example.com')).status, 202)
 })
 
-test('a receipt is asked for with an address, and nothing else', async () => {
+test('a request for a receipt needs an address, and nothing else', async () => {
   const shop = shared()
   const { orderId } = await shop.paid()
   for (const body of [
@@ -551,7 +551,7 @@ test('a plus sign in the address that a client forgot to encode still matches', 
   assert.equal(body.product.name, 'A book')
 })
 
-test('whoever tries order ids that are none is stopped, over all of them', async (t) => {
+test('a client that tries unknown order ids is stopped, across all of them', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'status=3/60' } })
   const miss = () => shop.call('GET', `/api/checkout/${newId('ord')}/status`)
   for (let tries = 0; tries < 3; tries++) assertProblem(await miss(), 404, 'order_not_found')

@@ -7,7 +7,7 @@ import { bodyOf } from '../../src/kit/bodies.ts'
 import { newServer } from '../../src/kit/http.ts'
 import { newLog } from '../../src/kit/log.ts'
 
-// No whole service runs in this process: what it waits for would be lost while the clock is the test's.
+// No whole service runs in this process: its timers would not fire while the test controls the clock.
 
 const MINUTE_MS = 60_000
 const FLOOR_BYTES = 1000
@@ -58,7 +58,7 @@ async function listening(t: TestContext, floorMs = MINUTE_MS) {
 
 const REFUSED = /^HTTP\/1\.1 408 [^]*application\/problem\+json/
 
-test('who begins a body has a minute for it, unless it is a file that keeps coming', async (t) => {
+test('a body must arrive within a minute, unless it is a file that keeps coming', async (t) => {
   const { begin, read } = await listening(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const plain = await begin('/plain', 'application/json')
@@ -80,7 +80,7 @@ test('who begins a body has a minute for it, unless it is a file that keeps comi
   }
   await streamed.closed
   assert.match(streamed.heard(), REFUSED)
-  // who is refused cannot keep the connection half open
+  // a refused client cannot keep the connection half open
   for (const path of ['/plain', '/streamed']) {
     const { socket, far } = await begin(path, 'application/json')
     socket.allowHalfOpen = true
@@ -93,7 +93,7 @@ test('who begins a body has a minute for it, unless it is a file that keeps comi
   }
 })
 
-test('what came of a file before it became too slow is its handler’s', async (t) => {
+test('the handler gets the bytes of a file that came before it became too slow', async (t) => {
   const { begin, read } = await listening(t, 100)
   const brokenOff = once(read, 'broken off')
   const { socket, closed, heard } = await begin('/kept')

@@ -11,7 +11,7 @@ import { newBrowser } from '../support/seller.ts'
 import { type Service, startService } from '../support/service.ts'
 import { SECRET, type TestShop, assertProblem, newDatabase, sharedShop, temporaryFolder } from '../support/shop.ts'
 
-/** Published for tests, and nowhere else in what is searched below. */
+/** Numbers that are published for tests, and are nowhere else in the searched data. */
 const DIGITS = '4000002500003155'
 const GROUPED = '4000 0025 0000 3155'
 const FULL_WIDTH = DIGITS.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)))
@@ -56,7 +56,7 @@ async function tablesWithNumber(db: Db): Promise<{ found: string[]; looked: Map<
   return { found, looked }
 }
 
-/** Every place of one route in which somebody could leave a number. */
+/** All places of one route in which a client could send a number. */
 function attemptsAt(path: string, method: string, { parameters = [], requestBody }: Operation): Attempt[] {
   const known = path.replaceAll(/\{\w+\}/g, 'x')
   const sent = { method, address: known, ...(requestBody && { body: '{}' }) }
@@ -78,7 +78,7 @@ function attemptsAt(path: string, method: string, { parameters = [], requestBody
       })),
     ]),
   ]
-  // a file is bytes, of which nothing is read as text; what it is called stands in the address
+  // the service reads no file as text; the file's name is in the address
   const isBytes = requestBody !== undefined && !requestBody.content['application/json']
   if (!UNSAFE.test(method) || isBytes || /^\/api\/(webhooks|uploads)\b/.test(path)) return attempts
   const members = Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
@@ -166,7 +166,7 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
   assert(refused > 2000, String(refused))
   assert(await seller.isSignedIn(), 'and nobody was signed out by it')
 
-  // what is no request of ours is refused for what it is, and is as little kept
+  // a request for no route of ours is refused as that, and is not stored either
   for (const [type, body] of [
     ['text/plain', GROUPED],
     ['application/x-www-form-urlencoded', `number=${DIGITS}`],
@@ -176,7 +176,7 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
     const answer = await stranger.call('POST', '/api/checkout', body, { 'content-type': type })
     assert([400, 415].includes(answer.status) && !holdsNumber(JSON.stringify(answer.body)), body)
   }
-  // a notification is the processor's own: it is heard, and only what is known of it is kept
+  // a notification comes from the processor: it is accepted, and only its known fields are stored
   const notify = async (headers?: Record<string, string>) =>
     (await stranger.call('POST', '/api/webhooks/sandbox', NOTIFICATION, headers)).status
   assert.equal(await notify(), 400)

@@ -12,7 +12,7 @@ import {
   temporaryFolder,
 } from '../support/shop.ts'
 
-// Who is answered at all: by the Host of a request, by where it comes from, and by what it proves.
+// Tests of who may call the service: by the Host of a request, by its origin, and by its token.
 
 const BASE_URL = 'https://api.shop.example'
 const APP_URL = 'https://pay.shop.example:8443'
@@ -126,7 +126,7 @@ test('the figures of a private service are for this machine', async () => {
     assertProblem(await metrics(shop, { [name]: '127.0.0.1' }), 404, 'not_found')
 })
 
-test('the figures of a public service are for its scraper’s token, and for nobody without one', async (t) => {
+test('the metrics of a public service need its token, and without a token setting no client gets them', async (t) => {
   const closed = await startTestShop(t, { env: { ...PUBLIC, PROCESSORS: 'none' } })
   assertProblem(await metrics(closed), 404, 'not_found')
   assertProblem(await metrics(closed, { authorization: 'Bearer undefined' }), 404, 'not_found')
@@ -138,7 +138,7 @@ test('the figures of a public service are for its scraper’s token, and for nob
   assert.equal(scraped.status, 200, 'a scraper asks by the machine’s address')
 })
 
-test('a public sandbox, asked for by name, is there for everybody', async (t) => {
+test('a public sandbox that PROCESSORS names is open to everybody', async (t) => {
   const shop = await startTestShop(t, { env: { ...PUBLIC, PROCESSORS: 'sandbox' } })
   const order = await shop.checkout()
   const body = { clientSecret: order.clientSecret, rail: 'card' }

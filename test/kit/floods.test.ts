@@ -12,7 +12,7 @@ import { isProxy } from '../../src/kit/peers.ts'
 import { assertLimited, newAddress } from '../support/seller.ts'
 import { type Ends, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
-// What one sender may use up before anything is known of it: connections, requests, and the time of an answer.
+// Limits for one client before the service knows anything about it: connections, requests, and the time of a response.
 
 /** More than the system keeps for a reader. */
 const LARGE_BYTES = 400 * 65_536
@@ -58,7 +58,7 @@ const begun = (path: string) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{`
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 
-test('who is refused before the body has come is listened to for some seconds, and for no byte longer', async (t) => {
+test('after a refusal the service reads the rest of the body for some seconds, and within a limit of bytes', async (t) => {
   const { connect, answers } = await listening(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
   for (const path of ['/early', '/streamed']) {
@@ -165,7 +165,7 @@ test('the connections of a proxy are everybody’s, and are not counted', async 
     assert.equal(isProxy(trustProxy)(address), is, `${trustProxy} ${address}`)
 })
 
-test('with a number of proxies, one who connects past them from elsewhere is the client itself', async (t) => {
+test('with TRUST_PROXY as a number, a distant peer that connects directly is the client itself', async (t) => {
   const { server } = await listening(t, { trustProxy: 2, requests: { count: 1, seconds: 60 } })
   const status = async (remoteAddress: string, forwarded: string) =>
     (await server.inject({ url: '/', remoteAddress, headers: { host: 'x', 'x-forwarded-for': forwarded } })).statusCode
@@ -174,7 +174,7 @@ test('with a number of proxies, one who connects past them from elsewhere is the
   for (const proxy of ['127.0.0.1', '::1', '::ffff:10.0.0.1', '192.168.1.1', 'fd00::1']) {
     assert.deepEqual([await status(proxy, newAddress()), await status(proxy, newAddress())], [200, 200], proxy)
     const client = newAddress()
-    // the outer proxy stands anywhere; what the client wrote before it is not believed
+    // the outer proxy can have any address; values that the client wrote itself do not count
     assert.equal(await status(proxy, `${newAddress()}, ${client}, 198.51.100.7`), 200)
     assert.equal(await status(proxy, `${newAddress()}, ${client}, 198.51.100.8`), 429)
   }
@@ -191,7 +191,7 @@ test('a network has so many requests, whatever they ask, before anything is read
   assertLimited(await shop.call('POST', '/api/checkout', card, from(one)), 3, 0, 60)
   assertLimited(await shop.call('GET', '/', undefined, from(one)), 3, 0, 60)
   assertProblem(await shop.call('POST', '/api/checkout', card, from(other)), 400, 'card_number_refused')
-  // what a processor sends comes from few addresses, and a probe must not fail because of others
+  // notifications of a processor come from few addresses, and a probe must not fail because of other clients
   for (let time = 0; time < 5; time++) {
     assertProblem(await shop.notify({}, { secret: 'a wrong secret', headers: from(one) }), 400, 'invalid_signature')
     assert.equal((await shop.call('GET', '/readyz', undefined, from(one))).status, 200)

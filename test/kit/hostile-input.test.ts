@@ -9,7 +9,7 @@ const HOSTILE = [
   '', ' ', '-1', '1e309', "'; drop table orders; --", '%', '\0', '\r\nx: y', '../../etc/passwd', '<script>alert(1)</script>', '💥', 'a'.repeat(5_000), '__proto__', 'toString',
 ] // oxfmt-ignore
 
-/** What pages, and routes that take anything, look for in their address. */
+/** The parameters that pages, and routes that accept anything, read from their address. */
 const QUERIES: Record<string, string[]> = {
   '/pay': ['product'],
   '/sign-in': ['returnTo', 'error', 'step'],
@@ -18,7 +18,7 @@ const QUERIES: Record<string, string[]> = {
   '/api/auth/idp/callback': ['state', 'code', 'iss', 'error', 'error_description'],
 }
 
-test('a route is told anything at all in its address and fails at nothing', async () => {
+test('every route accepts any text in its address without an internal error', async () => {
   const shop = shared()
   const requests: { method: string; address: string; refused: boolean }[] = []
   for (const { path, methods } of await operations(shop)) {
@@ -44,7 +44,7 @@ test('a route is told anything at all in its address and fails at nothing', asyn
   })
 })
 
-test('a route is told anything at all in its body and fails at nothing', async () => {
+test('every route accepts any text in its body without an internal error', async () => {
   const shop = shared()
   const { clientSecret } = await shop.checkout()
   const { orderId } = await shop.checkout()

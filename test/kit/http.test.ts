@@ -9,7 +9,7 @@ import { assertProblem, type Answer, sharedShop, type TestShop } from '../suppor
 const APP_URL = 'https://pay.shop.example'
 const shared = sharedShop({ env: { APP_URL, BASE_URL: 'https://api.shop.example' } })
 
-/** Bytes on a bare connection, for what a proper client never sends. */
+/** Sends bytes on a bare connection, for requests that a proper client never sends. */
 async function raw(shop: TestShop, request: string): Promise<{ status: number; head: string; body: string }> {
   const socket = net.connect(Number(new URL(shop.url).port), '127.0.0.1')
   socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
@@ -89,7 +89,7 @@ test('every route answers its own methods, and says which they are to all others
   const shop = shared()
   for (const { path, methods } of await operations(shop)) {
     const own = Object.keys(methods).map((method) => method.toUpperCase())
-    // what only a browser on its way follows answers nobody who asks for its headers
+    // addresses that only a redirected browser opens have no HEAD
     if (own.includes('GET') && !path.startsWith('/api/auth/idp')) own.push('HEAD')
     const address = path.replaceAll(/\{\w+\}/g, 'x')
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
@@ -140,7 +140,7 @@ test('an address that is only nearly right leads nowhere, and past no check', as
       )
       const shown = `${method} ${path}: ${head} ${body}`
       assert([400, 403, 404].includes(status), shown)
-      // a person who follows a link reads a page
+      // a person who follows a link gets a page
       const isProgram = /^\/api([/?]|$)/.test(path) && method === 'POST'
       if (isProgram) assert.match(head, /content-type: application\/problem\+json/, shown)
     }
@@ -170,7 +170,7 @@ test('nothing that is not meant for the public lies on the server', async () => 
   }
 })
 
-test('any site may take orders and ask how they stand, and never with somebody’s cookies', async () => {
+test('any site can make orders and read their status, but never with cookies', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   const productId = await shop.product()
@@ -235,7 +235,7 @@ test('everything else is for our own pages alone', async () => {
   }
 })
 
-test('what is not valid is named in plain words', async () => {
+test('the refusal names wrong fields in plain words', async () => {
   const shop = shared()
   const said = async (...request: Parameters<TestShop['call']>) => {
     const answer = await shop.call(...request)
@@ -250,7 +250,7 @@ test('what is not valid is named in plain words', async () => {
   assert.equal(await said('POST', '/api/checkout', body, { 'idempotency-key': 'short' }), 'The headers are not valid.')
 })
 
-test('what a refused field held is not repeated', async () => {
+test('the refusal does not repeat a wrong field’s value', async () => {
   const shop = shared()
   const secret = 'a-secret-that-was-mistyped@@example.com'
   const answers = [
@@ -269,7 +269,7 @@ test('what a refused field held is not repeated', async () => {
   for (const { body } of answers) assert.doesNotMatch(JSON.stringify(body), /mistyped/)
 })
 
-test('what is hardly HTTP is refused in plain words, and others are served on', async () => {
+test('broken HTTP is refused in plain words, and other clients are still served', async () => {
   const shop = shared()
   const post = 'POST /api/checkout HTTP/1.1\nhost: localhost\nconnection: close\ncontent-type: application/json\n'
   const requests: [RegExp, string][] = [
@@ -301,7 +301,7 @@ test('what is hardly HTTP is refused in plain words, and others are served on', 
   assert.equal((await shop.call('GET', '/healthz')).status, 200)
 })
 
-test('who sends slowly, or nothing, holds no connection for long', async (t) => {
+test('a client that sends slowly, or nothing, does not hold a connection for long', async (t) => {
   const server = await newServer({
     log: newLog('silent'),
     trustProxy: false,
@@ -318,7 +318,7 @@ test('who sends slowly, or nothing, holds no connection for long', async (t) => 
   )
 })
 
-test('a Host of somebody’s own choosing appears in no answer', async () => {
+test('a forged Host appears in no response', async () => {
   const shop = shared()
   const { productId, email } = await validOrder(shop)
   const body = JSON.stringify({ productId, email })

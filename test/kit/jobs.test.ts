@@ -10,7 +10,7 @@ import { eventually, newDatabase } from '../support/shop.ts'
 
 const PROCESS = path.join(import.meta.dirname, '../support/jobs-process.ts')
 const OPTIONS = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 60, expireSeconds: 600, atOnce: 5 }
-/** A process that is known to be slow to come back is none of these tests'. */
+/** These tests need no process that is known as slow to come back. */
 const QUICK = { beatMs: 50, endedAfterMs: 500 }
 
 interface World {
@@ -125,7 +125,7 @@ test('a process whose connection is lost for a moment keeps its jobs', async (t)
     async () => (await locks()).rows.filter(({ pid }) => !before.includes(pid)).length,
     (count) => count === 2,
   )
-  // and jobs go on: also those that came in while nobody heard
+  // and jobs continue, also those that were added while the connection was lost
   await add(world, other, 'slow', 3)
   await eventually(
     async () => begun,
@@ -139,7 +139,7 @@ test('a process whose connection is lost for a moment keeps its jobs', async (t)
   assert.equal(begun, 4)
 })
 
-test('a job whose answer was lost on its way is begun again by whoever is free', async (t) => {
+test('a job whose start was lost on its way is started again by a free process', async (t) => {
   const world = await newWorld(t)
   const jobs = await world.start()
   const ran: unknown[] = []

@@ -26,7 +26,7 @@ const received = ({ mails }: MailServer, count: number) =>
     ({ length }) => length >= count,
   )
 
-test('a receipt says what was bought, for how much, what the statement shows, and where the files are', async (t) => {
+test('a receipt has the product, the price, the statement descriptor, and the link to the files', async (t) => {
   const server = await startMailServer(t)
   const env = { SMTP_URL: server.url, MAIL_FROM: FROM, APP_URL: 'https://pay.shop.example' }
   const shop = await startTestShop(t, { env })
@@ -85,7 +85,7 @@ test('a mail server that says “later” gets the mail later, once', async (t) 
   assert.deepEqual([tries, server.mails.length, await jobsIn(shop, 'created', 'retry', 'active')], [3, 1, 0])
 })
 
-test('a mail server that says “never” is not asked again, and the purchase is as good as before', async (t) => {
+test('a mail that the server refuses for good is not sent again, and the purchase is not affected', async (t) => {
   let asked = 0
   const server = await startMailServer(t, {
     onRcptTo({ address }, _session, done) {
@@ -157,7 +157,7 @@ test('a mail whose acceptance was lost comes again as the same mail', async (t) 
       void parsed(stream).then(({ messageId }) => {
         ids.push(messageId!)
         if (ids.length > 1) return done()
-        // all of it arrived, and nobody will ever say so
+        // all bytes arrived, and the server never confirms it
         for (const connection of connectionsOf(this as unknown as SMTPServer)) connection._socket.destroy()
       })
     },
@@ -200,7 +200,7 @@ test('a mail server that hangs makes no buyer wait', async (t) => {
   assert.equal(await jobsIn(shop, 'completed'), 0, 'and no mail counts as sent')
 })
 
-/** A mail server that answers nothing about the mailboxes that begin with `slow`, until it is told to. */
+/** A mail server that does not answer about mailboxes that begin with `slow`, until the test releases them. */
 async function startSlowServer(t: TestContext) {
   const held: (() => void)[] = []
   const server = await startMailServer(t, {
@@ -212,7 +212,7 @@ async function startSlowServer(t: TestContext) {
   return { server, held, answerAll }
 }
 
-test('thirty mailboxes that do not answer delay nobody else’s code', async (t) => {
+test('thirty mailboxes that do not answer delay no other mailbox’s code', async (t) => {
   const { server, held } = await startSlowServer(t)
   const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
   const ask = (email: string) => newBrowser(shop).askCode(email)
@@ -301,7 +301,7 @@ test('a mail server that is away keeps no mail from leaving when it is back', as
   assert(rows[0]!.limit >= 20 && rows[0]!.days >= 3, 'a weekend is not too long')
 })
 
-test('a text that holds two addresses reaches nobody else', async (t) => {
+test('a text with two addresses reaches no second mailbox', async (t) => {
   const server = await startMailServer(t)
   const send = smtpMailer(server.url, FROM)
   const mail = { subject: 'x', text: 'x', html: 'x' }
@@ -349,7 +349,7 @@ test('the outbox shows the newest mail first, for one address or for all', async
   assert.match(mail.sentAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('a buyer is told of a refund, of a part of one, and of a dispute', async () => {
+test('a buyer gets a mail about a refund, a refund of a part, and a dispute', async () => {
   const shop = shared()
   const email = 'told@example.com'
   const order = await shop.checkout({ email })

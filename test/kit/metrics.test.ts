@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { startMailServer } from '../stand-ins/mail-server.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 
-/** What /metrics says, by name with labels. */
+/** The values of /metrics, by name with labels. */
 async function scraped(shop: TestShop): Promise<Map<string, number>> {
   const { body } = await shop.call<string>('GET', '/metrics')
   const lines = body.split('\n').filter((line) => line.startsWith('till_'))
@@ -37,7 +37,7 @@ test('with the mail server down, the numbers say how many mails wait, since when
   assert.deepEqual([numbers.get('till_jobs_waiting{queue="refund"}'), numbers.get('till_jobs_oldest_seconds{queue="refund"}')], [0, 0]) // oxfmt-ignore
 })
 
-test('mails that were sent and refused are counted, and how far behind the asking is, and what pools and disks have left', async (t) => {
+test('metrics count sent and refused mails, the lag of syncs, and free connections and disk space', async (t) => {
   const server = await startMailServer(t, {
     onRcptTo: ({ address }, _session, done) =>
       address === 'gone@example.com'

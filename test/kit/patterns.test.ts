@@ -10,13 +10,13 @@ import { newServer } from '../../src/kit/http.ts'
 import { errorForLog, newLog } from '../../src/kit/log.ts'
 import { sharedShop } from '../support/shop.ts'
 
-// A pattern that backtracks takes the square of a text's length, or worse, and nothing else runs meanwhile. No clock is asked here: an
-// analysis of the pattern finds the places that can be repeated, and a pattern that would take for ever is not run at all.
+// A pattern that backtracks takes quadratic time or worse, and blocks everything else. This test uses no clock: an analysis of each
+// pattern finds the parts that can repeat, and a pattern that would take for ever never runs.
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))
 const shop = sharedShop()
 
-/** A search that begins anew at every place, on texts that are short, or none of a client's. */
+/** Searches that start again at every position, on short texts or on texts that no client sends. */
 const SEARCHES = new Set([
   // cut to 4,000 characters
   'kit/log.ts',
@@ -26,10 +26,10 @@ const SEARCHES = new Set([
   'orders/discounts/offers.ts',
 ])
 
-/** Where two repetitions can share the same text between them. Throws what the analysis cannot read. */
+/** Finds two repetitions that can match the same text. Throws for syntax that the analysis does not know. */
 const slowPlaces = (source: string, flags: string) => analyse({ source, flags }).reports
 
-test('the analysis finds what is slow', () => {
+test('the analysis finds slow patterns', () => {
   for (const slow of ['^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$', '^(?:a+)+$', '^\\s*\\s*x$'])
     assert(slowPlaces(slow, 'u').length > 0, slow)
   assert.deepEqual(slowPlaces('^[a-z]+$', 'u'), [])

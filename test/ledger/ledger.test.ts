@@ -101,7 +101,7 @@ test('a sale that goes back in any number of parts returns exactly its fee, and 
         if (part > 0) takeBack(part, lost, at)
       }
       if (left > 0) takeBack(left, false, shares.length)
-      // a bank can take back what the seller has refunded already: the fee was returned once
+      // a bank can take money back that the seller has refunded already: the fee was returned once
       if (overlapping) takeBack(saleMinor, true, shares.length + 1)
       assert.equal(holds(transfers, FEES), 0)
       assert.equal(holds(transfers, DISPUTED), 0)
@@ -112,7 +112,7 @@ test('a sale that goes back in any number of parts returns exactly its fee, and 
   )
 })
 
-test('a won dispute leaves everybody with what they had, and held money leaves as it came', () => {
+test('a won dispute changes no balance in the end, and held money leaves as it came', () => {
   fc.assert(
     fc.property(amounts, currencies, fc.boolean(), (amountMinor, currency, ofSale) => {
       const dispute = { ...of(amountMinor, currency, 'sandbox:dispute:dp_1'), ofSale }
@@ -138,7 +138,7 @@ test('the database takes the same fee as the code, for every amount', async () =
   )
 })
 
-test('what is booked can be neither changed nor removed, by nobody and in no way', async () => {
+test('entries of the ledger can be neither changed nor removed in any way', async () => {
   const shop = shared()
   const order = await shop.paid()
   const before = await shop.transfers(order.orderId)
@@ -238,7 +238,7 @@ test('a balance is the sum of its entries in that currency, always, and all of t
   assert.equal(await balance(db, 'seller:nobody', 'USD'), 0)
 })
 
-test('what is rolled back was never booked', async () => {
+test('a rolled-back transfer is not booked', async () => {
   const { db } = shared()
   const booked = inTransaction(db, async (tx) => {
     await post(tx, saleTransfers({ ...of(500, 'USD', 'test:undone'), feeMinor: 10 }))

@@ -118,7 +118,7 @@ test('nothing has to be set', async (t) => {
   assert.equal(secrets.length, 1)
 })
 
-test('what is set is what holds', () => {
+test('each setting has its effect', () => {
   const config = readConfig({
     PORT: '0',
     HOST: '::1',
@@ -416,7 +416,7 @@ test('a public service says which proxies are in front of it', () => {
   assert.deepEqual(wrong({ ...PUBLIC, TRUST_PROXY: 'true' }), ['TRUST_PROXY'])
 })
 
-test('who has keys serves, in the order that is asked for; without keys the sandbox does', () => {
+test('processors with keys serve, in the order of PROCESSORS; without keys the sandbox does', () => {
   const served = (env: Record<string, string>) => readConfig({ SECRET, ...env }).processors
   assert.deepEqual(served({}), ['sandbox'])
   assert.deepEqual(served(STRIPE), ['stripe'])
@@ -507,7 +507,7 @@ test('every setting can be read from a file', async (t) => {
   assert.deepEqual(wrong({ ...PUBLIC, MAIL_FROM: '', MAIL_FROM_FILE: file('from', 'a@b.example') }), [])
 })
 
-test('a service that is given no secret makes one, keeps it, and shows it to nobody else', async (t) => {
+test('a service without a secret makes one, stores it, and keeps it readable only for itself', async (t) => {
   const dataDir = path.join(await temporaryFolder(t), 'new', 'data')
   const first = readConfig({ DATA_DIR: dataDir })
   assert.match(first.secrets[0]!, /^[\w-]{43}$/)

@@ -23,10 +23,10 @@ import { type Ends, SECRET, type TestShop, newDatabase, startTestShop, temporary
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 
 const DOCTOR = fileURLToPath(new URL('../../scripts/doctor.ts', import.meta.url))
-/** Nobody listens here. */
+/** Nothing listens at this address. */
 const DEAD = 'http://127.0.0.1:4'
 type Env = Record<string, string>
-/** What answers is waited for, however busy the machine is. */
+/** The checks wait for a server that answers, however busy the machine is. */
 const PATIENT = { checkMs: 60_000, requestMs: 50_000 }
 const examine = (env: Env, patience = PATIENT) => examineFor(env, patience)
 const examineConfig = (config: Config) => examineConfigFor(config, PATIENT)
@@ -69,7 +69,7 @@ async function startMailServer(t: Ends, behaviour: SMTPServerOptions = {}): Prom
   return `127.0.0.1:${(server.server.address() as net.AddressInfo).port}`
 }
 
-/** Somebody who answers everything like this. */
+/** A server that gives this response to every request. */
 async function startStranger(t: Ends, answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -170,7 +170,7 @@ test('the sandbox’s own webhook address is knocked at too', async (t) => {
   assertSays(findings, 'mail', 'fine', /\/outbox\//)
 })
 
-test('where nothing listens, each says so, and what to do', async (t) => {
+test('where nothing listens, each finding says so, and what to do', async (t) => {
   const findings = await examine({
     ...(await settingsOf(t, stripeSettings({}))),
     ...razorpaySettings({ url: DEAD }),
@@ -229,7 +229,7 @@ test('a mail server without TLS is one that no mail goes to, unless the setting 
   assertSays(await says(`${SMTP_URL}?tls=none`), 'mail', 'warning', /has no TLS .* can read every code$/)
 })
 
-test('keys and passwords that are not taken are said to be just that', async (t) => {
+test('the doctor names refused keys and passwords', async (t) => {
   const { env, shop } = await startWholeShop(t)
   const findings = await examine({
     ...env,
@@ -245,14 +245,14 @@ test('keys and passwords that are not taken are said to be just that', async (t)
   assert.doesNotMatch(JSON.stringify(findings), /sk_test_another|another secret|another-password|whsec_/)
 })
 
-test('a password that is an ordinary word takes no word from what the doctor says, and is shown in no address', async (t) => {
+test('a password that is an ordinary word removes no word from the findings, and appears in no address', async (t) => {
   const env = await settingsOf(t, { DATABASE_URL: 'postgres://user:password@127.0.0.1:1/database', SMTP_URL: 'smtp://a:connection@127.0.0.1:1', MAIL_FROM: 'a@b.example' }) // oxfmt-ignore
   const findings = await examine(env)
   assertSays(findings, 'database', 'failure', /nothing listens there \(connection refused\)/)
   assert.doesNotMatch(JSON.stringify(findings), /:(?:password|connection)@/)
 })
 
-test('a restricted key is told what it lacks; that it may not read the webhook addresses is no failure', async (t) => {
+test('the doctor names missing permissions of a restricted key; a missing right to read webhook addresses is no failure', async (t) => {
   const { env, stripe } = await startWholeShop(t)
   stripe.knobs.forbidden = ['/v1/disputes', '/v1/payment_method_configurations', '/v1/webhook_endpoints']
   const findings = await examine(env)
@@ -294,13 +294,13 @@ test('each way of paying that the settings list is tried, and nothing stays open
     /by sepa_debit \(payment_intent_invalid_parameter, req_\w+\) are refused/,
   )
   assert.deepEqual([...new Set(stripe.bank.paymentIntents.map((one) => one['status']))], ['canceled'])
-  // the least that is taken in forints is more than what is tried
+  // the lowest amount in forints is more than the tried one
   stripe.bank.defaultCurrency = 'huf'
   const forints = { ...listed, STRIPE_PAYMENT_METHOD_TYPES: 'card' }
   assertSays(await examine(forints), name, 'fine', /by card can be started/)
 })
 
-test('a page in HTML is no answer, whoever gives it', async (t) => {
+test('a page in HTML is no valid answer, from any server', async (t) => {
   const url = await startStranger(t, (_request, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>'),
   )
@@ -339,7 +339,7 @@ test('a webhook address that leads elsewhere is found: a redirect, another secre
   assertSays(await examine({ ...env, BASE_URL: sandbox.url }), 'stripe webhook', 'failure', /does not know stripe/)
 })
 
-test('what the processor has registered is compared with what is needed', async (t) => {
+test('the doctor compares the registered address and events with the needed ones', async (t) => {
   const { shop, env, stripe } = await startWholeShop(t)
   const { webhookEndpoints } = stripe.bank
   const endpoint = webhookEndpoints[0]!
@@ -388,7 +388,7 @@ test('a clock that is off by a minute is a warning, and by ten no notification w
   )
 })
 
-test('the identity provider calls itself what IDP_ISSUER says', async (t) => {
+test('the doctor compares the identity provider’s issuer with IDP_ISSUER', async (t) => {
   const provider = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/x'] })
   t.after(provider.close)
   const issuer = provider.issuer.replace('127.0.0.1', 'localhost')
@@ -410,7 +410,7 @@ test('a folder that cannot be written to is found, and one that is not there is 
   assert.deepEqual(await fs.readdir(folder), ['file'])
 })
 
-test('a bucket is written to, read and left as it was, or it is said what it refuses', async (t) => {
+test('the doctor writes to a bucket, reads and cleans up, or names the refused step', async (t) => {
   const s3 = await startS3Server(t)
   const env = await settingsOf(t, s3.env)
   assertSays(await examine(env), 'storage', 'fine', /till-files at .*fetched by a signed address and removed/)
@@ -422,7 +422,7 @@ test('a bucket is written to, read and left as it was, or it is said what it ref
   assertSays(await examine(env), 'storage', 'failure', /cannot be written to: XMinioStorageFull \(507\)/)
 })
 
-test('a database that lacks migrations, or has those of a newer version, is told from one that is right', async (t) => {
+test('the doctor notices missing migrations, and those of a newer version', async (t) => {
   const shop = await startTestShop(t)
   const env = await settingsOf(t, addressesOf(shop))
   await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(shop.db)
@@ -449,7 +449,7 @@ test('pages on a static host must ask this API, and lie within its site', async 
   assertSays(otherSite, 'sessions', 'failure', /two sites/)
 })
 
-test('keys of the wrong mode are said loudly', async (t) => {
+test('the doctor warns loudly of keys of the wrong mode', async (t) => {
   const live = await settingsOf(t, stripeSettings({ secretKey: 'sk_live_till' }))
   assertSays(await examine(live), 'settings', 'failure', /^STRIPE_SECRET_KEY: a live key needs PUBLIC=1/)
   const config = { ...readConfig(await settingsOf(t, stripeSettings({}))), isPublic: true }
@@ -460,7 +460,7 @@ test('keys of the wrong mode are said loudly', async (t) => {
   assertSays(findings, 'mail', 'failure', /no mail server/)
 })
 
-test('the command says what is wrong by a cross, a word and its exit status, and no secret', async (t) => {
+test('the command shows failures by a cross, a text and its exit status, and no secret', async (t) => {
   const run = async (env: Env, ...args: string[]) => {
     const child = spawn(process.execPath, [DOCTOR, ...args], { env: { ...bareEnvironment(), ...env } })
     const [output, errors, [status]] = await Promise.all([

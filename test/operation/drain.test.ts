@@ -13,8 +13,8 @@ const DRAIN_SECONDS = '2'
 const LOOK_EVERY_MS = 700
 
 /**
- * A proxy as it stands in front of a service: it keeps connections to those that say they are ready, asks each of them all the
- * time, and passes what goes wrong to the client. It tries nothing twice.
+ * A proxy in front of services: it keeps connections to those that are ready, checks each of them continuously, and passes errors
+ * on to the client. It repeats nothing.
  */
 async function startProxy(t: Ends) {
   const backends = new Map<string, { ready: boolean; agent: http.Agent }>()

@@ -20,8 +20,8 @@ import {
 } from '../support/service.ts'
 import { type Ends, eventually, newDatabase } from '../support/shop.ts'
 
-// Things break in the middle of a payment: the service itself, its database, and what lies between.
-// Whatever was acknowledged is still there afterwards, and every buyer has paid once and was told once.
+// Failures in the middle of a payment: of the service, its database, and the connection between them. Everything acknowledged still
+// exists afterwards, and every buyer has paid once and got each mail once.
 
 const newKey = () => randomBytes(12).toString('hex')
 const SALE = ['fee', 'sale']
@@ -43,7 +43,7 @@ const kinds = async (client: pg.Client, orderId: string): Promise<string[]> =>
     ({ kind }) => kind,
   )
 
-/** Paid, delivered, booked and told, each exactly once. */
+/** Checks that the order is paid, delivered, booked and mailed, each exactly once. */
 async function assertBoughtOnce(service: Service, client: pg.Client, orderId: string): Promise<void> {
   const { body } = await eventually(
     () => service.status(orderId),
@@ -62,7 +62,7 @@ async function assertBoughtOnce(service: Service, client: pg.Client, orderId: st
   assert.equal((await service.mails(orderId)).length, 1)
 }
 
-/** Of all that happened to a database, no buyer was told twice of anything. */
+/** Checks that no buyer of a database got any mail twice. */
 async function assertToldOnce(client: pg.Client): Promise<void> {
   const twice = await rows(
     client,
@@ -113,7 +113,10 @@ function everything(
   ]
 }
 
-/** Stops whoever does `event` on `table` inside the database, just before it is done, until it is let go or killed. */
+/**
+ * Stops every statement that does `event` on `table` inside the database, just before it takes effect, until the test releases or
+ * kills it.
+ */
 async function holdAt(client: pg.Client, table: string, event: string) {
   await client.query(`
     create function hold_here() returns trigger language plpgsql as $$ begin
@@ -132,7 +135,7 @@ async function holdAt(client: pg.Client, table: string, event: string) {
           ),
         (waiting) => waiting.length > 0,
       ),
-    /** What was held is never done: its session ends, as when the machine it came from is gone. */
+    /** Kills the stopped statement: its session ends, as when its machine is gone. */
     async end() {
       await endSessions(client)
       await client.query('select pg_advisory_unlock(4711)')
@@ -146,11 +149,11 @@ const endSessions = (client: pg.Client) =>
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'till%'`,
   )
 
-test('what breaks in the middle of a payment', { concurrency: true }, async (t) => {
+test('failures in the middle of a payment', { concurrency: true }, async (t) => {
   await Promise.all([
-    t.test('on a PostgreSQL of one’s own', onOnesOwn),
+    t.test('on a PostgreSQL of its own', onOnesOwn),
     t.test('on the embedded PostgreSQL', onTheEmbedded),
-    t.test('a statement that was given up: whoever uses its connection next is not caught in what it left', givenUp),
+    t.test('a statement that was given up does not affect the next user of its connection', givenUp),
   ])
 })
 
@@ -258,7 +261,7 @@ async function onOnesOwn(t: TestContext) {
     function mailJobs(id: string): Promise<{ state: string }[]> {
       return rows(client, `select state from pgboss.job where name = 'mail' and data->>'orderId' = $1`, [id])
     }
-    /** A job that waits for its next try is tried now: a new one of its kind wakes whoever does them. */
+    /** Runs a job now that waits for its next try: a new job of its queue wakes the processes. */
     async function tryNow(state: string): Promise<void> {
       await client.query(
         `update pgboss.job set state = 'retry', completed_on = null, start_after = now()
@@ -407,7 +410,7 @@ async function onOnesOwn(t: TestContext) {
       for (const { body } of finished) assert.ok(body.clientSecret)
       await load
       assert.deepEqual([...new Set(answers)], [200])
-      // who comes too late is not let in, or was just about to speak on a line that closed
+      // a late client was refused, or was about to send on a connection that closed
       for (const code of failures) assert.ok(['ECONNREFUSED', 'ECONNRESET'].includes(code), code)
       assert.deepEqual(await ended, [0, null], service.output())
       assert.doesNotMatch(service.output(), /cut short/, 'it ended by itself, and not because its time was over')
@@ -542,7 +545,7 @@ async function onTheEmbedded(t: TestContext) {
     },
   )
 
-  await t.test('told to end, the service takes its PostgreSQL with it, and leaves nothing running', async () => {
+  await t.test('on a signal the service stops its PostgreSQL too, and leaves no process running', async () => {
     const { pid } = embeddedOf(dataDir)
     const ended = once(service.child, 'exit')
     service.child.kill('SIGTERM')

@@ -221,7 +221,7 @@ test('the description says of every route whether it needs a session, and it is 
   assert.equal(marked.length, 42, marked.join())
 })
 
-test('what the API answers is what its description says', async () => {
+test('the API’s responses match its description', async () => {
   const shop = shared()
   const { body: api } = await shop.call<Described & { components: any }>('GET', '/api/openapi.json')
   const check = (route: string, status: string, value: unknown) => {
@@ -414,7 +414,7 @@ test('the log of a service in use, at its most talkative, holds nothing of its b
   assert(lines.some(({ msg, why }) => msg === 'closing' && why === 'SIGTERM'))
 })
 
-/** Somebody signs in by all that there is, rightly and wrongly, and leaves. Returns what nobody else may read. */
+/** Signs in by all ways, rightly and wrongly, and signs out. Returns the secrets that must not appear anywhere. */
 async function signInAndOut({ call, url }: Service): Promise<string[]> {
   const email = 'a-seller-of-note@private.example'
   const [password, mistyped, newer] = ['a password of the seller', 'a password mistyped', 'a-newer-mailbox@private.example'] // oxfmt-ignore

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
-/** What may run beside the service, perhaps after a `git pull` whose packages are not installed yet. */
+/** Commands that can run beside the service, perhaps after a `git pull` whose packages are not installed yet. */
 const BESIDE = ['doctor', 'reconcile', 'recall', 'trust', 'adopt']
 
 test('a program that may run beside the service takes no package from under it', async (t) => {

@@ -147,7 +147,7 @@ test('a bucket with wrong keys, a wrong name or a store that is away, with and w
   }
 })
 
-test('a bucket whose keys have lost the right to read is said to have wrong keys, not other files', async (t) => {
+test('a bucket whose keys lost the right to read is reported as a problem of the keys, not of the files', async (t) => {
   const s3 = await startS3Server(t)
   // a first start with keys that may not list the bucket
   s3.weather.unlisted = true
@@ -191,7 +191,7 @@ test('an instance with another secret does not start, and a rotation does', asyn
   await ranOnce(t, dataDir, env)
 })
 
-test('an instance with other files does not start, until the database is told to take them', async (t) => {
+test('an instance with other files does not start until the database has adopted them', async (t) => {
   const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
   await ranOnce(t, dataDir, { DATABASE_URL })
   const other = { DATA_DIR: await temporaryFolder(t), DATABASE_URL }

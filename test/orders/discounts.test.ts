@@ -47,7 +47,7 @@ const expire = async (shop: TestShop, orderId: string) => {
   await shop.reconcile()
 }
 
-test('codes and what they take off have to be such', async () => {
+test('wrong codes and discounts are refused', async () => {
   const productId = await shared().product()
   const bad: [object, string][] = [
     [{ code: 'AB' }, 'code'],
@@ -183,7 +183,7 @@ test('a code that is unknown, ended, early, off, used up, taken away, or for som
   assert.equal(rows.length, 1)
 })
 
-test('a code takes off what it says, in the view, the order, the payment, the books and the receipt', async () => {
+test('a code’s discount is the same in the view, the order, the payment, the books and the receipt', async () => {
   const shop = shared()
   for (const { fields, currency, price, off } of [
     { fields: { percentOff: 20 }, currency: 'USD', price: 1900, off: 380 },
@@ -212,7 +212,7 @@ test('a code takes off what it says, in the view, the order, the payment, the bo
   }
 })
 
-test('what a code takes off is never less than nothing, never more than the price, and all of it only where it says so', async () => {
+test('a discount is never negative, never more than the price, and the whole price only for a code of 100 %', async () => {
   const { db } = shared()
   const price = fc.integer({ min: 0, max: 999_999_999_999 })
   const codes = fc.oneof(
@@ -234,7 +234,7 @@ test('what a code takes off is never less than nothing, never more than the pric
   }
 })
 
-test('what a code brings to nothing is free, and paid at once', async () => {
+test('an order that a code makes free is paid at once', async () => {
   const shop = shared()
   const productId = await shop.product()
   for (const fields of [{ percentOff: 100 }, { percentOff: undefined, amountOff: 5000, currency: 'USD' }]) {
@@ -247,7 +247,7 @@ test('what a code brings to nothing is free, and paid at once', async () => {
   }
 })
 
-test('a code counts from what the buyer chose; the least holds before it', async () => {
+test('a code applies to the price that the buyer chose; the lowest price is checked before it', async () => {
   const shop = shared()
   const productId = await shop.product({ priceMinor: 1000 })
   await sql`update products set pay_what_you_want = true where id = ${productId}`.execute(shop.db)
@@ -256,7 +256,7 @@ test('a code counts from what the buyer chose; the least holds before it', async
   assertProblem(await order({ productId, chosenAmount: 999, discountCode: code }), 422, 'amount_too_small')
 })
 
-test('what is free anyway uses no code up', async () => {
+test('a free product uses up no code', async () => {
   const { id, code } = await discount({ limit: 1 })
   const productId = await shared().product({ priceMinor: 0 })
   for (const discountCode of [code, code, 'NOT-A-CODE']) {
@@ -337,7 +337,7 @@ test('the reconciliation notices a code that was used otherwise than the orders 
   await add(-1)
 })
 
-test('who guesses codes is stopped, and who has right ones is not', async (t) => {
+test('a client that guesses codes is stopped, and one with right codes is not', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'discount=5/3600' } })
   const seller = newBrowser(shop)
   await seller.signInByCode('ann@shop.test')
@@ -393,7 +393,7 @@ test('an order with a code that has no limit lives as long as any other', async 
   assert.equal((await lifeOf((await order({ productId, discountCode: code })).body.orderId)).minutes, 24 * 60)
 })
 
-test('a buyer who comes back, a try and a bank at work renew the hold, up to a day after the order was made', async () => {
+test('the buyer’s return, a try and a bank at work renew the hold, up to a day after the order was made', async () => {
   const shop = shared()
   const productId = await shop.product()
   const { code } = await discount({ limit: 9 })
@@ -430,7 +430,7 @@ test('a buyer who comes back, a try and a bank at work renew the hold, up to a d
   assert.equal((await lifeOf(old.orderId)).minutes, 5)
 })
 
-test('a buyer who comes back while the order ends has either more time or a clear no, and the use is counted once', async () => {
+test('a buyer who returns while the order expires gets either more time or a clear refusal, and the use counts once', async () => {
   const shop = shared()
   const productId = await shop.product()
   const { id, code } = await discount({ limit: 20 })
@@ -482,7 +482,7 @@ test('money that comes for an order whose use another buyer has is honoured at t
   assert.equal(held, uses)
 })
 
-test('a buyer who was given days to pay keeps the price and its use, so that the limit holds', async () => {
+test('a buyer who has days to pay keeps the price and the use of the code, so the limit holds', async () => {
   const shop = shared()
   const productId = await shop.product()
   const { id, code } = await discount({ limit: 1 })

@@ -46,7 +46,7 @@ async function bought(shop: TestShop, files = [{ name: 'book.pdf', bytes: BOOK }
 
 const pathOf = (link: { url: string } | undefined): string => new URL(link!.url).pathname
 
-/** A download as bytes: what a client gets, without anything that fetch would add or undo. */
+/** A download as raw bytes, without anything that fetch would add or undo. */
 async function get(shop: { url: string }, address: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET') {
   const request = http.request(shop.url + address, { method, headers })
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
@@ -73,7 +73,7 @@ test('a link gives the file, whole, as an attachment, and with its checksum', as
   assert.equal(headers['content-security-policy'], "default-src 'none';frame-ancestors 'none'")
 })
 
-test('a link is kept by no cache and told to no other site', async () => {
+test('no cache stores a link, and no other site learns it', async () => {
   const shop = shared()
   const { orderId, downloads } = await bought(shop)
   const { headers } = await get(shop, pathOf(downloads[0]))
@@ -89,7 +89,7 @@ test('a link is kept by no cache and told to no other site', async () => {
   )
 })
 
-test('a part, the rest and the end of a file are given as asked', async () => {
+test('a requested part, the rest and the end of a file are correct', async () => {
   const shop = shared()
   const { downloads } = await bought(shop)
   for (const [range, from, to] of [
@@ -120,7 +120,7 @@ test('a part that the file does not have is refused with the length it has', asy
   }
 })
 
-test('several parts at once, and units nobody has heard of, give the whole file', async () => {
+test('several ranges at once, and unknown units, give the whole file', async () => {
   const shop = shared()
   const { downloads } = await bought(shop)
   for (const range of ['bytes=0-99,200-299', 'chapters=1-2', 'nonsense']) {
@@ -141,7 +141,7 @@ test('an interrupted download goes on where it stopped, with a new link too', as
   const rest = await get(shop, pathOf(renewed[0]), { range: 'bytes=500-', 'if-range': lastModified })
   assert.equal(rest.status, 206)
   assert.deepEqual(Buffer.concat([first.bytes, rest.bytes]), BOOK)
-  // what was begun was another file: all of it comes, from the start
+  // the beginning was of another file, so the whole file comes from the start
   for (const ifRange of ['Mon, 01 Jan 2024 00:00:00 GMT', '"etag"']) {
     const whole = await get(shop, pathOf(renewed[0]), { range: 'bytes=500-', 'if-range': ifRange })
     assert.equal(whole.status, 200)
@@ -310,7 +310,7 @@ test('a dispute ends a link until it is won', async () => {
   assert.equal((await move('lost', 'charged_back')).status, 403)
 })
 
-test('who has bought keeps the files that were sold, whatever the seller replaces or withdraws', async () => {
+test('buyers keep the files that were sold, whatever the seller replaces or removes', async () => {
   const shop = shared()
   const productId = await shop.product({ files: [{ name: 'first edition.pdf', bytes: BOOK }] })
   const early = await shop.paid({ productId })
@@ -382,7 +382,7 @@ test('no file name breaks out of its header', async () => {
   }
 })
 
-test('a file of 2 GB is streamed: the service holds none of it, whoever reads it or stops reading', async (t) => {
+test('a file of 2 GB is streamed: the service holds none of it, also when the client stops reading', async (t) => {
   const databaseUrl = await newDatabase(t)
   const dataDir = await temporaryFolder(t)
   const size = 2 * 1024 ** 3
@@ -415,7 +415,7 @@ test('a file of 2 GB is streamed: the service holds none of it, whoever reads it
   assert.equal(downloads[0]!.size, size)
 
   const wanted = 100 * 1024 ** 2
-  // the first megabytes warm up what a process keeps for good
+  // the first megabytes warm up memory that a process keeps
   await read(downloads[0]!.url, 0, 20 * 1024 ** 2)
   const before = residentBytes(service.child.pid!)
   const stalled = await stalledReader(downloads[0]!.url)
@@ -447,7 +447,7 @@ async function read(url: string, from: number, to: number, look: () => void = ()
   return received
 }
 
-/** Somebody who asks for all of it and then reads nothing. */
+/** A client that requests the whole file and then reads nothing. */
 async function stalledReader(url: string): Promise<http.ClientRequest> {
   const request = http.get(url, { agent: false })
   const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
@@ -504,6 +504,6 @@ test('a link that is bent or expired shows a person a page with the way to a new
     assert.equal(program.headers.get('content-type'), 'application/problem+json')
     assert.equal(program.status, status)
   }
-  // only what is opened: a script's own request, also of a page, is answered as ever
+  // only a page that is opened gets HTML: a script's request, also of a page, gets JSON as always
   assertProblem(await shop.call('POST', '/api/checkout', {}, browser), 400, 'validation_failed')
 })

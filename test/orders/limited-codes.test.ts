@@ -64,7 +64,7 @@ test('vouchers void no limit: an order that has one all the same keeps its use u
   assert.equal(await usesOf(shop, id), 1)
 })
 
-test('a buyer who is at the bank when the hold ends gets as much time again, once', async (t) => {
+test('a buyer who is at the bank when the hold ends gets the same time again, once', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const { id, productId } = await withCode(shop, { limit: 2 })
   const [stays, leaves] = await Promise.all(

@@ -38,7 +38,7 @@ test('an amount for a product with a price of its own is ignored', async () => {
   }
 })
 
-test('less than the least, more than the most, and what is no amount are refused', async () => {
+test('amounts below the lowest price, above the maximum, and texts that are no amount are refused', async () => {
   const shop = shared()
   const productId = await namedPrice(shop, 500)
   for (const chosenAmount of [0, 1, 499])
@@ -52,7 +52,7 @@ test('less than the least, more than the most, and what is no amount are refused
   assert.equal(rows.length, 0)
 })
 
-test('the buyer pays what was chosen, in every currency, and the least when nothing was', async () => {
+test('the buyer pays the chosen price in every currency, and by default the lowest', async () => {
   const shop = shared()
   for (const [currency, least, chosen] of [
     ['USD', 500, 500],
@@ -70,7 +70,7 @@ test('the buyer pays what was chosen, in every currency, and the least when noth
   }
 })
 
-test('a product says whether it is free, and what its buyers give', async () => {
+test('a product shows whether it is free or pay what you want, with its suggested price', async () => {
   const shop = shared()
   const view = async (id: string) => (await shop.call('GET', `/api/products/${id}/public`)).body
   const pick = ({ amount, free, payWhatYouWant, suggestedAmount }: Record<string, unknown>) => ({
@@ -153,7 +153,7 @@ test('twenty clicks on “get it” are one order and one mail', async () => {
   assert.deepEqual(rows, [{ orders: 1, jobs: 1 }])
 })
 
-test('a key goes with what was chosen, and the keys of before still do', async () => {
+test('a key belongs to the chosen price, and keys of earlier versions still work', async () => {
   const shop = shared()
   const productId = await namedPrice(shop, 100)
   const email = buyer()

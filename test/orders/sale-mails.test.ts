@@ -55,7 +55,7 @@ async function letters({ email, sellerId }: Seller) {
 }
 const subjects = async (seller: Seller) => (await letters(seller)).map(({ subject }) => subject)
 
-test('a sale is told once, whoever tells it how often, with what the seller keeps', async () => {
+test('a sale is mailed once, however many rounds run at once, with the seller’s share', async () => {
   const seller = await newSeller()
   const order = await sale(seller)
   await shared().confirm(order, 'repeated_webhook')
@@ -116,7 +116,7 @@ test('beyond six mails an hour sales wait and come in one mail', async () => {
   assert.equal(await untold(seller), 0)
 })
 
-test('a daily mail comes once a day, free orders only so, and who wants none gets none', async () => {
+test('a daily mail comes once a day, free orders only in it, and sellers who want none get none', async () => {
   const [daily, each, off] = [await newSeller('daily'), await newSeller('each'), await newSeller('off')]
   for (const seller of [daily, each, off]) {
     await sale(seller, 1000)
@@ -136,7 +136,7 @@ test('a daily mail comes once a day, free orders only so, and who wants none get
   assert.equal((await subjects(each))[0], 'A free order: A book')
 })
 
-test('a sale that came late has its own mail and no other, and what is not sold has none', async () => {
+test('a late payment has a mail of its own and no other, and an unsold order has none', async () => {
   const seller = await newSeller()
   const productId = await shared().product({ sellerId: seller.sellerId })
   const late = await shared().checkout({ productId })
@@ -153,7 +153,7 @@ test('a sale that came late has its own mail and no other, and what is not sold 
   assert.deepEqual(await subjects(seller), ['Paid after its time: A book'])
 })
 
-test('where the mail cannot be enqueued the sale stays to be told', async () => {
+test('when the mail cannot be enqueued, the sale waits for the next round', async () => {
   const seller = await newSeller()
   await sale(seller)
   const dying = {

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 const KB = 1000
-/** What the payment page may cost a buyer on a phone, compressed. */
+/** The compressed bytes that the payment page may cost a buyer on a phone. */
 const BUDGET = { script: 20 * KB, style: 6 * KB }
 /** The account is a page of the shop, with its frame, and no buyer loads it. */
 const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 24 * KB }
@@ -47,7 +47,7 @@ test('the pages for sellers are within their budgets, with all that they load', 
   }
 })
 
-test('what the page loads later is there, and needs nothing else', async () => {
+test('the files that the page loads later exist, and need nothing else', async () => {
   const [script] = insides(await page('pay/index.html'), SCRIPTS)
   const later = [...script!.matchAll(/import\([`'"]([^`'"]+)[`'"]\)/g)].map(([, file]) => file!)
   const names = later.map((file) => /([\w-]+)-[\w-]{8}\.js$/.exec(file)?.[1]).sort()

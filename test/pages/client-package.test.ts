@@ -47,7 +47,7 @@ after(async () => {
   for (const end of ends) await end()
 })
 
-/** What `npm pack --json` says, below what the scripts before it print; npm 11 and 12 do not put it alike. */
+/** Parses the output of `npm pack --json` below the output of earlier scripts; npm 11 and 12 write it differently. */
 function nameOf(output: string): { filename: string; files: { path: string }[] } {
   const said = JSON.parse(output.slice(output.search(/^[[{]$/m))) as any
   return Array.isArray(said) ? said[0] : (Object.values(said)[0] as any)
@@ -126,7 +126,7 @@ test('the checkout adds three kilobytes to a page at the most', async (t) => {
   assert(bytes <= MOST_GZIPPED_BYTES, `${bytes} bytes`)
 })
 
-test('the client’s types are what the routes say now', async () => {
+test('the client’s types match the routes', async () => {
   const { body } = await shared().call<Description>('GET', '/api/openapi.json')
   const written = await fs.readFile(CLIENT_TYPES, 'utf8')
   assert(written === (await clientTypes(body)), 'client/types.ts is old: npm run client-types')

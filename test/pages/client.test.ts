@@ -4,7 +4,7 @@ import { createTill } from '../../client/checkout.ts'
 import { TillError } from '../../client/request.ts'
 import { createSeller } from '../../client/seller.ts'
 
-// No service runs in this process: the clock is a script's, and what a service waits for would be lost with it.
+// No service runs in this process: the test controls the clock, and a service's timers would not fire.
 
 const ORDER = { productId: 'prod_1', email: 'bob@example.com' }
 const MADE = { orderId: 'ord_1', status: 'pending' }
@@ -72,7 +72,7 @@ test('a refusal is an error with its code, status, fields, request id, and when 
   isError(await settled(till.status('ord_1')), 'unexpected_answer')
 })
 
-test('an order is asked for again with the same key when no answer came, and is made once', async (t) => {
+test('an order without a response is requested again with the same key, and made once', async (t) => {
   const { till, settled, asked } = scripted(t, 'nothing', 'hangs', refusal(503, 'database_unavailable', { 'retry-after': '2' }), json(MADE, { status: 201 })) // oxfmt-ignore
   assert.deepEqual(await settled(till.createOrder(ORDER)), MADE)
   assert.equal(asked.length, 4)
@@ -84,7 +84,7 @@ test('an order is asked for again with the same key when no answer came, and is 
   assert(pauses[2]! >= 2000 && pauses[2]! <= 3300, `Retry-After is kept: ${pauses}`)
 })
 
-test('who orders again after a failure gets the same key, and after a success or a refusal another', async (t) => {
+test('a further order after a failure has the same key, and after a success or a refusal another', async (t) => {
   const away = () => refusal(503, 'processor_unavailable', { 'retry-after': '60' })
   const { till, settled, asked } = scripted(t, away(), json(MADE), json(MADE), refusal(404, 'product_not_found'), json(MADE), json(MADE)) // oxfmt-ignore
   isError(await settled(till.createOrder(ORDER)), 'processor_unavailable')
@@ -99,7 +99,7 @@ test('who orders again after a failure gets the same key, and after a success or
   assert.equal(keys[5], 'a key that I keep')
 })
 
-test('what may not be repeated is not, and what may is repeated three times', async (t) => {
+test('requests that must not be repeated are not, and others are repeated three times', async (t) => {
   const away = () => refusal(503, 'database_unavailable')
   const { till, settled, asked } = scripted(t, away(), away(), away(), away(), away())
   isError(await settled(till.sendReceipt('ord_1', ORDER.email)), 'database_unavailable')
@@ -109,7 +109,7 @@ test('what may not be repeated is not, and what may is repeated three times', as
   assert.equal(asked[4]!.url.href, 'http://shop.test/api/products/prod%2F1/public')
 })
 
-test('a payment is waited for as the service says, through an outage, and asked for at the bank now and then', async (t) => {
+test('waiting for a payment follows the service’s pauses, continues through an outage, and syncs now and then', async (t) => {
   const gone = Array.from({ length: 4 }, (): Says => 'nothing')
   const { till, settled, asked } = scripted(t, json(WAITING), json(WAITING), ...gone, json({ ...WAITING, nextPollMs: 5000 }), json(PAID)) // oxfmt-ignore
   const seen: string[] = []
@@ -138,7 +138,7 @@ test('waiting ends with a reason: another address, an order that will not be pai
   assert.equal(((await settled(till.status('ord_1', { signal: before }))) as Error).message, 'never begun')
 })
 
-test('a seller’s script walks through all pages, changes what it has read, and sends a file as it reads it', async (t) => {
+test('a seller’s script walks through all pages, changes a product, and streams a file', async (t) => {
   const page = (items: number[], nextCursor: string | null) => json({ items: items.map((id) => ({ id })), nextCursor })
   const { asked, settled, fetch } = scripted(t, page([1, 2], 'b'), page([3], null), json({ id: 'p' }, { headers: { etag: '"3"' } }), json({ id: 'p' }), refusal(412, 'changed_meanwhile'), json({ id: 'f' }, { status: 201 }), new Response(null, { status: 204 })) // oxfmt-ignore
   const seller = createSeller({ baseUrl: 'http://api.test', appUrl: 'http://app.test/x', cookie: 'till_session=s', fetch }) as any // oxfmt-ignore

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { bareEnvironment, startService } from '../support/service.ts'
 import { newDatabase, temporaryFolder } from '../support/shop.ts'
 
-// What the documents tell a newcomer to type is typed here, document by document.
+// These tests run the commands of the documents, document by document.
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DOCUMENTS = [
@@ -25,7 +25,7 @@ const TYPED_BY_A_TEST = [
   // other people's programs
   /^(?:stripe|sudo|docker|systemctl|pg_dump|pg_restore|psql|useradd|chmod|mkdir|install|tar|cp|mv|PORT=\d+ npm)\b/,
 ]
-/** Of these documents the second and third say that the commands of the first come before theirs. */
+/** The second and third of these documents say that the commands of the first come before theirs. */
 const CONTINUES = 'docs/sellers.md'
 const CONTINUED = ['docs/storage.md', 'docs/refunds.md']
 /** The demo's products, by the name of the variable that a document keeps one in. */
@@ -57,7 +57,7 @@ const blocksOf = (document: string): string[] =>
     ([, indent = '', text = '']) => text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
 
-/** Lines that a shell would run, each whole: without comments, and with what a backslash continues. */
+/** The lines that a shell would run, without comments, and with continued lines joined. */
 const linesOf = (block: string): string[] =>
   block.replaceAll(/\\\n\s*/g, ' ').split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#')) // oxfmt-ignore
 
@@ -71,7 +71,7 @@ for (const document of DOCUMENTS.filter((one) => !CONTINUED.includes(one))) {
   const chain = document === CONTINUES ? [document, ...CONTINUED] : [document]
   const blocks = chain.flatMap(blocksOf).filter(isTyped)
   if (blocks.length === 0) continue
-  test(`every command of ${chain.join(', ')} works as it stands`, async (t) => {
+  test(`every command of ${chain.join(', ')} works as written`, async (t) => {
     const { url, output, env } = shared()
     const script = blocks
       .join('\n')

@@ -34,7 +34,7 @@ let ann: Browser
 /** Ids of things that exist, by the name of the parameter. */
 let known: Record<string, string>
 
-/** The description, somebody who is signed in, and something of each kind. Made by the first test. */
+/** The description, a signed-in seller, and one thing of each kind. The first test makes them. */
 async function prepare(): Promise<void> {
   if (api) return
   const shop = shared()
@@ -51,7 +51,7 @@ async function prepare(): Promise<void> {
   known = { productId, orderId, fileId: files[0].id, discountId: discount.id, processor: 'sandbox' }
 }
 
-test(`whatever is asked, the answer is one that the description lists (seed ${SEED})`, async () => {
+test(`every response to any request is in the description (seed ${SEED})`, async () => {
   await prepare()
   const problems: string[] = []
   for (const route of routes) {
@@ -87,7 +87,7 @@ test('a method that the description does not list is refused, and says which one
   }
 })
 
-/** What about the answer is not in the description of its route. */
+/** The parts of the response that the description of its route does not have. */
 function problemOf({ method, operation }: Route, { status, body, headers }: Answer): string | undefined {
   const listed = operation.responses[status] ?? operation.responses[`${String(status)[0]}XX`]
   if (!listed) return `answered ${status} (${body?.code ?? ''}), which is not listed`
@@ -211,7 +211,7 @@ function valueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Some members are worth a value that fits what is there. */
+/** Some fields need a value that fits the existing data. */
 function member(name: string, schema: JsonSchema): fc.Arbitrary<unknown> {
   const fits = name === 'email' ? 'bob@example.com' : known[name]
   return fits === undefined ? valueOf(schema) : mostly(fc.constant<unknown>(fits), valueOf(schema))

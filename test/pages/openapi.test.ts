@@ -42,7 +42,7 @@ test('every schema can be compiled, also those that wait for their first request
   assert(shared().compileSchemas() > 100)
 })
 
-test('the description is OpenAPI 3.1: its references lead somewhere, and what must be unique is', async () => {
+test('the description is valid OpenAPI 3.1: its references resolve, and unique values are unique', async () => {
   const { api, routes } = await described()
   for (const { path, name, value } of everything(api)) {
     if (name !== '$ref') continue
@@ -78,7 +78,7 @@ test('the description is OpenAPI 3.1: its references lead somewhere, and what mu
   }
 })
 
-test('what several routes answer has a name, and every name is used', async () => {
+test('schemas that several routes return have a name, and every name is used', async () => {
   const { api } = await described()
   assert.deepEqual(Object.keys(api.components.schemas!).sort(), Object.keys(NAMES).sort())
   const places = new Map<string, string[]>()
@@ -90,7 +90,7 @@ test('what several routes answer has a name, and every name is used', async () =
   assert.deepEqual([...places.values()].filter((paths) => paths.length > 1), []) // oxfmt-ignore
 })
 
-test('every body and every answer has an example, and each is what its schema says', async () => {
+test('every body and every response has an example that fits its schema', async () => {
   const { api, routes } = await described()
   for (const { method, path, operation } of routes) {
     const medias: [string, Media][] = [

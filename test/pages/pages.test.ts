@@ -11,14 +11,14 @@ const APP_URL = 'https://pay.shop.example'
 const BASE_URL = 'https://api.shop.example'
 const shared = sharedShop({ env: { APP_URL, BASE_URL, DEMO: '1' } })
 
-/** What the settings of a service that real users reach are, at the least. */
+/** The minimal settings of a public service. */
 const PUBLIC = { PUBLIC: '1', BASE_URL, APP_URL, SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Shop <shop@shop.example>', PROCESSORS: 'sandbox', LIMITS: 'status=1000/60', TRUST_PROXY: 'none' } // oxfmt-ignore
 
 const DATA = /<script type="application\/json" id="till-data">(.*?)<\/script>/s
 
 const page = (shop: TestShop, path: string) => shop.call<string>('GET', path, undefined, { accept: 'text/html' })
 
-/** What the server has put into a page for its script. */
+/** The data that the server has put into a page for its script. */
 function dataOf(html: string) {
   const data = DATA.exec(html)?.[1]
   assert(data, 'the page carries data')
@@ -172,7 +172,7 @@ test('each page runs its own script and style, and no other', async () => {
     assert.equal(headers.get('x-frame-options'), 'DENY')
     assert.doesNotMatch(body.replace(DATA, ''), /\son\w+\s*=\s*["']|javascript:/i, 'no script in an attribute')
     if (path !== '/outbox/') assert.doesNotMatch(headers.get('content-security-policy')!, /unsafe/)
-    // what it asks for is there
+    // the requested files exist
     const assets = [...body.matchAll(/(?:src|href)="(\/(?:assets\/|favicon)[^"]+)"/g)].map(([, asset]) => asset!)
     for (const asset of assets) assert.equal((await shop.call('GET', asset)).status, 200, asset)
   }
@@ -236,7 +236,7 @@ test('an address without its last slash leads to the page, with its question', a
   }
 })
 
-test('the pages for sellers know whether new accounts are opened, and what the identity provider is called', async (t) => {
+test('the sellers’ pages know whether sign-up is open, and the identity provider’s name', async (t) => {
   const plain = shared()
   for (const path of ['/sign-in/', '/account/', '/shop/']) {
     const { status, body } = await page(plain, path)
@@ -275,7 +275,7 @@ test('a page for sellers under another name of this machine leads to the name of
     assert.deepEqual(await ask(here, host, '/sign-in/'), [200, undefined], host)
   for (const host of ['evil.example:4000', '127.0.0.1.evil.example:4000', 'localhost.evil.example:4000'])
     assert.deepEqual(await ask(here, host, '/sign-in/'), [421, undefined], host)
-  // a name in the world is none of this machine's
+  // a public name is none of this machine's
   assert.deepEqual(await ask(shared(), 'localhost:443', '/sign-in/'), [200, undefined])
 })
 
@@ -331,7 +331,7 @@ test('the pricing page, its files and its headers name no payment processor', as
     assert.match(body, rail)
 })
 
-test('a page travels compressed to who can read it so, and is the same page', async () => {
+test('a page is compressed for clients that accept it, with the same content', async () => {
   const { url } = shared()
   const get = async (coding: string) => {
     const request = http.get(`${url}/pricing/`, { headers: coding === '' ? {} : { 'accept-encoding': coding } })
@@ -350,7 +350,7 @@ test('a page travels compressed to who can read it so, and is the same page', as
   assert(br.bytes.length < plain.bytes.length / 2)
 })
 
-test('a file whose name holds its content’s hash is kept for a year, a page is not', async () => {
+test('a file with a content hash in its name is cached for a year, and a page is not', async () => {
   const shop = shared()
   const { body, headers } = await page(shop, '/pricing/')
   assert.equal(headers.get('cache-control'), 'no-cache')

@@ -23,7 +23,7 @@ import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 import { adapter } from '../support/stripe-setup.ts'
 import { type StripeShop, intentOf, startStripeShop, stripeSettings } from '../support/stripe-shop.ts'
 
-// A shop that was down while things happened at its processor, and nobody told it.
+// A shop that was down while events happened at its processor, without any notification.
 
 const BOB = 'bob@example.com'
 const HOUR_MS = 3_600_000
@@ -41,7 +41,7 @@ async function cursorOf(shop: TestShop, processor = 'stripe'): Promise<Cursor | 
   return row
 }
 
-/** The shop was last up so many hours ago, and starts now. */
+/** The shop was last up this many hours ago, and starts now. */
 async function wasDown(shop: TestShop, hours: number, processor = 'stripe'): Promise<void> {
   await sql`
     insert into processor_cursors values (${processor}, now() - make_interval(hours => ${hours}), now())
@@ -49,7 +49,7 @@ async function wasDown(shop: TestShop, hours: number, processor = 'stripe'): Pro
 }
 const isDue = (shop: TestShop) => sql`update processor_cursors set due_at = now()`.execute(shop.db)
 
-/** Walks, and waits for whoever walks just now: the service's own clock, or another instance. */
+/** Runs the backfill, and waits for one that runs just now: by the service's own clock, or another instance. */
 async function backfill(shop: TestShop, processor = 'stripe'): Promise<void> {
   await shop.backfill()
   await eventually(
@@ -60,7 +60,7 @@ async function backfill(shop: TestShop, processor = 'stripe'): Promise<void> {
 
 const statusOf = async (shop: TestShop, { orderId }: { orderId: string }) => (await shop.status(orderId, BOB)).status
 
-/** What the bank does now happened so many hours ago, and nobody is told. */
+/** Moves the bank's next events this many hours into the past, without notifications. */
 function hoursAgo({ server, bank }: Pick<StripeShop, 'server' | 'bank'>, hours: number): void {
   server.knobs.notify = 'never'
   bank.now = () => Date.now() - hours * HOUR_MS
@@ -78,7 +78,7 @@ async function bookedTwice(shop: TestShop): Promise<unknown[]> {
 }
 
 describe('stripe', () => {
-  test('down for a day: sales, refunds and disputes made meanwhile are all booked, each payment asked about once', async (t) => {
+  test('after a day of downtime: sales, refunds and disputes are all booked, with one request for each payment', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, bank } = stripe
     hoursAgo(stripe, 23)
@@ -125,7 +125,7 @@ describe('stripe', () => {
     assert.equal(fetches(stripe).length - before, 8, 'what is known is not asked about again')
   })
 
-  test('a payment that is named pages apart is asked about once, unless something may have happened since', async (t) => {
+  test('a payment that is on several pages is asked about once, unless something may have happened since', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, bank } = stripe
     hoursAgo(stripe, 5)
@@ -177,7 +177,7 @@ describe('stripe', () => {
     assert.equal(await statusOf(shop, order), 'paid')
   })
 
-  test('a payment that cannot be asked about holds up neither the others nor the cursor, and is asked about by itself', async (t) => {
+  test('a payment that cannot be read delays neither the others nor the cursor, and gets a job of its own', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, server, bank } = stripe
     hoursAgo(stripe, 5)
@@ -199,7 +199,7 @@ describe('stripe', () => {
     assert.equal(fetches(stripe).length - ofThird, 6 + 1, 'once more, and by nobody who walks the list again')
   })
 
-  test('many payments that can never be settled are left behind one by one, and what cannot be left is not passed over', async (t) => {
+  test('many payments that can never be settled are left to jobs one by one, and none is skipped', async (t) => {
     const { shop } = await startStripeShop(t)
     let dead: (payment: number) => boolean
     const [settled, left] = [new Set<string>(), [] as string[]]
@@ -259,7 +259,7 @@ describe('stripe', () => {
     assert.deepEqual([...settled, ...left].sort(), all.sort(), 'each is settled or left, and none both or twice')
   })
 
-  test('what was left is asked about until there is an answer, and given up with an error after days', async () => {
+  test('a left payment is asked about until there is an answer, and given up with an error after days', async () => {
     let handler: (data: object) => Promise<void>
     const jobs = { on: async (_: string, __: object, its: typeof handler) => void (handler = its) } as unknown as Jobs
     let failure: Error | undefined = new ProcessorUnavailable('away')
@@ -295,7 +295,7 @@ describe('stripe', () => {
     await ask(1)
   })
 
-  test('an outage in the middle of the list keeps what was done, and the next round goes on from there', async (t) => {
+  test('an outage in the middle of the list keeps the finished part, and the next round continues', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, server, bank } = stripe
     const productId = await shop.product()
@@ -365,7 +365,7 @@ describe('stripe', () => {
     assert.equal(server.calls.length - before, 1)
   })
 
-  test('what happened too long ago to be listed is told, with the days in which it can be found', async (t) => {
+  test('the log names events that are too old for the list, with the days in which they can be found', async (t) => {
     const { shop, server } = await startStripeShop(t)
     const errors: string[] = []
     const log = { ...newLog('silent'), error: (_: object, text: string) => void errors.push(text) } as unknown as Log
@@ -414,7 +414,7 @@ describe('stripe', () => {
     assert.equal(walks, 1)
   })
 
-  test('payments that are not ours are asked about once, noted, and hold nothing up', async (t) => {
+  test('payments of others are asked about once, noted, and delay nothing', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, bank } = stripe
     hoursAgo(stripe, 2)
@@ -504,7 +504,7 @@ describe('stripe', () => {
 })
 
 describe('razorpay', () => {
-  test('down for a day: late captures, refunds and a dispute are found, and what is known is not asked about again', async (t) => {
+  test('after a day of downtime: late captures, refunds and a dispute are found, and known ones are not asked about again', async (t) => {
     const { shop, bank, rupees } = await startRazorpayShop(t)
     const productId = await rupees()
     const orders = await times(5, () => shop.checkout({ productId }))

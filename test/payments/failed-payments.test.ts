@@ -6,7 +6,7 @@ import { newBrowser } from '../support/seller.ts'
 import { type TestShop, eventually } from '../support/shop.ts'
 import { type StripeShop, intentOf, startStripeShop } from '../support/stripe-shop.ts'
 
-// A bank that takes days has said yes to the buyer, who has left the page. When it says no after all, nobody else would tell.
+// A slow bank has said yes to the buyer, who has left the page. If it says no after all, only a mail tells the buyer.
 
 const BOB = 'bob@example.com'
 const FAILED = /did not go through/
@@ -34,7 +34,7 @@ async function stateOf(shop: TestShop, { orderId }: { orderId: string }) {
   return [status, canPay]
 }
 
-test('a payment that fails after days is told by one mail, with a link to pay again, however often it is heard', async (t) => {
+test('a payment that fails after days causes one mail, with a link to pay again, however often it is reported', async (t) => {
   const stripe = await startStripeShop(t)
   const { shop, bank, server } = stripe
   const order = await atWork(stripe)
@@ -90,7 +90,7 @@ test('its seller sees that it failed, and not a bank that is at work for ever', 
   assert.deepEqual(await seen(), ['paid', undefined])
 })
 
-test('nobody is told of a decline while they look at the form, nor of an order that is over or paid', async (t) => {
+test('no mail about a decline goes out while the buyer is at the form, nor for an order that is expired or paid', async (t) => {
   const stripe = await startStripeShop(t)
   const { shop, bank, server } = stripe
   const declined = await shop.checkout()
@@ -101,7 +101,7 @@ test('nobody is told of a decline while they look at the form, nor of an order t
   bank.finish(intentOf(expired), 'fail')
   await server.delivered()
   assert.equal((await shop.status(expired.orderId, BOB)).status, 'expired')
-  // the news that it began and that it failed come after it was paid
+  // the reports that the payment began and failed come after the order was paid
   server.knobs.notify = 'held'
   const paid = await shop.checkout()
   bank.confirm(intentOf(paid), { method: 'us_bank_account', outcome: 'processing' })

@@ -11,8 +11,8 @@ import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 
-// Where money could be lost, sent twice, or an order stay for ever: what two instances, a change of settings, a slow bank
-// and a processor that is away make of each other.
+// Cases in which money could be lost or sent twice, or an order could hang for ever: two instances, changed settings, a slow bank,
+// a processor that is down.
 
 test('a double click starts one payment, also where the processor makes two of it: the one we know is the one that is paid', async (t) => {
   const { shop, bank, rupees } = await startRazorpayShop(t)
@@ -52,7 +52,7 @@ test('a second payment that the buyer disputes before it went back is left to th
   assert.deepEqual(await query(shop.db, sql`select state from refunds`), [{ state: 'failed' }])
 })
 
-test('of two payments of an order both are asked about, also when a bank is at work on the first', async (t) => {
+test('of two payments of an order both are synced, also while a bank works on the first', async (t) => {
   const shop = await startTestShop(t)
   const productId = await shop.product()
   const order = await shop.checkout({ productId }, KEY)
@@ -66,7 +66,7 @@ test('of two payments of an order both are asked about, also when a bank is at w
   assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
-test('an order at a price that cannot be charged ends at its time, like any that nobody paid', async (t) => {
+test('an order with a price that cannot be charged expires at its time, like any unpaid order', async (t) => {
   const { shop } = await startStripeShop(t)
   const productId = await shop.product({ priceMinor: 10 })
   assert.equal((await shop.call('POST', '/api/checkout', { productId, email: BOB })).status, 422)
@@ -141,7 +141,7 @@ test('while a bank is at work on an order its key is good, however long that tak
   assert.equal((await shop.checkout({ productId }, KEY)).orderId, order.orderId)
 })
 
-test('what was reserved and went back by itself is no bank at work: the buyer can pay again', async (t) => {
+test('a reservation that was released leaves no bank at work: the buyer can pay again', async (t) => {
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
   const reserved = bank.pay(order.clientSecret!, { outcome: 'authorized', amount: 100 })
@@ -173,7 +173,7 @@ test('a voucher that the buyer carries to a shop is not cancelled after a day', 
   assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
-test('who asks again how to pay what was paid meanwhile, and nobody told, hears that it is paid', async (t) => {
+test('a buyer who wants to pay an order that was meanwhile paid without a notification learns that it is paid', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   server.knobs.notify = 'never'
   const productId = await shop.product()
@@ -183,7 +183,7 @@ test('who asks again how to pay what was paid meanwhile, and nobody told, hears 
   assert.deepEqual([status, clientSecret], ['paid', undefined])
 })
 
-test('what was refunded and is disputed all the same: the books have what the account has, whether it comes back at once, later or never', async (t) => {
+test('a payment that was refunded and then disputed: the books match the account, whether the money comes back at once, later or never', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const productId = await shop.product()
   const wholly = { refunded: undefined, end: 'refunded' }
@@ -239,7 +239,7 @@ test('what was refunded and is disputed all the same: the books have what the ac
   assert.deepEqual(await inTransaction(shop.db, (tx) => proveRows(tx)), [])
 })
 
-test('a dispute in another currency than was paid holds what was paid, and never more', async (t) => {
+test('a dispute in another currency than the payment holds the paid amount, and never more', async (t) => {
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
   const paid = bank.pay(order.clientSecret!)

@@ -107,7 +107,7 @@ test('a dispute over 500 of 1,999 that is lost leaves the files; a second one ov
   assert.equal(told('Your payment for A book was taken back'), 1)
 })
 
-test('what a bank has left of the price can be refunded, and no more; what the bank gives back later is left again', async (t) => {
+test('the rest that a bank has left of the price can be refunded, and no more; money that the bank gives back can be refunded again', async (t) => {
   const [shop] = shared()
   const order = await paid(shop)
   const link = await linkOf(shop, order)
@@ -161,7 +161,7 @@ test('a part that comes back leaves the order paid; while another dispute is ope
   assert.deepEqual([(await full(shop, order)).status, (await full(shop, order)).paid], ['paid', true])
   assert.equal((await full(shop, order)).downloads.length, 1)
   assert.deepEqual(await differences(shop), [])
-  // the files were there when the part came back: that is no news
+  // the buyer already had the files when the part came back, so there is no mail
   const subjects = await mailsAbout(shop, order)
   assert.equal(subjects.filter((one) => one === 'Your files of A book are back').length, 1)
 })
@@ -175,7 +175,7 @@ test('an order that lost its files to a part, before the rule was this one, has 
   await tell(shop, disputed, lost, { id: 'rest', amountMinor: 1499, state: 'open' })
   await tell(shop, whole, { ...lost, amountMinor: 1999 })
   const ids = [part, disputed, whole].map(({ orderId }) => orderId)
-  // what the version before leaves, also one that still runs beside the new schema, which the sweep repairs
+  // the rows of the previous version, also of an instance that still runs beside the new schema, which the sweep repairs
   for (const repair of [() => upgrade.execute(shop.db), () => repairParts(shop.db)]) {
     await sql`update orders set state = 'charged_back', due_at = null where id = any(${ids})`.execute(shop.db)
     assert.equal((await differences(shop)).length, 2, 'the reconciliation finds a state that takes too much')

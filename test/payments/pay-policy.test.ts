@@ -4,7 +4,7 @@ import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { type TestShop, sharedShop } from '../support/shop.ts'
 import { startStripeShop } from '../support/stripe-shop.ts'
 
-// What the payment page may load from a payment processor, and that no other page may load anything.
+// The payment page may load the processor's files, and no other page may load any.
 
 const sandbox = sharedShop()
 
@@ -73,7 +73,7 @@ test('where Razorpay serves the product its script and frames are allowed, there
     "style-src-elem 'unsafe-inline'",
     "style-src-attr 'unsafe-inline'",
   ])
-  // another currency is nobody's: no payment, no script
+  // no processor takes another currency: no payment, no script
   const { policy } = await headersOf(shop, `/pay/?product=${await shop.product({ currency: 'USD' })}`)
   assert.deepEqual(strangers(policy), [])
 })

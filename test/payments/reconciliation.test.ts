@@ -101,7 +101,7 @@ async function busyHistory(shop: TestShop): Promise<void> {
   await quiet(shop)
 }
 
-/** The buyer disputes what was taken twice and has gone back, which the sandbox's own page does not. */
+/** The buyer disputes a duplicate capture that has gone back, which the sandbox's own page does not do. */
 async function disputeSecond(shop: TestShop, { orderId }: { orderId: string }, state: string): Promise<void> {
   const payment = await shop.sandboxPayment(orderId)
   const { id: captureId, amountMinor } = payment.captures[1]!
@@ -126,7 +126,7 @@ describe('a shop of the sandbox', () => {
     for (const end of ends.reverse()) await end()
   })
 
-  test('what a bank takes back of a refunded sale is the rest of it, and held money that had gone back is nobody’s loss', async (t) => {
+  test('a bank takes only the rest of a refunded sale, and held money that went back is no loss', async (t) => {
     const { db, close } = connect({ connectionString: await copyOf(t, history) }, { connections: 1, onError: () => {} })
     const sides = sql`(select order_id, currency, credit_account as account, amount_minor as minor from transfers
       union all select order_id, currency, debit_account, -amount_minor from transfers)`
@@ -153,7 +153,7 @@ describe('a shop of the sandbox', () => {
     )
   })
 
-  test('after a busy history nothing differs, and each day’s money is told', async () => {
+  test('after a busy history nothing differs, and the report has each day’s money', async () => {
     const result = await reconciliationOfSandbox(history)
     assert.deepEqual([result.differences, result.notAsked], [[], []])
     const money = result.days.map(({ currency, kind, listed, ours, listedMinor, ourMinor }) => {
@@ -440,7 +440,7 @@ describe('real processors', () => {
     const productId = await shop.product()
     const buy = async () => intentOf(await shop.checkout({ productId }))
     const stripe = adapter(server)
-    // somebody else's, from before the days looked at: their refunds do not tell whose they are
+    // another service's payments, from before the checked days: their refunds do not show whose they are
     bank.now = () => Date.now() - 200 * HOUR_MS
     const strangers = Array.from({ length: 4 }, () => bank.createIntent({ amount: '900', currency: 'usd' })['id'])
     for (const id of strangers) bank.confirm(id)
@@ -518,7 +518,7 @@ describe('real processors', () => {
     assert.deepEqual(away.days, [], 'what was listed in part is not compared')
   })
 
-  test('razorpay: sales, refunds, disputes and late captures differ in nothing, and what nobody told is found', async (t) => {
+  test('razorpay: sales, refunds, disputes and late captures match, and money without a notification is found', async (t) => {
     const { shop, bank, rupees } = await startRazorpayShop(t)
     const razorpay = razorpayProcessor({ ...ACCOUNT, webhookSecrets: [ACCOUNT.webhookSecret], apiUrl: bank.url })
     const productId = await rupees()
@@ -558,7 +558,7 @@ test('a night’s days end with the last midnight, are 15, and more after nights
   assert.deepEqual(spanAfter('2020-01-01T03:17:00Z'), ['2026-08-23', midnight, 90])
 })
 
-test('each night’s reconciliation is told to an alarm, whoever of the instances made it', async (t) => {
+test('each night’s reconciliation sets the metrics for an alarm, on whichever instance it ran', async (t) => {
   const shop = await startTestShop(t)
   const measured = async () => {
     const { body } = await shop.call<string>('GET', '/metrics')
@@ -579,7 +579,7 @@ test('each night’s reconciliation is told to an alarm, whoever of the instance
   assert.equal(await measured(), '0')
   assert.match((await shop.call<string>('GET', '/metrics')).body, /^till_reconciliation_timestamp_seconds \d{10}$/m)
 
-  // of what has happened since midnight the notification may be under way, and of another processor's nobody asks
+  // notifications since midnight may be under way, and the processor is not asked about payments of another processor
   const capturedBy = (processor: string, daysAgo: number) =>
     planted(
       shop.databaseUrl,
@@ -607,7 +607,7 @@ test('each night’s reconciliation is told to an alarm, whoever of the instance
   assert.equal(await measured(), '1')
 })
 
-/** Changes what nobody may change, as who owns the tables can. */
+/** Changes rows that are append-only, as the tables' owner can. */
 async function planted(url: string, statement: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

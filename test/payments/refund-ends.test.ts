@@ -17,7 +17,7 @@ import { query } from '../stand-ins/processor.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'
 
-// When a refund is called made or failed: what a slow bank, a change of settings and a processor that is away make of it.
+// When a refund counts as made or failed: with a slow bank, changed settings, and a processor that is down.
 
 test('a refund at a processor that was removed from the settings ends, and the files come back', async (t) => {
   const before = await startTestShop(t)
@@ -76,7 +76,7 @@ test('a refund that a bank has had for eleven days is not called failed since th
   assert.deepEqual(await seller.statuses(order), ['pending'])
 })
 
-test('a refund whose job is gone, since the service was down for weeks, is asked about again', async (t) => {
+test('a refund that lost its job during weeks of downtime is requested again', async (t) => {
   const { shop, bank, server, order, seller } = await refundUnderWay(t)
   server.knobs.notify = 'never'
   bank.settleRefund(bank.refunds[0]!['id'])
@@ -127,7 +127,7 @@ describe('the end of a refund that was not made', () => {
     for (const end of ends.reverse()) await end()
   })
 
-  test('a refund is called failed where its processor said no to it and has none of it, and nowhere else', async () => {
+  test('a refund is failed only when its processor said no and has none of it', async () => {
     const { run, mails } = await refundJob(shop)
     const [lost, no] = [new ProcessorUnavailable('the answer was lost'), new ProcessorRefused('too little is there')]
     const untold = new RefundTaken('nothing could be read of it')
@@ -161,7 +161,7 @@ describe('the end of a refund that was not made', () => {
     }
   })
 
-  test('a dispute ends no refund that the processor has taken and nobody was told of', async () => {
+  test('a dispute does not end a refund that the processor has accepted without a notification', async () => {
     const { run } = await refundJob(shop)
     const { id, payment, captureId, standing } = await wantedRefund(shop, { age: '1 hour', asked: '5 minutes' })
     const disputes = [{ id: 'dp_1', captureId, amountMinor: 1900, state: 'open' as const }]
@@ -173,7 +173,7 @@ describe('the end of a refund that was not made', () => {
     assert.equal(await standing(), 'requested, taken')
   })
 
-  test('without its processor a refund ends only if nobody was ever asked for it', async () => {
+  test('without its processor a refund ends only if no processor was ever asked for it', async () => {
     const { run, mails } = await refundJob(shop)
     for (const [how, expected] of [
       [{ taken: true }, 'requested, taken, told'],
@@ -194,7 +194,7 @@ describe('the end of a refund that was not made', () => {
     assert.deepEqual(ours, [true, true, false], 'what was asked about an hour ago has a job')
   })
 
-  test('of two tries at once neither gives up what the other may get, and none begins after the end', async () => {
+  test('of two simultaneous tries neither gives up a refund that the other may get, and none begins after the end', async () => {
     const [one, other] = [await refundJob(shop), await refundJob(shop)]
     const no = new ProcessorRefused('too little is there')
     const { id, payment, standing } = await wantedRefund(shop)

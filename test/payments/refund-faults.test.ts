@@ -7,7 +7,7 @@ import { type Ends, eventually, newDatabase, temporaryFolder } from '../support/
 
 const SELLER = 'ann@demo.example'
 
-/** What a browser sends along that is signed in as the demo's seller. */
+/** The headers of a browser that is signed in as the demo's seller. */
 async function signIn(service: Service): Promise<Record<string, string>> {
   const origin = { origin: service.url }
   const cookiesOf = (headers: { 'set-cookie'?: string[] | undefined }) =>

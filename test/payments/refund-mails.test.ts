@@ -34,7 +34,7 @@ const told = async (shop: TestShop, order: Created) => ({
   seller: (await mailsAbout(shop, order, 'seller')).sort(),
 })
 
-/** What the processor says of an order, told step by step, each step five times at two services. */
+/** Sends the processor's reports of an order step by step, each step five times at two services. */
 async function tell(order: Created, ...steps: Partial<PaymentSnapshot>[]): Promise<void> {
   const [shop, other] = shared()
   const payment = await snapshotOf(shop, order)
@@ -46,7 +46,7 @@ async function tell(order: Created, ...steps: Partial<PaymentSnapshot>[]): Promi
   }
 }
 
-test('a sale is told to its buyer, and to its seller by no mail', async () => {
+test('a buyer gets a receipt for a sale, and the seller no mail from settle', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await tell(order, { state: 'captured', captures: [captureOf(order)] })
@@ -64,7 +64,7 @@ test('money that comes after the order’s time: the receipt says that it counts
   assert.match((await letters(shop, order, 'seller'))[0]!.text, /nothing to do/)
 })
 
-test('each part that goes back is told with its own amount, however soon the next one follows', async () => {
+test('each partial refund has a mail with its own amount, however soon the next one follows', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   const capture = captureOf(order)
@@ -88,7 +88,7 @@ test('each part that goes back is told with its own amount, however soon the nex
   for (const { text } of await letters(shop, order, 'seller')) assert.match(text, /payment processor’s dashboard/)
 })
 
-test('a refund by the API, at the same time with ten notifications of it, is told once to each', async () => {
+test('a refund by the API, with ten simultaneous notifications of it, causes one mail to each side', async () => {
   const [shop, other] = shared()
   const order = await shop.paid()
   const ann = newBrowser(shop)
@@ -113,7 +113,7 @@ test('a refund by the API, at the same time with ten notifications of it, is tol
   for (const { text } of await letters(shop, order, 'buyer')) assert.doesNotMatch(text, /a secret/)
 })
 
-test('a refund that fails is told to the seller; to the buyer only when it had been told as made', async () => {
+test('a failed refund is mailed to the seller, and to the buyer only after a mail that it was made', async () => {
   const [shop] = shared()
   const [unmade, bounced] = [await shop.checkout(), await shop.checkout()]
   for (const order of [unmade, bounced]) {
@@ -132,7 +132,7 @@ test('a refund that fails is told to the seller; to the buyer only when it had b
   assert.match((await letters(shop, unmade, 'seller'))[0]!.text, /\$8\.00/)
 })
 
-test('a dispute is told when it opens and when it is decided, with what to do', async () => {
+test('mails about a dispute go out when it opens and when it is decided, with what to do', async () => {
   const [shop] = shared()
   for (const [state, buyer, seller] of [
     ['won', 'Your files of A book are back', 'Dispute won: A book'],
@@ -157,7 +157,7 @@ test('a dispute is told when it opens and when it is decided, with what to do', 
   }
 })
 
-test('of a lost dispute each is told what is gone, and its seller what is back: at once, later, or not at all', async () => {
+test('after a lost dispute each side learns its loss, and the seller what came back: at once, later, or never', async () => {
   const [shop] = shared()
   for (const [refunded, status, lostMinor, words] of [
     [700, 'charged_back', [1200], /\$12\.00 stays with the buyer, and \$7\.00 that was on hold is yours again/],
@@ -182,7 +182,7 @@ test('of a lost dispute each is told what is gone, and its seller what is back: 
         refunds: [{ id: id('re'), captureId: capture.id, amountMinor: refunded }],
       },
       { disputes: [{ ...dispute, state: 'open' }] },
-      // what was held is what ends, whatever amount comes with the end
+      // the held amount ends, whatever amount the end reports
       ...lostMinor.map((minor) => ({
         disputes: [{ ...dispute, amountMinor: 1500, state: 'lost' as const, lostMinor: minor }],
       })),
@@ -199,7 +199,7 @@ test('of a lost dispute each is told what is gone, and its seller what is back: 
   }
 })
 
-test('a second payment that went back and is lost to a bank all the same: its seller is told of that, and not of files', async () => {
+test('a duplicate payment that went back and is lost to a bank too: its seller gets a mail about the money, and not about files', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   const [capture, second] = [captureOf(order), { ...captureOf(order), id: id('ch') }]
@@ -218,7 +218,7 @@ test('a second payment that went back and is lost to a bank all the same: its se
   assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
-test('a dispute that we hear of when it is over is told by its end alone', async () => {
+test('a dispute that is first reported after its end causes only the mail about the end', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   const capture = captureOf(order)
@@ -230,7 +230,7 @@ test('a dispute that we hear of when it is over is told by its end alone', async
   })
 })
 
-test('another amount than was asked for: both are told what arrived, each once, and the buyer when it goes back', async () => {
+test('a wrong amount: both sides get one mail about the received amount, and the buyer one when it goes back', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   const capture = captureOf(order, { amountMinor: 12_345, currency: 'KWD' })
@@ -256,7 +256,7 @@ test('a second payment that cannot be sent back is the seller’s to look at', a
   assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['A payment could not be sent back: A book'] })
 })
 
-test('no mail to a buyer names who processes the payment, and none opens anything by itself', async () => {
+test('no mail to a buyer names the processor, and none opens anything by itself', async () => {
   const [shop] = shared()
   const mails = await query<Letter>(
     shop.db,

@@ -52,7 +52,7 @@ const ended = (order: Created) =>
     30,
   )
 
-/** What an account holds of one order. */
+/** The balance of an account for one order. */
 async function balanceOf(shop: TestShop, { orderId }: Created, account: string): Promise<number> {
   const transfers = await shop.transfers(orderId)
   return transfers.reduce(
@@ -91,7 +91,7 @@ const tried = async (shop: TestShop, refundId: string): Promise<boolean> => {
   return found!.again
 }
 
-test('amounts that are none, and other wrong bodies, are refused before anybody is asked', async () => {
+test('invalid amounts, and other wrong bodies, are refused before any processor is asked', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   for (const amount of [0, -1, 1.5, '5', true, null, [5], {}, 1e12, 1e300, Number.MAX_SAFE_INTEGER])
@@ -110,7 +110,7 @@ test('amounts that are none, and other wrong bodies, are refused before anybody 
   assert.equal((await full(shop, order)).paid, true)
 })
 
-test('nobody but the seller of the order, on our own pages, refunds it or sees its refunds', async () => {
+test('only the order’s seller, on our own pages, can refund it or see its refunds', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   const [nobody, other] = [newBrowser(shop), newBrowser(shop)]
@@ -202,7 +202,7 @@ test('no receipt that promises the files is sent again once all of the money is 
   assert.deepEqual(await mailsAbout(shop, order), [RECEIPT, 'Your refund for A book'])
 })
 
-test('a part leaves the files; what is left is the rest, also where that is on its way', async () => {
+test('a partial refund leaves the files; the rest can be refunded, also while a refund is pending', async () => {
   const [shop] = shared()
   const order = await paid(shop, 'slow_refund')
   const release = await holdBank(shop, order)
@@ -243,7 +243,7 @@ test('currencies without and with three decimals go back to the last unit', asyn
   }
 })
 
-test('refunds over the total, asked for at the same moment at two services: the last ones are refused unasked', async () => {
+test('refunds over the total, requested at the same moment at two services: the last ones are refused without a request to the processor', async () => {
   const [shop, other] = shared()
   for (const scenario of ['success', 'slow_refund']) {
     const order = await paid(shop, scenario)
@@ -286,14 +286,14 @@ test('the same key is the same refund, however often, at once and later; for any
   const both = await Promise.all([refund(order, {}, fresh), refund(another, {}, fresh)])
   assert.deepEqual(codes(both), ['201', '409 idempotency_key_reused'])
 
-  // and somebody else's key is their own
+  // and another seller's key is independent
   const zoe = newBrowser(shop)
   const { body } = await zoe.signInByCode()
   const hers = await shop.paid({ productId: await shop.product({ sellerId: body.seller.id }) })
   assert.equal((await zoe.call('POST', pathOf(hers), { amount: 5 }, key)).status, 201)
 })
 
-test('a refund that fails books nothing, gives the files back, and can be asked for again', async () => {
+test('a failed refund books nothing, gives the files back, and can be requested again', async () => {
   const [shop] = shared()
   const order = await paid(shop, 'failed_refund')
   const before = await shop.transfers(order.orderId)
@@ -468,7 +468,7 @@ test('a refund that its processor refuses for ten days has failed; should it hav
   const holdBack = (refundsUnderWay: unknown[]) =>
     sql`update sandbox_payments set payment = payment || ${JSON.stringify({ refundsUnderWay })}::jsonb
       where payment->>'orderId' = ${order.orderId}`.execute(shop.db)
-  // one that was made in the dashboard is on its way, and nobody is told: there is no room for ours
+  // a refund in the dashboard is on its way without a notification, so there is no room for ours
   await holdBack([{ id: 're_dashboard', captureId, amountMinor: 1 }])
   const { body } = await refund(order)
   await tryAgainNow(shop, body.id)
@@ -488,7 +488,7 @@ test('a refund that its processor refuses for ten days has failed; should it hav
   assert.equal((await ended(order))[0].status, 'succeeded')
 })
 
-test('a refund whose processor gives no answer is never called failed: its seller is told once, and it is made when there is one', async () => {
+test('a refund without an answer of its processor is never failed: its seller gets one mail, and it is made when there is an answer', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   const { processorPaymentId } = await shop.sandboxPayment(order.orderId)
@@ -517,7 +517,7 @@ test('a refund whose processor gives no answer is never called failed: its selle
   assert.equal((await shop.sandboxPayment(order.orderId)).refunds.length, 1)
 })
 
-test('what was captured twice and went back is none of the order’s refunds, and leaves all of it to refund', async () => {
+test('a duplicate capture that went back is no refund of the order, and leaves the whole price to refund', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await shop.confirm(order, 'double_capture')
@@ -528,7 +528,7 @@ test('what was captured twice and went back is none of the order’s refunds, an
   assert.equal((await list(order)).length, 1)
 })
 
-test('refunds of the dashboard are listed beside ours, newest first, and add up to what the order says', async () => {
+test('refunds of the dashboard are listed beside ours, newest first, and add up to the order’s total', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   await shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount: 300 })

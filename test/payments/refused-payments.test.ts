@@ -66,7 +66,7 @@ describe('a processor that refuses for good', () => {
     await shop.call('POST', '/api/checkout', buy(productId))
     await shop.call('POST', '/api/checkout', buy(productId))
     assert.equal((await mailsTo(shop, SELLER, /Nobody can pay/)).length, 1)
-    // after a week it is told again, however many buyers met it meanwhile
+    // after a week the seller gets the mail again, however many buyers met the refusal meanwhile
     await sql`update payment_refusals set told_at = now() - interval '8 days'`.execute(shop.db)
     await shop.call('POST', '/api/checkout', buy(productId))
     await eventually(
@@ -103,7 +103,7 @@ describe('a processor that refuses for good', () => {
     assert.equal(rows[0]!.n, 1)
   })
 
-  test('leaves an order that ends in its time: nothing was begun, so nobody has to be asked about it', async (t) => {
+  test('leaves an order that expires at its time: nothing was begun, so no processor has to be asked', async (t) => {
     const { shop, bank } = await startStripeShop(t, { env: SEPA })
     bank.notActivated.add('sepa_debit')
     assertProblem(
@@ -130,7 +130,7 @@ describe('a processor that refuses for good', () => {
     assert.doesNotMatch(JSON.stringify(saying(/./)), /sk_test/)
   })
 
-  test('a key that was rolled is no outage: who comes back hears it too, however often the reconciler asks', async (t) => {
+  test('a revoked key is no outage: a returning buyer gets the same refusal, however often the reconciler asks', async (t) => {
     const stripe = await startStripeServer()
     t.after(stripe.close)
     const razorpay = await startRazorpay(t)
@@ -161,7 +161,7 @@ describe('a processor that refuses for good', () => {
     }
   })
 
-  test('a price that it does not take is told to the seller once', async (t) => {
+  test('the seller gets one mail about a price that the processor does not take', async (t) => {
     const { shop } = await startStripeShop(t)
     const productId = await shop.product({ priceMinor: 10 })
     for (let i = 0; i < 3; i++)

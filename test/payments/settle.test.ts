@@ -20,7 +20,7 @@ import {
 } from '../stand-ins/processor.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
-/** In what order the history is told. SETTLE_SEED=… tells it again in the order of a run that failed. */
+/** The order in which the history is reported. SETTLE_SEED=… repeats the order of a failed run. */
 const SEED = Number(process.env['SETTLE_SEED'] ?? randomInt(2 ** 31 - 10))
 const shared = sharedPair()
 const kinds = async (shop: TestShop, { orderId }: Created) =>
@@ -30,7 +30,7 @@ const statuses = (answers: { status: number }[]) => [...new Set(answers.map(({ s
 const count = async (shop: TestShop, table: string, { orderId }: Created): Promise<number> =>
   (await query(shop.db, sql`select 1 from ${sql.table(table)} where order_id = ${orderId}`)).length
 
-/** It happens at the processor, and we are told. */
+/** The event happens at the processor, and the notification arrives. */
 async function happens(shop: TestShop, order: Created, change: Partial<PaymentSnapshot>): Promise<void> {
   await changeSandbox(shop, order.orderId, change)
   assert.equal((await shop.notify({ payment: await shop.sandboxPayment(order.orderId) })).status, 200)
@@ -73,7 +73,7 @@ test('ten copies of one confirmation book the sale once', async () => {
   ])
 })
 
-test(`a whole history, told out of order, all at once and at two services, ends the same every time (seed ${SEED})`, async () => {
+test(`a whole history, reported out of order, all at once and at two services, ends the same every time (seed ${SEED})`, async () => {
   const [shop, other] = shared()
   const ends = new Set<string>()
   for (let round = 0; round < 6; round++) {
@@ -116,7 +116,7 @@ async function historyOf(shop: TestShop, order: Created): Promise<PaymentSnapsho
   return steps.map((step) => (now = { ...now, ...step }))
 }
 
-test('news that is older than what we know takes nothing back: who has paid stays paid', async () => {
+test('a report that is older than the known state takes nothing back: a paid order stays paid', async () => {
   const [shop] = shared()
   const order = await shop.paid()
   const older: Partial<PaymentSnapshot>[] = [
@@ -277,7 +277,7 @@ test('a booking that fails leaves nothing behind, so that the same notification 
   assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
 })
 
-test('what PostgreSQL asks to repeat is repeated, unseen: a deadlock and a serialization failure', async () => {
+test('statements that PostgreSQL wants repeated are repeated unseen: a deadlock and a serialization failure', async () => {
   const [shop] = shared()
   for (const code of ['40P01', '40001']) {
     const order = await shop.checkout()
@@ -290,7 +290,7 @@ test('what PostgreSQL asks to repeat is repeated, unseen: a deadlock and a seria
   }
 })
 
-test('what cannot be repeated for ever, a full disk and a statement that was ended are told to come again: 503', async () => {
+test('a conflict that repeats for ever, a full disk and a cancelled statement get 503, so that the notification comes again', async () => {
   const [shop] = shared()
   for (const [code, tries] of [
     ['40P01', 3],
@@ -431,7 +431,7 @@ test('the schema itself refuses a second sale, a second live attempt, and states
   }
 })
 
-test('a move that the table does not have cannot be made, and takes back what came with it', async () => {
+test('a move that is not in the table is impossible, and rolls back its transaction', async () => {
   const [shop] = shared()
   const [paid, open] = [await shop.paid(), await shop.checkout()]
   assert.equal(await inTransaction(shop.db, (tx) => moveOrderIfAllowed(tx, paid.orderId, 'expire')), undefined)

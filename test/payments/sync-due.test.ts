@@ -24,7 +24,7 @@ import {
 import { startWire } from '../support/service.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
-// What the processor never told us, and what the clock does. No test waits for a clock: it moves an order's times instead.
+// Events without a notification, and the effects of the clock. No test waits for a clock: it moves an order's times instead.
 
 const SCHEMA = path.join(import.meta.dirname, '../../schema')
 const shared = sharedPair()
@@ -79,7 +79,7 @@ async function bankAtWork(shop: TestShop, order: Created, rail: 'card' | 'upi' |
   )
 }
 
-/** The bank says yes, and nobody tells us. */
+/** The bank says yes, without a notification. */
 const captured = (shop: TestShop, order: Created) =>
   changeSandbox(shop, order.orderId, { state: 'captured', captures: [captureOf(order)] })
 
@@ -123,7 +123,7 @@ test('the last look before an order’s end is at its end', async () => {
   assert.equal(dueAt!.getTime(), expiresAt.getTime())
 })
 
-test('an order whose time is over is asked about first: who has paid gets the files, and not an expired order', async () => {
+test('an expired order is synced before it ends: a buyer who paid gets the files', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await captured(shop, order)
@@ -136,7 +136,7 @@ test('an order whose time is over is asked about first: who has paid gets the fi
   )
 })
 
-test('an order that nobody paid expires, and its payment can no longer be made; a new order can', async () => {
+test('an unpaid order expires, and its payment can no longer be made; a new order can', async () => {
   const [shop] = shared()
   const productId = await shop.product()
   const order = await shop.checkout({ productId })
@@ -152,7 +152,7 @@ test('an order that nobody paid expires, and its payment can no longer be made; 
   assert.equal((await shop.paid({ productId })).status, 'pending')
 })
 
-test('an expired order gives no new way to pay it, whoever repeats the request', async () => {
+test('an expired order gives no new way to pay it, for any repeated request', async () => {
   const [shop] = shared()
   const productId = await shop.product()
   const key = { 'idempotency-key': randomBytes(12).toString('hex') }
@@ -166,7 +166,7 @@ test('an expired order gives no new way to pay it, whoever repeats the request',
   )
 })
 
-test('money that comes days after the order expired still delivers: when we are told, when the buyer asks, when we look', async () => {
+test('money that comes days after the order expired still delivers: by notification, by the buyer’s sync, by the reconciler', async () => {
   const [shop] = shared()
   const ways: ((order: Created) => Promise<unknown>)[] = [
     async (order) => shop.notify({ payment: await shop.sandboxPayment(order.orderId) }),
@@ -415,7 +415,7 @@ test('a processor that never answers is given up, and asked again after the same
   about(3, dueAt!.getTime() - now.getTime())
 })
 
-test('money that moved is looked at again, more and more seldom, and what went back is not', async () => {
+test('a paid order is synced less and less often, and a refunded one is not', async () => {
   const [shop] = shared()
   const paid = await shop.paid()
   const refunded = await shop.paid()
@@ -447,7 +447,7 @@ test('money that moved is looked at again, more and more seldom, and what went b
   }
 })
 
-test('a dispute is looked at each week until the bank has decided, however long that takes and whatever is not told', async () => {
+test('a dispute is synced each week until the bank has decided, however long that takes and without any notification', async () => {
   const [shop] = shared()
   const order = await shop.paid()
   await shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome: 'open' })
@@ -466,7 +466,7 @@ test('a dispute is looked at each week until the bank has decided, however long 
   assert.deepEqual(await look(400), ['paid', null])
 })
 
-test('an open dispute is looked at each week whatever its order is by then, and what was held is somebody’s in the end', async () => {
+test('an open dispute is synced each week in every state of its order, and in the end its held money is booked', async () => {
   const [shop] = shared()
   const capturedAt = new Date(Date.now() - 40 * 24 * HOUR_MS).toISOString()
   const back = ({ id, amountMinor }: Capture) => [{ id: `re_${id}`, captureId: id, amountMinor }]
@@ -541,7 +541,7 @@ test('an open dispute is looked at each week whatever its order is by then, and 
   }
 })
 
-test('the shop looks by itself, by the clock: a lost payment is found though nobody asks', async (t) => {
+test('the reconciler finds a lost payment by the clock, without any request', async (t) => {
   const shop = await startTestShop(t)
   const order = await shop.checkout()
   await captured(shop, order)
@@ -551,7 +551,7 @@ test('the shop looks by itself, by the clock: a lost payment is found though nob
   await shop.until(order.orderId, ({ paid }) => paid)
 })
 
-test('a second capture that nobody told us of is found and sent back', async (t) => {
+test('a second capture without a notification is found and sent back', async (t) => {
   const shop = await startTestShop(t)
   const order = await shop.paid()
   await sql`

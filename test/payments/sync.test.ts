@@ -15,7 +15,7 @@ import { eventually, sharedShop, startTestShop } from '../support/shop.ts'
 
 const HOUR_MS = 3_600_000
 
-/** However slow the machine is, the time in which an order is asked about once does not pass during a test. */
+/** On every machine, a test ends before the pause between two syncs of an order does. */
 const shared = sharedPair({ deadlines: { syncPauseMs: HOUR_MS } })
 /** On a database of its own, where nothing else may wait for the processor. */
 const alone = sharedShop({ deadlines: { syncBudgetMs: HOUR_MS, syncPauseMs: 50 } })
@@ -43,7 +43,7 @@ test('a hundred clients on two services that ask at once, and go on asking, make
   }
 })
 
-test('orders do not wait for each other: each may be asked about', async () => {
+test('orders do not wait for each other: each can be synced', async () => {
   const [shop] = shared()
   const orders = await times(8, () => shop.checkout())
   const answers = await Promise.all(orders.map(({ orderId }) => shop.status(orderId, undefined, true)))
@@ -53,7 +53,7 @@ test('orders do not wait for each other: each may be asked about', async () => {
   )
 })
 
-test('without sync=1 the processor is not asked, and the answer does not say whether it was', async () => {
+test('without sync=1 the service does not ask the processor, and the response has no `synced`', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await changeSandbox(shop, order.orderId, { state: 'captured', captures: [captureOf(order)] })
@@ -63,7 +63,7 @@ test('without sync=1 the processor is not asked, and the answer does not say whe
   }
 })
 
-test('a buyer who asks, the notification, its copies and the reconciler at the same moment: one sale, one mail', async () => {
+test('a buyer’s sync, the notification, its copies and the reconciler at the same moment: one sale, one mail', async () => {
   const [shop, other] = shared()
   for (let round = 0; round < 5; round++) {
     const order = await shop.checkout()
@@ -90,13 +90,13 @@ test('a buyer who asks, the notification, its copies and the reconciler at the s
   }
 })
 
-test('an order that is done is not asked about', async () => {
+test('a finished order is not synced', async () => {
   const [shop] = shared()
   const order = await shop.paid()
   assert.equal((await shop.status(order.orderId, undefined, true)).synced, false)
 })
 
-test('a processor that does not know the payment, or was never asked for one, changes nothing for the buyer', async () => {
+test('a processor that does not know the payment, or never got a request, changes nothing for the buyer', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await sql`delete from sandbox_payments where payment->>'orderId' = ${order.orderId}`.execute(shop.db)
@@ -124,7 +124,7 @@ test('a processor that hangs costs the buyer the time it is given, and not the a
 
   let isAsking = true
   const asking = shop.status(order.orderId, 'bob@example.com', true).finally(() => (isAsking = false))
-  // who comes meanwhile is not kept waiting by the one who asks
+  // a simultaneous request does not wait for the one that syncs
   await eventually(
     () =>
       client.query(
@@ -143,7 +143,7 @@ test('a processor that hangs costs the buyer the time it is given, and not the a
   await client.query('rollback')
   const status = await asking
   assert.deepEqual([status.status, status.synced], ['pending', true])
-  // and the next one who asks is not held up by what happened
+  // and the failure does not delay the next request
   const again = await eventually(
     () => shop.status(other.orderId, undefined, true),
     ({ synced }) => synced === true,

@@ -28,7 +28,7 @@ import {
 const shared = sharedPair()
 const now = () => Math.floor(Date.now() / 1000)
 
-/** An order, and a notification that it was paid, which nobody has sent yet. */
+/** An order, and a notification that it was paid, which was not sent yet. */
 async function orderAndNews(shop: TestShop) {
   const order = await shop.checkout()
   const payment = await snapshotOf(shop, order, { state: 'captured', captures: [captureOf(order)] })
@@ -48,7 +48,7 @@ const eventRows = (shop: TestShop, eventId: string) =>
     sql`select outcome, processor_payment_id as payment from processor_events where event_id = ${eventId}`,
   )
 
-test('what is signed is the bytes, not their meaning: reordered members and spaces are verified as they came', async () => {
+test('the signature is over the bytes, not their meaning: reordered members and spaces are verified as they came', async () => {
   const [shop] = shared()
   const { order, payment, id } = await orderAndNews(shop)
   const body = ` {\n "payment":\t${JSON.stringify(payment, null, 3)} ,\r\n"type" : "payment.\\u0063aptured", "id":"${id}"\n} `
@@ -78,7 +78,7 @@ test('the content type of a notification does not matter: its bytes are never re
   }
 })
 
-test('a notification signed with another secret is refused without a word why, and nothing is kept', async () => {
+test('a notification signed with another secret is refused without a reason, and not stored', async () => {
   const [shop] = shared()
   const { order, id, body } = await orderAndNews(shop)
   const answer = await sendRaw(shop, body, { id, secret: 'another secret that is just as long as ours' })
@@ -104,7 +104,7 @@ test('one changed byte of a body, id or time is refused', async () => {
   await assertNothingCameOfIt(shop, order, id)
 })
 
-test('missing, garbled and endless headers are refused quickly, and nothing is kept', async () => {
+test('missing, garbled and endless headers are refused quickly, and nothing is stored', async () => {
   const [shop] = shared()
   const { order, id, body } = await orderAndNews(shop)
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
@@ -133,7 +133,7 @@ test('missing, garbled and endless headers are refused quickly, and nothing is k
   await assertNothingCameOfIt(shop, order, id)
 })
 
-test('many forged notifications are an alarm only where they look signed: who sends just anything raises none', async (t) => {
+test('many forged notifications raise an alarm only if they look signed', async (t) => {
   const api = 'http://127.0.0.1:9'
   const { call, output } = await startService(t, await temporaryFolder(t), {
     DATABASE_URL: await newDatabase(t),
@@ -265,7 +265,7 @@ test('two different notifications of one fact book it once', async () => {
   assert.deepEqual(await mailsAbout(shop, order), [RECEIPT])
 })
 
-test('a payment that is not ours is taken, kept as unknown, and changes nothing', async () => {
+test('a notification about another service’s payment is accepted, stored as unknown, and changes nothing', async () => {
   const [shop] = shared()
   const { order, payment } = await orderAndNews(shop)
   const strange = { ...payment, processorPaymentId: 'sbx_pi_of_another_shop' }
@@ -287,7 +287,7 @@ test('the order that a notification names is not believed: the payment decides w
   assert.equal((await shop.status(theirs.orderId)).status, 'paid')
 })
 
-test('a notification that is about no payment is taken and kept, and unknown kinds and members do no harm', async () => {
+test('a notification about no payment is accepted and stored, and unknown kinds and members do no harm', async () => {
   const [shop] = shared()
   const id = newEventId()
   const body = JSON.stringify({ id, type: 'account.updated', livemode: true, apiVersion: '2031-01-01' })
@@ -305,7 +305,7 @@ test('a notification that is about no payment is taken and kept, and unknown kin
   assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
-test('a notification that overtakes our own note of the payment is told to come again, and then counts', async () => {
+test('a notification that arrives before our own row of the payment is asked to come again, and then counts', async () => {
   const [shop] = shared()
   const key = randomBytes(16).toString('hex')
   const productId = await shop.product()

@@ -19,7 +19,7 @@ async function railsOf(shop: TestShop, currency = 'USD'): Promise<string[]> {
 const asked = (calls: { path: string }[]) =>
   calls.filter(({ path }) => path === '/v1/payment_method_configurations').length
 
-test('a product shows the ways to pay that the account offers in its currency, and asks the processor once for all', async (t) => {
+test('a product shows the rails that the account offers in its currency, and one request to the processor serves all', async (t) => {
   const server = await startStripeServer()
   t.after(server.close)
   for (const way of ['ideal', 'us_bank_account', 'sepa_debit']) server.bank.switchedOn.add(way)
@@ -31,7 +31,7 @@ test('a product shows the ways to pay that the account offers in its currency, a
   assert.equal(asked(server.calls), 1)
 })
 
-test('what is switched on in the dashboard is shown after a while, and no page waits for the answer', async (t) => {
+test('a method that is switched on in the dashboard appears after a while, and no page waits for the answer', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   assert.deepEqual(await railsOf(shop), [...SAFE, 'apple_pay', 'google_pay', 'wallet'])
   bank.switchedOn.delete('apple_pay')
@@ -43,7 +43,7 @@ test('what is switched on in the dashboard is shown after a while, and no page w
   assert.equal(asked(server.calls), 2)
 })
 
-test('a processor that cannot be asked leaves the last answer, and where there never was one the least', async (t) => {
+test('without an answer of the processor the last one stays, and without any the minimum', async (t) => {
   const databaseUrl = await newDatabase(t)
   const server = await startStripeServer()
   t.after(server.close)
@@ -62,7 +62,7 @@ test('a processor that cannot be asked leaves the last answer, and where there n
   assert.deepEqual(await railsOf(third), [...SAFE, 'wallet'])
 })
 
-test('what the key may not read is warned of once an hour, however often it is tried', async (t) => {
+test('missing rights of the key are logged once an hour, however often the service tries', async (t) => {
   const { db } = await startTestShop(t)
   let [time, asked, failing] = [0, 0, true]
   const warnings: number[] = []

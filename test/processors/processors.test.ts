@@ -14,7 +14,7 @@ const buy = (productId: string) => ({ productId, email: 'bob@example.com' })
 const BOB = 'bob@example.com'
 
 describe('stripe', () => {
-  test('a checkout answers with what its payment form needs, and a notification delivers the files', async (t) => {
+  test('a checkout response has all that its payment form needs, and a notification delivers the files', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
     const order = await shop.checkout()
     const intent = bank.paymentIntents[0]!
@@ -37,7 +37,7 @@ describe('stripe', () => {
     assert(server.deliveries.every(({ status }) => status === 200))
   })
 
-  test('when every notification is lost, the buyer who asks is delivered to', async (t) => {
+  test('when every notification is lost, a buyer who syncs gets the files', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
     server.knobs.notify = 'never'
     const order = await shop.checkout()
@@ -63,7 +63,7 @@ describe('stripe', () => {
     assert.equal((await shop.status(order.orderId, BOB)).status, 'paid')
   })
 
-  test('asked again days later, a checkout finds the payment it began, however long ago its key was forgotten', async (t) => {
+  test('a checkout that is repeated days later finds the payment it began, also after its key was removed', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
     const productId = await shop.product()
     const key = { 'idempotency-key': 'a key of the buyer’s own'.replaceAll(/[^a-z]/g, '-') }
@@ -92,7 +92,7 @@ describe('stripe', () => {
     assert.equal((await shop.status(first.orderId, BOB, true)).status, 'paid')
   })
 
-  test('ten declines close an order: whoever tries stolen cards gets no eleventh, and nobody else is held up', async (t) => {
+  test('ten declines close an order: a card tester gets no eleventh try, and no other buyer is affected', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
     const productId = await shop.product()
     const key = { 'idempotency-key': 'somebody-with-many-cards' }
@@ -120,7 +120,7 @@ describe('stripe', () => {
     assert.equal(posts(server).length, 1)
   })
 
-  test('a notification about a payment of nobody’s is kept, has no effect, and does not come again', async (t) => {
+  test('a notification about an unknown payment is stored, has no effect, and does not come again', async (t) => {
     const { shop, server } = await startStripeShop(t)
     const event = {
       id: 'evt_stranger',
@@ -142,7 +142,7 @@ describe('stripe', () => {
       latest_charge: 'ch_stranger',
       client_secret: null,
     }
-    // so many that, were each taken for an outage, nobody could pay
+    // so many that, if each counted as an outage, no buyer could pay
     const told = Array.from({ length: 7 }, (_, at) => ({ ...event, id: `evt_whole_${at}`, data: { object: whole } }))
     for (const one of [event, ...told]) await server.send(one)
     assert.deepEqual(
@@ -168,7 +168,7 @@ describe('stripe', () => {
     assert.equal((await shop.status(order.orderId, BOB)).status, 'paid')
   })
 
-  test('an outage is told at once: 503 with Retry-After, no half order shown, and nobody waits for a time limit', async (t) => {
+  test('during an outage the response is immediate: 503 with Retry-After, no half order, and no wait for a time limit', async (t) => {
     const { shop, server } = await startStripeShop(t)
     const productId = await shop.product()
     server.fail('503 html', { times: 5 })

@@ -7,7 +7,7 @@ import { razorpayId } from '../stand-ins/razorpay-bank.ts'
 import { razorpaySignature } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support/razorpay-setup.ts'
 
-/** A stand-in for our webhook address: what the processor made of each notification it got. */
+/** A stand-in for our webhook address: it stores how the adapter understood each notification. */
 async function listen(t: TestContext, processor: Pick<Processor, 'verifyEvent'>) {
   const heard: (ProcessorEvent | undefined)[] = []
   const answers: number[] = []
@@ -69,7 +69,7 @@ const notificationOf = (event: string, entities: Record<string, object>, created
     created_at,
   })
 
-test('the raw bytes are what is signed: other spaces and another order of members are another message', async (t) => {
+test('the signature is over the raw bytes: other spaces and another order of members are another message', async (t) => {
   const { processor } = await startRazorpay(t)
   const text =
     '{ "payload":{"payment":{"entity":{"order_id":"order_1","id":"pay_1"}}},\r\n"event" : "payment.captured"}'
@@ -127,7 +127,7 @@ test('a notification has one id, however often and late it comes, and names the 
   for (const event of heard) assert.equal(event?.payment, undefined)
 })
 
-test('news in reverse order, and refunds before payments, end as the truth is', async (t) => {
+test('reports in reverse order, and refunds before payments, end in the true state', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const { heard, url } = await listen(t, processor)
   Object.assign(bank, { webhookUrl: url })
@@ -149,7 +149,7 @@ test('news in reverse order, and refunds before payments, end as the truth is', 
   }
 })
 
-test('what is about no order of ours is kept, and asks about nothing', async (t) => {
+test('notifications about no order of ours are stored, and cause no request', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const told = (event: string, entities: Record<string, object>) => {
     const body = notificationOf(event, entities)
@@ -175,7 +175,7 @@ test('what is about no order of ours is kept, and asks about nothing', async (t)
   assert.equal(told('refund.processed', { refund: { id: 'rfnd_1', payment_id: paymentId } })?.paymentId, paymentId)
   assert.equal(told('payment.dispute.lost', { dispute: { id: 'disp_1', payment_id: paymentId } })?.paymentId, paymentId)
   assert.equal((await processor.fetchPayment(paymentId)).processorPaymentId, id)
-  // and one without an order is a payment of somebody else
+  // and one without an order is another service's payment
   bank.payments.get(paymentId)!.order_id = null
   const { processorPaymentId, captures } = await processor.fetchPayment(paymentId)
   assert.deepEqual([processorPaymentId, captures], [paymentId, []])
@@ -251,7 +251,7 @@ test('lists of any length are read to their end, and none is read for ever', asy
   }
 })
 
-test('the money that moved in a time is told once, with the order it moved through', async (t) => {
+test('movements in a period are listed once, with their orders', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const [from, to] = [new Date('2026-11-20T00:00:00Z'), new Date('2026-11-21T00:00:00Z')]
   const first = from.getTime() / 1000

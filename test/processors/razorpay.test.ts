@@ -12,7 +12,7 @@ import { razorpayProcessor } from '../../src/processors/razorpay/razorpay.ts'
 import type { Fault } from '../stand-ins/razorpay-server.ts'
 import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support/razorpay-setup.ts'
 
-/** So long a call may take where the server does not answer in time anyway. */
+/** The time limit of a call when the server does not answer in time anyway. */
 const SHORT_MS = 200
 
 const captureIds = ({ captures }: PaymentSnapshot) => captures.map(({ id }) => id)
@@ -41,7 +41,7 @@ const READING = {
   disputes: /^GET \/v1\/disputes$/,
 }
 
-test('what cannot be paid there is refused before anybody is asked', async (t) => {
+test('amounts that cannot be paid there are refused without a request', async (t) => {
   const { bank, processor } = await startRazorpay(t)
   for (const wrong of [{ currency: 'USD' }, { currency: 'JPY' }])
     await unavailable(processor.startPayment(attempt(wrong)))
@@ -62,7 +62,7 @@ test('an amount that is too small or too large for Razorpay is refused by Razorp
   assert.equal(bank.orders.size, 0)
 })
 
-test('a wrong key, a limit, an outage and everything that is no answer is an outage, whatever was asked', async (t) => {
+test('a wrong key, a limit, an outage and any invalid response count as an outage, for every call', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: captureId } = bank.pay(id)
@@ -118,7 +118,7 @@ test('a processor that hangs, or answers each of several requests slowly, is giv
   await unavailable(impatient.fetchPayment(id))
 })
 
-test('an order of another amount, currency or receipt than ours is not the one that was asked for', async (t) => {
+test('an order with another amount, currency or receipt than ours is not accepted as ours', async (t) => {
   const { bank, processor } = await startRazorpay(t)
   for (const fault of ['wrong_amount', 'wrong_currency'] as const) {
     bank.break(/^POST \/v1\/orders$/, fault)
@@ -157,7 +157,7 @@ test('a lost answer leaves one order: the repeat finds it, whatever the account 
   }
 })
 
-test('two who start the same payment at once get the same order', async (t) => {
+test('two simultaneous starts of the same payment get the same order', async (t) => {
   for (const receipts of ['same_order', 'refused'] as const) {
     const { bank, processor } = await startRazorpay(t)
     Object.assign(bank, { receipts, delayMs: 20 })
@@ -194,7 +194,7 @@ test('made, declined or waiting for the buyer is not paid', async (t) => {
   assert.equal(bank.requestsTo(/^(POST|PATCH|DELETE)/).length, 1)
 })
 
-test('who pays after we have given up has paid', async (t) => {
+test('a payment that is made after we gave up counts', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   assert.equal((await processor.cancelPayment(id)).state, 'canceled')
@@ -217,7 +217,7 @@ test('a payment that failed and is authorized days later is a capture', async (t
   }
 })
 
-test('what is authorized is captured once, by however many it is found, and by whomever it was captured first', async (t) => {
+test('an authorized payment is captured once, however many processes find it, and also if it was captured elsewhere first', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const payment = bank.pay(id, { outcome: 'authorized' })
@@ -234,7 +234,7 @@ test('what is authorized is captured once, by however many it is found, and by w
   assert.deepEqual(captureIds(await processor.fetchPayment(second)), [late.id])
 })
 
-test('what does not fit, is not ours, or comes beside a capture is not captured', async (t) => {
+test('payments that do not match, are not ours, or come beside a capture are not captured', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const other = await begin()
   bank.pay(other, { outcome: 'authorized', amount: RUPEES - 1 })
@@ -305,7 +305,7 @@ test('the same key refunds once: at once, again, after a lost answer, and with a
   assert.equal(request!.headers['x-refund-idempotency'], refund.key)
 })
 
-test('two who refund with one key at the very same moment send back once', async (t) => {
+test('two simultaneous refunds with one key send the money back once', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: captureId } = bank.pay(id)
@@ -336,7 +336,7 @@ test('a refund that was refused is made once it can be, also when less is left b
       [refund.key, RUPEES - 15_000],
     ]),
   )
-  // the other one comes back, and what is left is asked for once more: it was sent already
+  // the other one comes back, and the rest is requested once more: it was sent already
   bank.endRefund(byHand, 'failed')
   await processor.refund(refund)
   assert.equal(bank.refunds.size, 2)
@@ -358,7 +358,7 @@ test('a refund that is being made, or is not listed yet, was not refused', async
   assert.equal(bank.refunds.size, 1)
 })
 
-test('a refund that was taken, of a payment that cannot be read then, is told as taken', async (t) => {
+test('a refund that was accepted, of a payment that cannot be read then, is reported as accepted', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: captureId } = bank.pay(id)
@@ -392,7 +392,7 @@ test('a payment of a year ago is read in an account of many disputes, each page 
   )
 })
 
-test('refunds in parts, over several payments and from the dashboard, are each told once with what they are of', async (t) => {
+test('partial refunds, over several payments and from the dashboard, are each reported once with their capture', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const first = bank.pay(id)
@@ -424,7 +424,7 @@ test('refunds in parts, over several payments and from the dashboard, are each t
   assert.equal(bank.refunds.size, 5)
 })
 
-test('a refund counts when it is processed; one that failed is told as failed, and is not made again by itself', async (t) => {
+test('a refund counts when it is processed; a failed one is reported as failed, and is not made again by itself', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: captureId } = bank.pay(id)
@@ -517,7 +517,7 @@ test('an account that may not read disputes or cards is paid all the same', asyn
   assert.deepEqual([state, rail, captures.length, disputes], ['captured', 'card', 1, []])
 })
 
-test('the rail is what was used, and a card is looked up where the answer is silent about it', async (t) => {
+test('the rail is the used one, and a card is looked up when the response does not name it', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const wanted = [
     ['card', 'credit', 'card'],
@@ -541,7 +541,7 @@ test('the rail is what was used, and a card is looked up where the answer is sil
   assert.equal(bank.requestsTo(/^GET \/v1\/payments\/pay_\w+$/).length, 5)
 })
 
-/** What can happen to an order there, and what we do meanwhile; what is not possible now does not happen. */
+/** The events that can happen to an order there, and our calls meanwhile. Impossible ones are skipped. */
 const STEPS = [
   'pay',
   'pay again',

@@ -202,7 +202,7 @@ test('twenty cards tried at the same moment are declined ten times and then refu
   assert.deepEqual(await kinds(shop, order), [])
 })
 
-test('asked again with the same key, as after a lost answer, the processor starts one payment and sends money back once', async (t) => {
+test('with a repeated key, as after a lost response, the processor starts one payment and sends money back once', async (t) => {
   const shop = shared()
   const jobs = await startJobs({ connectionString: shop.databaseUrl }, newLog('silent'))
   t.after(() => jobs.stop())
@@ -240,7 +240,7 @@ test('two tabs that pay one order at the same moment pay it once', async () => {
   assert.deepEqual(await kinds(shop, order), ['sale', 'fee'])
 })
 
-test('what was not captured can be neither refunded nor disputed', async () => {
+test('a payment that was not captured can be neither refunded nor disputed', async () => {
   const shop = shared()
   const order = await shop.checkout()
   const { clientSecret } = order
@@ -296,7 +296,7 @@ test('a refund in parts leaves the files until the last part, and returns exactl
   )
 })
 
-test('refunds over the total, asked for at the same moment, never send back more than was paid', async () => {
+test('refunds over the total, requested at the same moment, never send back more than was paid', async () => {
   const shop = shared()
   const order = await shop.paid()
   const refund = () => shop.call('POST', '/api/sandbox/refund', { clientSecret: order.clientSecret, amount: 700 })
@@ -345,7 +345,7 @@ test('a dispute ends the links at once; won, they work again; a second one that 
   ])
 })
 
-/** What the seller has of one order. */
+/** The seller's balance for one order. */
 async function balanceOf(shop: TestShop, { orderId }: Created): Promise<number> {
   const seller = sellerAccount(shop.sellerId)
   const transfers = await shop.transfers(orderId)

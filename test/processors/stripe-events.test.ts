@@ -11,7 +11,7 @@ import { setUp } from '../support/stripe-setup.ts'
 const SECRET = 'whsec_till'
 const now = () => Math.floor(Date.now() / 1000)
 
-/** An adapter that asks nobody: notifications are checked without a call. */
+/** An adapter that makes no requests: it checks notifications without one. */
 const adapter = (webhookSecrets: string[] = [SECRET], mode = 'test', apiUrl = 'http://127.0.0.1:1') =>
   stripeProcessor({
     secretKey: `sk_${mode}_till`,
@@ -87,13 +87,13 @@ test('missing, garbled and endless headers, another secret and a changed body ar
   assert.equal(verify('', header('')), undefined)
 })
 
-test('without a secret nothing is genuine, also what is signed with an empty one', () => {
+test('without a secret no signature is valid, also not one with an empty secret', () => {
   const body = JSON.stringify(event())
   assert.equal(verify(body, header(body), adapter([])), undefined)
   assert.equal(verify(body, header(body, { secret: '' }), adapter([''])), undefined)
 })
 
-test('ten minutes old and an hour ahead are refused; what is minutes off is not', () => {
+test('signatures ten minutes old or an hour ahead are refused; minutes of difference are accepted', () => {
   const body = JSON.stringify(event())
   for (const time of [0, now() - 600, now() - 302, now() + 302, now() + 3600])
     assert.equal(verify(body, header(body, { time })), undefined, `${time - now()} s`)
@@ -111,7 +111,7 @@ test('while a secret is replaced, two secrets of ours and two signatures of thei
   assert(verify(body, two))
 })
 
-test('what is signed is the bytes: spaces, order, a byte order mark and broken UTF-8 are as they came', () => {
+test('the signature is over the bytes: spaces, order, a byte order mark and broken UTF-8 are as they came', () => {
   const { id, object, type, ...rest } = event()
   const spaced = ` {\r\n "type" : ${JSON.stringify(type)},\t"id":"${id}", "object":"${object}",${JSON.stringify(rest).slice(1)} \n`
   assert.equal(verify(spaced, header(spaced))?.paymentId, 'pi_1')
@@ -125,7 +125,7 @@ test('what is signed is the bytes: spaces, order, a byte order mark and broken U
   assert.equal(verify(other, `t=${now()},v1=${mac}`), undefined)
 })
 
-test('what is signed and is no event of Stripe’s is none', () => {
+test('a signed body that is no Stripe event is ignored', () => {
   for (const body of [
     'null',
     '[]',
@@ -163,7 +163,7 @@ test('every kind of event that can change an order names its payment', () => {
   )
 })
 
-test('an event of the other mode, of another account, of an unknown type or about no payment is kept and asks nothing', () => {
+test('an event of the other mode, of another account, of an unknown type or about no payment is stored and causes no request', () => {
   const charge = { object: 'charge', id: 'ch_1', payment_intent: null }
   const others = [
     event({ livemode: true }),
@@ -199,7 +199,7 @@ test('an event in the form of another version of the API names its payment all t
 
 // ── notifications over HTTP, as late, repeated and reordered as they come
 
-test('events in any order lead to the same last word: the payment is asked about, not the event', async (t) => {
+test('events in any order lead to the same final state: the service reads the payment, not the event', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)
   const id = await start()
   bank.confirm(id, { outcome: 'decline' })
@@ -215,7 +215,7 @@ test('events in any order lead to the same last word: the payment is asked about
   }
 })
 
-test('a success that is told spares two of three questions, and what arrived is asked about all the same', async (t) => {
+test('an event of success saves two of three requests, and the received amount is still read', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)
   const id = await start()
   bank.confirm(id)
@@ -240,7 +240,7 @@ test('a success that is told spares two of three questions, and what arrived is 
     await assert.rejects(stripe.fetchPayment(id, { ...intent, ...change }), ProcessorUnavailable)
 })
 
-test('a success that is told of a payment without money is not believed', async (t) => {
+test('an event of success for a payment without money is not trusted', async (t) => {
   const { bank, stripe, start } = await setUp(t)
   const [untried, declined] = [await start(), await start()]
   bank.confirm(declined, { outcome: 'decline' })
@@ -252,7 +252,7 @@ test('a success that is told of a payment without money is not believed', async 
   assert.deepEqual((await stripe.fetchPayment(declined)).captures, [])
 })
 
-test('a success that is told of another account’s payment is as unknown as its id', async (t) => {
+test('an event of success for another account’s payment is as unknown as its id', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)
   const id = await start()
   bank.confirm(id)

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 
 // ── after a time of silence
 
-test('what happened since a moment is told oldest first, all of it, over many pages and days', async (t) => {
+test('events since a moment are listed oldest first and completely, over many pages and days', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)
   const began = Date.now() - 3 * DAY_MS
   const expected: string[] = []
@@ -35,7 +35,7 @@ test('what happened since a moment is told oldest first, all of it, over many pa
   assert(later.length > 20 && later.length < told.length)
 })
 
-test('what happened this very second is told too', async (t) => {
+test('events of the present second are listed too', async (t) => {
   const { bank, stripe, start } = await setUp(t)
   const id = await start()
   const since = new Date()
@@ -43,7 +43,7 @@ test('what happened this very second is told too', async (t) => {
   assert.equal((await Array.fromAsync(stripe.eventsSince(since))).length, 2)
 })
 
-test('a shop that was down for months asks for the thirty days there are', async (t) => {
+test('a shop that was down for months reads the thirty days that Stripe lists', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)
   bank.now = () => Date.now() - 40 * DAY_MS
   bank.confirm(await start())
@@ -61,7 +61,7 @@ test('a shop that was down for months asks for the thirty days there are', async
 
 // ── the proof
 
-test('movements are exactly what happened, each in its day and no other', async (t) => {
+test('movements list exactly the events, each in its day', async (t) => {
   const { server, bank, stripe, start } = await setUp(t)
   const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS
   const expected: MoneyMovement[][] = [[], [], []]
@@ -101,7 +101,7 @@ test('movements are exactly what happened, each in its day and no other', async 
   assert.deepEqual(byId(three), byId(expected.flat()))
 })
 
-test('what a snapshot tells of captures and refunds is what movements tell', async (t) => {
+test('the captures and refunds of a snapshot match those of the movements', async (t) => {
   const { bank, stripe, start } = await setUp(t)
   const id = await start()
   bank.confirm(id)

@@ -7,7 +7,7 @@ import { next, payment, setUp, unavailable } from '../support/stripe-setup.ts'
 
 // ── amounts
 
-test('every currency is charged in Stripe’s own units, and told in ours', async (t) => {
+test('every currency is charged in Stripe’s own units, and reported in ours', async (t) => {
   const { bank, stripe } = await setUp(t)
   const amounts: [currency: string, amountMinor: number, charged: number][] = [
     ['USD', 1900, 1900],
@@ -42,7 +42,7 @@ test('every currency is charged in Stripe’s own units, and told in ours', asyn
   }
 })
 
-test('an amount that cannot be said to Stripe is refused before it is asked', async (t) => {
+test('an amount that Stripe cannot represent is refused without a request', async (t) => {
   const { server, stripe, paid } = await setUp(t)
   const refused: [currency: string, amountMinor: number][] = [
     ['USD', 0],
@@ -97,7 +97,7 @@ test('an amount that is too small or too large for Stripe is refused by Stripe, 
 
 // ── how a payment stands
 
-test('a payment that nobody has tried to pay is one question', async (t) => {
+test('a payment without a try takes one request', async (t) => {
   const { server, stripe, start } = await setUp(t)
   const id = await start()
   const orderId = server.bank.paymentIntents[0]!['metadata'].order_id
@@ -151,7 +151,7 @@ test('a bank that takes its days is processing, by its rail, and then either pai
   }
 })
 
-test('the rail is what Stripe says was used', async (t) => {
+test('the rail is the one that Stripe reports', async (t) => {
   const { bank, stripe, start } = await setUp(t)
   const used: Record<string, Rail> = {
     card: 'card',
@@ -174,7 +174,7 @@ test('the rail is what Stripe says was used', async (t) => {
   }
 })
 
-test('what is canceled cannot be paid, what is paid stays paid, and the bank’s work goes on', async (t) => {
+test('a canceled payment cannot be paid, a paid one stays paid, and the bank’s work continues', async (t) => {
   const { bank, stripe, start, paid } = await setUp(t)
   const open = await start()
   assert.equal((await stripe.cancelPayment(open)).state, 'canceled')
@@ -294,7 +294,7 @@ test('a refund made in the dashboard is seen, and has no key of ours', async (t)
   for (const refund of refunds) assert.deepEqual(refund, { id: refund.id, captureId, amountMinor: 100 })
 })
 
-test('a refund is one when it has arrived: not while it waits; one that fails later is told as failed', async (t) => {
+test('a refund counts when it has arrived, not while it waits; one that fails later is reported as failed', async (t) => {
   const { server, bank, stripe, paid } = await setUp(t)
   const { id, captureId } = await paid()
   for (const begins of ['pending', 'requires_action'] as const) {
@@ -326,7 +326,7 @@ test('a refund is one when it has arrived: not while it waits; one that fails la
   assert.equal(bank.refunds.length, count)
 })
 
-test('a refund that was taken, of a payment that cannot be read then, is told as taken', async (t) => {
+test('a refund that was accepted, of a payment that cannot be read then, is reported as accepted', async (t) => {
   const { server, stripe, paid } = await setUp(t)
   const { id, captureId } = await paid()
   const wanted = { key: 'ref_taken', processorPaymentId: id, captureId, amountMinor: 700 }

@@ -7,12 +7,12 @@ import type { Wire } from '../stand-ins/stripe-bank.ts'
 import type { Fault } from '../stand-ins/stripe-server.ts'
 import { adapter, next, payment, posts, setUp, unavailable } from '../support/stripe-setup.ts'
 
-/** So long a call may take where the server does not answer in time anyway. */
+/** The time limit of a call when the server does not answer in time anyway. */
 const SHORT_MS = 200
 
 // ── starting a payment
 
-test('a payment is what was asked for, for the order that was named, and by whatever ways the account has', async (t) => {
+test('a payment has the requested amount and order, and offers the account’s methods', async (t) => {
   const { server, stripe } = await setUp(t)
   const wanted = payment({ key: 'pay_a', orderId: 'ord_a' })
   const started = await stripe.startPayment(wanted)
@@ -32,7 +32,7 @@ test('a payment is what was asked for, for the order that was named, and by what
   assert.equal(server.calls[0]!.idempotencyKey, 'pay_a')
 })
 
-test('a list of ways to pay is asked for by name, as far as the currency has them', async (t) => {
+test('a list of payment methods is sent by name, as far as they support the currency', async (t) => {
   const { server, stripe } = await setUp(t, { paymentMethodTypes: ['card', 'sepa_debit', 'us_bank_account', 'ideal'] })
   await stripe.startPayment(payment({ currency: 'EUR' }))
   await stripe.startPayment(payment({ currency: 'USD' }))
@@ -47,7 +47,7 @@ test('a list of ways to pay is asked for by name, as far as the currency has the
   assert.deepEqual(stripe.rails('USD'), ['card', 'debit'])
 })
 
-test('the line on a card’s statement is the one that the buyer was told, also for orders from before the star was in it', async (t) => {
+test('the line on a card’s statement is the one that the buyer saw, also for orders from before the star was in it', async (t) => {
   const { server, stripe } = await setUp(t)
   for (const [statementDescriptor, line] of [
     ['TILL* A BOOK', 'TILL* A BOOK'],
@@ -85,7 +85,7 @@ test('settings that cannot work stop the start', async (t) => {
 
 // ── the same again (C6, C7, C8)
 
-test('asked again with the same key, it is the same payment', async (t) => {
+test('the same key gives the same payment', async (t) => {
   const { server, stripe } = await setUp(t)
   const wanted = payment()
   const first = await stripe.startPayment(wanted)
@@ -94,7 +94,7 @@ test('asked again with the same key, it is the same payment', async (t) => {
   assert.equal(server.calls[1]!.replayed, true)
 })
 
-test('an answer that was lost on its way is the same payment when it is asked for again', async (t) => {
+test('after a lost response a repeated request gives the same payment', async (t) => {
   const { server, stripe } = await setUp(t)
   const wanted = payment()
   // the library itself asks once more after a dropped connection: both are lost here
@@ -248,7 +248,7 @@ test('a failure that Stripe remembers for other parameters ends with the minute,
   }
 })
 
-// ── answers that are none (C14)
+// ── invalid responses
 
 const QUICK_FAULTS: Fault[] = [
   'drop',
@@ -328,7 +328,7 @@ test('any page of a payment’s papers that is broken breaks the answer', async 
   }
 })
 
-test('a payment of another amount, currency, order, attempt or mode than was asked for is not taken', async (t) => {
+test('a payment with another amount, currency, order, attempt or mode than the requested one is not accepted', async (t) => {
   const { server, stripe } = await setUp(t)
   const wrong: Wire[] = [
     { amount: 1901 },
@@ -362,7 +362,7 @@ test('a payment of another amount, currency, order, attempt or mode than was ask
   }
 })
 
-test('what is asked of no payment of Stripe’s never leaves the house', async (t) => {
+test('a request about an id that is no Stripe payment is never sent', async (t) => {
   const { server, stripe } = await setUp(t)
   for (const id of ['', 'pay_1', 'pi_', '../charges', 'pi_1/cancel', 'pi_1?expand[]=x', 'pi_ä', 'cs_test_1']) {
     await assert.rejects(stripe.fetchPayment(id), unavailable)

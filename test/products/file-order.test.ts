@@ -52,7 +52,7 @@ test('buyers see files in the order that their seller gave them, everywhere', as
   assert.deepEqual(await names(), ['three', 'two-b', 'one', 'four'])
 })
 
-test('another name reaches who has bought the file, and its bytes stay', async () => {
+test('another name reaches earlier buyers of the file, and its bytes stay', async () => {
   const { id, change, names } = await product(['bok.pdf'])
   const email = newMailbox()
   const { orderId } = await shop().checkout({ productId: id, email })
@@ -77,7 +77,7 @@ test('moves at once leave every file a place of its own', async () => {
   assert.equal((await names())[2], 'e')
 })
 
-test('a wrong name or place, somebody else’s file, and one that is gone are refused', async () => {
+test('a wrong name or place, another seller’s file, and a removed one are refused', async () => {
   const { id, change, names, read } = await product(['one', 'two'])
   for (const fields of [
     { name: ' ' },

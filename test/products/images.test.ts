@@ -32,7 +32,7 @@ async function newProduct(status = 'active'): Promise<string> {
   return id
 }
 
-/** What a page does with a picture that was chosen. */
+/** Does what a page does with a chosen picture. */
 async function put(productId: string, bytes: Uint8Array, headers: Record<string, string> = {}): Promise<Answer> {
   const address = `/api/products/${productId}/image`
   const response = await fetch(shop().url + address, {
@@ -73,7 +73,7 @@ function pngOf(width: number, height: number): Buffer {
   return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(Buffer.alloc(100))), chunk('IEND', Buffer.alloc(0))]) // oxfmt-ignore
 }
 
-test('what is no picture is refused, whatever it says it is', async () => {
+test('a file that is no picture is refused, whatever type it claims', async () => {
   const productId = await newProduct()
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
   const png = await plain(90, 60).png().toBuffer()
@@ -146,7 +146,7 @@ test('more than ten megabytes are refused, announced or not', async () => {
   assert.deepEqual(await send(10_000_000, {}), [422, 'image_not_readable'])
 })
 
-test('who breaks off, or packs what is sent, changes nothing', async () => {
+test('an interrupted or compressed upload of a picture changes nothing', async () => {
   const productId = await newProduct()
   const answer = await put(productId, await plain(9, 9).png().toBuffer(), { 'content-encoding': 'gzip' })
   assertProblem(answer, 415, 'unsupported_media_type')
@@ -233,7 +233,7 @@ test('where a picture was taken is not shown, and it stands as it was held', asy
   assert.deepEqual([width, height], [200, 300], 'turned as it was held')
 })
 
-test('of what moves the first picture is shown, and nothing of what is hidden behind one', async () => {
+test('of an animation the first frame is shown, and hidden data of the file is not', async () => {
   const frames = await Promise.all(['#ff0000', '#0000ff'].map((colour) => plain(60, 40, colour).png().toBuffer()))
   const moving = await sharp(frames, { join: { animated: true } })
     .gif()
@@ -248,7 +248,7 @@ test('of what moves the first picture is shown, and nothing of what is hidden be
   for (const address of Object.values<string>(body.images)) assert(!(await show(address)).bytes.includes('alert'))
 })
 
-test('a picture’s answer is kept for good, and can be nothing but a picture', async () => {
+test('the response with a picture is cached for ever, and can only be a picture', async () => {
   const { body } = await put(await newProduct('draft'), await plain(9, 9).png().toBuffer())
   const { headers, bytes } = await show(body.imageUrl)
   assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
@@ -304,7 +304,7 @@ test('two at once leave one picture, and each that was replaced stays for a mont
   assert.equal((await show(body.imageUrl!)).status, 200)
 })
 
-test('a seller’s fourth picture at once is told to come later', async () => {
+test('a seller’s fourth picture at once is refused for a moment', async () => {
   const productId = await newProduct()
   const png = await plain(3000, 3000).png().toBuffer()
   const answers = await Promise.all(Array.from({ length: 6 }, () => put(productId, png)))
@@ -316,7 +316,7 @@ test('a seller’s fourth picture at once is told to come later', async () => {
   }
 })
 
-test('who sends slowly, from however many shops, keeps nobody’s place', async () => {
+test('slow clients, from any number of shops, take no place from others', async () => {
   const slow = await Promise.all(
     [1, 2, 3].map(async () => {
       const eve = newBrowser(shop())
@@ -351,7 +351,7 @@ test('pictures have no more room than files, those that were replaced included',
   assert.equal((await put(productId, png)).status, 200)
 })
 
-test('while the storage is away the product stays as it was, and both are told', async () => {
+test('while the storage is down the product stays as it was, and both sides get an error', async () => {
   const productId = await newProduct()
   const png = await plain(9, 9).png().toBuffer()
   const { body: before } = await put(productId, png)

@@ -47,7 +47,7 @@ function assertField(answer: Answer, path: string, message: RegExp): void {
   assert.match(answer.body.fields[0].message, message)
 }
 
-test('nobody who is not signed in sees or changes a product', async () => {
+test('without a session no product is visible or can be changed', async () => {
   const { id } = await made()
   const file = 'file_01kakd4m2n5p8q1r3s6t9v0w2x'
   for (const [method, path, body] of [
@@ -64,7 +64,7 @@ test('nobody who is not signed in sees or changes a product', async () => {
   assert.equal((await read(id)).amount, 1900)
 })
 
-test('somebody else’s product is not there, whatever is asked of it', async () => {
+test('another seller’s product is not found, on any route', async () => {
   const { id } = await published()
   const before = await read(id)
   for (const [method, path, body] of [
@@ -83,7 +83,7 @@ test('somebody else’s product is not there, whatever is asked of it', async ()
   assert(body.items.every((one: Product) => one.id !== id))
 })
 
-test('what a member may not be is said of that member, when it is made and when it is changed', async () => {
+test('the refusal names the wrong field, when a product is made and when it is changed', async () => {
   const { id } = await made()
   const wrong: [member: string, values: unknown[], message: RegExp][] = [
     ['name', ['', '   ', 'x'.repeat(201), '\u200e'.repeat(201)], /1 to 200 characters/],
@@ -181,7 +181,7 @@ test('every currency there is can be a price’s, and a name can have any letter
   assert.equal((await made({ name })).statementSuffix, 'ORDER')
 })
 
-test('a change leaves what it does not name, and answers the whole', async () => {
+test('a change leaves absent fields as they are, and returns the whole product', async () => {
   const { id } = await made({ description: 'About books.', statementSuffix: 'BOOKS' })
   await shop().file(id)
   const product = await read(id)
@@ -197,11 +197,11 @@ test('a change leaves what it does not name, and answers the whole', async () =>
     updatedAt: (await read(product.id)).updatedAt,
   })
   assert.equal((await change(product.id, {})).headers.get('etag'), '"3"', 'nothing is no change')
-  // what was read can be sent back whole
+  // a client can send the whole product back
   assert.equal((await change(product.id, await read(product.id))).status, 200)
 })
 
-test('of two windows that edit one product the second is told, and overwrites nothing', async () => {
+test('of two windows that edit one product the second gets a refusal, and overwrites nothing', async () => {
   const { id } = await made()
   const first = await change(id, { name: 'First' }, '"1"')
   assert.equal(first.headers.get('etag'), '"2"')
@@ -266,7 +266,7 @@ test('products are found by status and by a part of the name, as it is typed', a
   assert.deepEqual(await names({ status: 'draft', q: 'käse' }), [])
 })
 
-test('what is archived is not for sale, stays with who bought it, and can come back', async () => {
+test('an archived product is not for sale, stays with its buyers, and can come back', async () => {
   const { id: sellerId } = (await ann.session()).body.seller
   const id = await shop().product({ sellerId })
   const order = await shop().paid({ productId: id })

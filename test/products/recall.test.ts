@@ -55,7 +55,7 @@ const allSent = () =>
     ({ length }) => length === 0,
   )
 
-test('a file that is recalled is gone at once for whoever has it, and the rest of the order is not', async () => {
+test('a recalled file is gone at once for all its buyers, and the rest of the order stays', async () => {
   const { productId, fileIds } = await sold()
   const email = newMailbox()
   const { orderId } = await shop().checkout({ productId, email })
@@ -99,7 +99,7 @@ test('a file that is recalled is gone at once for whoever has it, and the rest o
   const waiting = (await ann.call('GET', '/api/attention')).body.items
   const matter = waiting.find((one: { productId: string }) => one.productId === productId)
   assert.deepEqual([matter.what, matter.name], ['file_withdrawn', 'Tools'])
-  // who orders later does not get it, by a link made for it either
+  // a later buyer does not get it, also not by a link made for it
   const late = newMailbox()
   const next = await shop().checkout({ productId, email: late })
   const later = await shop().status(next.orderId, late)
@@ -108,7 +108,7 @@ test('a file that is recalled is gone at once for whoever has it, and the rest o
   assertProblem(await shop().call('GET', `/api/downloads/${token}`), 403, 'download_not_available')
 })
 
-test('everybody who has paid for it is told once, and nobody else', async () => {
+test('everybody who has paid for the file gets one mail, and no other person does', async () => {
   const { productId, fileIds } = await sold(['bad.exe', 'good.pdf'], 500)
   const [twice, repaid, unpaid, later, early, other] = Array.from({ length: 6 }, newMailbox) as [string, ...string[]]
   const back = await shop().checkout({ productId, email: repaid! })
@@ -201,7 +201,7 @@ test('every copy that its seller has is recalled, and no other seller’s', asyn
   assert.deepEqual(await filesOf(other.orderId, stranger), [])
 })
 
-test('what was recalled is not taken again, and what comes in its place is its buyers’ too', async () => {
+test('recalled bytes cannot be uploaded again, and buyers get the file that replaces them', async () => {
   const seller = await newUploader(shop())
   const email = newMailbox()
   await sql`update products set price_minor = 0 where id = ${seller.productId}`.execute(shop().db)
@@ -227,7 +227,7 @@ test('what was recalled is not taken again, and what comes in its place is its b
   assert.deepEqual(await filesOf(orderId, email), ['new.exe', 'clean.exe'])
 })
 
-test('who dies while the buyers are told tells them all the next time, and once', async () => {
+test('a process that dies while it enqueues the mails leaves all of them to the next round, each once', async () => {
   const { productId, fileIds } = await sold()
   const emails = [newMailbox(), newMailbox()]
   for (const email of emails) await shop().checkout({ productId, email })
@@ -257,7 +257,7 @@ test('a reason is one line of text, whatever stands in it', async () => {
   assert.match(mail!.html, /&lt;script&gt;alert\(1\)&lt;\/script&gt;&lt;a href=&quot;/)
 })
 
-test('an operator recalls any file by a command, which says what it did', async (t) => {
+test('an operator recalls any file by a command, which prints the result', async (t) => {
   const { productId, fileIds } = await sold()
   const email = newMailbox()
   const { orderId } = await shop().checkout({ productId, email })

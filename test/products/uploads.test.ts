@@ -66,7 +66,7 @@ for (const kind of ['a disk', 'a bucket']) {
     }
     const idOf = (address: string): string => address.split('/').at(-1)!
 
-    test('who is not signed in, is somebody else, or comes from elsewhere, gets nowhere', async () => {
+    test('clients without a session, other sellers and other sites are refused', async () => {
       const before = await held()
       const address = await begun(10)
       const there = await held()
@@ -80,7 +80,7 @@ for (const kind of ['a disk', 'a bucket']) {
         for (const method of ['PATCH', 'DELETE', 'HEAD']) {
           const answer = await who.send(method, address, method === 'PATCH' ? Buffer.alloc(10) : undefined, { ...tus, ...headers }) // oxfmt-ignore
           if (method !== 'HEAD') assertProblem(answer, status, code)
-          // reading changes nothing, so no origin is asked for
+          // reading changes nothing, so no origin is needed
           else if (code !== 'origin_not_allowed') assert.equal(answer.status, status)
         }
         const plain = await post(who, `${ann.productId}/files?name=x`, Buffer.from('x'), headers)
@@ -101,7 +101,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.deepEqual(await held(), before)
     })
 
-    test('what is not right is refused, and nothing of it is left', async () => {
+    test('a wrong upload is refused, and nothing of it is left', async () => {
       const before = await held()
       const productId = await productOf(ann)
       const bytes = randomBytes(1000)
@@ -142,7 +142,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.equal(await count(shop, 'uploads', sql`product_id = ${productId}`), 0)
     })
 
-    test('what was sent is what buyers get, as an attachment of the type it is', async () => {
+    test('buyers get the uploaded bytes, as an attachment of the detected type', async () => {
       const pdf = Buffer.from(`%PDF-1.4\n${'a'.repeat(2000)}`)
       const html = Buffer.from('<!doctype html><script>alert(1)</script>')
       const svg = Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>')
@@ -181,16 +181,16 @@ for (const kind of ['a disk', 'a bucket']) {
       }
     })
 
-    test('a file in pieces is one once it is whole, however it was interrupted and whoever finishes it', async () => {
+    test('an upload in pieces becomes one file when it is complete, after any interruption and whichever request ends it', async () => {
       const productId = await productOf(ann)
       const bytes = randomBytes(12_000_000)
       const address = await begun(bytes.length, { productId, sha256: sha256(bytes), filename: 'größer.bin' })
       assert.equal((await ann.patch(address, 0, bytes.subarray(0, 1_000_000))).status, 204)
       const broken = await ann.beginPatch(address, 1_000_000, bytes.subarray(1_000_000, 10_000_000), 11_000_000)
       broken.destroy()
-      // whoever comes next ends the connection that is dead
+      // the next request ends the dead connection
       const offset = Number((await ann.head(address)).headers.get('upload-offset'))
-      // of a bucket's last part, what is less than 5 MB can be lost: it comes again
+      // of a bucket's last part, up to 5 MB can be lost, and must be sent again
       assert(offset >= (s3 ? 0 : 1_000_000) && offset <= 10_000_000, String(offset))
       assert.deepEqual(await filesOf(productId), [])
 
@@ -216,7 +216,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.deepEqual((await held()).filter((key) => key.startsWith(idOf(address))), [idOf(address)]) // oxfmt-ignore
     })
 
-    test('a newer file takes the older one’s place, and who has bought keeps theirs', async () => {
+    test('a newer file takes the older one’s place, and earlier buyers keep theirs', async () => {
       const productId = await productOf(ann)
       const { body: first } = await post(ann, `${productId}/files?name=first.txt`, Buffer.from('first'))
       const early = await shop.paid({ productId })
@@ -287,7 +287,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.equal(await count(shop, 'uploads', sql`product_id = ${productId} and state <> 'finished'`), 0)
     })
 
-    test('what was never finished is gone after a day, in the storage too, and what was is not', async () => {
+    test('an unfinished upload is removed after a day, also from the storage, and a finished file stays', async () => {
       const before = await held()
       const address = await begun(6_000_000)
       assert.equal((await ann.patch(address, 0, randomBytes(5_500_000))).status, 204)
@@ -362,7 +362,7 @@ test('a signed address is good for one file, and for reading it, for minutes', a
   assertProblem(await shop.call('GET', await linkOf(orderId)), 503, 'storage_unavailable')
 })
 
-test('an upload outlives the service: what arrived before kill -9 is not sent again', async (t) => {
+test('an upload outlives the service: bytes received before kill -9 are not sent again', async (t) => {
   const shop = await startTestShop(t)
   const ann = await newUploader(shop)
   const env = { DATABASE_URL: shop.databaseUrl, STORAGE_URL: `file:${shop.config.storageDir}` }
@@ -378,7 +378,7 @@ test('an upload outlives the service: what arrived before kill -9 is not sent ag
     (size) => size === 2_000_000,
   )
   await service.kill()
-  // who died holds its lock for a few seconds
+  // a dead process holds its lock for a few seconds
   await sql`update uploads set locked_until = now() - interval '1 second' where id = ${id}`.execute(shop.db)
   const again = await startService(t, dataDir, env)
   const tus = { origin: again.url, 'tus-resumable': '1.0.0' }
@@ -412,7 +412,7 @@ describe('on a disk that is nearly full', () => {
     const sizes = await Promise.all(files.map(async (file) => (await fs.stat(file).catch(() => undefined))?.size ?? 0))
     return sizes.reduce((sum, size) => sum + size, 0)
   }
-  /** The disk has this much beside what the files take. `fs.statfs` is what the service asks. */
+  /** The free space of the disk without the files. The service reads it through `fs.statfs`. */
   async function diskOf(t: TestContext, freeBytes: number): Promise<(more: number) => void> {
     const before = await heldBytes()
     let free = freeBytes
@@ -435,7 +435,7 @@ describe('on a disk that is nearly full', () => {
     assertProblem(answer, 507, 'storage_full')
   })
 
-  test('what comes while the disk fills up stops at the reserve, and goes on once there is room', async (t) => {
+  test('an upload stops at the disk’s reserve, and continues when there is room', async (t) => {
     const size = 3_000_000
     const addresses = await Promise.all([1, 2].map(async () => (await ann.begin(size)).headers.get('location')!))
     // both fitted when they began
@@ -468,7 +468,7 @@ describe('on a disk that is nearly full', () => {
     const slow = new ReadableStream({
       async pull(controller) {
         controller.enqueue(bytes.subarray(0, 1_000_000))
-        // somebody else takes the rest of the disk meanwhile
+        // another program takes the rest of the disk meanwhile
         await eventually(heldBytes, (held) => held > before)
         free(-2_000_000)
         controller.enqueue(bytes.subarray(1_000_000))

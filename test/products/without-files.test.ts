@@ -31,7 +31,7 @@ const told = async (to = email) => (await shop().mails(to)).filter(({ subject })
 const matters = async () =>
   (await ann.call('GET', '/api/attention')).body.items.filter(({ what }: { what: string }) => what === 'no_files')
 
-/** What the service does each minute. */
+/** Runs the job of each minute. */
 const minutePasses = () => shop().enqueueOffSaleMails()
 
 async function assertNotForSale(id: string): Promise<void> {
@@ -53,7 +53,7 @@ test('a product without files is not published, at its making or later', async (
   assert.equal((await buy(draft.id)).status, 201)
 })
 
-test('with its last file a product goes off sale, and its seller is told once', async () => {
+test('without its last file a product goes off sale, and its seller gets one mail', async () => {
   const id = await product(['one', 'two'], { name: 'Two files' })
   const { orderId } = await shop().paid({ productId: id })
   const [one, two] = (await read(id)).files
@@ -77,7 +77,7 @@ test('with its last file a product goes off sale, and its seller is told once', 
   assert.equal((await told()).length, 1)
 })
 
-test('whoever has a product back on sale before the minute is over is told nothing', async () => {
+test('a seller whose product is back on sale within the minute gets no mail', async () => {
   const id = await product(['one'], { name: 'Soon back' })
   const [one] = (await read(id)).files
   await ann.call('DELETE', `/api/products/${id}/files/${one.id}`)
@@ -103,7 +103,7 @@ test('a recall of the last file takes every product off sale that had nothing el
   assert.equal((await read(mixed)).status, 'active')
   assertProblem(await ann.call('PATCH', `/api/products/${only}`, { status: 'active' }), 409, 'product_has_no_files')
 
-  // a buyer who was about to pay is not told that files are ready
+  // the mail to a buyer who was about to pay does not say that files are ready
   const { clientSecret, orderId } = order
   await shop().confirm({ clientSecret })
   await shop().until(orderId, ({ paid }) => paid)
@@ -135,7 +135,7 @@ test('two removals at once leave nothing on sale, and no order is made of nothin
   }
 })
 
-test('what an earlier version left on sale without files is not sold', async () => {
+test('a product that an earlier version left on sale without files cannot be bought', async () => {
   const id = await product([], { name: 'From before' })
   await assertNotForSale(id)
   assert(
@@ -144,7 +144,7 @@ test('what an earlier version left on sale without files is not sold', async () 
   )
 })
 
-test('the upgrade takes what has no files off sale and tells its sellers', async (t) => {
+test('the upgrade takes products without files off sale and mails their sellers', async (t) => {
   const own = await startTestShop(t)
   const id = await own.product({ files: [], name: 'From before' })
   const kept = await own.product({})

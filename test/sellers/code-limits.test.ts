@@ -21,7 +21,7 @@ import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
 const limited = sharedPair({ LIMITS: 'code=3/900', TRUST_PROXY: '1' })
 
-test('a network gets three codes in fifteen minutes for a mailbox, over two services, and holds nobody else up', async () => {
+test('a network gets three codes in fifteen minutes for a mailbox, across two services, and delays no other network', async () => {
   const [shop, second] = limited()
   const email = newMailbox()
   const headers = { 'x-forwarded-for': newAddress() }
@@ -43,7 +43,7 @@ test('a network gets three codes in fifteen minutes for a mailbox, over two serv
   await newBrowser(second, { headers }).signInByCode(email)
 })
 
-test('whatever strangers ask for, from everywhere, a known browser and who comes from a provider still get their code', async (t) => {
+test('whatever strangers request, a known browser and one that comes from a provider still get their code', async (t) => {
   const [{ databaseUrl }] = limited()
   const env = { LIMITS: 'code=3/900,code_address=10/3600,mailbox=20/3600', TRUST_PROXY: '1' }
   const shop = await startTestShop(t, { env, databaseUrl })
@@ -77,7 +77,7 @@ test('a request too many takes nothing away: the code that was sent before still
   assert.equal((await browser.tryCode(email, code)).status, 200)
 })
 
-test('a network gets ten codes an hour, for whichever mailboxes, and uses up nobody’s own', async () => {
+test('a network gets ten codes an hour, for any mailboxes, and uses up no other network’s', async () => {
   const [shop, second] = limited()
   const headers = { 'x-forwarded-for': newAddress() }
   const mailboxes = Array.from({ length: 24 }, newMailbox)
@@ -164,7 +164,7 @@ test('ten wrong codes an hour from a network, then not even the right one, until
   await newBrowser(shop, { headers }).signInByCode()
 })
 
-test('wrong codes are counted for a mailbox over all browsers and codes, also all at once, and some are kept for known browsers', async (t) => {
+test('wrong codes count for a mailbox across all browsers and codes, also all at once, and some tries are reserved for known browsers', async (t) => {
   const [{ databaseUrl }] = limited()
   const env = { LIMITS: 'code_try=4/3600,mailbox=12/3600', TRUST_PROXY: '1' }
   const shop = await startTestShop(t, { env, databaseUrl })
@@ -175,7 +175,7 @@ test('wrong codes are counted for a mailbox over all browsers and codes, also al
   await owner.call('DELETE', '/api/auth/session')
   for (let time = 0; time < 20; time++)
     assertProblem(await newBrowser(shop, from()).tryCode(email, '000000'), 401, 'invalid_code')
-  // codes that were asked for before: as many tries at once as they allow
+  // codes from before: as many simultaneous tries as they allow
   const strangers = await Promise.all(
     Array.from({ length: 5 }, async () => {
       const browser = newBrowser(shop, from())
@@ -257,7 +257,7 @@ test('right codes use up nothing', async () => {
   assert.deepEqual(rows, [{ count: 0 }])
 })
 
-test('a browser that has signed in before is not locked out by what strangers of its own network do', async () => {
+test('strangers of its own network do not lock a known browser out', async () => {
   const [shop] = limited()
   const headers = { 'x-forwarded-for': newAddress() }
   const email = newMailbox()
@@ -287,7 +287,7 @@ test('a browser that has signed in before is not locked out by what strangers of
   }
 })
 
-test('the count of a limit that nobody meets any more is forgotten', async () => {
+test('the count of an expired limit is removed', async () => {
   const [shop] = limited()
   const email = newMailbox()
   await newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } }).askCode(email)

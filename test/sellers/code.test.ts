@@ -25,7 +25,7 @@ const SAID_OF_A_WRONG_CODE = /not right, or no longer good/
 
 const codeJobs = (shop: TestShop) => count(shop, 'pgboss.job', sql`starts_with(name, 'seller_code')`)
 
-test('a code makes a seller of a mailbox that nobody knew, and finds the same seller the next time', async () => {
+test('a code makes a seller of an unknown mailbox, and finds the same seller the next time', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -106,7 +106,7 @@ test('the right code fifty times at once, at two services, opens one session of 
   assert.equal(await count(shop, 'sessions', sql`seller_id = ${right[0]!.body.seller.id}`), 1)
 })
 
-test('a browser’s newer code is its only one, and what others ask for leaves it as it is', async () => {
+test('a browser’s newer code is its only one, and requests of others leave it valid', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -137,7 +137,7 @@ test('of twenty browsers that ask for one mailbox at once each gets a code of it
   assert.equal(tries.filter(({ status }) => status === 200).length, 20)
 })
 
-test('a code works in the browser that asked for it, and others do not even use up its tries', async () => {
+test('a code works only in the browser that requested it, and other browsers use up none of its tries', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -228,7 +228,7 @@ test('a code is good for ten minutes of the database’s time, whatever the cloc
   assert.equal((await tryAt(3 * HOUR_MS)).status, 200)
 })
 
-test('what people paste is understood, and what cannot be a code uses up no try', async () => {
+test('pasted codes are understood, and a text that cannot be a code uses up no try', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -281,7 +281,7 @@ test('an address that is not plainly one is refused before anything is done for 
   assert.deepEqual([await count(shop, 'mailbox_codes'), await codeJobs(shop), await count(shop, 'outbox')], before)
 })
 
-test('nothing that a code can be made of lies in the database, and the mail asks nobody to follow a link', async () => {
+test('the database has nothing from which a code could be made, and the mail has no link to follow', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -322,7 +322,7 @@ test('the browser that waits for a code can find out which mailbox to look into,
   assertProblem(await waiting(), 404, 'code_not_found')
 })
 
-test('where sign-up is closed, who is no seller learns nothing, gets no mail, and comes in by no code', async (t) => {
+test('with closed sign-up a stranger learns nothing, gets no mail, and cannot sign in by a code', async (t) => {
   const shop = await startTestShop(t, { env: { SIGNUP: 'closed' } })
   const known = 'ann@shop.test'
   const browser = newBrowser(shop)
@@ -339,7 +339,7 @@ test('where sign-up is closed, who is no seller learns nothing, gets no mail, an
   assert.deepEqual(await codeMails(shop, email), [])
 })
 
-test('known, unknown, disabled, with and without a password: who asks for a code hears the same', async () => {
+test('known, unknown, disabled, with and without a password: the response to a request for a code is the same', async () => {
   const [shop] = shared()
   const [plain, withPassword, disabled, unknown] = Array.from({ length: 4 }, newMailbox) as [string, string, string, string] // oxfmt-ignore
   for (const email of [plain, withPassword, disabled]) {
@@ -371,7 +371,7 @@ test('a request for a code costs the same work for a mailbox that is known as fo
   assert.deepEqual(work.of('unknown'), work.of('known'))
 })
 
-test('whoever signed a mailbox up before its owner came has nothing left of it afterwards', async () => {
+test('a person who signed a mailbox up before its owner keeps nothing afterwards', async () => {
   const [shop] = shared()
   const email = newMailbox()
   // as an attacker would leave it: a password and a session that work, a linked account, a move to another mailbox under way

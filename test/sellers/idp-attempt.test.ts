@@ -28,9 +28,9 @@ import {
 import { type Browser, cookiesOf, count, newBrowser, newMailbox } from '../support/seller.ts'
 import { SECRET, type TestShop, assertProblem, startTestShop } from '../support/shop.ts'
 
-// The way to the provider and back: who may walk it, how often, and what happens when the provider does not.
+// The way to the provider and back: who may use it, how often, and the behaviour when the provider fails.
 
-test('I1: a return that this browser did not begin, or began otherwise, asks for no token and signs nobody in', async () => {
+test('a return that this browser did not begin, or began otherwise, requests no token and signs in no one', async () => {
   const [shop] = shared()
   const signer = newSigner([SECRET], 'provider attempt')
   const changes: Record<string, (browser: Browser, name: string) => void> = {
@@ -69,7 +69,7 @@ test('I1: a return that this browser did not begin, or began otherwise, asks for
   }
 })
 
-test('I1: a return is good once: again, it signs nobody in and asks for no token, even with the cookie kept', async () => {
+test('a return works once: repeated, it signs in no one and requests no token, even with a copy of the cookie', async () => {
   const [shop, other] = shared()
   const browser = newBrowser(shop)
   const person = newPerson()
@@ -90,7 +90,7 @@ test('I1: a return is good once: again, it signs nobody in and asks for no token
   assert(await browser.isSignedIn(), 'who is signed in stays so')
 })
 
-test('I1: a return without what it needs is answered with a plain way on, whatever else it holds', async () => {
+test('an incomplete return gets a plain way to continue, whatever else it has', async () => {
   const [shop] = shared()
   const queries = [
     '',
@@ -116,7 +116,7 @@ test('I1: a return without what it needs is answered with a plain way on, whatev
   assert.deepEqual(provider.calls, [])
 })
 
-test('I2: an attacker’s finished return, opened in the victim’s browser, does not sign them in as the attacker', async () => {
+test('an attacker’s finished return, opened in the victim’s browser, does not sign the victim in as the attacker', async () => {
   const [shop] = shared()
   const attacker = newBrowser(shop)
   const back = await goThere(attacker, { lies: { claims: { ...newPerson() } } })
@@ -133,7 +133,7 @@ test('I2: an attacker’s finished return, opened in the victim’s browser, doe
   assert.equal(await sellerIdOf(signedIn), before)
 })
 
-test('I6: one return that is called twenty times at once, at two services, makes one session, one seller, one link', async () => {
+test('one return that is opened twenty times at once, at two services, makes one session, one seller, one link', async () => {
   const [shop, other] = shared()
   const browser = newBrowser(shop)
   const person = newPerson()
@@ -149,7 +149,7 @@ test('I6: one return that is called twenty times at once, at two services, makes
   assert.equal(await sessionsOf(shop, person.email), 1)
 })
 
-test('I6: one new person who comes from twenty browsers at once is one seller with one link', async () => {
+test('one new person in twenty browsers at once is one seller with one link', async () => {
   const [shop, other] = shared()
   const person = newPerson()
   const browsers = await times(20, async (i) => {
@@ -201,11 +201,11 @@ test('an answer that does not check out, or says no, leads to the sign-in page w
   }
 })
 
-test('I13: with a provider that hangs, starting and returning are answered, and nothing else waits for it', async (t) => {
+test('with a provider that hangs, start and return get a response, and no other request waits for it', async (t) => {
   const hanging = await startHostileProvider(t)
   const env = settingsOf(hanging.settings)
   const impatient = await startTestShop(t, { env, deadlines: { identityProviderMs: 700 } })
-  // this one would wait for longer than the test may take, and has not read yet what the provider says of itself
+  // this one would wait longer than the test may take, and has not read the provider's metadata yet
   const patient = await startTestShop(t, {
     env,
     databaseUrl: impatient.databaseUrl,
@@ -247,7 +247,7 @@ test('I13: with a provider that hangs, starting and returning are answered, and 
   assert.deepEqual((await patient.call('GET', '/api/auth/providers')).body, { idp: true })
 })
 
-test('I16: where the provider sends people back to is configured, whatever the request calls us', async (t) => {
+test('the return address is configured, whatever Host the request names', async (t) => {
   const trusting = await startTestShop(t, { env: { ...env, TRUST_PROXY: '1' } })
   const lies: Record<string, string>[] = [
     { host: 'localhost' },
@@ -264,7 +264,7 @@ test('I16: where the provider sends people back to is configured, whatever the r
     }
 })
 
-test('I17: with no provider configured, its routes lead to the sign-in page, and say so', async (t) => {
+test('without a provider its routes lead to the sign-in page, and say so', async (t) => {
   const shop = await startTestShop(t)
   const browser = newBrowser(shop)
   assert.deepEqual((await browser.call('GET', '/api/auth/providers')).body, { idp: false })
@@ -278,7 +278,7 @@ test('I17: with no provider configured, its routes lead to the sign-in page, and
   assert.deepEqual((await browser.call('GET', '/api/auth/identities')).body, { items: [] })
 })
 
-test('A13: after signing in one comes to a path of our own, and to no other', async () => {
+test('after signing in the browser goes only to a path of our own', async () => {
   const [shop] = shared()
   const own = ['/', '/account/', '/dashboard/orders/ord_1?tab=a&b=c.d', '/a-b/c_d']
   const other = [
@@ -343,14 +343,14 @@ test('the cookies of an attempt are for the API’s own host and path, out of sc
   assert(await browser.isSignedIn())
 })
 
-test('C10: an attempt that a sibling host plants is not taken on https, and tabs beside each other still work', async (t) => {
+test('an attempt that a sibling host plants is not accepted on https, and parallel tabs still work', async (t) => {
   const https = { BASE_URL: 'https://api.till.test', APP_URL: 'https://app.till.test', COOKIE_DOMAIN: 'till.test' }
   const shop = await startTestShop(t, { env: { ...env, ...https } })
   const attacker = newBrowser(shop)
   const back = await goThere(attacker, { lies: { claims: { ...newPerson() } } })
   const name = attacker.jar.names().find((one) => one.includes('till_idp_'))
   const value = attacker.jar.value(name!)!
-  // what a sibling can set: a cookie with the domain, under each name that does not begin with __Host-
+  // the cookies that a sibling host can set: with the domain, under each name that does not begin with __Host-
   for (const planted of [name!.replace('__Host-', '__Secure-'), name!.replace('__Host-', '')]) {
     const victim = newBrowser(shop)
     victim.jar.keep(new URL('https://evil.till.test/'), new Headers({ 'set-cookie': `${planted}=${value}; Domain=till.test; Path=/api/auth; Secure` })) // oxfmt-ignore

@@ -25,7 +25,7 @@ import {
 import { type Browser, PASSWORD, count, newAddress, newBrowser, newMailbox, wrongCode } from '../support/seller.ts'
 import { SECRET, type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
-// Who it is that comes back from the provider, and what opens whose account.
+// Whose account a person who comes back from the provider opens.
 
 /** The code that is good now, which the mail says that may still be on its way. */
 async function liveCode({ db }: TestShop, email: string): Promise<string> {
@@ -64,7 +64,7 @@ test('a person signs up and in through a real provider, by a verified mailbox at
   assert.equal(await walk(newBrowser(shop), ANN), HOME, 'keys that were changed a moment ago')
 })
 
-test('who comes back is known by issuer and subject, whatever the address is by then', async () => {
+test('a returning person is found by issuer and subject, whatever the address is by then', async () => {
   const [shop] = shared()
   const person = newPerson()
   const first = newBrowser(shop)
@@ -73,7 +73,7 @@ test('who comes back is known by issuer and subject, whatever the address is by 
   for (const claims of [{ email: newMailbox() }, { email: undefined }, { email: 'no address' }]) {
     const browser = newBrowser(shop)
     const landed = await comeBackAs(browser, { ...person, ...claims })
-    // who has no verified mailbox there any more shows by a code that the account's own one is theirs
+    // a person without a verified mailbox there proves the account's own mailbox by a code
     if (claims.email?.includes('@')) assert.equal(await sellerIdOf(browser), id)
     else assert.equal(landed, `${SIGN_IN}?step=code`)
   }
@@ -105,13 +105,13 @@ test('a verified mailbox opens the account it already has, links it, and tells t
   )
 })
 
-test('another account of the same provider, with the same address, needs a code; the owner is told and reads it in the history', async () => {
+test('another account of the same provider, with the same address, needs a code; the owner gets a mail and sees it in the history', async () => {
   const [shop] = shared()
   const first = newPerson()
   const owner = newBrowser(shop)
   assert.equal(await comeBackAs(owner, first), HOME)
   const id = await sellerIdOf(owner)
-  // the provider has given the address to somebody else
+  // the provider has given the address to another person
   const second = newPerson({ email: first.email })
   const browser = newBrowser(shop)
   assert.equal(await comeBackAs(browser, second), `${SIGN_IN}?step=code`)
@@ -142,7 +142,7 @@ test('another account of the same provider, with the same address, needs a code;
   assert.equal(await third.isSignedIn(), false)
 })
 
-test('an account’s history holds what protects it, for its owner alone', async () => {
+test('an account’s history has the changes of its security, for its owner only', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   await browser.signInByCode()
@@ -171,7 +171,7 @@ test('an account’s history holds what protects it, for its owner alone', async
   assertProblem(await newBrowser(shop).call('GET', '/api/auth/history'), 401, 'not_signed_in')
 })
 
-test('A9: the first proof of a mailbox, through a provider, removes whatever was put there before it', async () => {
+test('the first proof of a mailbox through a provider removes everything that was set before it', async () => {
   const [shop] = shared()
   const victim = newPerson()
   const attacker = newBrowser(shop)
@@ -201,7 +201,7 @@ test('A9: the first proof of a mailbox, through a provider, removes whatever was
   assertProblem(await newBrowser(shop).signIn(victim.email, PASSWORD), 401, 'invalid_credentials')
 })
 
-test('I8, I9: only the boolean true skips the code: any other word for a mailbox opens nothing of its owner', async () => {
+test('only the boolean true skips the code: any other claim for a mailbox opens nothing of its owner', async () => {
   const [shop] = shared()
   for (const email_verified of [false, undefined, null, 'true', 'false', 1, 'yes', [true]]) {
     const owner = newBrowser(shop)
@@ -224,7 +224,7 @@ test('I8, I9: only the boolean true skips the code: any other word for a mailbox
   }
 })
 
-test('I9: the right code in the browser that came from the provider signs in, and links what has shown itself', async () => {
+test('the right code in the browser that came from the provider signs in, and links the provider’s account', async () => {
   const [shop] = shared()
   const owner = newBrowser(shop)
   const email = newMailbox()
@@ -232,7 +232,7 @@ test('I9: the right code in the browser that came from the provider signs in, an
   const person = newPerson({ email, email_verified: false })
   const browser = newBrowser(shop)
   await comeBackAs(browser, person)
-  // another code, asked for on the page: it is still the same person that it links
+  // another code, requested on the page, still links the same person
   assert.equal((await browser.call('POST', '/api/auth/otp', { email, again: true })).status, 202)
   const answer = await browser.tryCode(email, await liveCode(shop, email))
   assert.equal(answer.body.seller?.id, seller.id)
@@ -244,7 +244,7 @@ test('I9: the right code in the browser that came from the provider signs in, an
   assert.equal((await later.call('GET', '/api/auth/otp')).body.email, email)
 })
 
-test('strangers who ask for codes do not use up the one of who comes from the provider', async (t) => {
+test('strangers who request codes do not use up the one of a browser that comes from the provider', async (t) => {
   const shop = await startTestShop(t, { env: { ...env, LIMITS: 'code=1/900,mailbox=2/3600', TRUST_PROXY: '1' } })
   const email = newMailbox()
   const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
@@ -268,7 +268,7 @@ test('a known browser is known on its way back from the provider, whatever other
   assert.equal(await comesBack(owner), `${SIGN_IN}?step=code`)
 })
 
-test('who signs in by a code of their own, in a browser where somebody came from the provider before, links nobody', async () => {
+test('a code that was requested apart from the provider, in a browser that came from it before, links no account', async () => {
   const [shop] = shared()
   const email = newMailbox()
   const stranger = newPerson({ email, email_verified: false })
@@ -284,7 +284,7 @@ test('who signs in by a code of their own, in a browser where somebody came from
   assert.equal(await identitiesOf(shop, stranger.sub), 0)
 })
 
-test('I11: who comes without a usable address is told so, and nothing is kept of it', async () => {
+test('a person without a usable address sees that, and nothing is stored', async () => {
   const [shop] = shared()
   for (const email of [
     undefined,
@@ -334,7 +334,7 @@ test('an account at the provider is linked while signed in, opens this account f
   assert.notEqual(await sellerIdOf(after), seller.id, 'it opens the account of its own mailbox now')
 })
 
-test('what opens another seller’s account is not linked to this one, nor taken from that one', async () => {
+test('an account that opens another seller’s account is not linked to this one, nor taken from that one', async () => {
   const [shop] = shared()
   const person = newPerson()
   const owner = newBrowser(shop)

@@ -81,7 +81,7 @@ test('a password that is not right costs the same work for a mailbox that is kno
   }
 })
 
-test('whoever knows the mailbox and the password comes in, in any browser, at any service', async () => {
+test('with mailbox and password a seller can sign in, in any browser, at any service', async () => {
   const [shop, second] = shared()
   const { email, id } = await newSeller(shop)
   for (const [service, address] of [
@@ -96,7 +96,7 @@ test('whoever knows the mailbox and the password comes in, in any browser, at an
   }
 })
 
-test('what can be no sign-in is refused in the form of its fields', async () => {
+test('values that no password sign-in can have are refused by the schema', async () => {
   const [shop] = shared()
   const { email } = await newSeller(shop)
   for (const password of ['', null, 0, true, [PASSWORD], { password: PASSWORD }, 'x'.repeat(129), '💥'.repeat(129)]) {
@@ -206,7 +206,7 @@ test('a megabyte is refused before anybody hashes it', async () => {
   }
 })
 
-test('what is kept of a password is an Argon2id hash with a salt of its own, and the word itself is nowhere', async () => {
+test('the stored password is an Argon2id hash with a salt of its own, and the text is nowhere', async () => {
   const [shop] = shared()
   const secret = 'a sentence that only one test knows'
   const [one, two] = [await newSeller(shop, secret), await newSeller(shop, secret)]
@@ -222,7 +222,7 @@ test('what is kept of a password is an Argon2id hash with a salt of its own, and
   assert.doesNotMatch(JSON.stringify((await one.browser.session()).body), /argon2|hash/i)
 })
 
-test('a password is set by who has just signed in, or knows the present one, and by nobody else', async () => {
+test('only a seller who has just signed in, or gives the present password, can set one', async () => {
   const [shop] = shared()
   assertProblem(await change(newBrowser(shop), PASSWORD), 401, 'not_signed_in')
   const { browser, email, id } = await newSeller(shop)
@@ -241,7 +241,7 @@ test('a password is set by who has just signed in, or knows the present one, and
   assert.equal(await browser.isSignedIn(), true, 'who changed it goes on')
 })
 
-test('who never had a password names none that is right', async () => {
+test('an account without a password accepts none', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const { seller } = (await browser.signInByCode()).body
@@ -251,7 +251,7 @@ test('who never had a password names none that is right', async () => {
   assert.equal(await hashOf(shop, seller.id), undefined)
 })
 
-test('a new password ends every other session at once, at every service, and its owner is told', async () => {
+test('a new password ends all other sessions at once, at every service, and its owner gets a mail', async () => {
   const [shop, second] = shared()
   const { browser, email } = await newSeller(shop)
   const [here, there] = [newBrowser(shop), newBrowser(second)]
@@ -276,7 +276,7 @@ test('a new password ends every other session at once, at every service, and its
   )
 })
 
-test('a forgotten password is replaced by who reads the mailbox, and the old one opens nothing more', async () => {
+test('the reader of the mailbox replaces a forgotten password, and the old one opens nothing more', async () => {
   const [shop] = shared()
   const { email } = await newSeller(shop)
   const browser = newBrowser(shop)
@@ -338,7 +338,7 @@ test('an account takes so many wrong passwords, from wherever they come, and the
   assert.equal((await newBrowser(second, from()).signIn(email)).status, 200)
 })
 
-test('a network takes so many wrong passwords, for whichever accounts, and uses up nobody’s own', async () => {
+test('a network has a limit of wrong passwords across all accounts, and uses up no other network’s', async () => {
   const [shop, second] = limited()
   const { email } = await newSeller(shop, PASSWORD, from())
   const network = from()
@@ -395,7 +395,7 @@ test('each pause in a row is twice as long as the one before, at most sixteen ti
   assert.equal(await overrun(), 1)
 })
 
-test('the present password is guessed no more often than one to sign in, whoever holds the session', async () => {
+test('the present password can be guessed no more often than one to sign in, with any session', async () => {
   const [shop, second] = limited()
   const { browser, email } = await newSeller(shop, PASSWORD, from())
   browser.jar.forget('till_known')

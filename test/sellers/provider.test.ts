@@ -21,7 +21,7 @@ import { ANN, BEN, signInAt, startIdentityProvider } from '../stand-ins/identity
 
 const CALLBACK = 'http://shop.test/api/auth/idp/callback'
 const HONEST = { subject: 'subject-1', email: 'ann@idp.test', emailVerified: true }
-/** What a start or a return is given where the provider does not answer in time anyway. */
+/** The time limit of a start or a return when the provider does not answer in time anyway. */
 const SHORT_MS = 500
 /** Far more than is read of an answer, which is half a megabyte, and than lies between: what sockets hold. */
 const ENDLESS_BYTES = 32 * 1024 * 1024
@@ -59,7 +59,7 @@ async function assertFault(work: Promise<unknown>, code: FaultCode, what: string
   assert.equal(error.cause, undefined, what)
 }
 
-test('a real provider says who came, whether the mailbox is verified, and that somebody refused', async (t) => {
+test('a real provider names the person, whether the mailbox is verified, and a refusal', async (t) => {
   const provider = await startIdentityProvider({ redirectUris: [CALLBACK] })
   t.after(provider.close)
   const client = identityProvider({ ...provider, authMethod: 'client_secret_post' }, CALLBACK, newLog('silent'))
@@ -91,7 +91,7 @@ test('each start has a state, a nonce and a challenge of its own, and names our 
   }
 })
 
-test('of the address that somebody came back to, only the query counts', async (t) => {
+test('of the returned address only the query counts', async (t) => {
   const { client, provider } = await start(t)
   const { url, attempt } = await client.start()
   const back = await provider.signIn(url)
@@ -99,7 +99,7 @@ test('of the address that somebody came back to, only the query counts', async (
   assert.equal((await client.finish(elsewhere, attempt)).subject, 'subject-1')
 })
 
-test('I1: a return with another state, none, two, or no code is refused before any token is asked for', async (t) => {
+test('a return with another state, none, two, or no code is refused before any token is requested', async (t) => {
   const { client, provider } = await start(t)
   const other = (await client.start()).attempt.state
   const changes: Record<string, (query: URLSearchParams) => void> = {
@@ -128,7 +128,7 @@ test('I1: a return with another state, none, two, or no code is refused before a
 
 const now = () => Math.floor(Date.now() / 1000)
 
-test('I3: an id_token that was not made for us, now, by this provider, with its key, is refused', async (t) => {
+test('an id_token that was not made for us, now, by this provider, with its key, is refused', async (t) => {
   const { client, provider } = await start(t)
   const algorithms = ['RS256', 'HS256', 'none']
   const signings: NonNullable<Lies['signing']>[] = [
@@ -178,7 +178,7 @@ test('I3: an id_token that was not made for us, now, by this provider, with its 
   assert.deepEqual(await signIn(client, provider, { claims: tolerated }), { issuer: provider.issuer, ...HONEST })
 })
 
-test('I4: an id_token without our nonce is refused', async (t) => {
+test('an id_token without our nonce is refused', async (t) => {
   const { client, provider } = await start(t)
   for (const nonce of [undefined, null, '', 'another', 7, ['x']])
     await assertFault(signIn(client, provider, { claims: { nonce } }), 'idp_failed', JSON.stringify(nonce))
@@ -190,7 +190,7 @@ test('I4: an id_token without our nonce is refused', async (t) => {
   )
 })
 
-test('I5: a code works once, and only with the verifier that was kept here', async (t) => {
+test('a code works once, and only with our verifier', async (t) => {
   const { client, provider } = await start(t)
   const { url, attempt } = await client.start()
   const back = await provider.signIn(url)
@@ -204,7 +204,7 @@ test('I5: a code works once, and only with the verifier that was kept here', asy
   await assertFault(client.finish(stolen, mine.attempt), 'idp_failed', 'the code of another attempt')
 })
 
-test('I7: a return that names another issuer is refused, and one that names none where the metadata promise it', async (t) => {
+test('a return that names another issuer is refused, and one that names none if the metadata promise it', async (t) => {
   const { provider, newClient } = await start(t)
   const { issuer } = provider
   const promised = { authorization_response_iss_parameter_supported: true }
@@ -226,7 +226,7 @@ test('I7: a return that names another issuer is refused, and one that names none
   }
 })
 
-test('I8: only the boolean true is a verified mailbox, in the id_token and from userinfo', async (t) => {
+test('only the boolean true is a verified mailbox, in the id_token and from userinfo', async (t) => {
   const { client, provider } = await start(t)
   for (const email_verified of [false, undefined, null, 'true', 'false', '', 1, 0, 'yes', [true], {}, true]) {
     const what = JSON.stringify(email_verified) ?? 'absent'
@@ -237,7 +237,7 @@ test('I8: only the boolean true is a verified mailbox, in the id_token and from 
   }
 })
 
-test('I10: userinfo is asked where the id_token names no address, must be about the same person, and answers for both', async (t) => {
+test('userinfo is read when the id_token has no address, must be about the same person, and is the source for both', async (t) => {
   const { client, provider } = await start(t)
   const other = { email: 'eve@idp.test', email_verified: true }
   const honest = await signIn(client, provider, { userinfo: other, claims: { email_verified: false } })
@@ -261,7 +261,7 @@ test('I10: userinfo is asked where the id_token names no address, must be about 
   assert.deepEqual(without, { issuer: provider.issuer, subject: 'subject-1', email: undefined, emailVerified: false })
 })
 
-test('I11: an address that is none is left out and never verified, and a good one comes in its one form', async (t) => {
+test('an invalid address is left out and never verified, and a valid one has its canonical form', async (t) => {
   const { client, provider } = await start(t)
   const unusable: unknown[] = [
     '',
@@ -303,10 +303,10 @@ const ANSWERS: Breakage[] = [
   'answers what is no JSON',
   'redirects',
 ]
-/** What is waited for until the time is up. */
+/** The time limit of steps that wait until it ends. */
 const SILENCES: Breakage[] = ['hangs', 'hangs in the body', 'trickles']
 
-test('I13: whatever a broken provider does, where and how, it cannot be used, and we know', async (t) => {
+test('with any fault of a provider the sign-in fails with a known error', async (t) => {
   const rowsOf = (ways: Breakage[]) => PLACES.flatMap((place) => ways.map((how) => ({ place, how })))
   const meet = async ({ place, how }: { place: Place; how: Breakage }, options = {}) => {
     const { provider, newClient } = await start(t)
@@ -329,7 +329,7 @@ test('I13: whatever a broken provider does, where and how, it cannot be used, an
   await Promise.all(rowsOf(SILENCES).map((row) => meet(row, { identityProviderMs: SHORT_MS })))
 })
 
-test('I13: all steps of a slow provider share one limit of time', async (t) => {
+test('all steps of a slow provider share one time limit', async (t) => {
   const { client, provider, newClient } = await start(t)
   const { url, attempt } = await client.start()
   const back = await provider.signIn(url)
@@ -342,11 +342,11 @@ test('I13: all steps of a slow provider share one limit of time', async (t) => {
   )
 })
 
-test('I13: a provider that is back is used again at once', async (t) => {
+test('a provider that is back is used again at once', async (t) => {
   const { client, provider } = await start(t)
   await assertFault(signIn(client, provider, { broken: { discovery: 'answers 500' } }), 'idp_unavailable', 'down')
   assert.equal((await signIn(client, provider)).subject, 'subject-1')
-  // what it said of itself may have changed while it was away
+  // the provider's metadata may have changed while it was down
   await assertFault(signIn(client, provider, { broken: { token: 'hangs up' } }), 'idp_unavailable', 'down')
   assert.equal((await signIn(client, provider)).subject, 'subject-1')
   assert.deepEqual(provider.calls, ['discovery', 'authorize', 'token', 'jwks'])
@@ -354,7 +354,7 @@ test('I13: a provider that is back is used again at once', async (t) => {
   assert.deepEqual(provider.calls, ['authorize', 'token', 'jwks'])
 })
 
-test('I13: a provider that is gone after it worked is noticed before anybody is sent to it, also behind a proxy', async (t) => {
+test('a provider that fails after it worked is noticed before a browser is sent to it, also behind a proxy', async (t) => {
   const { client, provider, newClient } = await start(t)
   const impatient = newClient({}, { reachableTtlMs: 0 })
   await impatient.start()
@@ -383,13 +383,13 @@ test('I13: a provider that is gone after it worked is noticed before anybody is 
   await assertFault(impatient.start(), 'idp_unavailable', 'gone')
 })
 
-test('I13: many who start at once ask a provider once about itself', async (t) => {
+test('many simultaneous starts read the provider’s metadata once', async (t) => {
   const { client, provider } = await start(t)
   await Promise.all(Array.from({ length: 30 }, () => client.start()))
   assert.deepEqual(provider.calls, ['discovery'])
 })
 
-test('I13: metadata of another issuer, without what we need, or over a bare connection, are of no use', async (t) => {
+test('metadata of another issuer, incomplete metadata, or metadata without TLS are refused', async (t) => {
   const { provider, newClient } = await start(t)
   const { port } = new URL(provider.issuer)
   const rows: Lies['metadata'][] = [
@@ -423,7 +423,7 @@ test('a provider that would speak for anybody’s company is not used: its issue
   await assertFault(client.start(), 'idp_unavailable', 'any tenant')
 })
 
-test('I14: a key that was changed a moment ago is known at once, and the one before is no longer', async (t) => {
+test('a key that has just changed is known at once, and the one before is no longer', async (t) => {
   const { client, provider } = await start(t)
   for (let turn = 0; turn < 3; turn++) {
     assert.equal((await signIn(client, provider)).subject, 'subject-1')
@@ -432,7 +432,7 @@ test('I14: a key that was changed a moment ago is known at once, and the one bef
   assert.equal((await signIn(client, provider)).subject, 'subject-1')
 })
 
-test('I15: what the provider refuses is told from what does not work, and its words go nowhere', async (t) => {
+test('a provider’s refusal differs from a failure, and its text goes nowhere', async (t) => {
   const { client, provider, lines } = await start(t)
   const rows: [string, FaultCode][] = [
     ['access_denied', 'idp_refused'],
@@ -476,13 +476,13 @@ test('a fault is logged by its step and names alone: no code, token, secret or a
   assert.doesNotMatch(JSON.stringify(lines), /subject|secret|other|idp\.test/)
 })
 
-test('I18: the client says who it is as the provider wants it, post or Basic, whatever its name and secret hold', async (t) => {
+test('the client authenticates as configured, post or Basic, with any characters in its id and secret', async (t) => {
   const odd = { clientId: 'a-client.of_us', clientSecret: 'with-hyphens and: + % & ü' }
   for (const authMethod of ['client_secret_post', 'client_secret_basic'] as const) {
     const { client, provider } = await start(t, { ...odd, authMethod })
     assert.equal((await signIn(client, provider)).subject, 'subject-1', authMethod)
   }
-  // some do not decode what the standard encodes: there the other way works
+  // some providers do not decode what the standard encodes: for them the other method works
   const plain = { clientId: 'a-client', clientSecret: 'a-secret', decodesBasic: false }
   const basic = await start(t, { ...plain, authMethod: 'client_secret_basic' })
   await assertFault(signIn(basic.client, basic.provider), 'idp_failed', 'Basic that is not decoded')

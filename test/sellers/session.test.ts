@@ -30,7 +30,7 @@ const token = ({ jar }: Browser): string =>
   ['till_session', '__Host-till_session', '__Secure-till_session'].map((name) => jar.value(name)).find(Boolean)!
 const ofSeller = (id: string) => sql<boolean>`seller_id = ${id}`
 
-/** What the service answers to a cookie, whatever the browser would have done with it. */
+/** Responses to a cookie, whatever a browser would have done with it. */
 const withCookie = (shop: TestShop, value: string, headers: Record<string, string> = {}) =>
   shop.call('GET', '/api/auth/session', undefined, { cookie: `till_session=${value}`, ...headers })
 
@@ -92,7 +92,7 @@ test('a session that began at one host of the domain is one at the other', async
   assert.equal(headers.get('access-control-allow-credentials'), 'true')
 })
 
-test('no body, no header but the cookie’s own, no address and no row of the database holds what the cookie holds', async () => {
+test('no body, other header, address or row of the database contains the cookie’s value', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -121,7 +121,7 @@ test('no body, no header but the cookie’s own, no address and no row of the da
   }
 })
 
-test('nobody can choose another’s session before the sign-in', async () => {
+test('no one can choose another person’s session before the sign-in', async () => {
   const [shop] = shared()
   const base = new URL('http://shop.test')
   const chosen = randomBytes(32).toString('base64url')
@@ -152,7 +152,7 @@ test('each sign-in has a new value, and the one it takes the place of is over', 
   assert.equal(await browser.isSignedIn(), true, 'a try that fails ends nothing')
 })
 
-test('what is no session is nobody’s, and the browser is told to forget it', async () => {
+test('an unknown session opens nothing, and the browser gets a cookie that clears it', async () => {
   const [shop] = shared()
   const { browser, id } = await signedIn(shop)
   const value = token(browser)
@@ -187,7 +187,7 @@ test('what is no session is nobody’s, and the browser is told to forget it', a
   )
 })
 
-test('what another host of the domain puts before the cookie hides nobody’s session', async () => {
+test('a cookie that another host of the domain puts first hides no seller’s session', async () => {
   const [shop] = shared()
   const { browser, email } = await signedIn(shop)
   await browser.setPassword()
@@ -254,7 +254,7 @@ async function changes(shop: TestShop): Promise<{ method: string; path: string }
   return routes.filter(({ method }) => method !== 'GET')
 }
 
-test('no other site’s page changes anything in somebody’s name', async () => {
+test('no other site’s page can change anything with a seller’s session', async () => {
   const shop = twoHosts()
   const email = newMailbox()
   const { browser, id } = await signedIn(shop, email)
@@ -327,7 +327,7 @@ test('a form, or a text that another site may send without asking first, is not 
   assert.equal(await browser.isSignedIn(), true)
 })
 
-test('no other site’s page reads who is signed in', async () => {
+test('no other site’s page can read the session', async () => {
   const shop = twoHosts()
   const { browser } = await signedIn(shop)
   for (const origin of ['null', 'https://evil.example', 'https://api.shop.example', 'https://other.shop.example']) {
@@ -394,7 +394,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   })
 }
 
-test('who is disabled comes in by no way, and is back when that is taken back', async () => {
+test('a disabled seller cannot sign in at all, and can again after that is undone', async () => {
   const [shop] = shared()
   const { browser, email, id } = await signedIn(shop)
   await browser.setPassword()
@@ -482,7 +482,7 @@ test('sessions and codes whose time is over leave the tables', async () => {
   assert.equal(rows.length, 1, 'and somebody sees to it')
 })
 
-test('signed out in one tab, what another tab was just changing is not half done', async (t) => {
+test('after a sign-out in one tab, a simultaneous change in another tab is not half done', async (t) => {
   const [shop] = shared()
   const { browser, id } = await signedIn(shop)
   const client = new pg.Client({ connectionString: shop.databaseUrl })
@@ -502,7 +502,7 @@ test('signed out in one tab, what another tab was just changing is not half done
   assertProblem(await browser.call('PATCH', '/api/auth/seller', { name: 'Eve' }), 401, 'not_signed_in')
 })
 
-test('signing out works twice, and for who was never in', async () => {
+test('signing out works twice, and without a session', async () => {
   const [shop] = shared()
   const { browser, id } = await signedIn(shop)
   for (let time = 0; time < 2; time++) {
@@ -515,7 +515,7 @@ test('signing out works twice, and for who was never in', async () => {
 
 // The account
 
-test('who is signed in is told who that is, how, since when, and until when it counts as recent', async () => {
+test('a session shows its seller, its method, its start, and until when it counts as recent', async () => {
   const [shop] = shared()
   assertProblem(await newBrowser(shop).session(), 401, 'not_signed_in')
   const { browser, email, id } = await signedIn(shop)
@@ -571,7 +571,7 @@ test('a seller sees where they are signed in, the newest first, and ends one of 
   assert.equal(await browser.isSignedIn(), false)
 })
 
-test('nobody sees or ends a session of somebody else', async () => {
+test('no seller sees or ends another seller’s session', async () => {
   const [shop] = shared()
   const [mine, theirs] = [await signedIn(shop), await signedIn(shop)]
   const { session } = (await theirs.browser.session()).body

@@ -19,7 +19,7 @@ import {
   startTestShop,
 } from '../support/shop.ts'
 
-// Mail servers that misbehave, and a database that is away, while somebody signs in.
+// Mail servers that misbehave, and a database that is down, during sign-ins.
 
 const FROM = 'Till <till@shop.example>'
 
@@ -92,7 +92,7 @@ test('a mail server that says “later” gets the same code later, and it still
   assert.equal((await browser.tryCode(email, code)).status, 200)
 })
 
-test('a mail server that says “never” is asked once, and nobody learns it from the answer', async (t) => {
+test('a mail server that refuses for good is asked once, and the response does not reveal it', async (t) => {
   let asked = 0
   const server = await startMailServer(t, {
     onRcptTo({ address }, _session, done) {
@@ -123,7 +123,7 @@ test('a code whose acceptance was lost comes again as the same mail with the sam
       void parsed(stream).then((mail) => {
         got.push({ to: envelope.rcptTo.map(({ address }) => address), code: codeIn(mail), messageId: mail.messageId })
         if (got.length > 1) return done()
-        // all of it arrived, and nobody will ever say so
+        // all bytes arrived, and the server never confirms it
         const { connections } = this as unknown as { connections: Set<{ _socket: net.Socket }> }
         for (const connection of connections) connection._socket.destroy()
       })
@@ -174,7 +174,7 @@ test('codes that can no longer be used are not sent: run out, used, or replaced 
   )
 })
 
-test('a mail server that hangs, or is away, makes nobody wait who asks for a code, and the other ways in work', async (t) => {
+test('a mail server that hangs, or is down, delays no request for a code, and the other ways to sign in work', async (t) => {
   const silence = await startSilence(t)
   const fine = await startTestShop(t)
   // a request that waited for this mail server would not be answered during the test
@@ -227,7 +227,7 @@ test('mails of one’s account have their own server’s trouble to themselves: 
   assert.equal(server.mails.filter(({ to }) => to[0] === email).length, 1)
 })
 
-/** One of everything that needs the database, as somebody who is signed in asks for it. */
+/** One request of each kind that needs the database, from a signed-in seller. */
 const needingTheDatabase = (browser: Browser, email: string) =>
   ({
     'POST /api/auth/otp': () => browser.askCode(email),
@@ -254,7 +254,7 @@ const needingTheDatabase = (browser: Browser, email: string) =>
   }) satisfies Record<string, () => Promise<unknown>>
 const NEEDING_NONE = ['GET /api/auth/providers', 'GET /api/auth/idp', 'GET /api/auth/idp/callback']
 
-test('while the database is away every way in says so, signs nobody out, and works again afterwards', async (t) => {
+test('while the database is down every way to sign in says so, signs out no one, and works again afterwards', async (t) => {
   const wire = await startWire(t, await newDatabase(t))
   // with limits: what counts tries needs the database too
   const env = { LIMITS: 'code=1000/900,code_address=1000/900,code_try=1000/900,password=1000/900' }

@@ -17,7 +17,7 @@ import { SECRET, type TestShop, assertProblem, eventually, startTestShop, tempor
 
 const TRUST = path.join(import.meta.dirname, '../../scripts/trust.ts')
 const MESSAGE = 'Claim your prize at https://evil.example/win, www.evil.example or a@evil.example'
-/** What mail clients make links of: schemes, hosts and addresses, with nothing but letters between. */
+/** The texts that mail clients turn into links: schemes, hosts and addresses, with only letters between. */
 const LINKED = /https?:\/\/|www\.\w|\w@\w|evil\.example/i
 
 const stranger = (shop: TestShop, name = 'Eve at evil.example') => ensureSeller(shop.db, { name, email: newMailbox() })
@@ -53,7 +53,7 @@ test('a stranger’s free product is no message: the subject is neutral, and not
   assert.match(second!.mail.text!, /^Questions to +help@evil\.example$/m)
 })
 
-test('who has paid a stranger can copy and answer the support address, and reads no other word as a link', async (t) => {
+test('a buyer who has paid an untrusted seller can copy and answer the support address, and no other word becomes a link', async (t) => {
   const server = await startMailServer(t)
   const shop = await startTestShop(t, { env: { SMTP_URL: server.url } })
   const owner = newMailbox()
@@ -113,7 +113,7 @@ test('no mail to a buyer has a stranger’s words in its subject or its title', 
   }
 })
 
-test('what could be a link is broken by a space, and what could not is left', () => {
+test('a space breaks texts that could be links, and other texts stay', () => {
   for (const text of ['a.example', 'https://a.example', 'a@b.example', 'a。example', 'mailto:a', 'a．b'])
     assert.match(unlinked(text), /\S\u200a\S/u, text)
   for (const text of ['Vol. 2', 'What? Yes: so', 'Töne', '']) assert.equal(unlinked(text), text)
@@ -151,7 +151,7 @@ test('receipts of a stranger’s free product are few; the orders are as good as
   assertProblem(await resend(), 429, 'rate_limited')
   assert.equal((await shop.status(held.orderId)).receiptHeld, undefined, 'which is nobody else’s to know')
 
-  // what is paid for is told, whatever was given away
+  // a receipt of a paid order is mailed, however many free orders there were
   const bought = await shop.paid({ productId: await shop.product({ sellerId: eve, name: MESSAGE }) })
   await eventually(
     () => shop.mails(),
@@ -174,7 +174,7 @@ test('receipts of a stranger’s free product are few; the orders are as good as
   assert((rows[0]?.n ?? 0) <= 6, 'two and one of strangers, the paid one, and the two of the trusted seller')
 })
 
-test('a network causes so many mails about free orders and no more, whoever’s they are, under one counter for all at once', async (t) => {
+test('a network has one limit of mails about free orders, across all sellers and mailboxes at once', async (t) => {
   const env = { LIMITS: 'free_mail_network=5/86400', TRUST_PROXY: '1' }
   const shop = await startTestShop(t, { env })
   const productId = await freeProduct(shop, shop.sellerId, 'A gift')

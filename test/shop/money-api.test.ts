@@ -64,7 +64,7 @@ async function sold(seller: Seller, paidAt: string, { amount = 1000, rail = 'car
       'TILL BOOK', 'paid', ${rail}, now(), ${paidAt}, ${paidAt})`.execute(shop.db)
 }
 
-test('who is not signed in sees no money', async () => {
+test('without a session no money is visible', async () => {
   for (const path of ['/api/balance', '/api/transfers', '/api/transfers?format=csv', '/api/stats', '/api/attention'])
     assertProblem(await newBrowser(shop).call('GET', path), 401, 'not_signed_in')
 })
@@ -151,7 +151,7 @@ test('the balance is the sum of all transfers, to the cent, and of its own parts
   const { items } = await seller.get('/api/stats')
   const sums = items.find(({ currency }: any) => currency === 'USD')
   assert.deepEqual([sums.orders, sums.amount, sums.refunded], [6, sold, 777 + 4025 + 2025])
-  // what a bank still holds was sold all the same
+  // money that a bank holds was sold all the same
   assert.equal(sums.net, usd.balance + 5000)
   assert.equal(sums.net, sums.amount - sums.fees - sums.refunded)
 })
@@ -223,7 +223,7 @@ test('each transfer says the balance after it, whatever page, filter or order it
   for (const { currency, balance } of balances) {
     const own = whole.filter((item) => item.currency === currency)
     assert.equal(own[0].balance, balance)
-    // from the oldest on, what was booked of an order at one moment adds up to the balance after it
+    // from the oldest on, the transfers of an order at one moment add up to the balance after it
     let held = 0
     for (const [at, { orderId, createdAt }] of own.toReversed().entries()) {
       held += own.at(-1 - at).amount
@@ -295,7 +295,7 @@ test('days are those of the time zone, also where the clocks change, and those w
   assert.deepEqual(items, [])
 })
 
-test('rails and the five best products are told, the most first', async () => {
+test('rails and the five products with the highest sums are listed, highest first', async () => {
   const seller = await newSeller()
   const productIds: string[] = []
   for (let n = 1; n <= 6; n++) {
@@ -315,7 +315,7 @@ test('rails and the five best products are told, the most first', async () => {
   assert.deepEqual(items[0].buckets, [{ at: '2026-03-10T00:00:00.000Z', orders: 6, amount: 2100 }])
 })
 
-test('what needs the seller is told, the weightiest first, with what it is about, until it is done', async () => {
+test('matters that need the seller are listed by weight, with their order or product, until they are done', async () => {
   const seller = await newSeller()
   const { sellerId } = seller
   const review = await shop.checkout({ productId: await shop.product({ sellerId, name: 'Odd' }) })

@@ -49,7 +49,7 @@ async function orders(sellerId: string, count: number, name = 'A book'): Promise
   return made
 }
 
-test('who is not signed in is told nothing of an order', async () => {
+test('without a session no order is visible', async () => {
   const orderId = newId('ord')
   for (const [method, path, body] of [
     ['GET', '/api/orders'],
@@ -66,7 +66,7 @@ test('who is not signed in is told nothing of an order', async () => {
   )
 })
 
-test('another seller’s order is not there, by whatever way it is asked for', async () => {
+test('another seller’s order is not found, on any route', async () => {
   const { orderId } = await shop.checkout()
   const { browser } = await newSeller()
   assertProblem(await browser.call('GET', `/api/orders/${orderId}`), 404, 'order_not_found')
@@ -146,7 +146,7 @@ test('the pages of a list hold each order once, the newest first, whatever is ma
   assert.deepEqual([full.items.length, full.nextCursor], [12, null])
 })
 
-test('each filter finds what it says, and all together what all of them say', async () => {
+test('each filter and all filters together find the right orders', async () => {
   const { browser, sellerId } = await newSeller()
   const [poem, second] = (await orders(sellerId, 2, 'Über 100 % Poems_')) as [string, string]
   const [novel] = (await orders(sellerId, 1, 'A novel')) as [string]
@@ -248,7 +248,7 @@ test('an order that was not paid has no fee, wherever it is shown', async () => 
   assert.equal((await ann.call('GET', `/api/orders/${orderId}`)).body.fee, 38)
 })
 
-test('a receipt is sent again to the order’s address, and to nobody while the order is not paid', async () => {
+test('a receipt is sent again to the order’s address, and not while the order is unpaid', async () => {
   const open = await shop.checkout()
   assertProblem(await ann.call('POST', `/api/orders/${open.orderId}/receipt`), 409, 'order_not_paid')
   const email = newMailbox()

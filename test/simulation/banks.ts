@@ -2,9 +2,9 @@ import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 import { type BankCapture, type BankPayment, STRIPE_FACTOR } from './truth.ts'
 
-// What banks do, and the person at the processor's dashboard. Each says in words what it did, or nothing.
+// The actions of banks, and of the person at the processor's dashboard. Each returns a text about what it did, or nothing.
 
-/** What waits for a bank: it says yes or no, also days later, also after it had said no. */
+/** A payment that waits for a bank: it says yes or no, also days later, also after a no. */
 export function decide(run: Run, random: Random): string | undefined {
   const { stripe, razorpay } = run.world
   const ids = new Set(run.orders.flatMap(({ payments }) => [...payments]))
@@ -31,7 +31,7 @@ export function decide(run: Run, random: Random): string | undefined {
   return `the bank decides about ${one.processor}'s ${one.status}: ${yes ? 'yes' : 'no'}`
 }
 
-/** Another amount arrives than was asked for, or what was paid is taken a second time. */
+/** Another amount than the price arrives, or a paid amount is captured a second time. */
 export function takeWrongly(run: Run, random: Random): string | undefined {
   const payment = random.pickAny(told(run))
   if (!payment) return undefined
@@ -82,8 +82,8 @@ export function refundInDashboard(run: Run, random: Random): string | undefined 
 }
 
 /**
- * All of it, or a part. Rupees go back from one rupee on, and what is left over must be as much; of three decimals Stripe takes
- * two.
+ * The whole amount, or a part. Rupees can go back from one rupee on, and the rest must be at least as much; of three decimals
+ * Stripe takes two.
  */
 function partOf(rest: number, { processor, currency }: BankPayment, random: Random): number {
   const step = currency === 'KWD' ? 10 : 1

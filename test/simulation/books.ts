@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { State } from '../../src/orders/states.ts'
 
-// What the service has written about some orders: all of it in one statement, so that it is one moment's.
+// All that the service has written about some orders, read in one statement, so that it is of one moment.
 
 export interface Transfer {
   kind: string

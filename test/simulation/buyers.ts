@@ -2,7 +2,7 @@ import type { Random } from './random.ts'
 import { newId } from '../../src/kit/ids.ts'
 import type { DiscountCode, KnownOrder, Run } from './run.ts'
 
-// What buyers do. Each says in words what it did, or nothing when there was nothing to do.
+// The actions of buyers. Each returns a text about what it did, or nothing when there was nothing to do.
 
 const STRIPE_METHODS: Record<string, string[]> = {
   EUR: ['sepa_debit', 'ideal', 'klarna'],
@@ -117,7 +117,7 @@ export async function ask(run: Run, random: Random): Promise<string | undefined>
   return `asks ${times} times how it stands${sync ? ', with sync' : ''}${right ? '' : ', with a wrong address'}`
 }
 
-/** Links come with the states that deliver, and with no other; and to nobody but the buyer. */
+/** Links come only with states that deliver, and only to the buyer. */
 export function checkAnswer(run: Run, body: any, right: boolean): void {
   const delivered = body.status === 'paid' || body.status === 'partially_refunded'
   // where all of the money is on its way back, the links have ended already

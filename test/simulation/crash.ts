@@ -9,7 +9,7 @@ export async function loseDatabase(run: Run, random: Random, step: Step): Promis
   const packets = random.whole(0, 60)
   cutAfter?.(packets)
   const done = await step()
-  // nobody waits for a cut that has not come
+  // no test waits for a cut that has not come
   if (random.chance(0.5)) cut?.()
   else cutAfter?.(Infinity)
   return `the database is lost after ${packets} packets while: ${done ?? 'nothing happens'}`

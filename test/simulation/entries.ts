@@ -1,6 +1,6 @@
 import type { Capture, Dispute, Order, Refund, Transfer } from './books.ts'
 
-/** What the rows say happened is what is booked: each once, and nothing else. */
+/** The ledger's entries match the events of the rows: each event once, and nothing else. */
 export function problemsOfTransfers(order: Order): string[] {
   const shares = new Set(['fee_refund', 'fee_again'])
   const missing = new Set(['held_loss', 'held_loss_back'])
@@ -26,7 +26,7 @@ export function problemsOfTransfers(order: Order): string[] {
   ]
 }
 
-/** What has left twice of money that was held is the seller's loss: which entry of several it came with depends on what came first. */
+/** Held money that has left twice is the seller's loss. Which of several entries has the loss depends on the order of events. */
 function problemsOfMissing({ sellerId, captures, refunds, disputes, transfers }: Order): string[] {
   const seller = `seller:${sellerId}`
   const sum = (items: readonly number[]) => items.reduce((all, one) => all + one, 0)
@@ -85,7 +85,7 @@ function expectedTransfers(order: Order): Transfer[] {
     }),
     ...disputes.flatMap((dispute) => {
       const money = of(dispute, 'dispute')
-      // what came back after the end has entries of its own, each named by what was lost since then
+      // money that came back after the end has entries of its own, each named by the sum of losses since then
       const returns = transfers.filter(
         ({ kind, cause }) => kind === 'dispute_return' && cause.startsWith(`${money.cause}:`),
       )

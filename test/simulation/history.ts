@@ -6,9 +6,9 @@ import type { Run } from './run.ts'
 import * as sellers from './sellers.ts'
 import * as weather from './weather.ts'
 
-// One number makes a history. Each of its steps has a number of its own for its own choices, so that what is left when others
-// are taken out does the same as before. What no number decides is who is first at a socket: a history that fails by a race
-// may need some tries.
+// One number makes a history. Each of its steps has a number of its own for its own choices, so the rest of a shortened history
+// does the same as before. No number decides the order in which sockets are served: a history that fails by a race may need some
+// tries.
 
 export interface Step {
   kind: Kind
@@ -17,7 +17,7 @@ export interface Step {
 
 type Play = (run: Run, random: Random) => Promise<string | undefined> | string | undefined
 
-/** What can happen, and how often. */
+/** The possible events, with their weights. */
 const STEPS = {
   order: [3, buyers.order],
   orderByCode: [3, buyers.orderByCode],

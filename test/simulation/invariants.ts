@@ -3,8 +3,8 @@ import type { Order } from './books.ts'
 import { problemsOfTransfers, said } from './entries.ts'
 import type { BankPayment } from './truth.ts'
 
-// What must hold at every moment, whatever happens. Pure: what the service has written before and now, and what the banks know
-// now, which is as much or more. Each function says in words what does not hold.
+// Invariants that hold at every moment. Pure: they compare the service's rows before and now with the banks' data now, which is as
+// much or more. Each returns a text about what does not hold.
 
 const SOLD: ReadonlySet<State> = new Set(['paid', 'partially_refunded', 'refunded', 'disputed', 'charged_back'])
 
@@ -59,7 +59,7 @@ function problemsOfSale(order: Order): string[] {
     ...(sales.length === sold && booked.length === sold && order.isPaid === isSold
       ? []
       : [`${order.state} with ${sales.length} sales, ${booked.length} booked, paid: ${order.isPaid}`]),
-    // what comes beside a sale is one too many; what comes and is none waits for a person, for good
+    // a capture beside a sale is one too many; one that is no sale waits for a person, for good
     ...order.captures
       .filter(({ purpose }) => purpose !== 'sale' && purpose !== (sold ? 'duplicate' : 'mismatch'))
       .map(({ id, purpose }) => `${order.state}, and ${id} is ${purpose}`),
@@ -92,7 +92,7 @@ function problemsOfFee(order: Order): string[] {
   ]
 }
 
-/** Never more goes back than came in, and what we ask for is asked for once. */
+/** Never more goes back than came in, and each of our refunds is requested once. */
 function problemsOfRefunds(
   { captures, refunds, refundedMinor, ...order }: Order,
   truth: readonly BankPayment[],
@@ -163,7 +163,7 @@ function problemsOfTimeline(order: Order): string[] {
       (one) => one === state && times(one) < 1 && !silent,
     ),
     ...(['expired', 'needs_review'] as const).filter((one) => times(one) > 1),
-    // a bank that gave back what it had taken can take it again, and a refund that failed can be made again
+    // a bank that returned money can take it again, and a failed refund can be made again
     ...(times('charged_back') > 1 + times('dispute_won') + times('refund_failed') ? ['charged_back'] : []),
     ...(times('paid') === (isFreeAndPaid(order) ? 1 : sales) ? [] : ['paid']),
   ]
@@ -188,7 +188,7 @@ function problemsOfTime(order: Order, before: Order): string[] {
   ]
 }
 
-/** Where an order can have got to since: several moves may have been made. */
+/** The states that an order can have reached since then, by several moves. */
 function reachable(state: State): Set<State> {
   const found = new Set<State>([state])
   for (const from of found)

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Loaded with --import before the service: puts a bug into one file of it, as the file is read. What is on the disk stays as it is.
+// Loaded with --import before the service: puts a bug into one file as it is read. The file on the disk stays the same.
 
 const bug = JSON.parse(process.env['PLANTED_BUG']!) as { file: string; from: string; to: string }
 

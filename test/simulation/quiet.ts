@@ -8,10 +8,10 @@ import { checkAnswer } from './buyers.ts'
 import type { BankPayment } from './truth.ts'
 import { type Letter, lettersOf } from './weather.ts'
 
-// The storm is over: everything works, what is late arrives or never does, our own jobs get their turn. Then the books say what
-// the banks say, and nobody waits for anything.
+// The storm is over: everything works, late notifications arrive or never do, and our own jobs run. Then the books must match the
+// banks, and nothing may be left waiting.
 
-/** What then still fails would fail for ever. */
+/** Failures after this would repeat for ever. */
 const MOST_TRIES = 90
 /** Soon at first, then as long as a job may take on a busy machine: 12 s in all. */
 const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
@@ -22,15 +22,15 @@ const LOST_AFTER_MS = 1_500
 export async function calmDown(run: Run, random: Random): Promise<string> {
   const { world } = run
   await world.calm()
-  // for a day Stripe repeats a failure of its own, and what came of that request is not known for sure
+  // for a day Stripe repeats a failure of its own, and the result of that request is not known for sure
   world.stripe.forgetKeys()
-  // whoever the buyer's bank is, it has decided by now
+  // by now every bank has decided
   while (decideRefund(run, random)) await world.told()
   world.stripe.bank.returnLate()
   const ending = random.pick(['told', 'looked', 'both'] as const)
   if (ending !== 'looked') await deliverAll(run, random)
   for (let i = 0; i < 2; i++) {
-    // who was told everything looks at nothing more than is due by itself
+    // an order with all its notifications has nothing due
     await world.client.query(
       `update orders set due_at = now() - interval '1 second'
        where id in (select id from orders where email = $1 and ($2 or due_at is not null) order by id for update)`,
@@ -122,9 +122,9 @@ export function problemsAtTheEnd(order: Order, truth: readonly BankPayment[]): s
     ...(wanted.includes(order.state) ? [] : [`it is ${order.state}, and by the banks ${wanted.join(' or ')}`]),
     ...order.captures
       .filter(({ purpose, id, amountMinor }) => purpose === 'duplicate' && backOf(id) < amountMinor)
-      // what cannot be sent back, the buyer's bank has said
+      // the buyer's bank has said that this money cannot be sent back
       .filter(({ id }) => !refunds.some(({ captureId, state }) => captureId === id && state === 'failed'))
-      // nor what the bank may already take back: the seller is told
+      // nor money that the bank may already take back: the seller gets a mail
       .filter(
         ({ id }) =>
           !disputes.some(({ captureId }) => captureId === id) ||
@@ -150,7 +150,7 @@ export function stateByTruth(order: Order, truth: readonly BankPayment[]): State
   }
   const fits = captures.filter((one) => one.amountMinor === order.amountMinor && one.currency === order.currency)
   const sale = order.captures.find(({ purpose }) => purpose === 'sale')
-  // whichever was heard of first: money that does not fit waits for a person, and what comes then waits too
+  // whichever was reported first: money that does not match waits for a person, and money that comes then waits too
   if (!sale) return fits.length < captures.length ? ['needs_review'] : ['paid']
   const ofSale = ({ captureId }: { captureId: string }) => captureId === sale.id
   const refunded = truth
@@ -165,7 +165,7 @@ export function stateByTruth(order: Order, truth: readonly BankPayment[]): State
   return [back > 0 ? 'partially_refunded' : 'paid']
 }
 
-/** What its buyer is told of every order. */
+/** The mails and pages that the buyer of each order gets. */
 export async function checkLinks(run: Run): Promise<void> {
   for (const { orderId } of run.orders)
     for (const email of [run.email, '']) {

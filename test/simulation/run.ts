@@ -7,7 +7,7 @@ import type { Good, World } from './world.ts'
 export interface KnownOrder {
   orderId: string
   good: Good
-  /** Payments whose secret the buyer was told: those can be paid. */
+  /** Payments whose client secret the buyer has: those can be paid. */
   payments: Set<string>
 }
 
@@ -26,10 +26,10 @@ export interface Checkout {
   ageHours: number
 }
 
-/** For so long a key is sure to be known; at some moment after a day it is forgotten. */
+/** A key is certainly stored for this long; after a day it is removed at some moment. */
 const KEY_HOURS = 23
 
-/** What a seller has asked for, and can ask for again. */
+/** A seller's requests, which can be repeated. */
 export interface RefundRequest {
   orderId: string
   key: string
@@ -39,16 +39,16 @@ export interface RefundRequest {
 
 let runs = 0
 
-/** One history in the making: what its one buyer knows, and what was found to be wrong. */
+/** One history as it runs: the data of its one buyer, and the faults found. */
 export class Run {
   readonly world: World
   readonly email: string
   readonly orders: KnownOrder[] = []
   readonly checkouts: Checkout[] = []
   readonly refunds: RefundRequest[] = []
-  /** What went wrong, in words. */
+  /** The fault, in words. */
   readonly problems: string[] = []
-  /** The service dies or its database is away: nobody is surprised by silence. */
+  /** The service died or its database is down, so a missing response is no fault. */
   silenceIsExpected = false
   /** The code that was made for this buyer. */
   code: DiscountCode | undefined
@@ -71,13 +71,13 @@ export class Run {
     return readOrders(this.world.client, this.email)
   }
 
-  /** What the banks know of these orders. */
+  /** The banks' data of these orders. */
   truth(orderIds: Iterable<string>): BankPayment[] {
     const ids = new Set(orderIds)
     return [...stripePayments(this.world.stripe, ids), ...razorpayPayments(this.world.razorpay, ids)]
   }
 
-  /** Of the orders that the buyer knows of. */
+  /** For the orders that the buyer knows. */
   payments(): BankPayment[] {
     return this.truth(this.orders.map(({ orderId }) => orderId))
   }

@@ -12,7 +12,7 @@ import { type World, startWorld } from './world.ts'
 export interface Failure {
   seed: number
   problems: string[]
-  /** What was done up to there, in words. */
+  /** The steps up to there, in words. */
   log: string[]
 }
 
@@ -142,7 +142,7 @@ async function look(run: Run, last: Map<string, Order>): Promise<Order[]> {
   return orders
 }
 
-/** What a buyer can pay now, of the payments the service has started. Razorpay's orders stay payable until they are paid. */
+/** The payments that a buyer can pay now, of those the service has started. Razorpay's orders stay payable until they are paid. */
 function problemsOfPayable(order: Order, truth: readonly BankPayment[], told: ReadonlySet<string>): string[] {
   const payable = truth.filter(({ payable, processor }) => payable && processor === 'stripe')
   const toldAndPayable = payable.filter(({ id }) => told.has(id))
@@ -163,7 +163,7 @@ function problemsOfPayable(order: Order, truth: readonly BankPayment[], told: Re
   ].map((problem) => `${order.id}: ${problem}`)
 }
 
-/** Fewer steps that fail too: what is left out makes no other step do anything else. */
+/** Finds fewer steps that fail too. Removing a step does not change the others. */
 export async function shrink(world: World, failure: Failure, steps: readonly Step[], tries = 200): Promise<Step[]> {
   let best = [...steps]
   for (let size = Math.ceil(best.length / 2); size >= 1; size = Math.floor(size / 2)) {

@@ -11,9 +11,9 @@ import { inWorld, runHistory } from './simulate.ts'
 import type { BankPayment } from './truth.ts'
 import type { World } from './world.ts'
 
-// That nothing is found in the simulated histories is worth something only where what is wrong would be found.
+// A simulation without faults means something only if it would find them. These tests plant bugs.
 
-describe('whatever is changed in what the service wrote, somebody complains', () => {
+describe('every change of what the service wrote is noticed by some check', () => {
   test('every list, every number, every word of a history that had everything', async () => {
     const { order, truth } = await inWorld({}, eventfulOrder)
     const complaints = (changed: Order) => [...problemsOf(changed, order, truth), ...problemsAtTheEnd(changed, truth)]
@@ -47,7 +47,7 @@ describe('a service with a bug is found out', () => {
     await ended
   })
 
-  /** A trigger stands for the bug: what the service wants to write, it writes otherwise. `seed`: of a history in which it shows. */
+  /** A trigger plays the bug: it changes the rows that the service writes. `seed`: a history in which the bug shows. */
   const bugs: [name: string, event: string, body: string, complaint: RegExp, seed?: number][] = [
     [
       'the fee is not given back',
@@ -172,7 +172,10 @@ describe('a service with a bug in its code is found out', () => {
     test(name, async () => assert.match(await simulateWith(bug, seed), complaint))
 })
 
-/** What `npm run simulate` prints of a service with this bug, in a process of its own: a loaded module cannot be changed back. */
+/**
+ * The output of `npm run simulate` for a service with this bug. It runs in a process of its own, because a loaded module cannot be
+ * changed back.
+ */
 function simulateWith(bug: { file: string; from: string; to: string }, seed: number): Promise<string> {
   const folder = path.resolve(import.meta.dirname, '../..')
   const plant = path.join(import.meta.dirname, 'plant.ts')
@@ -184,7 +187,7 @@ function simulateWith(bug: { file: string; from: string; to: string }, seed: num
   })
 }
 
-/** What is said of the first history, from that of `first` on, in which something is wrong. */
+/** The report of the first history, from number `first` on, in which something is wrong. */
 async function firstFailure(world: World, first: number): Promise<string> {
   for (let seed = first; seed < first + 40; seed++) {
     const failure = await runHistory(world, seed, historyOf(seed, { crashes: 0 }))

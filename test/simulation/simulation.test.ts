@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulate, failureReport } from './simulate.ts'
 
-// Everything at once, by chance: buyers, banks, notifications, outages, crashes, clocks. What must hold is looked at after
-// every step. `npm run simulate` plays more of it.
+// Everything at once, by chance: buyers, banks, notifications, outages, crashes, clocks. The invariants are checked after every
+// step. `npm run simulate` plays more of it.
 
 const SEED = Number(process.env.SIMULATE_SEED ?? 1)
 const RUNS = 200

@@ -1,8 +1,8 @@
 import type { RazorpayServer } from '../stand-ins/razorpay-server.ts'
 import type { StripeServer } from '../stand-ins/stripe-server.ts'
 
-// What really happened to the money, as the banks know it: read from the memory of the processors' servers, and never by the
-// code that is tested.
+// The real movements of money, as the banks know them: read from the memory of the processors' servers, and never by the tested
+// code.
 
 export interface BankCapture {
   id: string
@@ -14,7 +14,7 @@ export interface BankRefund {
   captureId: string
   amountMinor: number
   state: 'pending' | 'succeeded' | 'failed'
-  /** Our own name for it, where we asked for it. */
+  /** Our own key for it, if we requested it. */
   key: string | undefined
 }
 export interface BankDispute {
@@ -22,7 +22,7 @@ export interface BankDispute {
   captureId: string
   amountMinor: number
   state: 'open' | 'won' | 'lost'
-  /** What of it is gone for good. */
+  /** The part that is gone for good. */
   lostMinor: number
 }
 export interface BankPayment {
@@ -31,7 +31,7 @@ export interface BankPayment {
   orderId: string
   amountMinor: number
   currency: string
-  /** A buyer who has its secret can pay it now. */
+  /** A buyer with its client secret can pay it now. */
   payable: boolean
   /**
    * Set when the service has received the payment's secret: how often Stripe had forgotten its idempotency keys by then. While

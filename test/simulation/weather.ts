@@ -2,9 +2,9 @@ import { skipTime } from './clock.ts'
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 
-// What happens to everybody: notifications that come when and as they like, processors that are away, clocks, our own jobs.
+// Events for all orders: notifications in any order, processors that are down, clocks, our own jobs.
 
-/** How notifications are told from now on. What is not told now can still come, by `deliver`. */
+/** The delivery of notifications from now on. `deliver` can still send held ones. */
 export function changePost(run: Run, random: Random): string {
   const { stripe, razorpay } = run.world
   const how = random.weighted({ now: 3, twice: 1, slow: 1, never: 2 })
@@ -53,7 +53,7 @@ export function lettersOf({ world: { stripe, razorpay }, since }: Run): Letter[]
   ]
 }
 
-/** Somebody who does not know the secret, or has caught an old notification, says that an order was paid. */
+/** An attacker without the secret, or with an old notification, says that an order was paid. */
 export async function forge(run: Run, random: Random): Promise<string | undefined> {
   const { stripe } = run.world
   const id = random.pickAny(run.orders.flatMap(({ payments }) => [...payments]))
@@ -92,7 +92,7 @@ const envelope = (type: string, object: object) => ({
 })
 let strange = 0
 
-/** The processors fail the next requests, or work slowly, or refuse what they usually do. */
+/** The processors fail the next requests, or work slowly, or refuse usual requests. */
 export function failProcessor(run: Run, random: Random): string {
   const { stripe, razorpay } = run.world
   run.world.troubles()
@@ -140,7 +140,7 @@ export function mendProcessor(run: Run): string {
 export async function reconcile(run: Run, random: Random): Promise<string> {
   const due = random.some(run.orders, run.orders.length).map(({ orderId }) => orderId)
   await run.world.client.query(
-    // locked in the order in which the service locks them: nobody waits in a circle
+    // locked in the same order as in the service, so that there is no deadlock
     `update orders set due_at = now() where id in (
        select id from orders where email = $2 and (id = any($1) or due_at is not null) order by id for update)`,
     [due, run.email],

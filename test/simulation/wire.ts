@@ -4,8 +4,8 @@ import path from 'node:path'
 import { type Ends, temporaryFolder } from '../support/shop.ts'
 
 /**
- * A wire to PostgreSQL that can be cut between any two packets, so that a transaction ends wherever it happens to be, or is
- * committed and nobody hears of it.
+ * A connection to PostgreSQL that can be cut between any two packets, so that a transaction ends at any point, or is committed
+ * without an answer.
  */
 export async function startWire(t: Ends, databaseUrl: string) {
   const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
@@ -62,10 +62,10 @@ export async function startWire(t: Ends, databaseUrl: string) {
   t.after(die)
   return {
     url: nearUrl,
-    /** All connections end after so many more packets, in either direction; the next ones are let through. */
+    /** All connections end after this many more packets, in either direction; the next connections work. */
     cutAfter: (packets: number) => void (packetsLeft = packets),
     cut,
-    /** Whoever is at the near end never reaches the database again. */
+    /** The client at this end never reaches the database again. */
     die,
   }
 }

@@ -35,7 +35,7 @@ const PRICES: [string, number][] = [
   ['INR', 12_525],
   ['INR', 725],
 ]
-/** For so long a processor that was away is not asked, and a little. */
+/** The breaker's pause after an outage of a processor, and a little more. */
 const PAUSE_MS = 11_000
 /** A process of its own cannot be asked to look at once; how soon its job must have done it. */
 const LOOK_SECONDS = 300
@@ -45,7 +45,7 @@ interface Service {
   reconcile(): Promise<unknown>
   /** Gone, in the middle of whatever it does. */
   die(): Promise<void>
-  /** The connections to the database end after so many packets; the service lives on. */
+  /** The connections to the database end after this many packets; the service lives on. */
   cutAfter?: (packets: number) => void
   cut?: () => void
 }
@@ -61,11 +61,11 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   t.after(() => razorpay.close())
   razorpay.telling.tries = 1
   const databaseUrl = await newDatabase(t)
-  // not by the service's wire: who looks is not hit by what happens to it
+  // not through the service's connection, so that its faults do not affect the checks
   const client = new pg.Pool({ connectionString: databaseUrl, max: 4 })
   client.on('error', () => {})
   t.after(() => client.end())
-  // whoever looks asks for an order's jobs after every step, among all that were ever done
+  // the checks read an order's jobs after every step, among all jobs ever done
   await client.query(`create index on pgboss.job_common ((data->>'orderId'))`)
   const env = {
     STRIPE_SECRET_KEY: stripe.secretKey,
@@ -83,7 +83,7 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   let hadFaults = false
   let service = await start()
   listen()
-  // the one who sells, and what: made once, by whichever service
+  // the seller and the products: made once, by any of the services
   if (goods.length === 0) throw new Error('there is nothing for sale')
 
   async function startHere(): Promise<Service> {
@@ -108,7 +108,7 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       cut: wire.cut,
       async die() {
         wire.die()
-        // what is left of it can reach nobody, and goes when its own limits end it
+        // the rest of it can reach nothing, and ends by its own limits
         void end()
       },
     }
@@ -129,13 +129,13 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       ])
       if (done.rows.length > 0) return
     }
-    // what it had begun is lost, and the next service has its own turn
+    // its work is lost, and the next service has its own turn
     await client.query(`update pgboss.job set state = 'failed' where id = $1`, [rows[0].id])
     if (!isAlive()) return
     throw new Error('the orders were not looked at')
   }
 
-  /** Whoever waits for jobs of a queue looks at once, as pg-boss tells it to. */
+  /** Wakes the waiting worker of a queue at once, as pg-boss does. */
   const wake = (queue: string) =>
     client.query(`select pg_notify('pgboss_' || left(encode(sha224('pgboss'::bytea), 'hex'), 24), $1)`, [queue])
 
@@ -144,7 +144,7 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     razorpay.webhookUrl = `${service.url}/api/webhooks/razorpay`
   }
 
-  /** Status 0: nobody answered. */
+  /** Status 0: there was no response. */
   async function call(
     method: string,
     address: string,

@@ -7,14 +7,14 @@ import type { ProviderSettings } from '../../src/sellers/provider-port.ts'
 import { FIRST_KEYS, type Facts, SIGNINGS, newKeys } from '../support/forged-tokens.ts'
 import type { Ends } from '../support/shop.ts'
 
-// A provider that keeps to the protocol, and checks what it is asked, but for what a test has it do wrong.
+// A provider that follows the protocol, and checks its requests, except for the faults that a test gives it.
 
-/** `page`: the host itself, when somebody asks whether it is there. */
+/** `page`: the host itself, when a client checks whether it answers. */
 export type Place = 'discovery' | 'token' | 'jwks' | 'userinfo' | 'page'
 export type Breakage = keyof typeof BREAKAGES
 
 export interface Lies {
-  /** Into the id_token, over what is true. An undefined one is left out. */
+  /** Claims for the id_token, over the true ones. An undefined one is left out. */
   claims?: Facts
   /** How the id_token is signed, if not with the published key. */
   signing?: keyof typeof SIGNINGS
@@ -54,7 +54,7 @@ export async function startHostileProvider(t: Ends, options: HostileOptions = {}
     endlessBytes: 0,
     /** From now on it signs with another key, and no longer publishes the one before. */
     rotateKeys: async (): Promise<void> => void (keys = await newKeys()),
-    /** What a browser does that is sent to `address`: the address that it comes back to. */
+    /** Does what a browser does at `address`. Returns the address that it comes back to. */
     async signIn(address: string): Promise<URL> {
       const response = await fetch(address, { redirect: 'manual' })
       const location = response.headers.get('location')

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair } from 'jose'
 import OidcProvider, { type Adapter, type AdapterPayload, type Configuration, interactionPolicy } from 'oidc-provider'
 
-// A real OpenID Connect provider on this machine, for tests and for trying it out: nobody has a password here.
+// A real OpenID Connect provider on this machine, for tests and for trying things out, without passwords.
 
 export interface Person {
-  /** What the provider calls them, for good. */
+  /** The provider's permanent id of the person. */
   id: string
   name: string
   email?: string
@@ -91,7 +91,7 @@ export async function startIdentityProvider({
   }
 }
 
-/** All that has a default which the library warns about is set: what is left to say is worth reading. */
+/** All settings whose defaults the library warns about are set, so that other warnings are worth reading. */
 async function settings(people: Person[], kept: (model: string) => Adapter): Promise<Configuration> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const { Check, base } = interactionPolicy
@@ -125,7 +125,7 @@ async function settings(people: Person[], kept: (model: string) => Adapter): Pro
       if (!person) return undefined
       return { accountId: id, claims: () => ({ sub: id, email: person.email, email_verified: person.emailVerified }) }
     },
-    // whoever says who they are has agreed as well
+    // a person who says who they are has also agreed
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({ accountId: oidc.session!.accountId!, clientId: oidc.client!.clientId })
       grant.addOIDCScope('openid email')
@@ -139,7 +139,7 @@ async function settings(people: Person[], kept: (model: string) => Adapter): Pro
   }
 }
 
-/** The page where one says who one is, and its answer. */
+/** The page where a person says who they are, and its answer. */
 async function choosePerson(
   provider: OidcProvider,
   people: Person[],
@@ -170,7 +170,7 @@ const page = (title: string, body: string): string => `<!doctype html><html lang
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 
-/** What the provider keeps, in memory; it dies with the process. */
+/** The provider's data, in memory. It ends with the process. */
 function memory(): (model: string) => Adapter {
   const rows = new Map<string, { payload: AdapterPayload; until: number }>()
   return (model) => {

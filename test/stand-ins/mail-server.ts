@@ -6,7 +6,7 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { type Ends, type TestShop, eventually } from '../support/shop.ts'
 
-/** What a mail server says, as an error to its library. */
+/** A mail server's reply, as an error for its library. */
 export const says = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
 
 export interface MailServer {

@@ -9,9 +9,9 @@ import type { Capture, PaymentSnapshot } from '../../src/processors/processor.ts
 import { signature } from '../../src/processors/sandbox/notify.ts'
 import { type ShopOptions, SECRET, type TestShop, eventually, startTestShop } from '../support/shop.ts'
 
-// The processor as a test needs it: it says what the test makes up, and tells how often it was asked.
+// A processor for tests: it returns what the test sets, and counts its calls.
 
-/** What a processor could say of an order's payment: open and untouched, but for `facts`. */
+/** A processor's snapshot of an order's payment: open and without facts, except for `facts`. */
 export async function snapshotOf(
   shop: TestShop,
   { orderId }: { orderId: string },
@@ -40,7 +40,7 @@ interface Signing {
 
 export const newEventId = (): string => `evt_${randomBytes(8).toString('hex')}`
 
-/** The headers that the processor would send with these bytes, unless told otherwise. */
+/** The headers that the processor would send with these bytes, by default. */
 export const signed = (
   body: string,
   { id = newEventId(), secret = SECRET, seconds = Math.floor(Date.now() / 1000) }: Signing = {},
@@ -57,7 +57,7 @@ export const sendRaw = (
   }: Signing & { headers?: Record<string, string>; processor?: string } = {},
 ) => shop.call('POST', `/api/webhooks/${processor}`, body, { ...signed(body, signing), ...headers })
 
-/** Changes what the sandbox itself holds of an order's payment, and tells nobody. */
+/** Changes the sandbox's own data of an order's payment, without a notification. */
 export async function changeSandbox(shop: TestShop, orderId: string, change: Partial<PaymentSnapshot>): Promise<void> {
   await sql`update sandbox_payments set payment = payment || ${JSON.stringify(change)}::jsonb
     where payment->>'orderId' = ${orderId}`.execute(shop.db)
@@ -66,8 +66,8 @@ export async function changeSandbox(shop: TestShop, orderId: string, change: Par
 const holding = new WeakMap<TestShop, Promise<unknown>>()
 
 /**
- * The sandbox's bank does not get done with what it takes its time for, a payment or a refund of this order, until what is
- * returned is called: what is to be seen meanwhile takes a busy machine longer than the bank.
+ * Holds the sandbox's bank, for a payment or a refund of this order, until the test calls the returned function. A busy machine
+ * would otherwise be slower than the bank.
  */
 export async function holdBank(shop: TestShop, { orderId }: { orderId: string }): Promise<() => Promise<void>> {
   let ready = holding.get(shop)
@@ -93,7 +93,7 @@ export async function holdBank(shop: TestShop, { orderId }: { orderId: string })
   }
 }
 
-/** From now on the database itself notes every time the sandbox is asked about a payment, by any instance. */
+/** From now on the database itself notes every request to the sandbox about a payment, by any instance. */
 export async function watchAsking(shop: TestShop): Promise<(orderId: string) => Promise<Date[]>> {
   await sql`
     create table asked (order_id text, at timestamptz);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import type http from 'node:http'
 
-// Razorpay itself, as far as its published API tells (https://razorpay.com/docs/api): its entities, how they change, and what
-// it refuses, strictly. The test plays the buyer, the bank and the person at the dashboard.
+// Plays Razorpay by its published API (https://razorpay.com/docs/api): its entities, how they change, and its strict refusals. The
+// test plays the buyer, the bank and the person at the dashboard.
 
 export type Json = Record<string, any>
 export type Outcome =
@@ -40,13 +40,13 @@ export const razorpayId = (prefix: string): string =>
 export const nowSeconds = () => Math.floor(Date.now() / 1000)
 const LIST_QUERY = ['from', 'to', 'count', 'skip']
 
-/** `emit` is told what happens, with the entities it happens to. */
+/** `emit` gets each event, with its entities. */
 export function newBank(emit: (event: string, about: Json) => void) {
   const orders = new Map<string, Json>()
   const payments = new Map<string, Json>()
   const refunds = new Map<string, Json>()
   const disputes = new Map<string, Json>()
-  /** What else is known of an order, and not told: how it is captured. */
+  /** Further data of an order that the API does not show: how it is captured. */
   const captures = new Map<string, string>()
   const idempotent = new Map<string, { body: string; answer?: Json }>()
 
@@ -55,7 +55,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
     payments,
     refunds,
     disputes,
-    /** What an account makes of a receipt that comes again. */
+    /** An account's behaviour for a repeated receipt. */
     receipts: 'same_order' as 'same_order' | 'refused' | 'ignored' | 'unknown_field',
     /** How far a refund gets at once. */
     refundsBecome: 'processed' as 'processed' | 'pending' | 'failed',
@@ -67,7 +67,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
     listsLag: false,
     /** Whether payments tell their card without being asked to. */
     showsCards: false,
-    /** What is switched on (https://razorpay.com/docs/api/payments/payment-methods). */
+    /** The enabled methods (https://razorpay.com/docs/api/payments/payment-methods). */
     methods: {
       card: true,
       debit_card: true,
@@ -81,7 +81,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
       cardless_emi: [],
       paylater: [],
     } as Json,
-    /** Features that the account does not have: their addresses are none. */
+    /** Features that the account does not have: their addresses do not exist. */
     lacks: [] as ('disputes' | 'cards')[],
 
     /** The buyer pays an order, and the bank decides. */
@@ -217,21 +217,21 @@ export function newBank(emit: (event: string, about: Json) => void) {
 
     moveDispute(disputeId: string, status: 'under_review' | 'action_required' | 'won' | 'lost' | 'closed') {
       const dispute = disputes.get(disputeId)!
-      // what the evidence lacks is asked for in a notification: the dispute itself is open again
+      // a notification asks for missing evidence: the dispute itself is open again
       dispute.status = status === 'action_required' ? 'open' : status
-      // what was refunded before is not taken once more
+      // an amount that was refunded before is not taken once more
       if (status === 'lost') dispute.amount_deducted = Math.min(dispute.amount, leftOf(dispute))
       if (status === 'won') dispute.amount_deducted = 0
       emit(`payment.dispute.${status}`, { payment: payments.get(dispute.payment_id)!, dispute })
     },
 
-    /** Does what a request asks for, or throws a Refused. */
+    /** Does what a request says, or throws a Refused. */
     answer,
     shown,
   }
   return bank
 
-  /** Of a disputed payment, what neither a refund nor another dispute has taken. */
+  /** For a disputed payment: the part that neither a refund nor another dispute has taken. */
   function leftOf({ id, payment_id: paymentId }: Json): number {
     const taken = (all: Iterable<Json>, isTaken: (one: Json) => boolean, of: string): number =>
       [...all].filter((one) => one.payment_id === paymentId && isTaken(one)).reduce((sum, one) => sum + one[of], 0)
@@ -290,7 +290,7 @@ export function newBank(emit: (event: string, about: Json) => void) {
         throw new Refused(`${name} is/are not required and should not be sent`, { reason: 'extra_field_sent' })
   }
 
-  /** Newest first, 10 at once unless asked for more. */
+  /** Newest first, 10 at once by default. */
   function list(all: Iterable<Json>, query: URLSearchParams, more: string[] = []): Json {
     allow(query.keys(), [...LIST_QUERY, ...more])
     const number = (name: string, other: number, least: number, most: number) => {

@@ -7,7 +7,7 @@ import { type Json, Refused, type Request, newBank, nowSeconds, razorpayId } fro
 // A server that speaks Razorpay's API over HTTP as badly as the real one can: with the faults that a test gives it, and with
 // notifications that are late, doubled, in another order, or never come (https://razorpay.com/docs/webhooks).
 
-/** What can happen to a request, or to its answer. `…_after`: the request is done, and nobody hears of it. */
+/** Faults of a request or its response. `…_after`: the request is done, and its response is lost. */
 export type Fault =
   | 'hang'
   | 'hang_after'
@@ -36,11 +36,11 @@ export interface RazorpayOptions {
   keyId: string
   keySecret: string
   webhookSecret: string
-  /** Where notifications go; can also be set later. */
+  /** The address for notifications, which can also be set later. */
   webhookUrl?: string | undefined
 }
 
-/** How notifications are told. `held` ones wait for `tellHeld`. */
+/** How notifications are sent. `held` ones wait for `tellHeld`. */
 interface Telling {
   when: 'now' | 'held' | 'never'
   times: number
@@ -85,13 +85,13 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     },
     works: () => void faults.splice(0),
     requestsTo: (on: RegExp) => bank.requests.filter(({ method, path }) => on.test(`${method} ${path}`)),
-    /** Tells what was held, in the order that `arrange` puts it. */
+    /** Sends the held ones, in the order that `arrange` returns. */
     async tellHeld(arrange: (all: Notification[]) => Notification[] = (all) => all) {
       for (const notification of arrange(held.splice(0))) await deliver(notification)
     },
     /** The same notification once more, with the same id. */
     again: (notification: Notification) => deliver(notification),
-    /** Until all that was to be told has been. */
+    /** Resolves when all pending notifications are sent. */
     async told() {
       while (open.size > 0) await Promise.all(open)
     },
@@ -219,7 +219,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
 const JSON_TYPE = 'application/json'
 const errorText = (code: string, description: string) => JSON.stringify({ error: { code, description } })
 
-/** Answered instead of doing what was asked. */
+/** A response instead of doing the request. */
 const INSTEAD: Partial<Record<Fault, [number, string, string]>> = {
   server_error: [500, JSON_TYPE, errorText('SERVER_ERROR', 'We are facing some trouble completing your request')],
   rate_limited: [429, JSON_TYPE, errorText('BAD_REQUEST_ERROR', 'Request failed. Please try after sometime.')],
@@ -237,7 +237,7 @@ const INSTEAD: Partial<Record<Fault, [number, string, string]>> = {
   endless: [200, JSON_TYPE, '['],
 }
 
-/** The answer, but for what a fault makes of it. */
+/** The response, with the changes of a fault. */
 function changed(body: Json, fault: Fault): Json {
   if (Array.isArray(body.items)) {
     if (fault === 'wrong_entity') return { ...body, entity: 'list' }

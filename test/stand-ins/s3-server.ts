@@ -26,14 +26,14 @@ export async function startS3Server(t: Ends) {
   const unfinished = new Map<string, Unfinished>()
   const asked: string[] = []
   const refused: string[] = []
-  /** Set by a test: what the next requests meet. */
+  /** Set by a test: the faults of the next requests. */
   const weather = {
     frozen: false,
     failing: false,
     full: false,
     /** The keys have lost the right to read objects. */
     unreadable: false,
-    /** The keys may not list the bucket, so nothing is told of what is not there. */
+    /** The keys may not list the bucket, so a missing object looks like a forbidden one. */
     unlisted: false,
   }
 
@@ -130,7 +130,7 @@ export async function startS3Server(t: Ends) {
     }
     if (method === 'GET') {
       const after = Number(url.searchParams.get('part-number-marker') ?? 0)
-      // two at a time: who reads only the first page is found out
+      // two at a time, so that a client that reads only the first page is found
       const page = sorted.filter(([number]) => number > after).slice(0, 2)
       const isTruncated = page.length > 0 && page.at(-1)![0] < (sorted.at(-1)?.[0] ?? 0)
       const items = page.map(([number, part]) => `<Part><PartNumber>${number}</PartNumber><ETag>${etagOf(part)}</ETag><Size>${part.length}</Size></Part>`) // oxfmt-ignore

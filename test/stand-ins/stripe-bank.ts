@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-// What Stripe itself keeps of an account's payments, the buyers and their banks included: made from its published API
-// (https://docs.stripe.com/api), for test/stand-ins/stripe-server.ts to speak for.
+// Plays Stripe's own data of an account's payments, with the buyers and their banks: made from its published API
+// (https://docs.stripe.com/api), for test/stand-ins/stripe-server.ts.
 
 /** An object as it goes over the wire. */
 export type Wire = Record<string, any>
@@ -41,13 +41,13 @@ export class StripeBank {
   /** How the next refunds begin: `pending` where the balance is empty or the buyer's bank is slow. */
   refundsBegin: 'succeeded' | 'pending' | 'requires_action' = 'succeeded'
   /**
-   * Of a lost dispute, what had been refunded before: it comes back only where the seller has proved the refund, and `after closed`
-   * with `returnLate`.
+   * For a lost dispute: the amount that was refunded before. It comes back only if the seller has proved the refund, and `after
+   * closed` with `returnLate`.
    */
   returnsRefunded: 'never' | 'after closed' | 'before closed' = 'before closed'
-  /** What is switched on in the dashboard, and activated. */
+  /** The methods that are enabled in the dashboard, and activated. */
   readonly switchedOn = new Set(['card', 'link', 'apple_pay', 'google_pay'])
-  /** What is switched off in the dashboard, or was never activated. */
+  /** The methods that are disabled in the dashboard, or were never activated. */
   readonly notActivated = new Set<string>()
   /** The account's shortened descriptor: what stands before each suffix on a card's statement. */
   statementPrefix = 'TILL'
@@ -63,7 +63,7 @@ export class StripeBank {
     this.live = live
   }
 
-  /** What is done in the dashboard: events of these types go to `url` from now on. */
+  /** A change in the dashboard: events of these types go to `url` from now on. */
   addWebhookEndpoint(url: string, types: readonly string[] = ['*']): Wire {
     const endpoint = {
       id: `we_${randomBytes(9).toString('hex')}`,
@@ -82,7 +82,7 @@ export class StripeBank {
     return endpoint
   }
 
-  // ── what a shop asks for
+  // ── a shop's requests
 
   createIntent(params: Wire): Wire {
     const { amount, currency, statement_descriptor_suffix: suffix } = params
@@ -179,7 +179,7 @@ export class StripeBank {
     ]
   }
 
-  /** What the account says of itself (https://docs.stripe.com/api/accounts/object). */
+  /** The account's description of itself (https://docs.stripe.com/api/accounts/object). */
   account(): Wire {
     return {
       id: 'acct_till',
@@ -377,7 +377,7 @@ export class StripeBank {
   closeDispute(id: string, status: 'won' | 'lost' | 'warning_closed' | 'prevented'): void {
     const dispute = this.find(this.disputes, 'dispute', id)
     dispute['status'] = status
-    // what was refunded before can come back, and the dispute is called lost all the same
+    // an amount that was refunded before can come back, and the dispute is still called lost
     const back = status === 'won' ? dispute['amount'] : status === 'lost' ? this.overdrawnBy(dispute) : 0
     const later = status === 'lost' && this.returnsRefunded !== 'before closed'
     if (later && back > 0 && this.returnsRefunded === 'after closed') this.owed.set(id, back)
@@ -386,7 +386,7 @@ export class StripeBank {
     if (!later && back > 0) this.tell('charge.dispute.funds_reinstated', dispute)
   }
 
-  /** What lost disputes still owe the shop comes back, of all of them or of one: whether there was any. */
+  /** Returns the money that lost disputes still owe the shop, of all of them or of one. False: there was none. */
   returnLate(id?: string): boolean {
     const due = [...this.owed].filter(([one]) => id === undefined || one === id)
     for (const [one, back] of due) {

@@ -12,14 +12,14 @@ export interface Call {
   path: string
   params: Wire
   idempotencyKey: string | undefined
-  /** What was answered, where something was. */
+  /** The response, if there was one. */
   status?: number
   replayed: boolean
 }
 
 /**
- * What goes wrong with a request. `done`: only after it was carried out, and remembered under its key where a real server
- * would. Everything else happens instead.
+ * Faults of a request. `done`: only after it was carried out, and remembered under its key as a real server would. The other faults
+ * replace it.
  */
 export type Fault =
   | 'hang'
@@ -77,7 +77,7 @@ export async function startStripeServer({
     pageSize: 100,
     /** Its clock is ahead of ours. */
     clockAheadSeconds: 0,
-    /** What a restricted key may not: the beginnings of paths, or of a method and a path. */
+    /** The forbidden requests of a restricted key: the beginnings of paths, or of a method and a path. */
     forbidden: [] as string[],
     webhookUrl,
     /** `now` sends each notification as it happens, `held` keeps it for `release`, `never` loses it. */
@@ -120,7 +120,7 @@ export async function startStripeServer({
     }
   }
 
-  /** What a request is answered with when nothing goes wrong. */
+  /** The response to a request without a fault. */
   function answerTo(call: Call, authorization: string | undefined): Answer {
     try {
       if (authorization !== `Bearer ${secretKey}`)
@@ -156,7 +156,7 @@ export async function startStripeServer({
     }
   }
 
-  /** An answer to be kept. What was refused before it began is thrown, and not kept. */
+  /** A response to be stored. A refusal before the request began is thrown, and not stored. */
   function carryOutOnce(call: Call): Answer {
     try {
       return { status: 200, body: structuredClone(carryOut(call)) }
@@ -305,7 +305,7 @@ export async function startStripeServer({
       return () => void keys.delete(key)
     },
     send,
-    /** Sends what was held, in order or reversed. */
+    /** Sends the held notifications, in order or reversed. */
     async release({ reversed = false, ...sending }: Sending & { reversed?: boolean } = {}): Promise<void> {
       const events = held.splice(0)
       for (const event of reversed ? events.reverse() : events) await send(event, sending)

@@ -5,7 +5,7 @@ import { hashOf } from '../../src/kit/tokens.ts'
 import { type Browser, newBrowser } from './seller.ts'
 import { type Answer, SECRET, type TestShop, eventually } from './shop.ts'
 
-/** What somebody types of a line on a statement. */
+/** The text that a buyer types of a line on a statement. */
 export interface Line {
   descriptor?: unknown
   amount?: unknown
@@ -31,7 +31,7 @@ export const mailboxCodeRow = async ({ db }: TestShop, email: string, browser?: 
       order by created_at desc limit 1`.execute(db)
   ).rows[0]
 
-/** What binds codes to a browser, by the cookies that it holds. */
+/** The cookies of a browser that bind codes to it. */
 const heldBy = (browser: Browser | undefined): Buffer[] =>
   ['till_charge_code', 'till_library_code'].flatMap((name) => browser?.jar.value(name) ?? []).map(hashOf)
 
@@ -52,7 +52,7 @@ export async function mailedCode(shop: TestShop, email: string): Promise<string>
   return code
 }
 
-/** What is found in a browser of its own, from the question to the answer. */
+/** Finds a charge in a browser of its own, from the code to the response. */
 export async function lookUp(shop: TestShop, email: string, line: Line): Promise<Answer> {
   const browser = newBrowser(shop)
   const asked = await askChargeCode(browser, email, line)
@@ -71,7 +71,7 @@ export interface Past {
   paid?: string | null
 }
 
-/** An order of the past, paid at once unless told otherwise. */
+/** An order of the past, paid at once by default. */
 export async function pastOrder(shop: TestShop, email: string, past: Past = {}): Promise<string> {
   const { created = '2026-03-10T12:00:00Z', paid = created, ...product } = past
   const productId = await shop.product(product)

@@ -19,7 +19,7 @@ export async function codeFrom(shop: TestShop, email: string): Promise<string> {
   return code
 }
 
-/** What an answer says to whoever compares it with another: no ids, no times, no secrets. */
+/** The comparable part of a response: without ids, times and secrets. */
 export function told({ status, body, headers }: Answer) {
   const names = [...headers.keys()].filter((name) => !['date', 'connection', 'keep-alive'].includes(name)).sort()
   const cookies = cookiesOf(headers).map(({ name, attributes }) => [name, attributes])

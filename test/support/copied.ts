@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Ends } from './shop.ts'
 
-/** The database as it is at this moment, as a backup would have it. Nobody may be connected to it. */
+/** A copy of the database at this moment, like a backup. No connection to it may be open. */
 export async function copyOf(t: Ends, databaseUrl: string): Promise<string> {
   const [, server = '', name = '', query = ''] = /^(.*\/)([^/?]+)(\?.*)?$/.exec(databaseUrl)!
   const copy = `t_${randomBytes(8).toString('hex')}`

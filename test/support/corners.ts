@@ -29,7 +29,7 @@ export const dueOf = async (shop: TestShop, { orderId }: { orderId: string }): P
   (await query<{ dueAt: Date | null }>(shop.db, sql`select due_at as "dueAt" from orders where id = ${orderId}`))[0]!
     .dueAt
 
-/** Looks at all that is due; what the service's own clock has taken a moment before is waited for. */
+/** Syncs all due orders, and waits for those that the service's own clock took a moment before. */
 export async function look(shop: TestShop, order: { orderId: string }): Promise<void> {
   await shop.reconcile()
   await eventually(
@@ -72,7 +72,7 @@ export const elevenDaysAgo = (shop: TestShop) =>
     shop.db,
   )
 
-/** A paid order in a shop whose refunds take their time, and the seller has asked for one of 900. */
+/** A paid order in a shop whose refunds are slow, for which the seller has requested one of 900. */
 export async function refundUnderWay(t: TestContext) {
   const { shop, bank, server } = await startStripeShop(t)
   const order = await shop.checkout()
@@ -88,7 +88,7 @@ export async function refundUnderWay(t: TestContext) {
   return { shop, bank, server, order, seller }
 }
 
-/** The job that makes refunds, at processors that say what a test makes up; `mails` are those that it has promised. */
+/** The job that makes refunds, with processors that return what a test sets; `mails` has the mails that it enqueued. */
 export async function refundJob(shop: TestShop) {
   const mails: object[] = []
   let work: ((data: { refundId: string }, id: string) => Promise<void>) | undefined

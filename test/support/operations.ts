@@ -30,7 +30,7 @@ export async function operations(shop: TestShop): Promise<{ path: string; method
   ]
 }
 
-/** A schema of the API's description with every reference replaced by what it refers to. */
+/** A schema of the API's description with all references resolved. */
 export function wholeSchema(api: { components: object }, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((one) => wholeSchema(api, one))
   if (typeof schema !== 'object' || schema === null) return schema

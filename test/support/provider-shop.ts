@@ -6,7 +6,7 @@ import { type HostileProvider, type Lies, startHostileProvider } from '../stand-
 import { type Browser, count, newMailbox, sharedPair } from './seller.ts'
 import type { Answer, TestShop } from './shop.ts'
 
-// Two services that share a database and a provider which lies as it is told, for all the tests of the file that imports this.
+// Two services that share a database and a hostile provider, for all tests of the file that imports this.
 
 export const START = '/api/auth/idp'
 export const CALLBACK = '/api/auth/idp/callback'

@@ -21,8 +21,8 @@ export const PASSWORD = 'four lazy pelicans juggle'
 export const newMailbox = (): string => `${randomBytes(6).toString('hex')}@seller.test`
 
 /**
- * What a browser on one of our pages does: it keeps cookies as it is told, sends those back that belong to the address, and
- * names the page's origin when it changes something. `jar`: another one's, so that both are the same browser.
+ * A browser on one of our pages: it stores cookies and sends those that belong to the address, and sends the page's origin with
+ * changes. `jar`: another browser's cookies, so that both are the same browser.
  */
 export function newBrowser(
   shop: TestShop,
@@ -147,7 +147,9 @@ const divided = (text: string): [string, string?] => {
 
 type Jar = ReturnType<typeof newJar>
 
-/** RFC 6265bis as far as our cookies need it: host-only and domain, path, Secure, SameSite, Max-Age, and what the name prefixes demand. */
+/**
+ * RFC 6265bis as far as our cookies need it: host-only and domain, path, Secure, SameSite, Max-Age, and the rules of name prefixes.
+ */
 function newJar() {
   const kept = new Map<string, { name: string; value: string; host?: string; domain?: string; path: string; secure: boolean; strict?: boolean; until: number }>() // oxfmt-ignore
   return {
@@ -163,7 +165,7 @@ function newJar() {
         kept.set(`${name};${host ?? url.hostname};${String(path)}`, cookie)
       }
     },
-    /** `fromElsewhere`: another site sends the browser here, which leaves out what is SameSite=Strict. */
+    /** `fromElsewhere`: another site sends the browser here, so it leaves out SameSite=Strict cookies. */
     header: (url: URL, fromElsewhere = false): string =>
       [...kept.values()]
         .filter(
@@ -176,7 +178,7 @@ function newJar() {
         )
         .map(({ name, value }) => `${name}=${value}`)
         .join('; '),
-    /** What is kept under that name, whichever address it is for. */
+    /** The cookies of that name, for any address. */
     value: (name: string): string | undefined =>
       [...kept.values()].find((cookie) => cookie.name === name && cookie.until > Date.now())?.value,
     set(url: URL, name: string, value: string): void {
@@ -199,7 +201,7 @@ export function sharedPair(
   const later: Ends = { after: (end) => ends.push(end) }
   let pair: [TestShop, TestShop] | undefined
   before(async () => {
-    // the hooks of a file begin together, so what a pair needs is not left to another one
+    // the hooks of a file begin together, so a pair of services must not depend on another hook
     const env = typeof settings === 'function' ? await settings() : settings
     const databaseUrl = await newDatabase(later)
     pair = [await startTestShop(later, { env, databaseUrl }), await startTestShop(later, { env, databaseUrl })]

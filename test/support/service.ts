@@ -26,7 +26,7 @@ export interface Reply {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** What a program finds around it on any machine, and what the last one has compiled: none of our settings. */
+/** The environment of any machine, with the compile cache, and without our settings. */
 export function bareEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = '', NODE_COMPILE_CACHE = '' } = process.env
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
@@ -157,7 +157,7 @@ export function serviceFolder(t: Ends): string {
   return folder
 }
 
-/** Where the embedded PostgreSQL of a service is, and which process it is. */
+/** The folder of a service's embedded PostgreSQL, and its process. */
 export function embeddedOf(dataDir: string): { pid: number; url: string } {
   const dir = path.join(dataDir, 'postgres')
   const [postmaster, url] = [findPostmaster(path.join(dir, 'data')), findEmbedded(dir)]
@@ -235,7 +235,7 @@ export async function startWire(t: Ends, databaseUrl: string) {
     url: url.href,
     cut,
     mend: () => listen(at),
-    /** From now on nothing passes, and nobody is told. */
+    /** From now on nothing passes, and neither side learns it. */
     stall() {
       stalled = true
       for (const end of ends) end.pause()

@@ -38,7 +38,7 @@ export interface Answer<Body = any> {
   headers: Headers
 }
 
-/** Where the end of a test is noted: a test's context, or a whole file's. */
+/** Registers a cleanup: for a test's context, or for a whole file. */
 export interface Ends {
   after(end: () => unknown): void
 }
@@ -132,7 +132,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     compileSchemas: () => app.server.compileSchemas(),
     schemaPatterns: app.server.schemaPatterns,
 
-    /** A product for sale, with one file of `bytes` unless told otherwise. */
+    /** A product for sale, with one file, of `bytes` if given. */
     async product(product: Partial<NewProduct> & { files?: { name: string; bytes: Buffer }[] } = {}): Promise<string> {
       const { files = [{ name: 'book.pdf', bytes: Buffer.from('a book') }], ...fields } = product
       const id = await createProduct(main.db, {
@@ -178,11 +178,11 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
       return answer.body
     },
 
-    /** What the payment form does in the sandbox. */
+    /** Does what the payment form does in the sandbox. */
     confirm: (order: { clientSecret?: string | undefined }, scenario = 'success', rail = 'card') =>
       call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail, scenario }),
 
-    /** Waits until the order's status is `wanted`, as a buyer who only looks would see it. */
+    /** Waits until the order's status is `wanted`, for a buyer who only reads it. */
     async until(orderId: string, wanted: (status: OrderStatus) => boolean, seconds = 15): Promise<OrderStatus> {
       for (const end = Date.now() + seconds * 1000; ;) {
         const status = await shop.status(orderId, 'bob@example.com')
@@ -200,7 +200,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
       return order
     },
 
-    /** What the sandbox itself holds of an order's payment. */
+    /** The sandbox's own data of an order's payment. */
     async sandboxPayment(orderId: string): Promise<PaymentSnapshot> {
       const { rows } = await sql<{
         payment: PaymentSnapshot
@@ -208,7 +208,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
       return rows[0]!.payment
     },
 
-    /** Sends a notification as the processor would: signed now, unless told otherwise. */
+    /** Sends a notification as the processor would, by default signed now. */
     notify(
       event: { id?: string; type?: string; payment?: unknown },
       {
@@ -240,8 +240,8 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
 }
 
 /**
- * The settings as the service reads them, but for one thing that no service may have: https addresses beside an outbox. A test
- * needs the first to see what a browser is told, and the second to read the codes. So they are put into what was read.
+ * The settings as the service reads them, with one exception that no service may have: https addresses together with an outbox. A
+ * test needs https to see a browser's response, and the outbox to read codes, so both are put into the settings afterwards.
  */
 function configOf(env: Record<string, string>): Config {
   if (env.PUBLIC) return readConfig(env)

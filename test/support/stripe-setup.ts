@@ -8,7 +8,7 @@ let made = 0
 /** A number that no test has had. */
 export const next = (): number => ++made
 
-/** What a checkout would ask for, but for `differently`. */
+/** A checkout's request, with the changes of `differently`. */
 export const payment = (differently: Partial<StartPayment> = {}): StartPayment => ({
   key: `pay_${next()}`,
   orderId: `ord_${made}`,

@@ -3,7 +3,7 @@ import http from 'node:http'
 import { type Browser, newBrowser } from './seller.ts'
 import type { Answer, TestShop } from './shop.ts'
 
-// What somebody who sells does with files, in the words of the API and of the tus protocol.
+// A seller's work with files, in the terms of the API and of the tus protocol.
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 const encoded = (text: string): string => Buffer.from(text).toString('base64')
@@ -25,7 +25,7 @@ export interface Uploader {
   beginPatch(address: string, offset: number, bytes: Buffer, length: number): Promise<http.ClientRequest>
 }
 
-/** Somebody new who is signed in and has a product without files. */
+/** A new signed-in seller with a product without files. */
 export async function newUploader(shop: TestShop, browser = newBrowser(shop)): Promise<Uploader> {
   const { body } = await browser.signInByCode()
   const sellerId: string = body.seller?.id ?? body.id

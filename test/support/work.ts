@@ -3,15 +3,15 @@ import { subscribe } from 'node:diagnostics_channel'
 import type http from 'node:http'
 import pg from 'pg'
 
-// What a request makes the service do. A clock would tell it too, but only on a machine that does nothing else.
+// Counts the work that a request causes. A clock would show it too, but only on an idle machine.
 
 const HEADER = 'x-watched-as'
 const HASHING = 'a password is hashed'
 
 export interface Work {
-  /** What a request is sent with to be watched under a name. */
+  /** The header that marks a request for counting. */
   headers(name: string): Record<string, string>
-  /** What the requests of that name did, in order: the statements they sent to the database, and the passwords they hashed. */
+  /** The work of the requests of that name, in order: their statements to the database, and their password hashes. */
   of(name: string): string[]
 }
 

@@ -19,7 +19,7 @@ const created = { orderId: 'ord_1', clientSecret: 'secret' } as Created
 const kept = { email: 'ann@example.com', key: 'k'.repeat(16), orderId: 'ord_1' }
 const attempt = { rail: 'card', sentAt: 1 } as const
 
-/** Everything that may happen beside an order: tries, faults, another tab, a buyer who corrects the address. */
+/** All events that can happen beside an order: tries, faults, another tab, a buyer who corrects the address. */
 function* surroundings(): Generator<Omit<State, 'order'>> {
   for (const held of [
     undefined,
@@ -59,7 +59,7 @@ test('an order that takes no payment any more is over, and its payment is waited
   assert.equal(viewOf({ kept, order: orderIn('paid'), created, trouble }), 'delivered')
 })
 
-test('while a payment may be under way the page asks neither to pay nor for a new order', () => {
+test('while a payment may be under way the page neither asks to pay nor offers a new order', () => {
   for (const state of surroundings())
     if (state.kept?.attempt)
       for (const order of [undefined, orderIn('pending'), orderIn('processing')]) {
@@ -68,13 +68,13 @@ test('while a payment may be under way the page asks neither to pay nor for a ne
       }
 })
 
-test('when the bank has said no after all, the buyer may try again', () => {
+test('after the bank has said no, the buyer can try again', () => {
   const order = orderIn('processing', true)
   assert.equal(viewOf({ kept, created, order }), 'payment')
   assert.equal(viewOf({ kept, created, order: orderIn('processing') }), 'waiting')
 })
 
-test('an order that is kept and not yet known is never asked to be paid', () => {
+test('a stored order whose state is not yet known is never offered for payment', () => {
   for (const state of surroundings()) assert.notEqual(viewOf({ ...state, order: undefined }), 'payment')
 })
 

@@ -110,7 +110,7 @@ test('a text with more decimals than the currency has, or that is no amount, is 
     assert.match(read(typed, currency).fault ?? 'it was read', fault, `${typed} ${currency}`)
 })
 
-test('what the pages write themselves is read as what it means, in every currency', () => {
+test('amounts that the pages write are read back to the same value, in every currency', () => {
   for (const code of CURRENCIES) {
     const reads = (minor: number) => {
       assert.deepEqual(read(decimalText(minor, code), code), { minor })

@@ -11,7 +11,7 @@ import type { Capture, DisputeFact, PaymentSnapshot, RefundFact } from '../../pr
 // A payment goes through a random history at its processor. The processor may report each step at once, late, repeatedly, before an
 // earlier one, or never. In the end it reports the final state. The result of all decisions must not depend on the reports.
 
-test('every order and repetition of what a processor tells ends in the same state and the same books', () => {
+test('every order and repetition of a processor’s reports ends in the same state and the same books', () => {
   fc.assert(
     fc.property(histories, (history) => {
       const { book, payment } = tell(history)
@@ -61,7 +61,7 @@ test('no part of a history, in no order, gives the files before the right amount
   )
 })
 
-test('whatever is told, an order is sold at most once, nothing is booked twice, and every move is one of the table', () => {
+test('with any reports an order is sold at most once, nothing is booked twice, and every move is in the table', () => {
   fc.assert(
     fc.property(histories, (history) => {
       tell(history, ({ rows, transfers, moves }) => {
@@ -79,7 +79,7 @@ test('whatever is told, an order is sold at most once, nothing is booked twice, 
   )
 })
 
-test('at every moment the books say who has the money, and no more of the fee goes back than was taken', () => {
+test('at every moment the books show who has the money, and no more of the fee goes back than was taken', () => {
   fc.assert(
     fc.property(histories, (history) => {
       tell(history, ({ rows, transfers, heard }) => {
@@ -140,7 +140,7 @@ test('a refund that failed counts for nothing, whether we ever heard that it was
   )
 })
 
-test('a refund is told once to each, and one that failed is told to its seller once', () => {
+test('buyer and seller get one mail about a refund, and the seller one about a failed refund', () => {
   fc.assert(
     fc.property(histories, (history) => {
       const { book, payment } = tell(history)
@@ -158,7 +158,7 @@ test('a refund is told once to each, and one that failed is told to its seller o
   )
 })
 
-test('a buyer is told of each payment that failed after its bank had begun, while the order waits, and of no other', () => {
+test('a buyer gets a mail about each payment that failed after its bank had begun, while the order waits, and about no other', () => {
   fc.assert(
     fc.property(histories, (history) => {
       const told = (book: Book) => book.mails.filter((kind) => kind === 'payment_failed').length
@@ -198,7 +198,7 @@ test('a refund that fails after all leaves the order to the dispute that came me
   }
 })
 
-test('a lost dispute takes all that was held, or what the processor says, also what it says later, in whatever order', () => {
+test('a lost dispute takes all that was held, or the amount that the processor reports, also later, in any order', () => {
   const refund = (amountMinor: number, id = 're_0') => ({ refunds: [{ id, captureId: 'ch_0', amountMinor }] })
   const failed = { refunds: [{ id: 're_0', captureId: 'ch_0', amountMinor: 400, state: 'failed' as const }] }
   const dispute = (state: DisputeFact['state'], amountMinor = 1000, more: Partial<DisputeFact> = {}) => ({
@@ -318,7 +318,7 @@ test('a second capture that went back and is lost to a bank all the same is its 
   }
 })
 
-test('a refund that failed, was asked for again and then made is booked once, also when its first news comes late', () => {
+test('a refund that failed, was requested again and then made is booked once, also when the first report comes late', () => {
   const { book, payment, made } = refunded({ key: 'ref_1' })
   const early = structuredClone(payment)
   made.state = 'failed'
@@ -334,7 +334,7 @@ test('a refund that failed, was asked for again and then made is booked once, al
   )
 })
 
-test('what came twice and could not be sent back by hand is sent back by us', () => {
+test('a duplicate capture that could not be sent back by hand is sent back by the service', () => {
   const { book, payment } = refunded()
   happen(payment, { step: 'capture', amount: 'right' }, { amountMinor: 1900, rail: 'card' })
   payment.refunds.push({ id: 're_1', captureId: 'ch_1', amountMinor: 1900, state: 'failed' })
@@ -669,7 +669,7 @@ const disputedOf = ({ disputes }: PaymentSnapshot, captureId: string, ...states:
     .filter((one) => one.captureId === captureId && states.includes(one.state))
     .reduce((sum, { amountMinor, lostMinor = amountMinor }) => sum + lostMinor, 0)
 
-/** How much of a capture a processor would still refund. Of the first capture that includes disputed money. */
+/** The part of a capture that a processor would still refund. For the first capture it includes disputed money. */
 function leftOf(payment: PaymentSnapshot, { id, amountMinor }: Capture): number {
   const disputed = id === payment.captures[0]?.id ? 0 : disputedOf(payment, id, 'open', 'lost')
   return amountMinor - refundedOf(payment, id) - disputed
@@ -699,7 +699,7 @@ const lasting = (booked: readonly Transfer[]) => {
     .filter(({ kind, cause }) => !/^fee_|^held_|_failed$/.test(kind) && !undone.has(`${kind} ${cause}`))
     .sort((a, b) => (`${a.kind} ${a.cause}` < `${b.kind} ${b.cause}` ? -1 : 1))
 }
-/** The transfers as if banks had given back at once what they gave back of lost disputes later. */
+/** The transfers as if banks had returned at once the money of lost disputes that they returned later. */
 function withoutReturns(transfers: readonly Transfer[]): Transfer[] {
   const causeOf = ({ cause }: Transfer) => cause.split(':', 3).join(':')
   const returned = Map.groupBy(

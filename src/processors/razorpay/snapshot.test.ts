@@ -98,7 +98,7 @@ test('whatever is found can be decided on: a refund or a dispute is always of a 
   )
 })
 
-test('a lost dispute that took nothing is believed where all was refunded, and else it is not told yet', () => {
+test('a lost dispute that took nothing counts if everything was refunded, and is otherwise not reported yet', () => {
   const common = { paymentId: 'pay_0', currency: 'INR', createdAt: 1_700_000_010 }
   const payment = {
     id: 'pay_0',

@@ -13,7 +13,7 @@ test('most currencies of ours can be charged, and those that cannot are refused'
     if (!takesCurrency(currency)) assert.throws(() => toStripe(1000, currency), AmountNotTaken)
 })
 
-test('what Stripe is told in any currency, it tells us back to the last unit, or it is not told at all', () => {
+test('amounts sent to Stripe come back exact to the minor unit in every currency, or are not sent at all', () => {
   fc.assert(
     fc.property(fc.constantFrom(...taken), fc.integer({ min: 1, max: 1_000_000_000 }), (currency, amountMinor) => {
       let amount: number

@@ -39,7 +39,7 @@ test('with a list, a currency has the rails of the ways that take it', () => {
   assert.deepEqual(railsFor(['ideal'], 'USD', ['ideal']), [])
 })
 
-test('a list of nothing is no list, and what is not known is named', () => {
+test('an empty list is no list, and the refusal names unknown methods', () => {
   assert.equal(checkedMethods([]), undefined)
   assert.equal(checkedMethods(undefined), undefined)
   assert.deepEqual(checkedMethods(['card', 'ideal']), ['card', 'ideal'])

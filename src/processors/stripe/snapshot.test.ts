@@ -62,7 +62,7 @@ const papers = (differently: Partial<Papers> = {}): Papers => ({
   ...differently,
 })
 
-test('a payment’s papers are told in our words', () => {
+test('the snapshot of a payment uses our terms', () => {
   assert.deepEqual(
     snapshotOf(
       papers({
@@ -101,16 +101,16 @@ test('each state of an intent is one of ours, and money that is only reserved is
   }
 })
 
-test('captured without a charge is never told: the papers were read while the payment moved', () => {
+test('a payment that was read while it changed is never captured without a charge', () => {
   for (const charges of [[], [charge({ status: 'pending', captured: false })], [charge({ captured: false })]])
     assert.throws(() => snapshotOf(papers({ charges })), ProcessorUnavailable)
 })
 
-test('what came in is what was captured, also where it is less than was asked for', () => {
+test('the captured amount counts, also when it is less than the requested one', () => {
   assert.equal(snapshotOf(papers({ charges: [charge({ amount_captured: 1899 })] })).captures[0]!.amountMinor, 1899)
 })
 
-test('of a lost dispute is gone what did not come back to the balance, in whatever currency that is', () => {
+test('a lost dispute took the amount that did not come back to the balance, in every currency', () => {
   const lost = (moved: number[] | null | undefined, more: Partial<Dispute> = {}) => {
     const balance = moved?.map((amount) => ({ amount }))
     const one = dispute({
@@ -124,7 +124,7 @@ test('of a lost dispute is gone what did not come back to the balance, in whatev
   assert.equal(lost([-1900, 1900]), 0)
   assert.equal(lost([-1710, 630]), 1200, 'a balance in euros')
   assert.equal(lost([-1710, 1711]), 0, 'and their price has moved')
-  // what comes back can come later, and then less is lost
+  // money can come back later, and then the loss is smaller
   assert.equal(lost([-1900]), 1900)
   assert.equal(lost([-1710]), 1900)
   for (const moved of [[], null, undefined]) assert.equal(lost(moved), undefined)

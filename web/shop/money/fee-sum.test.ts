@@ -14,7 +14,7 @@ test('2 % is shown to the last digit in currencies of no, two and three decimals
   assert.deepEqual(exactFee(1, 'KWD'), { text: '0.00002', rounding: 'down' })
 })
 
-test('what a dialog says a refund returns of the fee adds up to the fee, in any parts', () => {
+test('the dialog’s sums of returned fees add up to the fee, for any parts', () => {
   const amount = 1_999
   const fee = feeOf(amount)
   const refunds: {

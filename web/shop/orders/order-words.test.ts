@@ -13,7 +13,7 @@ test('a part that a bank took back is not called a refund', () => {
   assert.deepEqual(stateOf({ status: 'disputed', chargedBackAmount: 500 }), ['Disputed', 'bad'])
 })
 
-test('a payment that failed after all is told before the state of the order', () => {
+test('a payment that failed after all is shown before the state of the order', () => {
   assert.deepEqual(stateOf({ status: 'processing', paymentFailed: true }), ['Payment failed', 'quiet'])
   assert.deepEqual(stateOf({ status: 'processing' }), ['Bank at work', ''])
 })

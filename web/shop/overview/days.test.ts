@@ -10,7 +10,7 @@ test('each day stands there once, and the month is in them whole', () => {
   assert.deepEqual([days[0], days.at(-1)], [new Date(2026, 6, 1), new Date(2026, 6, 31)])
 })
 
-test('a sale counts on its day; days without one count nothing, and what is older is left out', () => {
+test('a sale counts on its day; days without a sale count zero, and older sales are left out', () => {
   const days = fillDays(
     [
       { at: new Date(2026, 6, 31).toISOString(), orders: 2, amount: 300 },

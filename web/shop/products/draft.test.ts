@@ -5,7 +5,7 @@ import { amountOf, changesOf, draftOf, faultsOf, inputOf, newDraft, rebase, type
 
 const draft = (change: Partial<Draft> = {}): Draft => ({ ...newDraft(), name: 'Guide', price: '19', ...change })
 
-test('a price is read by the decimals of its currency, and what cannot be read is told at the field', () => {
+test('a price is read with its currency’s decimals, and a wrong one is marked at the field', () => {
   assert.equal(amountOf(draft({ price: '19', currency: 'USD' })), 1900)
   assert.equal(amountOf(draft({ price: '1500', currency: 'JPY' })), 1500)
   assert.equal(amountOf(draft({ price: '1.5', currency: 'KWD' })), 1500)
@@ -20,7 +20,7 @@ test('a price is read by the decimals of its currency, and what cannot be read i
   assert.deepEqual(faultsOf(draft()), {})
 })
 
-test('free, and what the buyer wants: nothing that was typed for another way of pricing is sent', () => {
+test('free, and pay what you want: text typed for another kind of price is not sent', () => {
   const free = inputOf(draft({ pricing: 'free', price: '19', suggested: '30' }))
   assert.deepEqual([free.amount, free.payWhatYouWant, free.suggestedAmount], [0, false, null])
   const chosen = inputOf(draft({ pricing: 'chosen', price: '', suggested: '5' }))
@@ -44,7 +44,7 @@ test('a product becomes a form and the same product again', () => {
   }
 })
 
-test('only what was changed is sent, and on a newer version it stays beside what another has changed', () => {
+test('only changed fields are sent, and on a newer version they stay beside another person’s changes', () => {
   const base = draft()
   const mine = { ...base, name: 'Field guide' }
   assert.deepEqual(changesOf(mine, base), { name: 'Field guide' })
