@@ -8,6 +8,7 @@ import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
+import { allGroups, groupsOf } from './test-groups.mjs'
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
 
@@ -18,24 +19,13 @@ const CHECKS = {
   'types of the pages': ['typescript/bin/tsc', '--project', 'web/tsconfig.json'],
   'types of the browser tests': ['typescript/bin/tsc', '--project', 'test/browser/tsconfig.json'],
 }
-const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
-/** The longest tests come first, so that none of them runs alone at the end. */
-const LONG = [
-  'simulation/simulation',
-  'payments/reconciliation',
-  'operation/faults',
-  'operation/doctor',
-  'kit/card-numbers',
-  'simulation/simulation-bugs',
-  'payments/refunds',
-  'sellers/code',
-  'payments/backfill',
-].map((name) => `test/${name}.test.ts`)
-/** Ends a test that hangs. The longest one takes an eighth of this time on two cores. */
+/** Ends a test that hangs. The longest group takes an eighth of this time on two cores. */
 const TEST_TIMEOUT_MS = 1_800_000
 /** On Linux a folder in memory. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 3 * 1024 ** 3
+/** proc_pid_stat(5) counts in these on every machine that Node runs on. */
+const TICKS_A_SECOND = 100
 const BROWSER_RESULTS = path.join('node_modules', '.cache', 'browser-tests.json')
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
@@ -64,8 +54,20 @@ for (const [name, part] of Object.entries(PARTS)) {
   total.skipped += counts.skipped
 }
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
-console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
+const seconds = processorSeconds()
+console.log(
+  `\n${total.passed} passed, ${total.failed} failed${skipped}${seconds ? `, ${seconds} s of processor time` : ''}`,
+)
 process.exit(total.failed === 0 ? 0 : 1)
+
+/** Of this process and of all that it started and that have ended. Only Linux has this file; `)` ends the program's name in it. */
+function processorSeconds() {
+  const file = '/proc/self/stat'
+  if (!fs.existsSync(file)) return undefined
+  const [, after = ''] = fs.readFileSync(file, 'utf8').split(/\) (?=\S )/)
+  const ticks = after.split(' ').slice(11, 15).map(Number)
+  return Math.round(ticks.reduce((sum, one) => sum + one, 0) / TICKS_A_SECOND)
+}
 
 /** Each test's own database is 480 files, which take most of a test's time on a disk. */
 function hasMemory() {
@@ -92,24 +94,20 @@ async function runUnitTests(files) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   await globalSetup()
   const stream = run({
-    files: files.length > 0 ? files.map((file) => path.resolve(file)) : unitTests(),
-    // each file is a process, which mostly waits for banks, mails and PostgreSQL, and opens pools of connections
+    files: files.length > 0 ? groupsOf('chosen', files) : allGroups(),
+    // each group is a process, which mostly waits for banks, mails and PostgreSQL, and opens pools of connections
     concurrency: Math.min(5, 2 * os.availableParallelism() + 1),
     timeout: TEST_TIMEOUT_MS,
   })
-  stream.on('test:summary', ({ file, counts: { tests, passed, skipped, todo } }) => {
-    if (file) return // the summary of one file; the one of the whole run has no file
-    Object.assign(counts, { passed, skipped: skipped + todo, failed: tests - passed - skipped - todo })
+  stream.on('test:summary', ({ file, success, counts: { tests, passed, skipped, todo } }) => {
+    if (file) return // the summary of one group; the one of the whole run has no file
+    const failed = tests - passed - skipped - todo
+    // no count includes a file that could not be loaded
+    Object.assign(counts, { passed, skipped: skipped + todo, failed: failed > 0 || success ? failed : 1 })
   })
   for await (const text of stream.compose(new spec())) process.stdout.write(text)
   await globalTeardown()
   return counts
-}
-
-function unitTests() {
-  const found = UNIT_TESTS.flatMap((pattern) => fs.globSync(pattern)).map((file) => file.split(path.sep).join('/'))
-  const rest = found.filter((file) => !LONG.includes(file)).sort()
-  return [...LONG.filter((file) => found.includes(file)), ...rest].map((file) => path.resolve(file))
 }
 
 /** @param {string[]} files */

@@ -1,0 +1,60 @@
+// @ts-check
+import fs from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
+/**
+ * Files that need a process of their own: they measure its memory, set its clock, or take very long. Those that take longest come
+ * first, so that none is left to run alone at the end.
+ */
+const ALONE = [
+  'test/simulation/simulation',
+  'test/operation/faults',
+  'test/simulation/simulation-bugs',
+  'test/operation/doctor',
+  'test/kit/card-numbers',
+  'test/products/images',
+  'test/products/uploads',
+  'src/kit/bodies',
+  'src/kit/embedded',
+].map((name) => `${name}.test.ts`)
+/** The other files of a folder share processes: to load the service and to warm it up costs more than most files. */
+const FILES_OF_A_PROCESS = 8
+const GROUPS = path.join('node_modules', '.cache', 'test-groups')
+
+/** Every test file, each in one process only. */
+export function allGroups() {
+  fs.rmSync(GROUPS, { recursive: true, force: true })
+  const found = UNIT_TESTS.flatMap((pattern) => fs.globSync(pattern)).map((file) => file.split(path.sep).join('/'))
+  const together = Map.groupBy(found.filter((file) => !ALONE.includes(file)).sort(), (file) =>
+    file.startsWith('test/') ? path.dirname(file) : file.slice(0, file.indexOf('/')),
+  )
+  return [
+    ...ALONE.filter((file) => found.includes(file)).flatMap((file) =>
+      groupsOf(path.basename(file, '.test.ts'), [file]),
+    ),
+    ...[...together].flatMap(([name, files]) => groupsOf(name.replace('/', '-'), files)),
+  ]
+}
+
+/**
+ * Writes the modules that run these files, each as a suite, so that its hooks are its own.
+ *
+ * @param {string} name
+ * @param {string[]} files
+ */
+export function groupsOf(name, files) {
+  fs.mkdirSync(GROUPS, { recursive: true })
+  const count = Math.ceil(files.length / FILES_OF_A_PROCESS)
+  const size = Math.ceil(files.length / count)
+  return Array.from({ length: count }, (_, at) => {
+    const suites = files.slice(at * size, (at + 1) * size).map((file) => {
+      const url = JSON.stringify(pathToFileURL(path.resolve(file)).href)
+      return `describe(${JSON.stringify(file)}, () => import(${url}))`
+    })
+    const group = path.resolve(GROUPS, `${name}-${at + 1}.test.mjs`)
+    fs.writeFileSync(group, ["import { describe } from 'node:test'", ...suites, ''].join('\n'))
+    return group
+  })
+}
