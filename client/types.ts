@@ -151,7 +151,7 @@ export interface NewProduct {
 }
 
 export interface NewRefund {
-  /** Integer minor units of the order’s currency. Without it, all that is left is refunded. */
+  /** Integer minor units of the order’s currency. The default is all that is left. */
   amount?: number
   /** A note for yourself. The buyer does not see it. */
   reason?: string
@@ -433,7 +433,7 @@ export interface Refund {
   currency: string
   /** Pending until the payment processor has made the refund, which can take days. */
   status: 'pending' | 'succeeded' | 'failed'
-  /** Whether you asked for the refund here, or made it in the payment processor’s dashboard. */
+  /** `api`: you requested the refund here. `dashboard`: it was made in the payment processor’s dashboard. */
   origin: 'api' | 'dashboard'
   reason?: string
   /** ISO 8601 in UTC with milliseconds. */

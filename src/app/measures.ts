@@ -31,7 +31,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured)
   },
   {
     name: 'till_reconcile_lag_seconds',
-    help: 'How long the order that should be asked about first has been waiting for it; 0 where none is due',
+    help: 'The time for which the longest due order has been waiting for its sync; 0 when none is due',
     async read() {
       const { rows } = await sql<{ seconds: number }>`
         select greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8 as seconds from orders`.execute(
@@ -42,7 +42,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured)
   },
   {
     name: 'till_catch_up_lag_seconds',
-    help: 'How far back the moment is until which all that a processor lists was seen',
+    help: 'The age of the moment up to which the backfill has read the processor’s list',
     labels: ['processor'],
     async read() {
       const { rows } = await sql<{ processor: string; seconds: number }>`
@@ -52,7 +52,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured)
   },
   {
     name: 'till_database_connections',
-    help: 'Connections of this process, by pool, that are used or idle, and requests that wait for one',
+    help: 'Connections of this process by pool, used or idle, and requests that wait for one',
     labels: ['pool', 'state'],
     read: async () =>
       Object.entries(connections).flatMap(([name, { pool }]) =>
@@ -65,7 +65,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured)
   },
   ...(['free', 'size'] as const).map((what): Measure => ({
     name: `till_disk_${what}_bytes`,
-    help: what === 'free' ? 'What is left on the disk of a folder' : 'How large the disk of a folder is',
+    help: what === 'free' ? 'Free bytes on the disk of a folder' : 'Size of the disk of a folder',
     labels: ['folder'],
     async read() {
       const folders = { data: config.dataDir, ...(!config.s3 && { files: config.storageDir }) }

@@ -85,8 +85,8 @@ export async function sendEmailChangeMails(jobs: Jobs, parts: EmailChangeMails):
       await mailer(jobId, { to: move.email, subject: lines.subject, ...renderMail(lines) })
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error
-      // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, nobody there could
-      // keep the order, so it moves only with that mailbox's consent.
+      // If the old mailbox does not exist, the order moves with the next round. If it exists but refuses this mail, its reader could not
+      // keep the order, so the order moves only with that mailbox's consent.
       if (error.isMailbox) await recordBounce(db, move.orderId, move.email, true)
       throw new DropJob(error.message)
     }

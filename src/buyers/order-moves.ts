@@ -104,7 +104,7 @@ export async function isMovingTo(db: Db, orderId: string, email: string): Promis
   return rows.length > 0
 }
 
-/** Removes changes that nobody confirmed or consented to in time. */
+/** Removes changes that were not confirmed, or not consented to, in time. */
 export async function sweepEmailChanges(db: Db): Promise<void> {
   await sql`delete from email_changes where expires_at < now()`.execute(db)
 }

@@ -24,7 +24,7 @@ interface CheckoutParts {
   baseUrl: string
 }
 
-/** Registers the buyers' routes: what is for sale, an order for it, and how it stands. */
+/** Registers the buyers' routes: products for sale, orders, and their status. */
 export function registerCheckout(
   server: Server,
   { db, jobs, processors, payments, config, urls, baseUrl }: CheckoutParts,

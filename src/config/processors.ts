@@ -110,6 +110,6 @@ const webhookSecrets =
 function processorList(value: string): readonly ProcessorName[] | undefined {
   if (value === 'none') return []
   const list = value.split(',').map((name) => name.trim())
-  const known = list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name))
-  return known && new Set(list).size === list.length ? list : undefined
+  const isKnown = list.every((name): name is ProcessorName => (PROCESSORS as readonly string[]).includes(name))
+  return isKnown && new Set(list).size === list.length ? list : undefined
 }

@@ -1,6 +1,6 @@
 import { Refusal } from './errors.ts'
 
-/** When the database stands still, at most so many inputs wait for it. Further ones are refused at once, to be sent again. */
+/** While the database does not answer, at most this many inputs wait for it. Further ones are refused at once. */
 const MOST_WAITING = 1000
 const RETRY_AFTER_SECONDS = 2
 

@@ -6,7 +6,7 @@ import { Refusal } from './errors.ts'
 
 const FEWEST_DIGITS = 13
 const MOST_DIGITS = 19
-/** The refusal names at most so many fields: a body can hold thousands of card numbers. */
+/** The refusal names at most this many fields, because a body can hold thousands of card numbers. */
 const MOST_PATHS = 10
 const LONGEST_PATH = 100
 const atLeast = (fewest: number) => (length: number) => length >= fewest

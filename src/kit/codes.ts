@@ -132,7 +132,7 @@ export function limitedSender<Code extends { asker: Asker }>(
     const { counted, isSent } = await send(code)
     refuseBeyond(counted, TOO_MANY_CODES)
     if (!isSent) return undefined
-    const last = counted.filter(({ left }) => left === 0).map(({ resetSeconds }) => resetSeconds)
+    const last = counted.filter(({ remaining }) => remaining === 0).map(({ resetSeconds }) => resetSeconds)
     return { resendAfterSeconds: Math.max(RESEND_SECONDS, ...last) }
   }
 }

@@ -19,7 +19,7 @@ import {
 const use = async (db: Db, key: string, limit: Limit, grows = false) =>
   (await countUses(db, [{ key, limit, grows }]))[0]!
 
-test('of fifty uses at once over two instances as many are within the limit as it allows, and the time brings new ones', async (t) => {
+test('of fifty simultaneous uses at two instances exactly the limit is within it, and new ones come with time', async (t) => {
   const url = await newDatabase(t)
   const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 4, onError: () => {} }))
   for (const { close } of instances) t.after(close)
@@ -57,12 +57,12 @@ test('keys counted together keep their order, one that is only read is not count
     ['a', 'b', 'a', 'a', 'b'].map((key) => ({ key, limit })),
   )
   assert.deepEqual(
-    many.map(({ within, left }) => [within, left]),
+    many.map(({ within, remaining }) => [within, remaining]),
     [[true, 1], [true, 1], [true, 0], [false, 0], [true, 0]],
   ) // oxfmt-ignore
   const seen = await Promise.all(['a', 'c'].map((key) => lookAtUse(db, { key, limit })))
   assert.deepEqual(
-    seen.map(({ within, left }) => [within, left]),
+    seen.map(({ within, remaining }) => [within, remaining]),
     [[false, 0], [true, 2]],
   ) // oxfmt-ignore
   const { rows } = await sql<{ key: string }>`select key from limits order by key`.execute(db)
@@ -81,7 +81,7 @@ test('of two limits in a row, a use beyond the first takes nothing from the seco
   ]
   const told: [boolean, number][][] = []
   for (let time = 0; time < 5; time++)
-    told.push((await countOneThenOther(db, one, other)).map(({ within, left }) => [within, left]))
+    told.push((await countOneThenOther(db, one, other)).map(({ within, remaining }) => [within, remaining]))
   assert.deepEqual(told, [
     [[true, 2], [true, 1]],
     [[true, 1], [true, 0]],
@@ -99,7 +99,7 @@ test('of two limits in a row, a use beyond the first takes nothing from the seco
   assert.deepEqual((await countOneThenOther(db, one, other)).map(({ within }) => within), [true, false]) // oxfmt-ignore
 })
 
-test('counting and giving back the same two keys at once, over two instances, never wait for each other in a ring', async (t) => {
+test('simultaneous counting and returning of the same two keys, at two instances, never deadlocks', async (t) => {
   const url = await newDatabase(t)
   const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 8, onError: () => {} }))
   for (const { close } of instances) t.after(close)
@@ -144,7 +144,7 @@ test('each overrun of a limit waits longer, up to a maximum, and a quiet day res
 })
 
 test('a refusal names the longest pause of all the limits that are reached', () => {
-  const counted = { within: true, left: 0, limit: { count: 3, seconds: 60 } }
+  const counted = { within: true, remaining: 0, limit: { count: 3, seconds: 60 } }
   refuseBeyond([{ ...counted, resetSeconds: 50 }], 'No.')
   const beyond = [10, 30, 20].map((resetSeconds) => ({ ...counted, within: false, resetSeconds }))
   assert.throws(

@@ -57,7 +57,7 @@ export function newBudget(limit: Limit | undefined): Budget {
     }
     span.count += 1
     const resetSeconds = Math.max(1, Math.ceil((span.until - now) / 1000))
-    return { within: span.count <= limit.count, left: Math.max(0, limit.count - span.count), resetSeconds, limit }
+    return { within: span.count <= limit.count, remaining: Math.max(0, limit.count - span.count), resetSeconds, limit }
   }
 }
 
@@ -71,7 +71,7 @@ export interface Use {
 export interface Counted {
   within: boolean
   /** How many more uses are allowed now. */
-  left: number
+  remaining: number
   /** Seconds until the count starts again. */
   resetSeconds: number
   limit: Limit
@@ -132,7 +132,7 @@ export async function countOneThenOther(db: Db, one: Use, other: Use): Promise<C
 interface CountRow {
   key: string
   count: number
-  left: number
+  secondsLeft: number
 }
 
 const ADDED = sql`
@@ -140,12 +140,12 @@ const ADDED = sql`
     count = case when l.until < clock_timestamp() then excluded.count else l.count + excluded.count end,
     until = case when l.until < clock_timestamp() then excluded.until else l.until end,
     overruns = case when l.until < clock_timestamp() - ${OVERRUNS_FORGOTTEN}::interval then 0 else l.overruns end
-  returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as left`
+  returning key, count, ceil(extract(epoch from until - clock_timestamp()))::int as "secondsLeft"`
 
 /** Judges a use by the count after it. */
-async function judged(db: Db, { key, limit, grows }: Use, { count, left }: CountRow): Promise<Counted> {
-  const resetSeconds = grows && count === limit.count + 1 ? await pause(db, key, limit) : Math.max(1, left)
-  return { within: count <= limit.count, left: Math.max(0, limit.count - count), resetSeconds, limit }
+async function judged(db: Db, { key, limit, grows }: Use, { count, secondsLeft }: CountRow): Promise<Counted> {
+  const resetSeconds = grows && count === limit.count + 1 ? await pause(db, key, limit) : Math.max(1, secondsLeft)
+  return { within: count <= limit.count, remaining: Math.max(0, limit.count - count), resetSeconds, limit }
 }
 
 /**
@@ -175,21 +175,26 @@ export async function countInTurn<Item>(
 
 /** Tells whether one more use would be within its limit. It counts nothing and makes no row. */
 export async function lookAtUse(db: Db, { key, limit }: Use): Promise<Counted> {
-  const { rows } = await sql<{ count: number; left: number }>`
-    select count, ceil(extract(epoch from until - clock_timestamp()))::int as left
+  const { rows } = await sql<{ count: number; secondsLeft: number }>`
+    select count, ceil(extract(epoch from until - clock_timestamp()))::int as "secondsLeft"
     from limits where key = ${key} and until > clock_timestamp()`.execute(db)
-  const { count = 0, left = limit.seconds } = rows[0] ?? {}
-  return { within: count < limit.count, left: Math.max(0, limit.count - count), resetSeconds: Math.max(1, left), limit }
+  const { count = 0, secondsLeft = limit.seconds } = rows[0] ?? {}
+  return {
+    within: count < limit.count,
+    remaining: Math.max(0, limit.count - count),
+    resetSeconds: Math.max(1, secondsLeft),
+    limit,
+  }
 }
 
 /** The pause after an overrun: the limit's own span, doubled with each further overrun. */
 async function pause(db: Db, key: string, { seconds }: Limit): Promise<number> {
-  const { rows } = await sql<{ left: number }>`
+  const { rows } = await sql<{ secondsLeft: number }>`
     update limits set overruns = overruns + 1,
       until = clock_timestamp() + make_interval(secs => ${seconds}::int * 2 ^ least(overruns, ${MOST_DOUBLINGS}::int))
     where key = ${key}
-    returning ceil(extract(epoch from until - clock_timestamp()))::int as left`.execute(db)
-  return rows[0]?.left ?? seconds
+    returning ceil(extract(epoch from until - clock_timestamp()))::int as "secondsLeft"`.execute(db)
+  return rows[0]?.secondsLeft ?? seconds
 }
 
 /** Takes back the counts of a try that turned out right. It locks the keys in their order. */

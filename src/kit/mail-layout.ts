@@ -51,7 +51,7 @@ ${parts.filter(Boolean).join('\n')}
   return { text: `${plain.flatMap((part) => (part ? [part.join('\n')] : [])).join('\n\n')}\n`, html }
 }
 
-/** A mail quotes at most so many characters of a stranger: enough for a name, too few to misuse the mail for a message. */
+/** A mail quotes at most this many characters of an untrusted seller: enough for a name, too few for a message. */
 const MOST_QUOTED_CHARACTERS = 60
 
 /**

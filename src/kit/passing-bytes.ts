@@ -1,7 +1,7 @@
 import v8 from 'node:v8'
 import vm from 'node:vm'
 
-/** One collection for so many bytes of files. */
+/** One garbage collection after this many bytes of files. */
 const COLLECT_EVERY_BYTES = 8 * 1024 ** 2
 
 let passed = 0

@@ -51,7 +51,7 @@ export function believedHops(trustProxy: TrustedProxy): false | string | ((addre
 
 /**
  * Ends a new connection at once when its network already has `most`. Timeouts bound how long a connection lasts, but not how many
- * one sender opens, and a process can hold only so many. A proxy's connections carry many clients, so they are not counted.
+ * one client opens, and a process can hold only a limited number. A proxy's connections carry many clients, so they are not counted.
  */
 export function capConnections(
   server: Server,

@@ -85,11 +85,12 @@ function notificationRoute(server: Server, parts: WebhookParts): void {
 async function settleEvent(
   { db, settle, log, askMs = DEADLINES.webhookAskMs }: WebhookParts,
   processor: Processor,
-  { told, ...event }: ProcessorEvent,
+  { reported, ...event }: ProcessorEvent,
 ): Promise<void> {
   const warnOfStranger = () =>
     log.warn({ processor: processor.name, eventId: event.id }, 'a notification about a payment that is not ours')
-  const payment = event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, told, askMs) : 'ignored')
+  const payment =
+    event.payment ?? (event.paymentId ? await ask(processor, event.paymentId, reported, askMs) : 'ignored')
   if (payment === 'ignored' || payment === 'unknown_payment') {
     await recordWithoutEffect(db, processor.name, [event], payment)
     if (payment === 'unknown_payment') warnOfStranger()
@@ -126,11 +127,11 @@ const looksSigned = ({ signature: { header, form } }: Processor, headers: Incomi
 async function ask(
   processor: Processor,
   paymentId: string,
-  told: unknown,
+  reported: unknown,
   askMs: number,
 ): Promise<PaymentSnapshot | 'unknown_payment'> {
   try {
-    return await inTime(processor.fetchPayment(paymentId, told), askMs)
+    return await inTime(processor.fetchPayment(paymentId, reported), askMs)
   } catch (error) {
     if (error instanceof PaymentUnknown) return 'unknown_payment'
     if (!(error instanceof ProcessorUnavailable || error instanceof OutOfTime)) throw error

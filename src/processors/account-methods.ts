@@ -60,9 +60,9 @@ export function accountMethods(db: Db, log: Log, now = () => performance.now()):
     },
     async begin(opened) {
       processors = opened
-      const asked = [...opened].filter(([, { fetchMethods }]) => fetchMethods).map(([name]) => name)
+      const askable = [...opened].filter(([, { fetchMethods }]) => fetchMethods).map(([name]) => name)
       // without these answers the first page could show too few ways of paying
-      await Promise.all(asked.map((name) => inTime(refresh(name), START_MS).catch(() => {})))
+      await Promise.all(askable.map((name) => inTime(refresh(name), START_MS).catch(() => {})))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { AmountNotTaken, PaymentRefused, ProcessorUnavailable, type Said } from './processor.ts'
+import { AmountNotTaken, PaymentRefused, ProcessorUnavailable, type RefusalDetails } from './processor.ts'
 
 /**
  * What an answer that is no success means:
@@ -12,12 +12,15 @@ export type Meaning = 'refused' | 'key_refused' | 'key_reused' | 'in_progress' |
 
 /** The API of a processor answered and did not do what we asked. Each adapter says what the answer means, in its `errors.ts`. */
 export class ApiRefusal extends ProcessorUnavailable {
-  override readonly said: Said
+  override readonly details: RefusalDetails
   override readonly answered: boolean
   readonly meaning: Meaning
-  constructor(message: string, { meaning, said, cause }: { meaning: Meaning; said: Said; cause?: unknown }) {
-    super(message, { said, cause })
-    this.said = said
+  constructor(
+    message: string,
+    { meaning, details, cause }: { meaning: Meaning; details: RefusalDetails; cause?: unknown },
+  ) {
+    super(message, { details, cause })
+    this.details = details
     this.meaning = meaning
     this.answered = meaning !== 'in_progress' && meaning !== 'failed'
   }
@@ -40,8 +43,8 @@ const AMOUNT_CODES: ReadonlySet<string | undefined> = new Set([
  */
 export function refusedForGood(error: unknown): never {
   if (!isRefusal(error, 'refused') && !isRefusal(error, 'key_refused')) throw error
-  const { said, message } = error
-  const isAmount = AMOUNT_CODES.has(said.code) || said.parameter === 'amount'
-  const more = { said, cause: error }
+  const { details, message } = error
+  const isAmount = AMOUNT_CODES.has(details.code) || details.parameter === 'amount'
+  const more = { details, cause: error }
   throw isAmount ? new AmountNotTaken(message, more) : new PaymentRefused(message, more)
 }

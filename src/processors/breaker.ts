@@ -26,8 +26,8 @@ export function withBreaker(processor: Processor, log: Log): Processor {
       return await breaker.execute(call)
     } catch (error) {
       // every refusal is logged: otherwise only buyers would see a permanent one
-      if (error instanceof ProcessorUnavailable && error.said && !(error instanceof PaymentUnknown))
-        log.warn({ processor: name, call: what, ...error.said }, 'the processor refused')
+      if (error instanceof ProcessorUnavailable && error.details && !(error instanceof PaymentUnknown))
+        log.warn({ processor: name, call: what, ...error.details }, 'the processor refused')
       if (!(error instanceof BrokenCircuitError)) throw error
       throw new ProcessorUnavailable(`${name} does not answer, so the breaker stopped this call`, {
         retryAfterSeconds: PAUSE_SECONDS,
@@ -37,7 +37,7 @@ export function withBreaker(processor: Processor, log: Log): Processor {
   return {
     ...processor,
     startPayment: (payment) => guarded('startPayment', () => processor.startPayment(payment)),
-    fetchPayment: (id, told) => guarded('fetchPayment', () => processor.fetchPayment(id, told)),
+    fetchPayment: (id, reported) => guarded('fetchPayment', () => processor.fetchPayment(id, reported)),
     cancelPayment: (id) => guarded('cancelPayment', () => processor.cancelPayment(id)),
     refund: (refund) => guarded('refund', () => processor.refund(refund)),
   }

@@ -5,7 +5,7 @@ import type { Processor } from './processor.ts'
 import type { RazorpaySettings, StripeSettings } from './settings.ts'
 import { accountMethods } from './account-methods.ts'
 
-export interface ProcessorsWanted {
+export interface ProcessorOptions {
   /** In order of preference. */
   processors: readonly string[]
   stripe: StripeSettings | undefined
@@ -20,27 +20,29 @@ export interface ProcessorsWanted {
 }
 
 /** Opens the configured processors, in order of preference. It loads only those, because their libraries take a while. */
-export async function openProcessors(wanted: ProcessorsWanted, log: Log): Promise<Map<string, Processor>> {
-  const methods = wanted.db && accountMethods(wanted.db, log)
+export async function openProcessors(options: ProcessorOptions, log: Log): Promise<Map<string, Processor>> {
+  const methods = options.db && accountMethods(options.db, log)
   const open: Record<string, () => Promise<Processor>> = {
     async stripe() {
       const { stripeProcessor } = await import('./stripe/stripe.ts')
-      const { statementPrefix, callMs } = wanted
+      const { statementPrefix, callMs } = options
       return withBreaker(
-        stripeProcessor({ ...wanted.stripe!, statementPrefix, callMs, ways: () => methods?.of('stripe') }),
+        stripeProcessor({ ...options.stripe!, statementPrefix, callMs, ways: () => methods?.of('stripe') }),
         log,
       )
     },
     async razorpay() {
       const { razorpayProcessor } = await import('./razorpay/razorpay.ts')
       return withBreaker(
-        razorpayProcessor({ ...wanted.razorpay!, callMs: wanted.callMs, ways: () => methods?.of('razorpay') }),
+        razorpayProcessor({ ...options.razorpay!, callMs: options.callMs, ways: () => methods?.of('razorpay') }),
         log,
       )
     },
-    sandbox: async () => wanted.sandbox(),
+    sandbox: async () => options.sandbox(),
   }
-  const opened = new Map(await Promise.all(wanted.processors.map(async (name) => [name, await open[name]!()] as const)))
+  const opened = new Map(
+    await Promise.all(options.processors.map(async (name) => [name, await open[name]!()] as const)),
+  )
   await methods?.begin(opened)
   return opened
 }

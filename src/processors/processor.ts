@@ -59,7 +59,7 @@ export interface PaymentSnapshot {
 }
 
 /**
- * After so many declines somebody is probably trying stolen cards, and the payment is closed. A buyer who mistypes, or whose account
+ * After this many declines somebody is probably trying stolen cards, and the payment is closed. A buyer who mistypes, or whose account
  * is empty, needs fewer.
  */
 export const MOST_DECLINES = 10
@@ -102,8 +102,8 @@ export interface ProcessorEvent {
   payment?: PaymentSnapshot | undefined
   /** The payment to ask about, when the notification does not contain all of it. Without both, the event is not about a payment. */
   paymentId?: string | undefined
-  /** What the notification said about that payment, in the processor's own format. It can save the adapter requests. */
-  told?: unknown
+  /** The payment's data from the notification, in the processor's own format. It can save the adapter requests. */
+  reported?: unknown
   /** When it happened (ISO 8601). Present only in a list that is sorted by this time. */
   at?: string | undefined
 }
@@ -129,24 +129,24 @@ export interface NotificationAddress {
   missingTypes: string[]
 }
 
-/** What a processor says about our account. The check moves no money. */
+/** A processor's information about our account. The check moves no money. */
 export interface AccountCheck {
   /** False: the processor does not know the key. */
   keyAccepted: boolean
-  /** What we need to read and this key may not read, by the processor's names. */
+  /** The permissions that we need and this key does not have, by the processor's names. */
   lacks: string[]
   /** Undefined: the API or the key does not allow us to read them. */
   addresses?: NotificationAddress[] | undefined
-  /** What the account puts before each suffix of a statement descriptor. Empty: nothing. Undefined: the processor does not say. */
+  /** The account's prefix of statement descriptors. Empty: none. Undefined: the processor does not say. */
   statementPrefix?: string | undefined
-  /** Each way of paying in our settings. `refused` says why a payment cannot be started with it. */
-  methods?: { name: string; refused?: Said | undefined }[] | undefined
+  /** Each payment method in our settings. `refused` says why a payment cannot start with it. */
+  methods?: { name: string; refused?: RefusalDetails | undefined }[] | undefined
   /** The processor's clock at the time of its answer. */
   clock?: Date | undefined
 }
 
 /**
- * What we need from a payment processor. The adapter limits the time of each call. A call fails with a ProcessorUnavailable.
+ * The port of a payment processor. The adapter limits the time of each call. A call fails with a ProcessorUnavailable.
  */
 export interface Processor {
   readonly name: string
@@ -155,8 +155,8 @@ export interface Processor {
   /** The rails for a currency, as far as we know them. It makes no request. */
   rails(currency: string): Rail[]
   startPayment(payment: StartPayment): Promise<StartedPayment>
-  /** `told` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
-  fetchPayment(processorPaymentId: string, told?: unknown): Promise<PaymentSnapshot>
+  /** `reported` comes from a genuine notification about this payment. It is older than an answer, so only its final facts count. */
+  fetchPayment(processorPaymentId: string, reported?: unknown): Promise<PaymentSnapshot>
   /** Ends a payment that no order needs any more. Captured money stays captured, and the snapshot shows it. */
   cancelPayment(processorPaymentId: string): Promise<PaymentSnapshot>
   /** An error is `answered` only when the processor refused this refund and will not make it later. */
@@ -178,7 +178,7 @@ export interface Processor {
 }
 
 /** The parts of a processor's refusal that may be logged: no personal data, and nothing that we sent. */
-export interface Said {
+export interface RefusalDetails {
   status: number
   /** The processor's own error code. */
   code: string | undefined
@@ -199,14 +199,18 @@ export class ProcessorUnavailable extends Error {
   /** When it makes sense to ask again, if that is known. */
   readonly retryAfterSeconds: number | undefined
   /** The processor's answer, if there was one. */
-  readonly said: Said | undefined
+  readonly details: RefusalDetails | undefined
   constructor(
     message: string,
-    { retryAfterSeconds, said, ...more }: { retryAfterSeconds?: number; said?: Said | undefined; cause?: unknown } = {},
+    {
+      retryAfterSeconds,
+      details,
+      ...more
+    }: { retryAfterSeconds?: number; details?: RefusalDetails | undefined; cause?: unknown } = {},
   ) {
     super(message, more)
     this.retryAfterSeconds = retryAfterSeconds
-    this.said = said
+    this.details = details
   }
 }
 

@@ -4,7 +4,7 @@ import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Limit } from '../kit/limits.ts'
 import type { Log } from '../kit/log.ts'
-import { type ProcessorsWanted, openProcessors } from './open.ts'
+import { type ProcessorOptions, openProcessors } from './open.ts'
 import type { Processor } from './processor.ts'
 import { registerSandbox } from './sandbox/register.ts'
 import { sandboxProcessor } from './sandbox/sandbox.ts'
@@ -14,7 +14,7 @@ interface ProcessorParts {
   /** For the ways of paying that the accounts offer. */
   reservedDb: Db
   jobs: Jobs
-  config: Pick<ProcessorsWanted, 'processors' | 'stripe' | 'razorpay' | 'statementPrefix'> & {
+  config: Pick<ProcessorOptions, 'processors' | 'stripe' | 'razorpay' | 'statementPrefix'> & {
     secrets: readonly string[]
     limits: { sandbox?: Limit }
     isPublic: boolean
@@ -34,8 +34,8 @@ export async function registerProcessors(
   const { processors: names, stripe, razorpay, statementPrefix, secrets, limits, isPublic, demoOnNetwork } = config
   const sandbox = () => sandboxProcessor(db, jobs, secrets)
   const callMs = config.deadlines.processorCallMs
-  const wanted = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reservedDb, sandbox }
-  const processors = await openProcessors(wanted, log)
+  const options = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reservedDb, sandbox }
+  const processors = await openProcessors(options, log)
   if (processors.has('sandbox')) {
     const onlyFromHere = !isPublic && !demoOnNetwork
     await registerSandbox(server, { db, jobs, secrets, limit: limits.sandbox, onlyFromHere, ownUrl })

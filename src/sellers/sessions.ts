@@ -27,7 +27,7 @@ export interface SignedIn {
 
 type FindSession = (token: string) => Promise<SignedIn | undefined>
 
-/** Finds who is signed in, in one read by the token's hash; those asked for together are read together. */
+/** Finds who is signed in, in one read by the token's hash; simultaneous requests share one statement. */
 export function sessionFinder(db: Db): FindSession {
   interface Row extends Omit<SignedIn, 'seller'> {
     tokenHash: Buffer

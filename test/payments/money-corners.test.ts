@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { inTransaction } from '../../src/kit/database.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { forgetIdempotencyKeys } from '../../src/orders/create.ts'
-import { proveRows } from '../../src/payments/reconciliation/rows.ts'
+import { checkRows } from '../../src/payments/reconciliation/rows.ts'
 import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from '../support/corners.ts'
 import { changeSandbox, query } from '../stand-ins/processor.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
@@ -114,7 +114,7 @@ test('a processor that is put first later leaves an order with the payment it ha
   assert.equal((await later.checkout({ productId })).processor, 'sandbox')
 })
 
-test('a payment that was declined too often is closed also when a bank was at work on one more try just then', async (t) => {
+test('a payment that was declined too often is closed also when a bank worked on one more try just then', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const order = await shop.checkout()
   server.knobs.notify = 'held'
@@ -130,7 +130,7 @@ test('a payment that was declined too often is closed also when a bank was at wo
   )
 })
 
-test('while a bank is at work on an order its key is good, however long that takes: a reload pays no second one', async (t) => {
+test('while a bank works on an order its key is valid, however long that takes: a reload makes no second order', async (t) => {
   const shop = await startTestShop(t)
   const productId = await shop.product()
   const order = await shop.checkout({ productId }, KEY)
@@ -236,7 +236,7 @@ test('a payment that was refunded and then disputed: the books match the account
     }),
   )
   assert.deepEqual(await inTransaction(shop.db, (tx) => trialBalance(tx)), [])
-  assert.deepEqual(await inTransaction(shop.db, (tx) => proveRows(tx)), [])
+  assert.deepEqual(await inTransaction(shop.db, (tx) => checkRows(tx)), [])
 })
 
 test('a dispute in another currency than the payment holds the paid amount, and never more', async (t) => {
@@ -252,7 +252,7 @@ test('a dispute in another currency than the payment holds the paid amount, and 
   assert.deepEqual(await held(), [49_900])
 })
 
-test('an order whose processor was removed from the settings ends some day', async (t) => {
+test('an order whose processor was removed from the settings ends after some days', async (t) => {
   const before = await startTestShop(t)
   const order = await before.checkout()
   await before.close()
@@ -269,7 +269,7 @@ test('an order whose processor was removed from the settings ends some day', asy
   assert.equal((await shop.status(order.orderId)).status, 'expired')
 })
 
-test('an order that was begun with another account’s keys is no outage for its buyer', async (t) => {
+test('an order that was begun with another account’s keys does not look like an outage to its buyer', async (t) => {
   const { shop } = await startStripeShop(t)
   const productId = await shop.product()
   await shop.checkout({ productId }, KEY)

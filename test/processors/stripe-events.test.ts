@@ -40,11 +40,11 @@ const header = (body: string | Buffer, { secret = SECRET, time = now() } = {}) =
 
 // ── genuine or not
 
-test('a notification says which payment to ask about, and nothing of how it stands', () => {
+test('a notification names the payment to read, and not its state', () => {
   const body = JSON.stringify(event())
-  const { told, ...about } = verify(body, header(body))!
+  const { reported, ...about } = verify(body, header(body))!
   assert.deepEqual(about, { id: 'evt_1', type: 'payment_intent.succeeded', paymentId: 'pi_1' })
-  assert.deepEqual(told, event()['data'].object)
+  assert.deepEqual(reported, event()['data'].object)
 })
 
 test('missing, garbled and endless headers, another secret and a changed body are not genuine', () => {
@@ -154,7 +154,7 @@ test('every kind of event that can change an order names its payment', () => {
     const object = type.startsWith('payment_intent.')
       ? { object: 'payment_intent', id: 'pi_1' }
       : { object: 'charge', id: 'ch_1', payment_intent: 'pi_1' }
-    assert.deepEqual(about(type, object), { id: 'evt_1', type, paymentId: 'pi_1', told: object })
+    assert.deepEqual(about(type, object), { id: 'evt_1', type, paymentId: 'pi_1', reported: object })
   }
   assert.equal(about('refund.failed', { object: 'refund', id: 're_1', payment_intent: 'pi_1' })?.paymentId, 'pi_1')
   assert.equal(
@@ -211,7 +211,7 @@ test('events in any order lead to the same final state: the service reads the pa
     const { body, headers } = server.signed(one)
     const told = stripe.verifyEvent(Buffer.from(body), headers)
     assert.equal(told?.payment, undefined)
-    if (told?.paymentId) assert.deepEqual(await stripe.fetchPayment(told.paymentId, told.told), last)
+    if (told?.paymentId) assert.deepEqual(await stripe.fetchPayment(told.paymentId, told.reported), last)
   }
 })
 

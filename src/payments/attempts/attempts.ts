@@ -26,14 +26,14 @@ export interface Attempts {
   noteStarted(started: { id: string; processorPaymentId: string }): Promise<string>
 }
 
-type Wanted = Parameters<Attempts['liveFor']>[0]
+type NewAttempt = Parameters<Attempts['liveFor']>[0]
 type Started = Parameters<Attempts['noteStarted']>[0]
 const AT_ONCE = { most: 64, atOnce: 2, isOutage: isDatabaseOutage }
 
 /** Reads and writes the attempts. Requests that arrive together share a statement. */
 export function attemptKeeper(db: Db): Attempts {
   return {
-    liveFor: batched((wanted: readonly Wanted[]) => retryConflicts(() => liveFor(db, wanted)), AT_ONCE),
+    liveFor: batched((requests: readonly NewAttempt[]) => retryConflicts(() => liveFor(db, requests)), AT_ONCE),
     noteStarted: batched((started: readonly Started[]) => retryConflicts(() => noteStarted(db, started)), AT_ONCE),
   }
 }
@@ -42,20 +42,20 @@ export function attemptKeeper(db: Db): Attempts {
  * Locks the orders while it reads their states. Otherwise a settle under way could end an old attempt first, and a paid order would
  * get a new attempt.
  */
-async function liveFor(db: Db, wanted: readonly Wanted[]): Promise<(Attempt | undefined)[]> {
-  const orders = wanted.map(({ orderId }) => orderId)
-  const processors = wanted.map(({ processor }) => processor)
+async function liveFor(db: Db, requests: readonly NewAttempt[]): Promise<(Attempt | undefined)[]> {
+  const orders = requests.map(({ orderId }) => orderId)
+  const processors = requests.map(({ processor }) => processor)
   const { rows: made } = await sql<Attempt & { orderId: string }>`
     insert into payments (id, order_id, processor)
     select w.id, o.id, w.processor
-    from unnest(${wanted.map(() => newId('pay'))}::text[], ${genericPlanArray(orders, 'text')}, ${processors}::text[]) as w(id, order_id, processor)
+    from unnest(${requests.map(() => newId('pay'))}::text[], ${genericPlanArray(orders, 'text')}, ${processors}::text[]) as w(id, order_id, processor)
     join orders o on o.id = w.order_id and o.state in ('pending', 'processing')
     where not exists (select from payments d where d.order_id = o.id and d.declines >= ${MOST_DECLINES})
     order by o.id for share of o
     on conflict (order_id) where state in ('starting', 'open', 'processing') do nothing
     returning id, order_id as "orderId", processor, processor_payment_id as "processorPaymentId"`.execute(db)
   const found = new Map(made.map((attempt) => [attempt.orderId, attempt]))
-  if (found.size < wanted.length) for (const one of await readLive(db, orders)) found.set(one.orderId, one)
+  if (found.size < requests.length) for (const one of await readLive(db, orders)) found.set(one.orderId, one)
   return orders.map((orderId) => found.get(orderId))
 }
 

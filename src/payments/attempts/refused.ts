@@ -20,13 +20,13 @@ export interface Telling {
  * chooses an impossible amount for one product hides no report about another. It never fails: the buyer's answer does not depend on
  * it.
  */
-export async function tellRefusal(
+export async function notifyRefusal(
   { db, jobs, log }: Telling,
   { orderId, processor, error }: { orderId: string; processor: string; error: ProcessorUnavailable },
 ): Promise<void> {
   const isAmount = error instanceof AmountNotTaken
   const kind = isAmount ? 'seller_amount_not_taken' : 'seller_cannot_be_paid'
-  const { code = 'refused', parameter = '' } = error.said ?? {}
+  const { code = 'refused', parameter = '' } = error.details ?? {}
   const name = isAmount ? 'amount_not_payable' : code
   try {
     const isNews = await inTransaction(db, async (tx) => {

@@ -10,7 +10,7 @@ import {
   type StartedPayment,
 } from '../../processors/processor.ts'
 import type { Settle } from '../settle/settle.ts'
-import { type Telling, tellRefusal } from './refused.ts'
+import { type Telling, notifyRefusal } from './refused.ts'
 
 export interface OrderToPay {
   id: string
@@ -43,12 +43,12 @@ export async function startPayment(
   order: OrderToPay,
 ): Promise<(StartedPayment & { processor: string }) | undefined> {
   const { attempts, settle, processors } = parts
-  let asked = preferred
+  let chosen = preferred
   const live = async () => {
     const attempt = await attempts.liveFor({ orderId: order.id, processor: preferred.name })
     const processor = attempt && processors.get(attempt.processor)
     if (!processor) return undefined
-    asked = processor
+    chosen = processor
     return { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
   }
   try {
@@ -66,7 +66,7 @@ export async function startPayment(
     }
   } catch (error) {
     if (error instanceof AmountNotTaken || error instanceof PaymentRefused)
-      await tellRefusal(parts, { orderId: order.id, processor: asked.name, error })
+      await notifyRefusal(parts, { orderId: order.id, processor: chosen.name, error })
     if (error instanceof PaymentRefused)
       throw new Refusal('cannot_take_payment', 'The seller cannot take this payment now. Nothing was charged.', {
         cause: error,

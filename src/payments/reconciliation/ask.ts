@@ -20,7 +20,7 @@ interface Fact {
   state?: string | null | undefined
 }
 
-export interface Asked {
+export interface Answers {
   differences: Difference[]
   /** Payments on which both sides agree, or which are not ours. */
   resolved: Suspect[]
@@ -31,35 +31,35 @@ export interface Asked {
 /**
  * Asks the processors about single payments. A list and our rows can differ although nothing is wrong: a notification is under way,
  * a refund was booked long after it was made, or a dispute is in another currency. So the reconciliation asks about each payment in
- * question, waits `graceMs` for news to be booked, and reports only what still differs.
+ * question, waits `graceMs` for late events to be booked, and reports only what still differs.
  */
 export async function askAbout(
   db: Db,
   processors: ReadonlyMap<string, Processor>,
   list: readonly Suspect[],
   graceMs: number,
-): Promise<Asked> {
+): Promise<Answers> {
   const askedAt = Date.now()
-  const told = new Map<Suspect, PaymentSnapshot | 'unknown'>()
+  const snapshots = new Map<Suspect, PaymentSnapshot | 'unknown'>()
   const notAsked: Suspect[] = []
   const queue = [...list]
   const lane = async () => {
     for (let suspect; (suspect = queue.shift());) {
       try {
-        told.set(suspect, await processors.get(suspect.processor)!.fetchPayment(suspect.payment))
+        snapshots.set(suspect, await processors.get(suspect.processor)!.fetchPayment(suspect.payment))
       } catch (error) {
-        if (error instanceof PaymentUnknown) told.set(suspect, 'unknown')
+        if (error instanceof PaymentUnknown) snapshots.set(suspect, 'unknown')
         else notAsked.push(suspect)
       }
     }
   }
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, lane))
-  if (told.size > 0) await sleep(graceMs)
+  if (snapshots.size > 0) await sleep(graceMs)
 
   const ours = await oursOf(db, list)
   const found: Difference[] = []
   const resolved: Suspect[] = []
-  for (const [suspect, snapshot] of told) {
+  for (const [suspect, snapshot] of snapshots) {
     const all = differencesOf(suspect, snapshot, ours.get(keyOf(suspect)) ?? [], askedAt)
     // the reconciliation of its own days has reported all other differences
     const differences = suspect.differs ? all : all.filter(({ what }) => what === 'dispute_decided')

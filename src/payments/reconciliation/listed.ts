@@ -95,12 +95,12 @@ export interface Suspect {
  * `more` counts the payments of our orders beyond `most`. Unknown payments beyond it are dropped: a payment of ours that is missing
  * here shows in the first night after it was made.
  *
- * Between the two groups, as far as `most` allows, come our open disputes at the `asked` processors, oldest first, because no list
+ * Between the two groups, as far as `most` allows, come our open disputes at these `processors`, oldest first, because no list
  * shows that a bank has decided. Disputes of the last day are left out: their notification may still be on its way.
  */
 export async function suspects(
   db: Db,
-  asked: readonly string[],
+  processors: readonly string[],
   most: number,
 ): Promise<{ list: Suspect[]; more: number }> {
   const { rows } = await sql<Suspect & { ours: number }>`
@@ -109,7 +109,7 @@ export async function suspects(
       from pg_temp.compared where ${UNEQUAL}),
     open as (
       select o.processor, o.payment, o.order_id, true, o.at, false from ${OURS} o
-      where o.kind = 'dispute' and o.state = 'open' and o.at < now() - interval '1 day' and o.processor = any(${asked}::text[]))
+      where o.kind = 'dispute' and o.state = 'open' and o.at < now() - interval '1 day' and o.processor = any(${processors}::text[]))
     select processor, payment, max(order_id) as "orderId", bool_or(is_known) as "isKnown", bool_or(differs) as differs,
       count(max(order_id) filter (where differs)) over () as ours
     from (select * from unequal union all select * from open) s group by 1, 2

@@ -5,7 +5,7 @@ import { type Difference, trialBalance } from '../../ledger/trial-balance.ts'
 import type { Processor } from '../../processors/processor.ts'
 import { askAbout } from './ask.ts'
 import { type Day, compare, days, keepListed, makeTables, suspects } from './listed.ts'
-import { proveRows } from './rows.ts'
+import { checkRows } from './rows.ts'
 
 /** The most payments to ask about one by one. If more are in question, the fault lies elsewhere. */
 const MOST_SUSPECTS = 1000
@@ -49,18 +49,18 @@ export async function reconcileBooks({
       await sql`select set_config('work_mem', ${WORK_MEMORY}, false)`.execute(db)
       await makeTables(db)
       const notAsked: string[] = []
-      const asked: string[] = []
+      const reachable: string[] = []
       const found = await db
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (tx) => {
-          const differences = [...(await trialBalance(tx)), ...(await proveRows(tx))]
+          const differences = [...(await trialBalance(tx)), ...(await checkRows(tx))]
           for (const { name, movements } of processors.values()) {
             if (!movements) continue
             try {
               await keepListed(tx, name, movements(from, to))
-              asked.push(name)
+              reachable.push(name)
             } catch (error) {
               notAsked.push(`${name}: its list could not be read (${(error as Error).message})`)
             }
@@ -68,19 +68,19 @@ export async function reconcileBooks({
           for (const name of await processorsWith(tx, from, to))
             if (!processors.get(name)?.movements)
               notAsked.push(`${name}: is not configured, and has orders of these days`)
-          await sql`delete from pg_temp.listed where processor <> all(${asked}::text[])`.execute(tx)
-          await compare(tx, asked, from, to)
+          await sql`delete from pg_temp.listed where processor <> all(${reachable}::text[])`.execute(tx)
+          await compare(tx, reachable, from, to)
           return differences
         })
-      const { list, more } = await suspects(db, asked, mostSuspects)
+      const { list, more } = await suspects(db, reachable, mostSuspects)
       const answers = await askAbout(db, processors, list, graceMs)
       for (const { processor, payment } of answers.notAsked) notAsked.push(`${processor}: payment ${payment}`)
-      const unasked: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments` }] : []
+      const skipped: Difference[] = more > 0 ? [{ what: 'many_more', id: `${more} payments` }] : []
       return {
         from,
         to,
         days: await days(db, answers.resolved),
-        differences: [...found, ...answers.differences, ...unasked],
+        differences: [...found, ...answers.differences, ...skipped],
         notAsked,
       }
     })

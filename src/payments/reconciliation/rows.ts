@@ -3,7 +3,7 @@ import type { Tx } from '../../kit/database.ts'
 import { type Difference, differences } from '../../ledger/trial-balance.ts'
 
 /** Checks the rows of this slice against the ledger: each capture, refund and dispute has its entry, and each entry its row. */
-export async function proveRows(tx: Tx): Promise<Difference[]> {
+export async function checkRows(tx: Tx): Promise<Difference[]> {
   return [
     ...(await differences(tx, ODD_ROWS)),
     ...(await differences(tx, ODD_SALES)),

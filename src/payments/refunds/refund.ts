@@ -26,7 +26,7 @@ const TRY_SECONDS = 60
 /** Longer than the pauses between tries: a refund without a try for so long has lost its job. */
 const UNASKED_HOURS = 3
 
-interface Wanted {
+interface RequestedRefund {
   id: string
   orderId: string
   reason: 'seller' | 'duplicate'
@@ -44,7 +44,7 @@ interface Wanted {
   /** The processor has accepted the refund, and only the processor can end it. */
   taken: boolean
   /** We have asked at least once, so the processor may have the refund. */
-  asked: boolean
+  wasTried: boolean
   overdue: boolean
 }
 
@@ -57,15 +57,15 @@ export async function registerRefundJobs(jobs: Jobs, syncing: Syncing): Promise<
 }
 
 async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, refundId: string): Promise<void> {
-  const refund = await findWanted(db, refundId)
+  const refund = await findRequested(db, refundId)
   if (!refund) return
   const processor = processors.get(refund.processor)
   if (!processor) {
     const message = `the processor ${refund.processor} is not configured any more`
     if (!refund.overdue) throw new Error(message)
     // the processor may have the refund: `resumeRefunds` asks again when it is configured again
-    if (refund.asked) {
-      await tellUnconfirmed(db, jobs, refundId)
+    if (refund.wasTried) {
+      await notifyUnconfirmed(db, jobs, refundId)
       return log.warn({ refundId }, message)
     }
     return giveUp(db, jobs, log, refundId, 'no_answer')
@@ -81,12 +81,12 @@ async function makeRefund({ db, processors, settle, log }: Syncing, jobs: Jobs, 
   if (failure instanceof RefundTaken || payment?.refundKeysUnderWay?.includes(refundId)) await noteTaken(db, refundId)
   if (payment) await settle({ processor: processor.name, payment })
 
-  const now = await findWanted(db, refundId)
+  const now = await findRequested(db, refundId)
   if (!now) return
   // a seller asks again after a failed refund. So this must not call it failed when its answer was lost or another try may be under
   // way: the money could go out twice.
   const isClear = payment && (now.taken || !failure || (failure instanceof ProcessorUnavailable && failure.answered))
-  if (now.overdue && !isClear) await tellUnconfirmed(db, jobs, refundId)
+  if (now.overdue && !isClear) await notifyUnconfirmed(db, jobs, refundId)
   // the processor has accepted it and not finished: from now on `resumeRefunds` asks each day, in case no notification comes
   if (now.taken && now.overdue) return
   if (isClear && !now.taken && !ours.besideAnother) {
@@ -111,8 +111,8 @@ export async function resumeRefunds(db: Db, jobs: Jobs): Promise<void> {
   })
 }
 
-async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined> {
-  const { rows } = await sql<Wanted>`
+async function findRequested(db: Db, refundId: string): Promise<RequestedRefund | undefined> {
+  const { rows } = await sql<RequestedRefund>`
     select r.id, r.order_id as "orderId", r.reason, r.processor, p.processor_payment_id as "processorPaymentId",
       r.processor_capture_id as "captureId", c.currency, r.amount_minor as "amountMinor",
       (c.amount_minor - coalesce((select sum(d.amount_minor) from refunds d
@@ -122,7 +122,7 @@ async function findWanted(db: Db, refundId: string): Promise<Wanted | undefined>
         and d.state = 'open') as disputed,
       (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0)::bigint from disputes d
         where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id and d.state = 'lost') as "lostMinor",
-      r.taken_at is not null as taken, r.asked_at is not null as asked,
+      r.taken_at is not null as taken, r.asked_at is not null as "wasTried",
       r.created_at < now() - make_interval(days => ${GIVE_UP_DAYS}) as overdue
     from refunds r
     join captures c on c.processor = r.processor and c.processor_capture_id = r.processor_capture_id
@@ -151,7 +151,7 @@ async function beginTry(db: Db, refundId: string): Promise<Try | undefined> {
   return rows[0]
 }
 
-async function send(db: Db, processor: Processor, refund: Wanted): Promise<PaymentSnapshot> {
+async function send(db: Db, processor: Processor, refund: RequestedRefund): Promise<PaymentSnapshot> {
   const { id: key, processorPaymentId, captureId, reason, amountMinor, leftMinor } = refund
   if (whyImpossible(refund)) return processor.fetchPayment(processorPaymentId)
   // of a duplicate capture everything that is left goes back; a seller's refund has exactly the seller's amount
@@ -165,8 +165,15 @@ async function send(db: Db, processor: Processor, refund: Wanted): Promise<Payme
 const noteTaken = (db: Db, refundId: string) =>
   sql`update refunds set taken_at = now() where id = ${refundId} and taken_at is null`.execute(db)
 
-/** A refund of a disputed payment is impossible: the bank would pay the buyer a second time. What a bank has left can be refunded. */
-function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, taken }: Wanted): MailData['why'] {
+/** A refund of a disputed payment is impossible: the bank would pay the buyer a second time. The rest that a bank has left can be refunded. */
+function whyImpossible({
+  reason,
+  amountMinor,
+  leftMinor,
+  lostMinor,
+  disputed,
+  taken,
+}: RequestedRefund): MailData['why'] {
   if (taken) return undefined
   if (leftMinor < (reason === 'duplicate' ? 1 : amountMinor)) return 'refunded_already'
   const isLost = lostMinor > 0 && (reason === 'duplicate' || leftMinor - lostMinor < amountMinor)
@@ -175,7 +182,7 @@ function whyImpossible({ reason, amountMinor, leftMinor, lostMinor, disputed, ta
 }
 
 /** Some processors refund nothing more once a bank has taken a part of the payment. Other refusals may pass at a later try. */
-const whyRefused = ({ lostMinor }: Wanted, failure: unknown): MailData['why'] =>
+const whyRefused = ({ lostMinor }: RequestedRefund, failure: unknown): MailData['why'] =>
   lostMinor > 0 && failure instanceof ChargedBack ? 'charged_back' : undefined
 
 /**
@@ -193,7 +200,7 @@ async function giveUp(
   await inTransaction(db, async (tx) => {
     await sql`
       select 1 from orders where id = (select order_id from refunds where id = ${refundId}) for update`.execute(tx)
-    const { rows } = await sql<Pick<Wanted, 'orderId' | 'reason' | 'amountMinor' | 'currency'>>`
+    const { rows } = await sql<Pick<RequestedRefund, 'orderId' | 'reason' | 'amountMinor' | 'currency'>>`
       update refunds r set state = 'failed' from captures c
       where r.id = ${refundId} and r.state = 'requested' and r.taken_at is null
         and r.asked_at is not distinct from ${askedAt}::timestamptz
@@ -212,9 +219,9 @@ async function giveUp(
 }
 
 /** Mails the seller once about a refund without a clear answer. The seller can look in the processor's dashboard, and we cannot. */
-async function tellUnconfirmed(db: Db, jobs: Jobs, refundId: string): Promise<void> {
+async function notifyUnconfirmed(db: Db, jobs: Jobs, refundId: string): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const { rows } = await sql<Pick<Wanted, 'orderId' | 'amountMinor' | 'currency'>>`
+    const { rows } = await sql<Pick<RequestedRefund, 'orderId' | 'amountMinor' | 'currency'>>`
       update refunds r set told_at = now() from captures c
       where r.id = ${refundId} and r.state = 'requested' and r.told_at is null
         and c.processor = r.processor and c.processor_capture_id = r.processor_capture_id

@@ -9,7 +9,7 @@ import { chargedBackMinor } from '../../orders/returned-money.ts'
 import { noteEvents } from '../../orders/move.ts'
 import { type State, isDelivered } from '../../orders/states.ts'
 
-export interface WantedRefund {
+export interface RefundRequest {
   orderId: string
   /** The seller who must own the order. */
   sellerId: string
@@ -55,8 +55,8 @@ const WHY_NOT: Partial<Record<State, string>> = {
  * sale is counted, so simultaneous refunds never exceed it. With an idempotency key the same request gives the same refund. Refuses
  * `order_not_found`, `order_not_refundable`, `refund_too_large`, `idempotency_key_reused`.
  */
-export async function requestRefund(db: Db, jobs: Jobs, wanted: WantedRefund): Promise<RefundRow> {
-  const { orderId, sellerId, amountMinor, note, idempotencyKey } = wanted
+export async function requestRefund(db: Db, jobs: Jobs, request: RefundRequest): Promise<RefundRow> {
+  const { orderId, sellerId, amountMinor, note, idempotencyKey } = request
   const keyHash = idempotencyKey === undefined ? null : digest([sellerId, idempotencyKey])
   const requestHash = keyHash && digest([orderId, amountMinor ?? null, note ?? null])
   return inTransaction(db, async (tx) => {

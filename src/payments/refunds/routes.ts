@@ -15,7 +15,7 @@ export const NewRefund = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 999_999_999_999,
-      description: 'Integer minor units of the order’s currency. Without it, all that is left is refunded.',
+      description: 'Integer minor units of the order’s currency. The default is all that is left.',
     }),
   ),
   reason: Type.Optional(
@@ -48,7 +48,7 @@ export const Refund = Type.Object({
     description: 'Pending until the payment processor has made the refund, which can take days.',
   }),
   origin: Type.Enum(['api', 'dashboard'], {
-    description: 'Whether you asked for the refund here, or made it in the payment processor’s dashboard.',
+    description: '`api`: you requested the refund here. `dashboard`: it was made in the payment processor’s dashboard.',
   }),
   reason: Type.Optional(Type.String()),
   createdAt: Time,
@@ -66,7 +66,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         operationId: 'refundOrder',
         summary: 'Refund an order, all of it or a part',
         description:
-          'When all of the money goes back, the buyer loses the files with this request. More than is left is 409 `refund_too_large`, and the processor is not asked. An order that is not paid, or is disputed, is 409 `order_not_refundable`.',
+          'A refund of all the money ends the buyer’s files with this request. An amount above the rest is 409 `refund_too_large`, without a request to the processor. An order that is not paid, or is disputed, is 409 `order_not_refundable`.',
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,

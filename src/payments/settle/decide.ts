@@ -107,13 +107,13 @@ function decideCapture({ record, effects, move }: Draft, capture: Capture, snaps
     // another amount, another currency, or more money for an order that already waits for the seller's decision
     purpose = 'mismatch'
     effects.transfers.push(...ledger.heldTransfers(entry))
-    const news = { amountMinor: capture.amountMinor, currency: capture.currency }
+    const amount = { amountMinor: capture.amountMinor, currency: capture.currency }
     if (move('review')) {
       effects.timeline.push('needs_review')
-      effects.mails.push({ kind: 'needs_review', ...news })
+      effects.mails.push({ kind: 'needs_review', ...amount })
     }
     // the seller gets a mail for each capture, since each holds a buyer's money
-    effects.mails.push({ kind: 'seller_needs_review', ...news })
+    effects.mails.push({ kind: 'seller_needs_review', ...amount })
   }
   record.captures.push({ id: capture.id, purpose, amountMinor: capture.amountMinor, currency: capture.currency })
   effects.captures.push({ ...capture, purpose })

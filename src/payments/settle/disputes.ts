@@ -56,8 +56,8 @@ function openDispute(
 }
 
 /**
- * Books what comes back of a dispute after it was lost. The lost amount can only shrink, so news that is late, repeated or out of
- * order changes nothing.
+ * Books money of a lost dispute that comes back. The lost amount can only shrink, so reports that are late, repeated or out of order
+ * change nothing.
  */
 function decideReturn(draft: Draft, before: DisputeRow, { lostMinor = before.lostMinor }: DisputeFact): void {
   const { record, effects } = draft
@@ -95,16 +95,16 @@ function moveAfterEnd(draft: Draft, { amountMinor, lostMinor }: DisputeRow): 'st
     return undefined
   }
   const moved = moveByMoney(draft, 'lose')
-  const news = { kind: 'dispute_lost', amountMinor: lostMinor, currency } as const
+  const mail = { kind: 'dispute_lost', amountMinor: lostMinor, currency } as const
   if (record.state === 'charged_back' || record.state === 'refunded') {
     if (!moved) return undefined
     effects.timeline.push('charged_back')
-    effects.mails.push(news)
+    effects.mails.push(mail)
     return undefined
   }
-  // the buyer is also told when another dispute keeps the order in its state: the money has moved
+  // the buyer gets a mail also when another dispute keeps the order in its state, because the money has moved
   const files = isDelivered(record.state) ? 'stay' : 'on_hold'
   effects.timeline.push('partially_charged_back')
-  effects.mails.push({ ...news, files })
+  effects.mails.push({ ...mail, files })
   return files
 }

@@ -8,7 +8,7 @@ export interface Fact {
 }
 
 /**
- * `applied`: the fact had news, and settle wrote them. `repeat`: nothing was new. `unknown_payment`: the payment is not ours, and
+ * `applied`: the fact had something new, and settle wrote it. `repeat`: nothing was new. `unknown_payment`: the payment is not ours, and
  * nothing happens. `too_early`: the fact names an order of ours whose payment we have not stored yet, so it must come again.
  */
 export type Outcome = 'applied' | 'repeat' | 'unknown_payment' | 'too_early'

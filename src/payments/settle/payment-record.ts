@@ -27,7 +27,7 @@ export interface PaymentRecord {
     captureId: string
     state: 'requested' | 'succeeded' | 'failed'
   }[]
-  /** `amountMinor` is what the first news of the dispute took out of reach. `lostMinor` of it is gone for good. */
+  /** `amountMinor` is the amount that the first report of the dispute took out of reach. `lostMinor` of it is gone for good. */
   disputes: { id: string; captureId: string; amountMinor: number; state: DisputeFact['state']; lostMinor: number }[]
 }
 export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'

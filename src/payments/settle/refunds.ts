@@ -61,8 +61,8 @@ function bookRefund(draft: Draft, refund: RefundFact, byApi: boolean): void {
   effects.timeline.push(isWhole ? 'refunded' : 'partially_refunded')
   const wasRest = moveByMoney(draft, 'refund') && record.state === 'charged_back'
   if (wasRest) effects.timeline.push('charged_back')
-  const news = { amountMinor, refundedMinor: record.refundedMinor, ...(wasRest && { wasRest }) }
-  effects.mails.push({ kind: 'refunded', ...news }, { kind: 'seller_refunded', ...news, byApi })
+  const mailData = { amountMinor, refundedMinor: record.refundedMinor, ...(wasRest && { wasRest }) }
+  effects.mails.push({ kind: 'refunded', ...mailData }, { kind: 'seller_refunded', ...mailData, byApi })
 }
 
 /** Reverses the entries of a refund that failed after it was booked, and moves the order to its state without that refund. */

@@ -164,7 +164,7 @@ async function addJobs(
   const mails = each(
     decisions,
     (effects) => effects.mails,
-    (news, { orderId }) => ({ data: { orderId, ...news } }),
+    (mail, { orderId }) => ({ data: { orderId, ...mail } }),
   )
   const closing = decisions
     .filter(({ effects }) => effects.closes)

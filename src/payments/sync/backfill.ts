@@ -104,23 +104,23 @@ async function walk(syncing: Backfilling, processor: Processor, { seenUntil, now
     failuresInARow: 0,
     end: Infinity,
   }
-  let [news, left] = [0, 0]
+  let [newEvents, remaining] = [0, 0]
   for await (const page of pagesOf(processor.eventsSince!(overlap(Math.min(seenUntil.getTime(), until))))) {
     // the clock starts with the first page: some lists take long to come, and each backfill must get something done
     if (state.end === Infinity) state.end = performance.now() + SETTLING_MS
     const fresh = await unseenEvents(db, name, page)
-    news += fresh.length
-    left += await settlePage(state, fresh)
+    newEvents += fresh.length
+    remaining += await settlePage(state, fresh)
     const { at } = page.at(-1)!
     // moves the next due time too, so that no other instance begins meanwhile
-    if (left === 0 && at !== undefined) await moveCursor(db, name, new Date(at), TRY_AGAIN_SECONDS)
+    if (remaining === 0 && at !== undefined) await moveCursor(db, name, new Date(at), TRY_AGAIN_SECONDS)
     if (performance.now() > state.end) {
-      log.info({ processor: name, news, left }, 'the backfill goes on in the next round')
+      log.info({ processor: name, newEvents, remaining }, 'the backfill goes on in the next round')
       return moveCursor(db, name, undefined, 0)
     }
   }
-  if (news > 0) log.info({ processor: name, news, left }, 'the backfill found new events')
-  await moveCursor(db, name, left === 0 ? new Date(until) : undefined, PAUSE_SECONDS)
+  if (newEvents > 0) log.info({ processor: name, newEvents, remaining }, 'the backfill found new events')
+  await moveCursor(db, name, remaining === 0 ? new Date(until) : undefined, PAUSE_SECONDS)
 }
 
 /** Groups events into pages. If the list breaks off, it first yields the events that came before the error. */
@@ -144,20 +144,20 @@ async function* pagesOf(events: AsyncIterable<ProcessorEvent>): AsyncGenerator<P
 async function settlePage(walk: Walk, events: readonly ProcessorEvent[]): Promise<number> {
   const { syncing, processor, outcomes } = walk
   const { name } = processor
-  const noted = { ignored: [], unknown_payment: [], repeat: [] } as Record<RecordedAs, ProcessorEvent[]>
+  const byOutcome = { ignored: [], unknown_payment: [], repeat: [] } as Record<RecordedAs, ProcessorEvent[]>
   const toAsk = new Map<string, ProcessorEvent[]>()
   for (const event of events) {
     const paymentId = event.paymentId ?? event.payment?.processorPaymentId
     const outcome = event.at === undefined || event.at < walk.asOf ? outcomes.get(paymentId ?? '') : undefined
-    if (paymentId === undefined) noted.ignored.push(event)
-    else if (outcome) noted[outcome === 'unknown_payment' ? outcome : 'repeat'].push(event)
+    if (paymentId === undefined) byOutcome.ignored.push(event)
+    else if (outcome) byOutcome[outcome === 'unknown_payment' ? outcome : 'repeat'].push(event)
     else toAsk.set(paymentId, [...(toAsk.get(paymentId) ?? []), event])
   }
   for (const outcome of ['ignored', 'unknown_payment', 'repeat'] as const)
-    await recordWithoutEffect(syncing.db, name, noted[outcome], outcome)
+    await recordWithoutEffect(syncing.db, name, byOutcome[outcome], outcome)
 
   const queue = [...toAsk]
-  let left = 0
+  let remaining = 0
   const lane = async () => {
     for (let next; (next = queue.shift());) {
       const [paymentId, itsEvents] = next
@@ -178,13 +178,13 @@ async function settlePage(walk: Walk, events: readonly ProcessorEvent[]): Promis
         throw error
       }
       // `too_early` names an order whose payment is just starting: the reconciler asks about it too
-      if (outcome === undefined || outcome === 'too_early') left += itsEvents.length
+      if (outcome === undefined || outcome === 'too_early') remaining += itsEvents.length
       else outcomes.set(paymentId, outcome)
     }
   }
   const lanes = await Promise.allSettled(Array.from({ length: ASKED_AT_ONCE }, lane))
   for (const one of lanes) if (one.status === 'rejected') throw one.reason
-  return left
+  return remaining
 }
 
 /** Settles one snapshot of the payment for all the events that name it. */

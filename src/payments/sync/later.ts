@@ -6,7 +6,7 @@ import type { Syncing } from './sync.ts'
 
 /** The pauses grow, and the tries last over two weeks. */
 const TRIES = { retries: 340, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
-/** After so many days without an answer a person must look. The tries last longer. */
+/** After this many days without an answer a person must look. The tries last longer. */
 const GIVE_UP_DAYS = 13
 
 interface UnsettledPayment {

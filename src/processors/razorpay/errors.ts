@@ -12,7 +12,7 @@ const CONFLICT = 409
 export function refusalOf(name: string, status: number, answer: unknown, requestId: string | undefined): ApiRefusal {
   const error = isObject(answer) && isObject(answer.error) ? answer.error : {}
   const description = typeof error.description === 'string' ? error.description.slice(0, 300) : ''
-  const said = {
+  const details = {
     status,
     // Razorpay's code is the same for nearly every bad request, so the reason comes first
     code: nameOnly(error.reason) ?? nameOnly(error.code),
@@ -20,7 +20,7 @@ export function refusalOf(name: string, status: number, answer: unknown, request
     requestId: nameOnly(requestId),
   }
   const meaning = meaningOf(status, Boolean(error.code), description)
-  return new ApiRefusal(`${name}: answered with ${status} ${description}`.trim(), { meaning, said })
+  return new ApiRefusal(`${name}: answered with ${status} ${description}`.trim(), { meaning, details })
 }
 
 function meaningOf(status: number, hasCode: boolean, description: string): Meaning {

@@ -14,7 +14,7 @@ export async function fetchMethods(ask: Visit, keyId: string): Promise<readonly 
   const isOn = (value: unknown): boolean =>
     value === true || value === 1 || (isObject(value) && Object.values(value).some((one) => one !== false && one !== 0))
   // Razorpay does not tell every account its kinds of cards
-  const told: Record<string, unknown> = { ...answer, debit_card: answer.debit_card ?? answer.card }
-  const ways = METHOD_NAMES.filter((way) => isOn(told[way]))
+  const methods: Record<string, unknown> = { ...answer, debit_card: answer.debit_card ?? answer.card }
+  const ways = METHOD_NAMES.filter((way) => isOn(methods[way]))
   return ways.length > 0 ? ways : undefined
 }

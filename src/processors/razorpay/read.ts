@@ -38,13 +38,13 @@ export async function readPayment(visit: () => Visit, id: string, ask = visit())
     if (order.paidMinor > 0) throw new ProcessorUnavailable('the Order is paid, and Razorpay lists no payment')
     return snapshotOf({ order, payments, refunds: [], disputes: [] })
   }
-  const [told, disputes, ...refunds] = await Promise.all([
+  const [withCards, disputes, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
     disputesSince(visit, Math.min(...captured.map(({ createdAt }) => createdAt))),
     // for every captured payment, because a failed refund leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
-  return snapshotOf({ order, payments: told, disputes, refunds: refunds.flat() })
+  return snapshotOf({ order, payments: withCards, disputes, refunds: refunds.flat() })
 }
 
 async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {

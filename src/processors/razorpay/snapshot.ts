@@ -59,8 +59,8 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
         const state = disputeState(dispute)
         const lostMinor = state === 'lost' ? deductedMinor(dispute, payment, refunds) : undefined
         const amountMinor = disputedMinor(dispute, payment)
-        const told = lostMinor !== undefined && { lostMinor }
-        return { id: dispute.id, captureId: dispute.paymentId, amountMinor, state, ...told }
+        const loss = lostMinor !== undefined && { lostMinor }
+        return { id: dispute.id, captureId: dispute.paymentId, amountMinor, state, ...loss }
       }),
   }
 }

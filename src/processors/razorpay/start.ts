@@ -54,7 +54,7 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
   async function otherwise(error: unknown): Promise<Order> {
     if (!isRefused(error)) throw error
     // some accounts refuse the field `unique_receipt`
-    if (error.said.code === 'extra_field_sent') return make({})
+    if (error.details.code === 'extra_field_sent') return make({})
     const made = await find()
     if (!made) throw error
     return made

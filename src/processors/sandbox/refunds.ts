@@ -10,20 +10,20 @@ export async function refund(
   db: Db,
   jobs: Jobs,
   id: string,
-  wanted: { captureId?: string; amountMinor?: number | undefined; key?: string },
+  request: { captureId?: string; amountMinor?: number | undefined; key?: string },
 ): Promise<PaymentSnapshot> {
   return changePayment(db, id, async (payment, tx) => {
     const { refundsUnderWay = [], refundsGo } = payment
-    const captured = payment.captures.find((one) => wanted.captureId === undefined || one.id === wanted.captureId)
+    const captured = payment.captures.find((one) => request.captureId === undefined || one.id === request.captureId)
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to send back.')
     const known = [...payment.refunds, ...refundsUnderWay]
-    if (wanted.key && known.some(({ key }) => key === wanted.key)) return snapshotOf(payment)
+    if (request.key && known.some(({ key }) => key === request.key)) return snapshotOf(payment)
 
     const before = refundedOf(known.filter((one) => one.captureId === captured.id))
-    const amountMinor = wanted.amountMinor ?? captured.amountMinor - before
+    const amountMinor = request.amountMinor ?? captured.amountMinor - before
     if (amountMinor < 1 || before + amountMinor > captured.amountMinor)
       throw new Refusal('payment_not_captured', 'More than was captured cannot go back.')
-    const made = { id: sandboxId('re'), captureId: captured.id, amountMinor, ...(wanted.key && { key: wanted.key }) }
+    const made = { id: sandboxId('re'), captureId: captured.id, amountMinor, ...(request.key && { key: request.key }) }
     if (refundsGo === undefined || refundsGo === 'back') {
       payment.refunds.push(made)
       await tell(tx, jobs, 'refund.succeeded', payment)

@@ -58,8 +58,8 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
         if (payment.state === 'open') payment.state = 'canceled'
         return snapshotOf(payment)
       }),
-    refund: async ({ processorPaymentId, ...wanted }) =>
-      refund(db, jobs, processorPaymentId, wanted).catch((error: unknown) => {
+    refund: async ({ processorPaymentId, ...request }) =>
+      refund(db, jobs, processorPaymentId, request).catch((error: unknown) => {
         throw error instanceof Refusal ? new ProcessorRefused(error.message) : error
       }),
     signature: { header: 'webhook-signature', form: /^v1,[A-Za-z0-9+/]{43}=(?: |$)/ },

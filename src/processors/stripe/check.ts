@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe'
 import { ApiRefusal, isRefusal } from '../api-refusal.ts'
-import type { AccountCheck, Said } from '../processor.ts'
+import type { AccountCheck, RefusalDetails } from '../processor.ts'
 import { type Deadline, ask, newDeadline } from './client.ts'
 import { EVENT_TYPES } from './webhook.ts'
 import { currencyFor } from './rails.ts'
@@ -69,7 +69,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
 /** In the smallest unit of a currency. It is above the minimum of nearly every currency, and below each maximum. */
 const TRIED_AMOUNT = 10_000
 
-const LEFT_OUT: Said = { status: 200, code: 'not_activated', parameter: undefined, requestId: undefined }
+const LEFT_OUT: RefusalDetails = { status: 200, code: 'not_activated', parameter: undefined, requestId: undefined }
 
 /** Starts a payment with only this way of paying, as a checkout does, and cancels it. No list says for certain what is activated. */
 async function tryMethod(
@@ -77,7 +77,7 @@ async function tryMethod(
   until: Deadline,
   name: string,
   accountCurrency: string,
-): Promise<{ name: string; refused?: Said | undefined }> {
+): Promise<{ name: string; refused?: RefusalDetails | undefined }> {
   const currency = currencyFor(name, accountCurrency).toLowerCase()
   try {
     const { id, payment_method_types: offered } = await ask(shapes.paymentIntent, until, (sent) =>
@@ -89,8 +89,8 @@ async function tryMethod(
   } catch (error) {
     if (!isRefusal(error, 'refused')) throw error
     // some currencies, such as the forint, have a higher minimum: only the amount was wrong
-    if (error.said.code === 'amount_too_small') return { name }
-    return { name, refused: error.said }
+    if (error.details.code === 'amount_too_small') return { name }
+    return { name, refused: error.details }
   }
 }
 

@@ -6,14 +6,14 @@ type LibraryError = InstanceType<typeof Stripe.errors.StripeError>
 
 /** Stripe's answer that is no success (https://docs.stripe.com/error-codes). Its message can repeat what we sent, so we write our own. */
 export function refusalOf(error: LibraryError): ApiRefusal {
-  const said = {
+  const details = {
     status: error.statusCode ?? 0,
     code: nameOnly(error.code ?? error.rawType),
     parameter: nameOnly(error.param),
     requestId: nameOnly(error.requestId),
   }
   const message = `Stripe refused: ${error.type} ${error.code ?? ''} ${error.requestId ?? ''}`.trimEnd()
-  return new ApiRefusal(message, { meaning: meaningOf(error), said, cause: error })
+  return new ApiRefusal(message, { meaning: meaningOf(error), details, cause: error })
 }
 
 function meaningOf(error: LibraryError): Meaning {
@@ -30,7 +30,7 @@ export const isReplayed = ({ cause }: ApiRefusal): boolean =>
   cause instanceof Stripe.errors.StripeError && cause.headers?.['idempotent-replayed'] === 'true'
 
 const hasCode = (error: unknown, ...codes: string[]): error is ApiRefusal =>
-  error instanceof ApiRefusal && codes.includes(error.said.code ?? '')
+  error instanceof ApiRefusal && codes.includes(error.details.code ?? '')
 
 /** The payment belongs to another account, or to the other mode. */
 export const isMissing = (error: unknown): boolean => hasCode(error, 'resource_missing')
@@ -46,5 +46,5 @@ export function unlessMissing(error: unknown): never {
 /** For the `catch` of a refund. */
 export function ifChargedBack(error: unknown): never {
   if (!hasCode(error, 'charge_disputed', 'refund_disputed_payment')) throw error
-  throw new ChargedBack(error.message, { said: error.said, cause: error })
+  throw new ChargedBack(error.message, { details: error.details, cause: error })
 }

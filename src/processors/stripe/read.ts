@@ -42,10 +42,11 @@ export async function papersOfSuccess(
   live: boolean,
   id: string,
   until: Deadline,
-  told: unknown,
+  reported: unknown,
 ): Promise<Papers | undefined> {
-  if (!shapes.paymentIntent.Check(told) || told.status !== 'succeeded' || told.latest_charge === null) return undefined
-  if (told.id !== id || told.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
+  if (!shapes.paymentIntent.Check(reported) || reported.status !== 'succeeded' || reported.latest_charge === null)
+    return undefined
+  if (reported.id !== id || reported.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')
   const list = listsOf(stripe, id, until)
   const charges = await list.charges().catch((error: unknown) => {
     if (isMissing(error)) return []
@@ -57,10 +58,10 @@ export async function papersOfSuccess(
     captures.some((charge) => charge.amount_refunded > 0) ? list.refunds() : [],
     charges.some(({ disputed }) => disputed) ? list.disputes() : [],
   ])
-  return { intent: told, charges, refunds, disputes }
+  return { intent: reported, charges, refunds, disputes }
 }
 
-interface Asked {
+interface ListQuery {
   payment_intent: string
   limit: number
   starting_after?: string
@@ -70,7 +71,7 @@ interface Asked {
 function listsOf(stripe: Stripe, id: string, until: Deadline) {
   const all = async <Item extends Charge | Refund | Dispute>(
     shape: Parameters<typeof listed<Item>>[0],
-    list: (asked: Asked, sent: { timeout: number }) => Promise<unknown>,
+    list: (query: ListQuery, sent: { timeout: number }) => Promise<unknown>,
   ): Promise<Item[]> => {
     const found = await Array.fromAsync(
       listed(
@@ -84,9 +85,9 @@ function listsOf(stripe: Stripe, id: string, until: Deadline) {
     return found
   }
   return {
-    charges: () => all(shapes.charges, (asked, sent) => stripe.charges.list(asked, sent)),
-    refunds: () => all(shapes.refunds, (asked, sent) => stripe.refunds.list(asked, sent)),
-    disputes: () => all(shapes.disputes, (asked, sent) => stripe.disputes.list(asked, sent)),
+    charges: () => all(shapes.charges, (query, sent) => stripe.charges.list(query, sent)),
+    refunds: () => all(shapes.refunds, (query, sent) => stripe.refunds.list(query, sent)),
+    disputes: () => all(shapes.disputes, (query, sent) => stripe.disputes.list(query, sent)),
   }
 }
 

@@ -34,7 +34,7 @@ const KEYS = ['', '.2', '.3']
 const KEY_KEPT_MS = 30 * 3_600_000
 /** Allows for different clocks and for a slow first try. */
 const CLOCK_SECONDS = 600
-/** At most so many later payments are searched, newest first: a busy account makes too many in a day for one call. */
+/** The search reads at most this many later payments, newest first: a busy account makes too many in a day for one call. */
 const MOST_LATER = 500
 
 /**

@@ -43,9 +43,9 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     takes: takesCurrency,
     rails: (currency) => (takesCurrency(currency) ? railsFor(methods, currency, options.ways?.()) : []),
     startPayment: (payment) => startPayment(account, payment),
-    async fetchPayment(id, told) {
+    async fetchPayment(id, reported) {
       const until = begin()
-      const papers = await papersOfSuccess(stripe, live, id, until, told)
+      const papers = await papersOfSuccess(stripe, live, id, until, reported)
       return papers ? snapshotOf(papers) : read(id, until)
     },
     async cancelPayment(id) {
@@ -60,10 +60,10 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
       }
       return read(id, until)
     },
-    async refund(wanted) {
+    async refund(request) {
       const until = begin()
-      await refund(stripe, live, wanted, until).catch(ifChargedBack)
-      return read(wanted.processorPaymentId, until).catch(refundTaken)
+      await refund(stripe, live, request, until).catch(ifChargedBack)
+      return read(request.processorPaymentId, until).catch(refundTaken)
     },
     signature: { header: 'stripe-signature', form: /^t=\d{1,12},(?:.*,)?v1=[0-9a-f]{64}(?:,|$)/ },
     verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),

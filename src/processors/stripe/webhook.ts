@@ -22,7 +22,7 @@ export const EVENT_TYPES = [
   'charge.dispute.funds_reinstated',
 ] as const
 
-/** A fresh notification differs by no more from our clock: clocks differ by seconds, a replay by more. Stripe signs each try anew. */
+/** A fresh notification differs by no more from our clock: clocks differ by seconds, a replay by more. Stripe signs each try again. */
 const TOLERANCE_SECONDS = 300
 /** Far above the 160 characters of two signatures, which Stripe sends while one secret replaces another. */
 const LONGEST_HEADER = 2_000
@@ -55,7 +55,7 @@ export function verifyEvent(
   const event = parsed(body)
   if (!shapes.event.Check(event)) return undefined
   const about = eventOf(event, live)
-  return about.paymentId === undefined ? about : { ...about, told: event.data.object }
+  return about.paymentId === undefined ? about : { ...about, reported: event.data.object }
 }
 
 /**
@@ -66,8 +66,8 @@ export function eventOf({ id, type, livemode, account, data: { object } }: Event
   const paymentId = object['object'] === 'payment_intent' ? object['id'] : object['payment_intent']
   const known = /^(?:payment_intent|charge|refund)\./.test(type)
   // each of our checkouts causes one of these, and it reports only what we did ourselves
-  const news = type !== 'payment_intent.created'
-  const ours = livemode === live && !account && known && news && shapes.paymentId.Check(paymentId)
+  const mayChange = type !== 'payment_intent.created'
+  const ours = livemode === live && !account && known && mayChange && shapes.paymentId.Check(paymentId)
   return { id, type, ...(ours && { paymentId }) }
 }
 
