@@ -66,12 +66,12 @@ const roomOf = (file: string): string => file.split('/')[0]!
 const where = (chosen: Source[], pattern: RegExp) =>
   chosen.filter(({ code }) => pattern.test(code)).map(({ file }) => file)
 
-test('the code is there, in the rooms it has', () => {
+test('all folders of the code exist', () => {
   assert(src.length > 40)
   assert.deepEqual([...new Set(src.map(({ file }) => roomOf(file)))].sort(), [...SLICES, ...Object.keys(WIRING)].sort())
 })
 
-test('a room knows the rooms before it, and none after', () => {
+test('a folder imports only folders before it', () => {
   for (const { file, code } of src) {
     const room = roomOf(file)
     const known = WIRING[room] ?? SLICES.slice(0, SLICES.indexOf(room) + 1)
@@ -83,7 +83,7 @@ test('a room knows the rooms before it, and none after', () => {
   }
 })
 
-test('no file imports itself through others, not even for a type', () => {
+test('no file imports itself through others, also not for a type', () => {
   const imports = new Map(
     [...all, ...sources('web').map((one) => ({ ...one, file: `../web/${one.file}` }))].map(({ file, code }) => [
       file,
@@ -105,7 +105,7 @@ test('no file imports itself through others, not even for a type', () => {
   assert.deepEqual(circles, [])
 })
 
-test('the processors have never heard of an order’s row, a seller or a product', () => {
+test('the processors know no orders, sellers or products', () => {
   const tables = where(
     src.filter(({ file }) => file.startsWith('processors/')),
     /\b(?:from|into|update|join)\s+(?:orders|products|payments|sellers|files|transfers|captures|refunds|disputes)\b/,
@@ -141,12 +141,12 @@ test('every import is of a package that package.json names', () => {
       assert(packageOf(name) in { ...dependencies, ...devDependencies }, `${file} imports ${name}`)
 })
 
-test('the environment is read in one place', () => {
+test('only one file reads the environment', () => {
   assert.deepEqual(where(src, /process\.env|process\['env'\]|import\.meta\.env|loadEnvFile/), ['config.ts'])
   assert.deepEqual(where(src, /NODE_ENV/), [])
 })
 
-test('a refusal’s status stands in one table', () => {
+test('one table has the statuses of all refusals', () => {
   // in addition to the table: the bare connection comes before it, the file server returns statuses that are below it, and the
   // providers' responses are read and not sent
   assert.deepEqual(
@@ -155,7 +155,7 @@ test('a refusal’s status stands in one table', () => {
   )
 })
 
-test('a file fits a look', () => {
+test('files are short', () => {
   for (const { file, text } of all.filter((one) => !one.file.endsWith('.test.ts'))) {
     const lines = text.split('\n').length - 1
     assert(lines <= LONGEST_FILE, `${file} has ${lines} lines: where is the second room?`)
@@ -169,7 +169,7 @@ test('names describe the thing', () => {
   }
 })
 
-test('the types are not talked round, and nothing is left for later', () => {
+test('no file bypasses the types, or has a to-do', () => {
   assert.deepEqual(where(src, /\bas any\b|[:<(|&]\s*any\b|@ts-(?:ignore|nocheck|expect-error)/), [])
   assert.deepEqual(
     all.filter(({ text }) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(text)).map(({ file }) => file),
@@ -185,7 +185,7 @@ test('the types are not talked round, and nothing is left for later', () => {
   assert.deepEqual(where(src, /console\.|debugger/), [])
 })
 
-test('every test runs, and none is alone', () => {
+test('every test runs, and no test is skipped or focused', () => {
   const chosen = tests.filter(({ file }) => file !== 'architecture.test.ts')
   assert.deepEqual(
     where(
@@ -196,7 +196,7 @@ test('every test runs, and none is alone', () => {
   )
 })
 
-test('every link in a document leads to a file that is there', () => {
+test('every link in a document leads to an existing file', () => {
   const documents = [ROOT, path.join(ROOT, 'docs'), path.join(ROOT, 'client')].flatMap((folder) =>
     fs.readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [path.join(folder, name)] : [])),
   )
@@ -221,7 +221,7 @@ test('no statement contains text from a request', () => {
   )
 })
 
-test('the pages share a little and types with the server, and nothing that belongs to it', () => {
+test('the pages import only a few modules and types of the server', () => {
   for (const { file, code } of sources('web').filter((one) => !one.file.endsWith('.test.ts'))) {
     for (const line of code.split(/\n(?=import|export)/)) {
       for (const name of importsOf(line).filter((one) => one.includes('/src/'))) {
@@ -234,7 +234,7 @@ test('the pages share a little and types with the server, and nothing that belon
   for (const one of SHARED) assert.deepEqual(importsOf(src.find(({ file }) => file === one)!.code), [], one)
 })
 
-test('the views of the shop take no names of each other for their looks', () => {
+test('the shop’s views do not share class names', () => {
   // data that one view has loaded stays for the next one
   const shop = path.join(ROOT, 'web/shop')
   const sheets = fs.globSync('*/*.css', { cwd: shop })

@@ -10,7 +10,7 @@ const minorsOf = (text: string, decimals = 2) =>
     .map((amount) => minorUnits(amount, decimals))
     .filter((minor) => minor !== undefined)
 
-test('an amount is understood as people and banks write it', () => {
+test('amounts are understood in the notations of people and banks', () => {
   for (const [text, minor] of [
     ['499', 49_900],
     ['499.00', 49_900],
@@ -71,7 +71,7 @@ test('a price in any notation is parsed back to the same amount', () => {
   )
 })
 
-test('a text of a line is its letters and digits, however they are typed', () => {
+test('the text of a line is reduced to its letters and digits', () => {
   for (const text of ['TILL INVOICE PACK', 'till* invoice  pack', ' Till *Invoice-Pack. ', 'ＴＩＬＬ　ＩＮＶＯＩＣＥ　ＰＡＣＫ', 'TILLINVOICEPACK'])
     assert.equal(compactDescriptor(text), 'TILLINVOICEPACK') // oxfmt-ignore
 })

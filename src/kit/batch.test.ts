@@ -47,7 +47,7 @@ test('calls that arrive during a round share the next one, and each gets its own
   assert.deepEqual(work.rounds, [[1], [2, 3, 4], [5, 6]], 'as many as are allowed, in the order they came')
 })
 
-test('no more rounds run at once than are allowed', async () => {
+test('the number of simultaneous rounds is limited', async () => {
   const work = held((inputs: readonly number[]) => [...inputs])
   const same = batched(work.run, { most: 1, atOnce: 2, isOutage: never })
   const answers = [1, 2, 3, 4].map((input) => same(input))
@@ -76,7 +76,7 @@ async function gathering(gatherMs: number) {
   return { ...work, same, wait }
 }
 
-test('once two came together, those that can wait gather until they are as many as fit', async () => {
+test('once two inputs came together, deferrable ones gather until a round is full', async () => {
   const { rounds, wait, end } = await gathering(1e9)
   const answers = [wait(3), wait(4)]
   await turn()
@@ -87,7 +87,7 @@ test('once two came together, those that can wait gather until they are as many 
   assert.deepEqual(rounds, [[3, 4, 5]])
 })
 
-test('one that cannot wait takes along those that can', async () => {
+test('an input that cannot wait takes the deferrable ones along', async () => {
   const { rounds, same, wait, end } = await gathering(1e9)
   const answers = [wait(3), same(4)]
   assert.deepEqual(rounds, [[3, 4]])
@@ -121,7 +121,7 @@ test('an input that waited that long for a round to end does not wait to gather'
   await Promise.all(answers)
 })
 
-test('those that cannot wait are no crowd', async () => {
+test('inputs that cannot wait do not start the gathering', async () => {
   const work = held((inputs: readonly number[]) => [...inputs])
   const same = batched(work.run, { most: 9, atOnce: 1, isOutage: never, gatherMs: 1e9 })
   const first = [same(0), same(1), same(2)]
@@ -155,7 +155,7 @@ async function withOneImpossible(error: Error, isOutage: (error: unknown) => boo
   return { rounds, results: await Promise.allSettled(answers) }
 }
 
-test('one that the database refuses does not take the others with it', async () => {
+test('an input that the database refuses does not fail the others', async () => {
   const impossible = new Error('impossible')
   const { rounds, results } = await withOneImpossible(impossible, never)
   assert.deepEqual(rounds, [[0], [1, 2, 3, 4, 5], [1], [2], [3], [4], [5]])
@@ -165,7 +165,7 @@ test('one that the database refuses does not take the others with it', async () 
   )
 })
 
-test('while the database is away no input is tried again, which would add to the load', async () => {
+test('while the database is down no input is tried again, which would add to the load', async () => {
   const { rounds, results } = await withOneImpossible(outage, (error) => error === outage)
   assert.deepEqual(rounds, [[0], [1, 2, 3, 4, 5]])
   assert.deepEqual(
@@ -174,7 +174,7 @@ test('while the database is away no input is tried again, which would add to the
   )
 })
 
-test('after a failure the next ones are served', async () => {
+test('after a failure later inputs are served', async () => {
   let isAway = true
   const same = batched(
     async (inputs: readonly number[]) => {

@@ -65,7 +65,7 @@ test('the numbers of every network are found, in any grouping, wherever they sta
   }
 })
 
-test('with other marks it is found in the groups that cards are printed in, and nothing else with these marks is', () => {
+test('with other marks a number is found only in the groups that cards are printed in', () => {
   for (const by of ['.', '_', '·', '•']) {
     for (const digits of [VISA, NUMBERS.Mastercard, NUMBERS['Visa, 19']])
       for (const text of [grouped(digits, by), `my card: ${grouped(digits, by)}.`, `_${grouped(digits, by)}_`])
@@ -86,7 +86,7 @@ test('digits of other scripts are digits', () => {
     assert(holdsCardNumber(VISA.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)))), String(zero))
 })
 
-test('one digit other than the check digit wants, or a prefix and length that no network issues, is no card’s number', () => {
+test('a number with a wrong check digit, or with a prefix and length that no network issues, is no card number', () => {
   for (const [network, digits] of Object.entries(NUMBERS)) {
     for (let last = 0; last < 10; last++)
       assert.equal(holdsCardNumber(digits.slice(0, -1) + last), String(last) === digits.at(-1), `${network} ${last}`)
@@ -228,7 +228,7 @@ test('any number with a network’s prefix and a right check digit is found amon
   )
 })
 
-test('a text made to be slow is looked through in a moment', () => {
+test('a text made to be slow is searched in a moment', () => {
   // as much as a body may be
   const long = 32_000
   for (const text of [

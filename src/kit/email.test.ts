@@ -6,7 +6,7 @@ import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from './email.ts'
 const PATTERN = new RegExp(EMAIL_PATTERN, 'u')
 const isAddress = (text: string): boolean => text.length <= EMAIL_LONGEST && PATTERN.test(text)
 
-test('the addresses that people have are taken', () => {
+test('usual addresses are accepted', () => {
   const addresses = [
     'bob@example.com', 'Bob.Smith+books@Mail.Example.CO.UK', "o'neil@example.ie", 'a@b.io', '1234@qq.com', 'x_y-z@sub.domain.museum', 'b@xn--bcher-kva.example', '  bob@example.com ',
     'first.last@123.com', 'user%example.com@example.org', '_@example.com', 'bob@a-b.example', `${'l'.repeat(64)}@example.com`,
@@ -48,7 +48,7 @@ test('the same mailbox is the same however it was typed', () => {
     assert.equal(canonicalEmail(typed), 'bob@example.com')
 })
 
-test('64 KB of the worst that can be typed are judged in a moment', () => {
+test('64 KB of the worst input are checked in a moment', () => {
   const start = process.cpuUsage()
   for (const part of ['a.', 'a', '.', ' ', '@', 'a@', 'a@a.', 'a-', "'", '@a.a']) {
     for (const head of ['', 'a@', 'a@a.aa'])

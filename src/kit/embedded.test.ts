@@ -52,7 +52,7 @@ test('a later start finds the data of an earlier one', async (t) => {
   assert.deepEqual(await query(second, 'select n from kept'), [{ n: 7 }])
 })
 
-test('a start beside a living one is refused in words, and the living one keeps its server', async (t) => {
+test('a start beside a running service is refused with an explanation, and the running one keeps its server', async (t) => {
   const folder = clusterFolder(t)
   const { service, pid, dataDir } = await startProcess(t, folder)
   const inUse = new RegExp(`^Error: .* is in use by another process \\(${service.pid}\\): stop that one`)
@@ -138,7 +138,7 @@ test('a service killed with kill -9 takes its server along, and the next start f
   assert.deepEqual(await query(next, 'select 1 as n'), [{ n: 1 }])
 })
 
-test('service and server killed together: the next start recovers', async (t) => {
+test('after a kill of service and server together the next start recovers', async (t) => {
   const folder = clusterFolder(t)
   const { service, pid } = await startProcess(t, folder)
   process.kill(pid, 'SIGKILL')
@@ -157,7 +157,7 @@ test('of two services that start at once on nothing one runs, and the other is r
   assert.deepEqual(fs.readdirSync(folder).sort(), ['data', 'lock', 'postgres.log', 's'])
 })
 
-test('a pid file that names a foreign process, as after a restart of a container, is no server', async (t) => {
+test('a pid file that names a foreign process, as after a restart of a container, does not count as a server', async (t) => {
   const folder = clusterFolder(t)
   const first = await start(t, folder)
   const pidFile = path.join(first.dataDir, 'postmaster.pid')
@@ -175,20 +175,20 @@ test('the log is emptied at start once it is large', async (t) => {
   assert.ok(fs.statSync(path.join(folder, 'postgres.log')).size < 10_000)
 })
 
-test('a path that is long and full of marks is as good as any', async (t) => {
+test('a long path with special characters works', async (t) => {
   const folder = clusterFolder(t, `it's, "quoted" ${'and long '.repeat(10)}`)
   const postgres = await start(t, folder)
   finallyDo(t, () => fs.rmSync(postgres.host, { recursive: true, force: true }))
   assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
 })
 
-test('data of another major version are refused in words', async (t) => {
+test('data of another major version are refused with an explanation', async (t) => {
   const folder = clusterFolder(t)
   fs.writeFileSync(path.join(folder, 'data', 'PG_VERSION'), '9\n')
   await assert.rejects(start(t, folder), /was made by PostgreSQL 9 and cannot be used with/)
 })
 
-test('the server’s log holds no row and no statement that failed', async (t) => {
+test('the server’s log has no rows and no failed statements', async (t) => {
   const folder = clusterFolder(t)
   const postgres = await start(t, folder)
   await query(postgres, 'create table people (email text primary key, age int check (age > 0))')
@@ -227,7 +227,7 @@ test('a folder that had a database is never given an empty one', async (t) => {
   await assert.rejects(start(t, nothing), /its folder holds something else/)
 })
 
-test('a database that an earlier version has put elsewhere comes into its folder by the command that is named', async (t) => {
+test('a database in an earlier version’s place moves into its folder by the printed command', async (t) => {
   const [folder, elsewhere] = [temporaryFolder(t), clusterFolder(t)]
   fs.symlinkSync(elsewhere, path.join(folder, 'elsewhere'))
   const refused = await start(t, folder).then(
@@ -262,7 +262,7 @@ test('a copy of the folder is a database of its own, and stopping it stops no ot
 })
 
 if (AS_ROOT) {
-  test('for root the database lies in the folder too where that is closed to everybody else', async (t) => {
+  test('for root the database is inside the folder too, if other accounts cannot enter it', async (t) => {
     const closed = temporaryFolder(t)
     const folder = path.join(closed, 'below', 'postgres')
     fs.mkdirSync(path.dirname(folder), { mode: 0o700 })

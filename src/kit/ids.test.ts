@@ -16,7 +16,7 @@ test('an id names its kind, and can be read aloud', () => {
   }
 })
 
-test('ids of one table lie in the order of their making', () => {
+test('ids of one table sort by creation', () => {
   fc.assert(
     fc.property(fc.nat(2 ** 45), fc.nat(2 ** 45), (one, other) => {
       const [first, second] = [newId('ord', Math.min(one, other)), newId('ord', Math.max(one, other))]
@@ -49,7 +49,7 @@ test('the part after the time cannot be guessed: 80 uniform bits, and no id foll
   for (const sum of [...ones, ...together]) assert(Math.abs(sum - count / 2) < most, String(sum))
 })
 
-test('nothing else passes for an id', () => {
+test('no other text is accepted as an id', () => {
   const id = newId('ord')
   for (const text of [
     '',

@@ -79,7 +79,7 @@ test('text that is not JSON is refused', () => {
   for (const text of texts) assertRefused(text)
 })
 
-test('sixteen levels are read, seventeen are not, and a body that is nothing but brackets costs little', () => {
+test('sixteen levels are read, seventeen are not, and a body of only brackets costs little', () => {
   for (const [open, close] of [
     ['[', ']'],
     ['{"a":', '}'],

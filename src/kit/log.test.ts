@@ -33,7 +33,7 @@ test('a thrown value that is no error is logged too', () => {
   assert.deepEqual(errorForLog({ message: 'no mail to bob@example.com' }).message, 'no mail to (address)')
 })
 
-test('no line holds a whole order id, wherever it stands, and the order can still be found', () => {
+test('no log line has a whole order id, and the order can still be found', () => {
   const id = newId('ord')
   const line = withoutSecretIds(
     JSON.stringify({ orderId: id, message: `payment of ${id}: (https://x/${id}/y)`, paymentId: newId('pay') }),

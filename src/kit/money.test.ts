@@ -54,7 +54,7 @@ test('the seller’s share and the fee always add up to the amount', () => {
   )
 })
 
-test('the schema takes the same fee', async (t) => {
+test('the schema computes the same fee', async (t) => {
   const { db, close } = connect({ connectionString: await newDatabase(t) }, { connections: 1, onError: () => {} })
   t.after(close)
   const amounts = [...Array.from({ length: 1000 }, (_, at) => at + 1), LARGEST, ...fc.sample(amount, 10_000)]
@@ -68,7 +68,7 @@ test('the schema takes the same fee', async (t) => {
   )
 })
 
-test('shares of a whole, in any parts, are the whole', () => {
+test('shares of a whole, in any parts, add up to the whole', () => {
   fc.assert(
     fc.property(
       amount,

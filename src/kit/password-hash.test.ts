@@ -27,7 +27,7 @@ test('hashes of the reference implementation are understood, whatever their cost
   }
 })
 
-test('without a hash the answer is no, after the same work', async () => {
+test('without a hash the password is refused after the same work', async () => {
   const stored = await hashPassword('four words of mine')
   for (const hash of [stored, undefined]) {
     let hashed = 0

@@ -6,7 +6,7 @@ import { derivedKey, newSigner } from './signing.ts'
 const OLD = 'an old secret that is long enough'
 const NEW = 'a new secret that is long enough!'
 
-test('a signature is good for its own text and no other', () => {
+test('a signature is valid for its own text only', () => {
   const signer = newSigner([OLD], 'download')
   fc.assert(
     fc.property(fc.string(), fc.string(), (text, other) => {
@@ -17,7 +17,7 @@ test('a signature is good for its own text and no other', () => {
   )
 })
 
-test('a signature with any bit changed, cut off or added is none', () => {
+test('a signature with a changed, missing or added bit is invalid', () => {
   const signer = newSigner([OLD], 'download')
   const bytes = Buffer.from(signer.sign('text'), 'base64url')
   for (let bit = 0; bit < 256; bit++) {
@@ -44,7 +44,7 @@ test('a signature with any bit changed, cut off or added is none', () => {
   assert.deepEqual(accepted, [signature.at(-1)])
 })
 
-test('a signature for one purpose is none for another', () => {
+test('a signature for one purpose is invalid for another', () => {
   const purposes = ['download', 'sandbox client secret', 'x', '']
   for (const purpose of purposes) {
     for (const other of purposes) {

@@ -12,7 +12,7 @@ function read(header: string): { plain: string; full: string } {
   return { plain: match[1]!, full: decodeURIComponent(match[2]!) }
 }
 
-test('a usual name is given as it is', () => {
+test('a usual name is unchanged', () => {
   assert.equal(attachment('book.pdf'), `attachment; filename="book.pdf"; filename*=UTF-8''book.pdf`)
   assert.equal(
     attachment('My book (2).pdf'),
@@ -53,7 +53,7 @@ test('a name that is too long loses its middle and keeps the ending that opens i
   assert.equal(read(attachment(`a.${'x'.repeat(300)}`)).full.length, 200, 'what is no ending is cut')
 })
 
-test('no name at all breaks out of the header, or leaves its folder', () => {
+test('no file name breaks out of the header, or leaves its folder', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ unit: 'grapheme', maxLength: 400 })),

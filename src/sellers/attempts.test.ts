@@ -93,7 +93,7 @@ test('a cookie of another shape is no attempt, even with our signature', () => {
     assert.equal(openAttempt(signer, sign(content), NOW), undefined, JSON.stringify(content))
 })
 
-test('each attempt has a cookie of its own, whose name holds nothing that a cookie’s name may not', () => {
+test('each attempt has a cookie of its own, with a valid name', () => {
   assert.equal(attemptCookieName('abcdefghijklmnop_rest-of-it'), 'till_idp_abcdefghijklmnop')
   assert.notEqual(attemptCookieName('A'.repeat(43)), attemptCookieName('B'.repeat(43)))
   fc.assert(fc.property(fc.string(), (state) => /^till_idp_[\w-]{0,16}$/.test(attemptCookieName(state))))

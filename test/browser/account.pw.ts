@@ -210,7 +210,7 @@ test('another support address needs a fresh sign-in, which keeps the typed text,
   await expect(field).toHaveValue(support)
 })
 
-test('signing out leaves nothing to come back to', async ({ page }) => {
+test('after signing out the back button shows nothing', async ({ page }) => {
   const email = await signUp(page)
   await page.goto('/pricing/')
   await page.goto('/account/')

@@ -154,7 +154,7 @@ test('a mistyped address is noticed and corrected by one press', async ({ page }
   await expect(page.getByText('Did you mean')).toBeHidden()
 })
 
-test('a mistyped address and Enter: no order is made before its buyer has seen the suggestion', async ({ page }) => {
+test('a mistyped address and Enter: no order is made before the buyer has seen the suggestion', async ({ page }) => {
   await page.goto(DEMO_URL)
   const orders = requestsTo(page, /^\/api\/checkout$/)
   const field = page.getByLabel('E-mail')
@@ -219,7 +219,7 @@ test('an address that is corrected while the suggestion is on its way is not ord
   expect(orders.map((one) => one.postDataJSON().email)).toEqual(['buyer@example.com'])
 })
 
-test('a suggestion that does not arrive holds no buyer up', async ({ page }) => {
+test('a suggestion that does not arrive does not delay the buyer', async ({ page }) => {
   await page.clock.install()
   await page.route('**/assets/email-suggestion-*', () => {})
   await page.goto(DEMO_URL)
@@ -230,7 +230,7 @@ test('a suggestion that does not arrive holds no buyer up', async ({ page }) => 
   await expect(payButton(page)).toBeVisible()
 })
 
-test('an address that is none is refused beside the field, which gets the focus', async ({ page }) => {
+test('an invalid address is refused beside the field, which gets the focus', async ({ page }) => {
   await page.goto(DEMO_URL)
   const field = page.getByLabel('E-mail')
   for (const [typed, said] of [

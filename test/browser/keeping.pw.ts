@@ -14,7 +14,7 @@ import {
 } from './buyer.ts'
 import { DEMO_URL, expect, test } from './fixtures.ts'
 
-test('a reload keeps the order, before, during and after the payment', async ({ page }) => {
+test('a reload keeps the order before, during and after the payment', async ({ page }) => {
   const { orderId } = await makeOrder(page)
   await page.reload()
   await expect(payButton(page)).toBeVisible()
@@ -130,7 +130,7 @@ test('two tabs that start at the same moment end with the same order', async ({ 
   expect(await shownOrderId(other)).toBe(await shownOrderId(page))
 })
 
-test('a tab that has not heard of the payment in another one cannot take the money again', async ({
+test('a tab that does not know of the payment in another one cannot take the money again', async ({
   page,
   context,
 }) => {
@@ -218,7 +218,7 @@ test('a mistyped address that could not be sent is not sent by a reload after it
   expect(orders).toHaveLength(tried)
 })
 
-test('the answer for an address that is being corrected meanwhile does not take the buyer along', async ({ page }) => {
+test('the response for an address that is being corrected meanwhile does not move the buyer on', async ({ page }) => {
   await page.goto(DEMO_URL)
   const answer = Promise.withResolvers<void>()
   await page.route('**/api/checkout', async (route) => {
@@ -320,7 +320,7 @@ test('a key that belongs to another request is replaced by a new one', async ({ 
   await expect(payButton(page)).toBeVisible()
 })
 
-test('an order the service does not know any more is dropped, and the buyer starts again', async ({ page }) => {
+test('an order that the service no longer knows is dropped, and the buyer starts again', async ({ page }) => {
   await makeOrder(page)
   await page.evaluate(() => {
     for (const name of Object.keys(localStorage)) {
@@ -344,7 +344,7 @@ test('buying once more is a choice of its own, and makes a new order', async ({ 
   expect((await kept(page))?.orderId).toBe(await shownOrderId(page))
 })
 
-test('a browser that forbids storage can buy all the same', async ({ page }) => {
+test('a browser without storage can buy too', async ({ page }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', {
       get() {

@@ -164,7 +164,7 @@ test('a bank that pays by its own page', async ({ page, shop }) => {
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('a voucher is carried to a shop: the page says where it is, until another try, also after a reload, and hears of the money', async ({
+test('a voucher is paid in a shop: the page says where it is, until another try, also after a reload, and shows the arrived money', async ({
   page,
   shop,
 }) => {

@@ -147,7 +147,7 @@ test('a second tab follows the one in which the buyer is at the bank, and does n
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('a tab that has not heard of the payment in another one cannot take the money again', async ({
+test('a tab that does not know of the payment in another one cannot take the money again', async ({
   page,
   context,
   shop,

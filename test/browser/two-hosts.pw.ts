@@ -163,7 +163,7 @@ test('a person whom the provider has verified is signed in at once, on the reque
   await expect(page.locator('#identities')).toContainText(ANN.email!)
 })
 
-test('whom the provider does not vouch for confirms the mailbox by a code, and is linked then', async () => {
+test('a person whom the provider has not verified confirms the mailbox by a code, and is linked then', async () => {
   await throughProvider('/pricing/')
   await sayWho(BEN.name)
   await expect(page.getByText(`${LABEL} does not vouch for this address, or`)).toBeVisible()

@@ -90,7 +90,7 @@ test('a session older than ten minutes moves no account', async () => {
   assert.equal((await browser.call('POST', '/api/auth/email', { email: newer })).status, 202)
 })
 
-test('a mailbox that has an account takes no other, and says so to its owner alone', async () => {
+test('a mailbox that has an account cannot be taken by another one, and only its owner learns it', async () => {
   const [shop] = shared()
   const [email, taken] = [newMailbox(), newMailbox()]
   const [browser, owner] = [newBrowser(shop), newBrowser(shop)]

@@ -88,7 +88,7 @@ test('the right code shows which order a line was, with all that a buyer needs t
   })
 })
 
-test('a text is found however the bank prints it: other marks, cut, or with words of its own around it', async () => {
+test('a text is found in any printed form: other marks, cut, or with the bank’s own words around it', async () => {
   const [shop] = shared()
   const email = newMailbox()
   await pastOrder(shop, email, { name: 'Invoice Pack' })
@@ -213,7 +213,7 @@ test('only the mailbox’s own orders are shown, however similar another address
   assert.deepEqual(idsOf(await lookUp(shop, `${name}@${domain}`, { descriptor: 'TILL POEMS' })), [own])
 })
 
-test('a line that says too little is refused, before any code goes out and without using one up', async () => {
+test('a line with too little information is refused before any code is sent or used up', async () => {
   const [shop] = shared()
   const email = newMailbox()
   await pastOrder(shop, email)
@@ -277,7 +277,7 @@ test('a request for a code costs the same work for a mailbox that has bought as 
   assert.deepEqual(work.of('unknown'), work.of('known'))
 })
 
-test('after five wrong tries a code is burnt, and of two hundred at once, at two services, five are looked at', async () => {
+test('after five wrong tries a code ends, and of two hundred simultaneous ones, at two services, five count', async () => {
   const [shop, second] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -338,7 +338,7 @@ test('codes that strangers request for an address leave the owner’s code valid
   for (const browser of browsers) assert.equal((await findCharge(browser, email, await liveCode(shop, email, browser))).status, 200) // oxfmt-ignore
 })
 
-test('a browser’s newer code is its only one, and one that ran out, by the database’s clock, is none', async () => {
+test('a browser’s newer code is its only one, and one that is expired by the database’s clock is invalid', async () => {
   const [shop, second] = shared()
   const [email, other] = [newMailbox(), newMailbox()]
   const browser = newBrowser(shop)
@@ -377,7 +377,7 @@ test('a code to sign in shows no orders, and one for a charge signs in no seller
   assert.equal((await browser.tryCode(email, toSignIn)).status, 200, 'neither takes the other’s place')
 })
 
-test('nothing that a code can be made of lies in the database', async () => {
+test('the database has nothing from which a code could be made', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -441,7 +441,7 @@ test('a code is forgotten a day after it ran out', async () => {
   )
 })
 
-test('a secret that is being replaced still makes its codes right, and gets them mailed', async (t) => {
+test('while a secret is being replaced, codes of the old one are valid and mailed', async (t) => {
   const old = await startTestShop(t)
   const email = newMailbox()
   await pastOrder(old, email)

@@ -202,7 +202,7 @@ test('a wrong code does not reveal whether an order, or a change of it, exists',
   assert.equal((await confirm(orderId, right, code)).status, 200)
 })
 
-test('five wrong codes burn it, however many at once; a newer one is good, and ends those before it', async () => {
+test('five wrong codes end a code, however many come at once; a newer one works, and ends earlier ones', async () => {
   const [old, right] = [newMailbox(), newMailbox()]
   const orderId = await paidOrder(old)
   await ask(orderId, right)
@@ -224,7 +224,7 @@ test('five wrong codes burn it, however many at once; a newer one is good, and e
   assert.equal((await shop.status(orderId, old)).downloads.length, 1)
 })
 
-test('the right code at ten places at once moves the order once, and tells each mailbox once', async () => {
+test('the right code at ten places at once moves the order once, and mails each mailbox once', async () => {
   const [old, right] = [newMailbox(), newMailbox()]
   gone.add(old)
   const orderId = await paidOrder(old)
@@ -244,7 +244,7 @@ test('the right code at ten places at once moves the order once, and tells each 
   assert.equal(rows[0]!.n, 3, 'the first receipt, the news for the old address, the receipt for the new one')
 })
 
-test('a new address that the mail server refuses is not waited for', async () => {
+test('a change to a new address that the mail server refuses ends', async () => {
   const [old, right] = [newMailbox(), newMailbox()]
   gone.add(right)
   const orderId = await paidOrder(old)
@@ -383,7 +383,7 @@ test('a seller’s further request does not end the link to keep the order, conf
   assert.equal((await confirmAgain(third.orderId, third.old, third.right)).answer.needsConsent, true)
 })
 
-test('an order that has moved is the new mailbox’s to keep', async () => {
+test('the new mailbox can keep an order that has moved', async () => {
   const { orderId, old, right, token, code } = await confirmedMove()
   await keep(orderId, token)
   const again = await confirmAgain(orderId, old, right)
@@ -495,7 +495,7 @@ const questionJob = async (orderId: string): Promise<{ state: string; tries: num
   return rows[0]
 }
 
-test('the three days begin when the mail server has taken the question, however long that was away', async () => {
+test('the three days begin when the mail server has accepted the question, after any outage', async () => {
   const { orderId, old, right } = await confirmedUnasked(away)
   await eventually(
     () => questionJob(orderId),
@@ -519,7 +519,7 @@ test('the three days begin when the mail server has taken the question, however 
   assert.equal((await detail(orderId)).email, right)
 })
 
-test('an order whose old mailbox refuses the words of the question does not move without consent', async () => {
+test('an order whose old mailbox refuses the question’s content does not move without consent', async () => {
   const { orderId, old, right } = await confirmedUnasked(picky)
   await eventually(
     () => questionJob(orderId),

@@ -406,7 +406,7 @@ test('a client that knows only a buyer’s product and address gets an order of 
   assert.deepEqual((await shop.status(stranger.orderId, email)).downloads, [])
 })
 
-test('an order is paid once, however often and from however many tabs the buyer says pay', async () => {
+test('an order is paid once, however often and from however many tabs the buyer pays', async () => {
   const shop = shared()
   const order = await shop.checkout()
   const answers = await Promise.all(Array.from({ length: 10 }, () => shop.confirm(order)))
@@ -437,7 +437,7 @@ test('every one of the seven rails is paid for the same 2 % and ends in the same
   )
 })
 
-test('UPI is not taken for anything but rupees', async () => {
+test('UPI is offered only for rupees', async () => {
   const shop = shared()
   const order = await shop.checkout()
   assertProblem(await shop.confirm(order, 'success', 'upi'), 400, 'rail_not_offered')
@@ -648,7 +648,7 @@ test('while the processor is down no buyer is charged or stranded: 503, and the 
   )
 })
 
-test('so many orders a minute and address, and a clear word when to come back', async (t) => {
+test('orders are limited for each minute and address, and the refusal says when to try again', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'checkout=3/60', PROCESSORS: 'none' } })
   const body = { productId: await shop.product(), email: 'bob@example.com' }
   for (let left = 2; left >= 0; left--) {
@@ -690,7 +690,7 @@ test('so many orders a minute and address, and a clear word when to come back', 
   assert.equal((await from('2001:db8:1:2:ffff::9')).status, 429, 'one IPv6 network is one subscriber')
 })
 
-test('so many orders a minute and product, from however many addresses (C22), and the other products stay for sale', async (t) => {
+test('orders are limited for each minute and product, across all addresses, and other products stay for sale', async (t) => {
   const env = { LIMITS: 'checkout_product=2/60', PROCESSORS: 'none', TRUST_PROXY: '1' }
   const shop = await startTestShop(t, { env })
   const [tried, other] = [await shop.product(), await shop.product()]

@@ -120,7 +120,7 @@ test('the address may be typed with capitals and spaces', async () => {
     assert.equal((await shop.status(orderId, email)).downloads.length, 1)
 })
 
-test('an address given twice, as a list or endlessly is refused', async () => {
+test('a repeated, list-valued or endless address is refused', async () => {
   const shop = shared()
   const { orderId } = await shop.paid()
   for (const query of [
@@ -141,7 +141,7 @@ test('an address given twice, as a list or endlessly is refused', async () => {
   assert(!('synced' in body) && !('product' in body))
 })
 
-test('an order number that was never given is not found, whatever it looks like', async () => {
+test('an unknown order id is not found, in any form', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   const nearly = orderId.slice(0, -1) + (orderId.endsWith('0') ? '1' : '0')
@@ -264,7 +264,7 @@ test('only the buyer sees the seller’s support address', async (t) => {
     assert.equal((await shop.status(orderId, email)).seller, undefined)
 })
 
-test('a burst of guesses is not more guesses', async (t) => {
+test('simultaneous guesses count like others', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'wrong_email=3/3600,status=1000/60' } })
   const [{ orderId }, other] = [await shop.paid(), await shop.paid()]
   const guess = (id: string, email: string) => shop.call('GET', `/api/checkout/${id}/status?email=${email}`)
@@ -299,7 +299,7 @@ async function waitingForLimits({ db }: TestShop): Promise<number> {
   return rows[0]!.n
 }
 
-test('so many questions a minute for one order, and other orders go on', async (t) => {
+test('reads of one order’s status are limited for each minute, and other orders are not affected', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'status=5/60' } })
   const [{ orderId }, other] = [await shop.checkout(), await shop.checkout()]
   for (let at = 0; at < 5; at++) await shop.status(orderId)
@@ -450,7 +450,7 @@ test('a part of the money back leaves the files, all of it takes them', async ()
   assert.deepEqual(what(all), ['created', 'paid', 'partially_refunded', 'refunded'])
 })
 
-test('more than was paid cannot go back', async () => {
+test('refunds never exceed the payment', async () => {
   const shop = shared()
   const order = await shop.paid()
   for (const amount of [1901, 0, -1])
@@ -460,7 +460,7 @@ test('more than was paid cannot go back', async () => {
   assert.equal((await shop.status(order.orderId, EMAIL)).refundedAmount, 0)
 })
 
-test('a dispute takes the files away until it is won, and for good when it is lost', async () => {
+test('a dispute takes the files until it is won, and for good when it is lost', async () => {
   const shop = shared()
   const [won, lost] = await Promise.all([shop.paid(), shop.paid()])
   for (const { orderId, clientSecret } of [won!, lost!]) {

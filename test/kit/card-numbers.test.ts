@@ -196,7 +196,7 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
   assert.deepEqual(lines.filter(holdsNumber), [])
 })
 
-test('a refused number is named by the members or the header that hold it, and by nothing that tells it', async () => {
+test('the refusal names the fields or the header with a card number, and does not repeat it', async () => {
   const shop = shared()
   const pathsOf = async (body: string, headers = {}, address = '/api/checkout') => {
     const answer = await shop.call('POST', address, body, { 'content-type': 'application/json', ...headers })

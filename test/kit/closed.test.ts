@@ -86,7 +86,7 @@ test('the outbox and the sandbox answer this machine, and no proxy on it', async
   assert.equal((await shop.call('GET', '/api/outbox')).status, 200)
 })
 
-test('the outbox, the sandbox and the figures are closed behind nginx as it is without settings', async () => {
+test('the outbox, the sandbox and the metrics are closed behind nginx with its default settings', async () => {
   const shop = shared()
   // `proxy_pass http://127.0.0.1:4000;` and nothing else
   const byNginx = (path: string) => get(shop, path, `127.0.0.1:${new URL(shop.url).port}`, '', '1.0')
@@ -119,7 +119,7 @@ test('a demo on a network keeps its outbox behind the token that the start print
 
 const metrics = (shop: TestShop, headers?: Record<string, string>) => shop.call('GET', '/metrics', undefined, headers)
 
-test('the figures of a private service are for this machine', async () => {
+test('the metrics of a private service are for this machine', async () => {
   const shop = shared()
   assert.equal((await metrics(shop)).status, 200)
   for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip'])

@@ -74,7 +74,7 @@ test('after a refusal the service reads the rest of the body for some seconds, a
   }
 })
 
-test('a reader that takes nothing is cut, and one that goes on reading is not', async (t) => {
+test('a client that reads nothing is cut, and one that goes on reading is not', async (t) => {
   const { connect, large } = await listening(t, { readSilenceMs: 300 })
   const stalled = connect()
   stalled.socket.pause().write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -90,7 +90,7 @@ test('a reader that takes nothing is cut, and one that goes on reading is not', 
   assert(reading.heard().length > LARGE_BYTES)
 })
 
-test('any method that is not answered is 405 with those that are, known to anybody or not, with a body or without', async (t) => {
+test('an unsupported method gets 405 with the supported ones, with and without a session or a body', async (t) => {
   const { connect } = await listening(t)
   for (const method of ['QUERY', 'TRACE', 'PROPFIND', 'M-SEARCH', 'PUT', 'DELETE', 'GET', 'BREW', 'X!'])
     for (const body of ['', 'content-type: application/json\r\ncontent-length: 9\r\n']) {
@@ -124,7 +124,7 @@ test('a client that goes away in the middle of its body is no outage of the data
   )
 })
 
-test('a network has so many connections at once, and no more', async (t) => {
+test('a network has a limit of simultaneous connections', async (t) => {
   const { connect } = await listening(t, { connections: 2 })
   const [first, second] = [connect(), connect()]
   for (const { socket } of [first, second]) {
@@ -148,7 +148,7 @@ test('a network has so many connections at once, and no more', async (t) => {
   )
 })
 
-test('the connections of a proxy are everybody’s, and are not counted', async (t) => {
+test('the connections of a proxy carry many clients, and are not counted', async (t) => {
   for (const trustProxy of [1, '127.0.0.1', 'loopback'] as const) {
     const { connect } = await listening(t, { connections: 1, trustProxy })
     for (const { socket } of [connect(), connect(), connect()]) {
@@ -180,7 +180,7 @@ test('with TRUST_PROXY as a number, a distant peer that connects directly is the
   }
 })
 
-test('a network has so many requests, whatever they ask, before anything is read of them', async (t) => {
+test('a network has a limit of requests of any kind, before anything is read of them', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'request=3/60', TRUST_PROXY: '1' } })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   const [one, other] = [newAddress(), newAddress()]

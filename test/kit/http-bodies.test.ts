@@ -62,7 +62,7 @@ test('only JSON in UTF-8 is read', async () => {
     assert.equal((await shop.call('POST', '/api/checkout', order, { 'content-type': type })).status, 201, type)
 })
 
-test('a compressed bomb is refused before it is opened', async () => {
+test('a compressed bomb is refused before it is unpacked', async () => {
   const { url } = shared()
   const bomb = gzipSync(Buffer.alloc(10_000_000, 32))
   const response = await fetch(`${url}/api/checkout`, {

@@ -80,7 +80,7 @@ test('every answer carries the headers that keep browsers safe, refusals and red
   assert.equal(ids.size, answers.length, 'no two requests share an id')
 })
 
-test('a request id from outside is not believed', async () => {
+test('a request id from outside is not trusted', async () => {
   const { headers } = await shared().call('GET', '/healthz', undefined, { 'x-request-id': 'forged-by-a-client' })
   assert.notEqual(headers.get('x-request-id'), 'forged-by-a-client')
 })
@@ -120,7 +120,7 @@ test('a path in another spelling is the same route, and open to the same pages',
     )
 })
 
-test('an address that is only nearly right leads nowhere, and past no check', async () => {
+test('an address that is only nearly right leads nowhere, and bypasses no check', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   const paths = [
@@ -147,7 +147,7 @@ test('an address that is only nearly right leads nowhere, and past no check', as
   }
 })
 
-test('nothing that is not meant for the public lies on the server', async () => {
+test('no non-public file can be reached', async () => {
   const shop = shared()
   const paths = [
     '/.env', '/.git/config', '/.git/HEAD', '/package.json', '/package-lock.json', '/src/main.ts', '/schema/001_kit.sql', '/data/secret', '/index.html.bak', '/pay/index.html',
@@ -204,7 +204,7 @@ test('any site can make orders and read their status, but never with cookies', a
   }
 })
 
-test('everything else is for our own pages alone', async () => {
+test('all other routes are only for our own pages', async () => {
   const shop = shared()
   const origins = [
     'null', 'https://evil.example', 'https://pay.shop.example.evil.example', 'https://evilpay.shop.example', 'https://payxshop.example', 'http://pay.shop.example',

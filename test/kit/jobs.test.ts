@@ -70,7 +70,7 @@ const add = (world: World, jobs: Jobs, queue: string, count = 1) =>
     ),
   )
 
-test('jobs of a killed process are taken over; those of one that stands still are not, and end once', async (t) => {
+test('jobs of a killed process are taken over; those of a stopped process are not, and end once', async (t) => {
   const world = await newWorld(t)
   const jobs = await world.start()
   const ran: string[] = []
@@ -170,7 +170,7 @@ test('a job whose start was lost on its way is started again by a free process',
   assert.deepEqual(ran.sort(), [0, 1])
 })
 
-test('a job that waits for nothing holds up no other of its queue', async (t) => {
+test('a job that waits delays no other of its queue', async (t) => {
   const world = await newWorld(t)
   const jobs = await world.start()
   let end = () => {}

@@ -128,7 +128,7 @@ test('only an answer that names a missing mailbox says that the mailbox is not t
     await assert.rejects(send, (error) => error instanceof MailRefused && error.isMailbox === missing.includes(answer))
 })
 
-test('mails wait for a mail server whose password we have wrong', async (t) => {
+test('mails wait while our password for the mail server is wrong', async (t) => {
   let right = 'the new one'
   const server = await startMailServer(t, {
     authOptional: false,
@@ -176,7 +176,7 @@ test('a mail whose acceptance was lost comes again as the same mail', async (t) 
 const connectionsOf = (server: SMTPServer) =>
   (server as unknown as { connections: Set<{ _socket: net.Socket }> }).connections
 
-test('a mail server that hangs makes no buyer wait', async (t) => {
+test('a mail server that hangs delays no buyer', async (t) => {
   const sockets = new Set<net.Socket>()
   const server = net.createServer((socket) => sockets.add(socket.on('error', () => {})))
   server.listen(0, '127.0.0.1')
@@ -283,7 +283,7 @@ test('a connection that ends between two mails loses none, and doubles none', as
   assert.deepEqual([mails, new Set(server.mails.map(({ mail }) => mail.messageId)).size], [5, 5])
 })
 
-test('a mail server that is away keeps no mail from leaving when it is back', async (t) => {
+test('after an outage of the mail server every mail goes out', async (t) => {
   const probe = net.createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as net.AddressInfo

@@ -20,7 +20,7 @@ const until = (shop: TestShop, name: string, wanted: (value: number) => boolean)
     (found) => wanted(found.get(name) ?? Number.NaN),
   )
 
-test('with the mail server down, the numbers say how many mails wait, since when, and how often they failed', async (t) => {
+test('with the mail server down, the metrics show how many mails wait, since when, and how often they failed', async (t) => {
   const probe = net.createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as net.AddressInfo

@@ -42,7 +42,7 @@ test('every pattern that a client’s text meets in a schema takes a time in pro
   for (const pattern of patterns) assert.deepEqual(slowPlaces(pattern, 'u'), [], pattern)
 })
 
-test('so does every other expression of the service', () => {
+test('so does every other pattern of the service', () => {
   const found: { file: string; pattern: string; flags: string }[] = []
   for (const file of fs.readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue
@@ -65,7 +65,7 @@ test('so does every other expression of the service', () => {
   }
 })
 
-test('a text that is longer than its schema allows meets no pattern, and all that is wrong is named', async (t) => {
+test('a text that is longer than its schema allows meets no pattern, and the refusal names all problems', async (t) => {
   const server = await newServer({
     log: newLog('silent'),
     trustProxy: false,
@@ -103,7 +103,7 @@ test('a text that is longer than its schema allows meets no pattern, and all tha
   })
 })
 
-test('an error with a long text of a client’s in it is cut before it is searched for addresses', () => {
+test('an error with a client’s long text is cut before it is searched for addresses', () => {
   const { message } = errorForLog(new Error(`${'x'.repeat(5000)} bob@example.com`))
   assert.equal((message as string).length, 4000)
 })

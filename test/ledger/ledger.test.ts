@@ -157,7 +157,7 @@ test('entries of the ledger can be neither changed nor removed in any way', asyn
   assert.deepEqual(await shop.transfers(order.orderId), before)
 })
 
-test('an entry that moves nothing, less than nothing, or from an account to itself is refused', async () => {
+test('a transfer of zero, of a negative amount, or within one account is refused', async () => {
   const { db } = shared()
   const entry = (change: Partial<Transfer>): Transfer => ({
     ...heldTransfers(of(1))[0]!,
@@ -200,7 +200,7 @@ test('the same entry booked many times at once is booked once, and the first one
   assert.equal(rows[1]!.minor, feeOf(rows[0]!.minor), 'a sale and a fee of two different bookings')
 })
 
-test('a balance is the sum of its entries in that currency, always, and all of them together are nothing', async () => {
+test('a balance is always the sum of its entries in that currency, and all balances together are zero', async () => {
   const { db } = shared()
   const accounts = ['processor:test', 'seller:test', 'fees:test', 'held:test']
   const entries = fc.sample(

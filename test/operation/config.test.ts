@@ -57,7 +57,7 @@ function wrong(env: Record<string, string>): string[] {
   return []
 }
 
-test('nothing has to be set', async (t) => {
+test('no setting is required', async (t) => {
   const { secrets, ...config } = readConfig({ DATA_DIR: await temporaryFolder(t) })
   assert.deepEqual(
     { ...config, dataDir: '', storageDir: path.relative(config.dataDir, config.storageDir) },
@@ -331,12 +331,12 @@ test('all that is wrong is named at once', () => {
   assert.deepEqual(wrong({ PORT: 'x', LOG_LEVEL: 'loud', PUBLIC: 'maybe' }), ['PUBLIC', 'PORT', 'LOG_LEVEL'])
 })
 
-test('an empty setting is one that is not set', () => {
+test('an empty setting counts as not set', () => {
   const config = readConfig({ SECRET, PORT: '', LOG_LEVEL: ' ', PUBLIC: '', LIMITS: '\n', SMTP_URL: '' })
   assert.deepEqual([config.port, config.logLevel, config.isPublic, config.smtpUrl], [4000, 'info', false, undefined])
 })
 
-test('where real users reach it, nothing is left to the defaults of a newcomer’s machine', () => {
+test('a public service does not run on the defaults of a developer’s machine', () => {
   const config = readConfig(PUBLIC)
   assert.deepEqual([config.isPublic, config.host, config.demo, config.processors], [true, '0.0.0.0', false, []])
   for (const name of ['BASE_URL', 'APP_URL', 'SECRET', 'SMTP_URL', 'MAIL_FROM', 'PROCESSORS', 'TRUST_PROXY'] as const)
@@ -410,7 +410,7 @@ test('the sandbox never serves beside live keys', () => {
   assert.deepEqual(wrong({ ...PUBLIC, ...LIVE, PROCESSORS: 'sandbox' }), ['PROCESSORS'])
 })
 
-test('a public service says which proxies are in front of it', () => {
+test('a public service names its proxies', () => {
   for (const TRUST_PROXY of ['1', '10.0.0.0/8', 'none', 'loopback'])
     assert.deepEqual(wrong({ ...PUBLIC, TRUST_PROXY }), [])
   assert.deepEqual(wrong({ ...PUBLIC, TRUST_PROXY: 'true' }), ['TRUST_PROXY'])

@@ -123,7 +123,7 @@ const stripeSettings = ({ url, secretKey = 'sk_test_till', webhookSecret = 'whse
   STRIPE_API_URL: url ?? DEAD,
 }) // oxfmt-ignore
 
-test('a shop with everything is well, and nothing is left behind by looking', async (t) => {
+test('a shop with everything has only good findings, and the examination leaves nothing behind', async (t) => {
   const { shop, env } = await startWholeShop(t)
   const provider = await startIdentityProvider({ redirectUris: [`${shop.url}/api/auth/idp/callback`] })
   t.after(provider.close)
@@ -163,7 +163,7 @@ test('a shop with everything is well, and nothing is left behind by looking', as
   assert.deepEqual(rows, [])
 })
 
-test('the sandbox’s own webhook address is knocked at too', async (t) => {
+test('the doctor also checks the sandbox’s webhook address', async (t) => {
   const shop = await startTestShop(t)
   const findings = await examine(await settingsOf(t, addressesOf(shop)))
   assertSays(findings, 'sandbox webhook', 'fine', /accepts signed notifications/)
@@ -209,7 +209,7 @@ test('a check that hangs is given up, and all checks are made side by side', asy
   assert(mostAtOnce() >= 6, `${mostAtOnce()} at once`)
 })
 
-test('a mail server whose certificate is not right is one that no mail would go to', async (t) => {
+test('a mail server with a wrong certificate would get no mail', async (t) => {
   const server = await startMailServer(t, { disabledCommands: [] })
   const findings = await examine(
     await settingsOf(t, { SMTP_URL: `smtp://${server}`, MAIL_FROM: 'Till <till@localhost>' }),
@@ -220,7 +220,7 @@ test('a mail server whose certificate is not right is one that no mail would go 
   assert.match(sender!.advice!, /MAIL_FROM/)
 })
 
-test('a mail server without TLS is one that no mail goes to, unless the setting says so', async (t) => {
+test('a mail server without TLS gets no mail, unless the setting allows it', async (t) => {
   const SMTP_URL = `smtp://${(await startMailServer(t, { authOptional: true })).replace('127.0.0.1', '0.0.0.0')}`
   const says = async (url: string) => examine(await settingsOf(t, { SMTP_URL: url, MAIL_FROM: 'shop@shop.example' }))
   const refused = await says(SMTP_URL)
@@ -263,7 +263,7 @@ test('the doctor names missing permissions of a restricted key; a missing right 
   assert.notEqual(about(rest, 'stripe notifies').mark, 'failure')
 })
 
-test('an account that prints another prefix than STATEMENT_PREFIX is named, with both ways to mend it', async (t) => {
+test('the doctor names an account with another prefix than STATEMENT_PREFIX, with both ways to fix it', async (t) => {
   const { env, stripe } = await startWholeShop(t)
   stripe.bank.statementPrefix = 'ANNS'
   const findings = await examine({ ...env, PROCESSORS: 'stripe' })
@@ -281,7 +281,7 @@ test('an account that prints another prefix than STATEMENT_PREFIX is named, with
   )
 })
 
-test('each way of paying that the settings list is tried, and nothing stays open', async (t) => {
+test('the doctor tries each payment method in the settings, and leaves none open', async (t) => {
   const { env, stripe } = await startWholeShop(t)
   const listed = { ...env, PROCESSORS: 'stripe', STRIPE_PAYMENT_METHOD_TYPES: 'card,sepa_debit,us_bank_account' }
   const name = 'stripe ways to pay'
@@ -314,7 +314,7 @@ test('a page in HTML is no valid answer, from any server', async (t) => {
     assertSays(findings, name, 'failure', /not answered by Till, but with 200 text\/html/)
 })
 
-test('a webhook address that leads elsewhere is found: a redirect, another secret, another database, another Till', async (t) => {
+test('the doctor finds a wrong webhook address: a redirect, another secret, another database, another Till', async (t) => {
   const { shop, env } = await startWholeShop(t)
   const old = await startStranger(t, ({ url, method }, response) => {
     if (method === 'POST') return response.writeHead(301, { location: 'https://old.shop.example/x?token=1' }).end()
@@ -375,7 +375,7 @@ test('the doctor compares the registered address and events with the needed ones
   assert.match((await examine({ ...env, BASE_URL: shop.url })).find((one) => one.about === 'stripe notifies')!.advice!, /stripe listen --forward-to/)
 }) // oxfmt-ignore
 
-test('a clock that is off by a minute is a warning, and by ten no notification would be believed', async (t) => {
+test('a clock that is a minute off is a warning, and at ten minutes every notification would be refused', async (t) => {
   const { env, stripe, razorpay } = await startWholeShop(t)
   stripe.knobs.clockAheadSeconds = 60
   assertSays(await examine(env), 'clock', 'warning', /(5\d|60) s behind that of stripe; it agrees with .*razorpay/)
@@ -398,7 +398,7 @@ test('the doctor compares the identity provider’s issuer with IDP_ISSUER', asy
   assert.equal(about(findings, 'sign-in').advice, `set IDP_ISSUER=${provider.issuer}`)
 })
 
-test('a folder that cannot be written to is found, and one that is not there is not made', async (t) => {
+test('the doctor finds a folder that cannot be written to, and makes no missing one', async (t) => {
   const folder = await temporaryFolder(t)
   const file = path.join(folder, 'file')
   await fs.writeFile(file, '')
@@ -434,7 +434,7 @@ test('the doctor notices missing migrations, and those of a newer version', asyn
   assertSays(missing, 'database', 'failure', /there is no such database/)
 })
 
-test('pages on a static host must ask this API, and lie within its site', async (t) => {
+test('pages on a static host must call this API, and be in its site', async (t) => {
   const shop = await startTestShop(t)
   const page = (api: string) => `<!doctype html><meta name="till-api" content="${api}" />`
   let api = 'https://old.shop.example'
@@ -490,7 +490,7 @@ test('the command shows failures by a cross, a text and its exit status, and no 
   assert.equal(about(JSON.parse(json.output), 'stripe webhook').mark, 'failure')
 })
 
-test('the embedded database is not made, not taken from a running service, and left at rest as it was', async (t) => {
+test('the doctor neither makes the embedded database, nor takes it from a running service, nor changes a stopped one', async (t) => {
   const folder = serviceFolder(t)
   const settings = { DATA_DIR: folder, SECRET, BASE_URL: DEAD }
   assertSays(await examine(settings), 'database', 'fine', /the first start makes it/)

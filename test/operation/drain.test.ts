@@ -95,7 +95,7 @@ test('a service that is replaced behind a proxy, again and again under load, bre
   assert.deepEqual([...statuses.keys()].sort(), ['GET 200', 'POST 201'], JSON.stringify([...statuses]))
 })
 
-test('while it drains the service says so and serves; a second signal ends it, and Ctrl-C does not wait', async (t) => {
+test('a draining service says so and still serves; a second signal ends it, and Ctrl-C does not wait', async (t) => {
   const [dataDir, env] = [serviceFolder(t), { DATABASE_URL: await newDatabase(t), DRAIN_SECONDS: '600' }]
   const { call, child, productId } = await startService(t, dataDir, env)
   const agent = new http.Agent({ keepAlive: true })

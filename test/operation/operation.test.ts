@@ -21,7 +21,7 @@ test('a load balancer and a supervisor learn that the service lives and can work
   }
 })
 
-test('the figures are Prometheus’ own, by route, and name no order and no person', async () => {
+test('the metrics are Prometheus’ own, by route, and name no order and no person', async () => {
   const shop = shared()
   const { orderId } = await shop.checkout()
   await shop.status(orderId, EMAIL)
@@ -319,7 +319,7 @@ test('the description for people shows every route, and runs nothing', async () 
   )
 })
 
-test('the log of a service in use, at its most talkative, holds nothing of its buyers and sellers', async (t) => {
+test('the log of a busy service at its most detailed level contains nothing of buyers and sellers', async (t) => {
   const email = 'a-buyer-of-note@private.example'
   const service = await startService(t, await temporaryFolder(t), {
     DATABASE_URL: await newDatabase(t),

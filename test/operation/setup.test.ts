@@ -9,7 +9,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Commands that can run beside the service, perhaps after a `git pull` whose packages are not installed yet. */
 const BESIDE = ['doctor', 'reconcile', 'recall', 'trust', 'adopt']
 
-test('a program that may run beside the service takes no package from under it', async (t) => {
+test('a command that can run beside the service removes no package', async (t) => {
   const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }

@@ -111,7 +111,7 @@ test('a second start in one DATA_DIR is refused and does not disturb the first o
   assert.equal(findPostmaster(path.join(dataDir, 'postgres', 'data'))?.pid, pid)
 })
 
-test('files without their database: no empty shop in its place', async (t) => {
+test('files without their database: the service does not start with an empty one', async (t) => {
   const dataDir = serviceFolder(t)
   await ranOnce(t, dataDir, {})
   fs.rmSync(path.join(dataDir, 'postgres'), { recursive: true })
@@ -132,7 +132,7 @@ test('files without their database: no empty shop in its place', async (t) => {
   }
 })
 
-test('a bucket with wrong keys, a wrong name or a store that is away, with and without the demo', async (t) => {
+test('a bucket with wrong keys, a wrong name or a store that is down, with and without the demo', async (t) => {
   const s3 = await startS3Server(t)
   const DATABASE_URL = await newDatabase(t)
   for (const DEMO of ['0', '1']) {
@@ -222,7 +222,7 @@ test('of two first instances with different files one is refused, however close 
   }
 })
 
-test('a start that was killed between the database and the storage is made good by the next one', async (t) => {
+test('the next start repairs a start that was killed between the database and the storage', async (t) => {
   const [dataDir, DATABASE_URL] = [await temporaryFolder(t), await newDatabase(t)]
   await ranOnce(t, dataDir, { DATABASE_URL })
   await query(DATABASE_URL, 'update installation set storage_confirmed_at = null')

@@ -147,7 +147,7 @@ test('a code is made once, whatever its case, changed, listed and taken away', a
   assert.equal((await ann.call('POST', '/api/discounts', { code: 'SOMMER-27', percentOff: 5 })).status, 201)
 })
 
-test('a code that is unknown, ended, early, off, used up, taken away, or for something else is refused in one way', async () => {
+test('a code that is unknown, expired, not yet valid, inactive, used up, deleted, or for something else gets the same refusal', async () => {
   const shop = shared()
   const [productId, another] = [await shop.product(), await shop.product()]
   const usedUp = await discount({ limit: 1 })
@@ -266,7 +266,7 @@ test('a free product uses up no code', async () => {
   assert.deepEqual(await usesOf(id), { uses: 0, held: 0 })
 })
 
-test('however many come at once, with however many codes, none is used more often than it may be', async (t) => {
+test('simultaneous buyers, with any number of codes, never use a code more often than its limit', async (t) => {
   const shop = shared()
   const twin = await startTestShop(t, { databaseUrl: shop.databaseUrl })
   const products = [await shop.product(), await shop.product({ priceMinor: 700 })]
@@ -459,7 +459,7 @@ test('a buyer who returns while the order expires gets either more time or a cle
   assert.deepEqual(await usesOf(id), { uses: held, held })
 })
 
-test('money that comes for an order whose use another buyer has is honoured at the promised price', async () => {
+test('money for an order whose use another buyer has still buys it at the promised price', async () => {
   const shop = shared()
   const productId = await shop.product()
   const { id, code } = await discount({ limit: 1 })

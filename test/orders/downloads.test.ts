@@ -263,7 +263,7 @@ test('a link ends after its hour, and the order’s page has a new one', async (
   assert.equal((await get(shop, pathOf((await shop.status(orderId, EMAIL)).downloads[0]))).status, 200)
 })
 
-test('a link outlives a change of the secret, and not its withdrawal', async (t) => {
+test('a link outlives a rotation of the secret, and not the secret’s removal', async (t) => {
   const shop = shared()
   const { downloads } = await bought(shop)
   const fresh = 'another secret that is also long enough'
@@ -338,7 +338,7 @@ test('buyers keep the files that were sold, whatever the seller replaces or remo
   assertProblem(await shop.call('GET', `/api/downloads/${token}`), 403, 'download_not_available')
 })
 
-test('a file that cannot be read now is not a purchase that is lost', async () => {
+test('a file that cannot be read now is a failure of the storage, and the order stays paid', async () => {
   const shop = shared()
   const { orderId, downloads } = await bought(shop)
   const storage = await openDisk(shop.config.storageDir)
@@ -458,7 +458,7 @@ async function stalledReader(url: string): Promise<http.ClientRequest> {
   return request
 }
 
-test('a download that its reader has stopped taking does not hold up the end of the service', async (t) => {
+test('a download whose client has stopped reading does not delay the stop of the service', async (t) => {
   const shop = await startTestShop(t)
   const { downloads } = await bought(shop, [{ name: 'film.mp4', bytes: randomBytes(64 * 1024 ** 2) }])
   const reader = await stalledReader(shop.url + pathOf(downloads[0]))
@@ -475,7 +475,7 @@ function residentBytes(pid: number): number {
   return Number(kilobytes) * 1024
 }
 
-test('a link that is bent or expired shows a person a page with the way to a new one, and a program a problem', async () => {
+test('a damaged or expired link shows a person a page that leads to a new one, and a program a problem', async () => {
   const shop = shared()
   const { orderId } = await shop.paid()
   const { downloads } = await shop.status(orderId, 'bob@example.com')

@@ -22,7 +22,7 @@ async function withCode(shop: TestShop, fields: object = { limit: 1 }) {
 const usesOf = async (shop: TestShop, id: string) =>
   (await sql<{ uses: number }>`select uses from discounts where id = ${id}`.execute(shop.db)).rows[0]!.uses
 
-test('an order with a limited code is offered no voucher, and one without is', async (t) => {
+test('an order with a limited code offers no voucher, and one without a code does', async (t) => {
   const { shop, bank } = await startStripeShop(t)
   const { productId } = await withCode(shop)
   const order = (await shop.call('POST', '/api/checkout', buy(productId), key('a'))).body
@@ -36,7 +36,7 @@ test('an order with a limited code is offered no voucher, and one without is', a
   )
 })
 
-test('the ways that the settings list are offered without vouchers too', async (t) => {
+test('methods of the settings’ list are also offered without vouchers', async (t) => {
   const { shop, bank } = await startStripeShop(t, { env: { STRIPE_PAYMENT_METHOD_TYPES: 'card,us_bank_account' } })
   const { productId } = await withCode(shop)
   await shop.call('POST', '/api/checkout', buy(productId))
@@ -47,7 +47,7 @@ test('the ways that the settings list are offered without vouchers too', async (
   )
 })
 
-test('vouchers void no limit: an order that has one all the same keeps its use until it ends', async (t) => {
+test('an order with a voucher in spite of that keeps its use until it ends', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const { seller, id, productId } = await withCode(shop, {})
   const order = (await shop.call('POST', '/api/checkout', buy(productId))).body

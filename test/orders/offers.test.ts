@@ -129,7 +129,7 @@ test('a free product is the buyer’s at once, without a processor, money or a f
   assert.doesNotMatch(mail!.text, /statement|\$0|payment/i)
 })
 
-test('nothing given where nothing is the least is a free order too', async () => {
+test('a chosen price of zero, if that is the lowest, is a free order too', async () => {
   const shop = shared()
   const productId = await namedPrice(shop, 0)
   for (const chosenAmount of [0, undefined]) {
@@ -210,7 +210,7 @@ test('a mailbox gets ten mails about free orders an hour, and every order all th
   assert.equal(other.status, 202, 'who does not know the address learns nothing')
 })
 
-test('the reconciliation holds with free orders, and notices one that is none', async () => {
+test('the reconciliation holds with free orders, and notices an order that is only marked as free', async () => {
   const shop = shared()
   const { body } = await order(shop, { productId: await shop.product({ priceMinor: 0 }) })
   const result = () =>

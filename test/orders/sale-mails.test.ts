@@ -165,7 +165,7 @@ test('when the mail cannot be enqueued, the sale waits for the next round', asyn
   assert.deepEqual(await subjects(seller), ['You made a sale: A book, $19.00'])
 })
 
-test('the choice is the seller’s own, and nothing but the three is taken', async () => {
+test('a seller sets only the own choice, to one of the three values', async () => {
   const seller = await newSeller()
   const other = await newSeller()
   const get = async ({ browser }: Seller) => (await browser.call('GET', '/api/auth/mails')).body

@@ -123,7 +123,7 @@ test('waiting for a payment follows the service’s pauses, continues through an
   assert(asked[1]!.atMs >= 2000 && asked.at(-1)!.atMs - asked.at(-2)!.atMs >= 5000)
 })
 
-test('waiting ends with a reason: another address, an order that will not be paid, a signal', async (t) => {
+test('waiting ends with a reason: another address, an order that will not be paid, an abort signal', async (t) => {
   const { createdAt: _for, ...others } = WAITING
   const { till, settled } = scripted(t, json(others), json({ ...WAITING, status: 'expired', nextPollMs: null }), json(WAITING), 'hangs') // oxfmt-ignore
   isError(await settled(till.waitUntilPaid('ord_1', 'eve@example.com')), 'email_mismatch')
@@ -166,7 +166,7 @@ test('a seller’s script walks through all pages, changes a product, and stream
   for (const { headers } of asked) assert.deepEqual([headers.get('cookie'), headers.get('origin')], ['till_session=s', 'http://app.test']) // oxfmt-ignore
 })
 
-test('a proxy’s answer is one, whatever it says, and a file of orders ends with its signal', async () => {
+test('a proxy’s response is an error, whatever it contains, and a list of orders ends with its signal', async () => {
   const nothing = createTill({
     baseUrl: 'http://shop.test',
     fetch: async () => json(null, { status: 404 }),

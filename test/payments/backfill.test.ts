@@ -150,7 +150,7 @@ describe('stripe', () => {
     assert.deepEqual(counted, [{ events: 56 * 2 + 4 }])
   })
 
-  test('a walk begins nowhere near a month ago in an account that served others before us', async (t) => {
+  test('a backfill begins with the shop’s own start in an account that served others before', async (t) => {
     const { shop, server, bank } = await startStripeShop(t)
     bank.now = () => Date.now() - 20 * 24 * HOUR_MS
     bank.confirm(bank.createIntent({ amount: '900', currency: 'usd' })['id'])
@@ -163,7 +163,7 @@ describe('stripe', () => {
     assert(begins.length > 0 && begins.every((gte) => Date.now() / 1000 - gte < 1200), String(begins))
   })
 
-  test('orders from before there was a cursor are caught up with from the oldest that is open', async (t) => {
+  test('orders from before there was a cursor are found from the oldest open one on', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, bank } = stripe
     hoursAgo(stripe, 60)
@@ -324,7 +324,7 @@ describe('stripe', () => {
     assert.equal(fetches(stripe).length - asked, 1, 'only what was new is asked about')
   })
 
-  test('two instances that walk at once, while the notifications come late after all, book once and mail once', async (t) => {
+  test('two simultaneous backfills, with late notifications, book once and mail once', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, server, bank } = stripe
     const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: stripeSettings(server) })
@@ -356,7 +356,7 @@ describe('stripe', () => {
     ])
   })
 
-  test('only one of many instances walks at a time', async (t) => {
+  test('only one of many instances runs a backfill at a time', async (t) => {
     const stripe = await startStripeShop(t)
     const { shop, server } = stripe
     await wasDown(shop, 1)
@@ -386,7 +386,7 @@ describe('stripe', () => {
     ])
   })
 
-  test('nor does another begin between the pages of one', async (t) => {
+  test('no other backfill begins between the pages of one', async (t) => {
     const { shop } = await startStripeShop(t)
     await wasDown(shop, 1)
     const next = Promise.withResolvers<void>()

@@ -69,7 +69,7 @@ test('a payment that fails after days causes one mail, with a link to pay again,
   assert.equal(await promised(shop), 2)
 })
 
-test('its seller sees that it failed, and not a bank that is at work for ever', async (t) => {
+test('its seller sees that the payment failed, and not a bank at work for ever', async (t) => {
   const stripe = await startStripeShop(t)
   const { shop, bank, server } = stripe
   const ann = newBrowser(shop)

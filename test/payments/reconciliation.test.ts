@@ -365,7 +365,7 @@ describe('a shop of the sandbox', () => {
       for (const { id, orderId } of result.differences) assert(id && !/@/.test(`${id} ${orderId}`))
     })
 
-  test('the command tells all of it, and its exit status is the verdict', async (t) => {
+  test('the command prints everything, and its exit status is the verdict', async (t) => {
     const url = await copyOf(t, history)
     const fine = await command(t, url)
     assert.equal(fine.status, 0, fine.output)
@@ -544,7 +544,7 @@ describe('real processors', () => {
   })
 })
 
-test('a night’s days end with the last midnight, are 15, and more after nights without a reconciliation', () => {
+test('a night’s days end with the last midnight; there are 15, and more after nights without a reconciliation', () => {
   const now = new Date('2026-11-21T03:17:05Z')
   const spanAfter = (latestProof?: string) => {
     const { from, to, days } = nightlySpan(now, latestProof ? new Date(latestProof) : undefined)

@@ -119,7 +119,7 @@ const says =
     return answer
   }
 
-describe('the end of a refund that was not made', () => {
+describe('the end of a refund that failed', () => {
   const ends: (() => unknown)[] = []
   let shop: TestShop
   before(async () => void (shop = await startTestShop({ after: (end) => void ends.push(end) })))

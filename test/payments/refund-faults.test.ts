@@ -32,7 +32,7 @@ async function connect(t: Ends, url: string): Promise<pg.Client> {
   return client
 }
 
-test('a service killed at any moment after it has taken refunds makes each of them once, and tells of it once', async (t) => {
+test('a service killed at any moment after it has accepted refunds makes each of them once, and mails each once', async (t) => {
   const databaseUrl = await newDatabase(t)
   const client = await connect(t, databaseUrl)
   const rows = async (text: string, values: unknown[]): Promise<any[]> => (await client.query(text, values)).rows

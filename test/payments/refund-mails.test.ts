@@ -53,7 +53,7 @@ test('a buyer gets a receipt for a sale, and the seller no mail from settle', as
   assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: [] })
 })
 
-test('money that comes after the order’s time: the receipt says that it counts, and the seller hears of it', async () => {
+test('money after the order’s expiry: the receipt says that it counts, and the seller gets a mail', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await sql`update orders set state = 'expired' where id = ${order.orderId}`.execute(shop.db)

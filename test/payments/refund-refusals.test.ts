@@ -7,7 +7,7 @@ import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
 
 // A bank has taken a part of the price, and the seller sends back some of the rest: which "no" of a processor is for good.
 
-test('Stripe refunds nothing beside a part that a bank took: the refund has failed at once, and the files are back', async (t) => {
+test('Stripe makes no refund after a bank took a part: the refund fails at once, and the files are back', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const order = await shop.checkout()
   bank.confirm(intentOf(order))
@@ -27,7 +27,7 @@ test('Stripe refunds nothing beside a part that a bank took: the refund has fail
   )
 })
 
-test('a balance that is too low beside such a part is no end: Stripe makes the refund later', async (t) => {
+test('a balance that is too low after such a part does not end it: Stripe makes the refund later', async (t) => {
   const { shop, bank, server } = await startStripeShop(t)
   const order = await shop.checkout()
   bank.confirm(intentOf(order))
@@ -52,7 +52,7 @@ test('a balance that is too low beside such a part is no end: Stripe makes the r
   )
 })
 
-test('Razorpay’s low balance beside such a part is no end either', async (t) => {
+test('Razorpay’s low balance after such a part does not end it either', async (t) => {
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
   const { id } = bank.openDispute(bank.pay(order.clientSecret!).id, { amount: 10_000 })

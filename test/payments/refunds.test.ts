@@ -128,7 +128,7 @@ test('only the order’s seller, on our own pages, can refund it or see its refu
   assert.deepEqual(await list(order), [])
 })
 
-test('an order that holds no money of ours to give is not refunded: 409, and why', async () => {
+test('an order without money to return cannot be refunded: 409, with the reason', async () => {
   const [shop] = shared()
   const dispute = (order: Created, outcome: string) =>
     shop.call('POST', '/api/sandbox/dispute', { clientSecret: order.clientSecret, outcome })
@@ -153,7 +153,7 @@ test('an order that holds no money of ours to give is not refunded: 409, and why
   }
 })
 
-test('a refund of all ends the link that was given out at once, before the processor has done it', async () => {
+test('a refund of the whole price ends existing links at once, before the processor has made it', async () => {
   const [shop, other] = shared()
   const order = await paid(shop, 'slow_refund')
   const { downloads } = await full(shop, order)
@@ -444,7 +444,7 @@ test('a payment that is disputed before the refund was made is left to the bank'
   assert.equal((await full(shop, order)).status, 'disputed')
 })
 
-test('an order whose dispute was lost over nothing is refunded as any other', async () => {
+test('an order with a dispute that was lost over nothing is refunded like any other', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   const payment = await shop.sandboxPayment(order.orderId)
@@ -460,7 +460,7 @@ test('an order whose dispute was lost over nothing is refunded as any other', as
   assert.equal((await full(shop, order)).status, 'refunded')
 })
 
-test('a refund that its processor refuses for ten days has failed; should it have been made all the same, it is booked', async () => {
+test('a refund that its processor refuses for ten days has failed; if it was made all the same, it is booked', async () => {
   const [shop] = shared()
   const order = await paid(shop)
   const payment = await shop.sandboxPayment(order.orderId)

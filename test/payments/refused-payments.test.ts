@@ -119,7 +119,7 @@ describe('a processor that refuses for good', () => {
     assert.deepEqual(rows, [{ state: 'expired' }])
   })
 
-  test('a key that was rolled is refused for good, and is in no log', async (t) => {
+  test('a revoked key is refused for good, and is in no log', async (t) => {
     const { log, saying } = newTestLog()
     const { shop } = await startStripeShop(t, {
       env: { STRIPE_SECRET_KEY: 'sk_test_rolled', STRIPE_PUBLISHABLE_KEY: 'pk_test_rolled' },
@@ -174,7 +174,7 @@ describe('a processor that refuses for good', () => {
     assert.deepEqual(rows, [{ code: 'amount_not_payable', times: 3 }])
   })
 
-  test('an amount that a stranger chooses for one product hides no price of another', async (t) => {
+  test('a wrong amount that a stranger chooses for one product hides no refusal of another price', async (t) => {
     const { shop } = await startStripeShop(t)
     const chosen = await shop.product({ priceMinor: 10 })
     await sql`update products set pay_what_you_want = true where id = ${chosen}`.execute(shop.db)
@@ -203,7 +203,7 @@ describe('a processor that refuses for good', () => {
     assert.equal((await shop.checkout({ productId: await rupees() })).processor, 'razorpay')
   })
 
-  test('a rolled key in India is refused for good too, before anything is looked for', async (t) => {
+  test('a revoked key in India is refused for good too, before any look-up', async (t) => {
     const { shop, rupees } = await startRazorpayShop(t, { env: { RAZORPAY_KEY_SECRET: 'rolled' } })
     const productId = await rupees()
     for (let i = 0; i < 7; i++)

@@ -151,7 +151,7 @@ test('created, declined or at the bank is not paid: no links, no mail, nothing i
   assert.deepEqual(await mailsAbout(shop, order), [])
 })
 
-test('the price that counts is the one of the order, whatever the product costs by now', async () => {
+test('the order’s own price counts, whatever the product costs by now', async () => {
   const [shop] = shared()
   const productId = await shop.product({ priceMinor: 1900 })
   const [agreed, changed] = [await shop.checkout({ productId }), await shop.checkout({ productId })]
@@ -162,7 +162,7 @@ test('the price that counts is the one of the order, whatever the product costs 
   assert.equal((await full(shop, changed)).status, 'needs_review')
 })
 
-test('money that arrives is recorded in whatever state the order is, sold at most once, and the rest sent back or held', async () => {
+test('money is recorded in every state of the order, sold at most once, and the rest is sent back or held', async () => {
   const [shop] = shared()
   const first = (order: Created) => ({ state: 'captured' as const, captures: [captureOf(order)] })
   const dispute = (order: Created, captureId: string, state: 'open' | 'lost') => ({
@@ -310,7 +310,7 @@ test('a conflict that repeats for ever, a full disk and a cancelled statement ge
   }
 })
 
-test('one that cannot be booked does not take down those it arrives with', async () => {
+test('a payment that cannot be booked does not fail those it arrives with', async () => {
   const [shop] = shared()
   const productId = await shop.product()
   const orders = await times(24, () => shop.checkout({ productId }))
@@ -328,7 +328,7 @@ test('one that cannot be booked does not take down those it arrives with', async
   }
 })
 
-test('rounds of the same orders in opposite directions, at two services, never wait for each other in a circle', async () => {
+test('rounds of the same orders in opposite directions, at two services, never deadlock', async () => {
   const [shop, other] = shared()
   const productId = await shop.product()
   const deadlocks = async () => {
@@ -447,7 +447,7 @@ test('a move that is not in the table is impossible, and rolls back its transact
   assert.equal((await full(shop, paid)).status, 'paid')
 })
 
-test('an order that is being paid gets no second payment, however the requests fall together', async (t) => {
+test('an order that is being paid gets no second payment, in any interleaving of requests', async (t) => {
   const shop = await startTestShop(t)
   const productId = await shop.product()
   const key = { 'idempotency-key': 'one-key-of-one-buyer' }

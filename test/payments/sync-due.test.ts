@@ -203,7 +203,7 @@ test('an expired order is looked at once more, and then left alone', async () =>
   assert.deepEqual([state, dueAt], ['expired', null])
 })
 
-test('an order whose bank is at work does not expire, and its payment is not taken away', async () => {
+test('an order whose bank works on the payment does not expire, and its payment stays', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await bankAtWork(shop, order, 'card')
@@ -218,7 +218,7 @@ test('an order whose bank is at work does not expire, and its payment is not tak
   assert.equal((await reconcile(shop, order)).state, 'paid')
 })
 
-test('a bank that began before we heard of it is found at work too, and the order does not expire', async () => {
+test('a bank that began before our first sync is found at work too, and the order does not expire', async () => {
   const [shop] = shared()
   const order = await shop.checkout()
   await changeSandbox(shop, order.orderId, { state: 'processing', rail: 'debit' })
@@ -243,7 +243,7 @@ test('a bank transfer and a UPI payment have seven days, a card has one', async 
   }
 })
 
-test('a payment that we started and never noted is found by its key, whether the buyer has paid it or not', async () => {
+test('a payment that we started and never noted is found by its key, paid or not', async () => {
   const [shop] = shared()
   for (const paid of [false, true]) {
     const order = await shop.checkout()

@@ -20,7 +20,7 @@ const shared = sharedPair({ deadlines: { syncPauseMs: HOUR_MS } })
 /** On a database of its own, where nothing else may wait for the processor. */
 const alone = sharedShop({ deadlines: { syncBudgetMs: HOUR_MS, syncPauseMs: 50 } })
 
-test('a hundred clients on two services that ask at once, and go on asking, make one call to the processor until the pause is over', async () => {
+test('a hundred clients on two services that sync at once, again and again, make one call to the processor until the pause is over', async () => {
   const pair = shared()
   const [shop] = pair
   const order = await shop.checkout()
@@ -110,7 +110,7 @@ test('a processor that does not know the payment, or never got a request, change
   assert.equal((await shop.status(starting.orderId, undefined, true)).synced, false)
 })
 
-test('a processor that hangs costs the buyer the time it is given, and not the answer', async (t) => {
+test('a processor that hangs costs the buyer its time limit, and the response still comes', async (t) => {
   const shop = alone()
   const impatient = await startTestShop(t, {
     databaseUrl: shop.databaseUrl,

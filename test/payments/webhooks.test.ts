@@ -172,7 +172,7 @@ test('many forged notifications raise an alarm only if they look signed', async 
   assert.deepEqual(alarms(), ['sandbox', 'stripe', 'razorpay'])
 })
 
-test('a notification that is ten minutes old, or an hour ahead, is refused; one that is minutes off is not', async () => {
+test('a notification that is ten minutes old, or an hour ahead, is refused; one that is minutes off is accepted', async () => {
   const [shop] = shared()
   const { order, id, body } = await orderAndNews(shop)
   for (const seconds of [now() - 600, now() - 320, now() + 320, now() + 3600, 0]) {
@@ -184,7 +184,7 @@ test('a notification that is ten minutes old, or an hour ahead, is refused; one 
   assert.equal((await shop.status(order.orderId)).status, 'paid')
 })
 
-test('a signed body that is no notification is refused as one, and is not our failure', async () => {
+test('a signed body that is no notification is refused, and is no failure of ours', async () => {
   const [shop] = shared()
   for (const body of ['', 'not json', '{"id":', 'null', '7', '[]', '"text"', '{}']) {
     const answer = await sendRaw(shop, body)
@@ -199,7 +199,7 @@ test('a notification whose body has another id than was signed is refused', asyn
   await assertNothingCameOfIt(shop, order, id)
 })
 
-test('a processor we do not have is not found, whatever is sent there', async () => {
+test('a processor that is not configured has no address', async () => {
   const [shop] = shared()
   const { order, id, body } = await orderAndNews(shop)
   for (const processor of ['stripe', 'SANDBOX', 'sandbox2', 'constructor', '__proto__', '%2e%2e', 'x'.repeat(40)]) {
@@ -221,7 +221,7 @@ test('while a secret is rotated, notifications of the old and of the new one are
   await assertNothingCameOfIt(shop, order, id)
 })
 
-test('of several signatures in one header one that fits is enough', async () => {
+test('of several signatures in one header one valid one is enough', async () => {
   const [shop] = shared()
   const { order, id, body } = await orderAndNews(shop)
   const headers = signed(body, { id })
@@ -278,7 +278,7 @@ test('a notification about another service’s payment is accepted, stored as un
   assert.deepEqual(await shop.transfers(order.orderId), [])
 })
 
-test('the order that a notification names is not believed: the payment decides whose money it is', async () => {
+test('the order that a notification names does not count: the payment decides', async () => {
   const [shop] = shared()
   const mine = await shop.checkout()
   const { order: theirs, payment } = await orderAndNews(shop)
@@ -354,7 +354,7 @@ test('a body larger than any notification is refused, and memory is not filled w
   assertProblem(answer, 413, 'body_too_large')
 })
 
-test('a flood of notifications is taken while checkouts go on', async () => {
+test('during a flood of notifications checkouts still work', async () => {
   const pair = shared()
   const [shop] = pair
   const productId = await shop.product()

@@ -74,7 +74,7 @@ describe('stripe', () => {
     assert.equal(bank.paymentIntents.length, 1)
   })
 
-  test('a payment that was closed in the processor’s dashboard gives way to another, and only one is open', async (t) => {
+  test('a payment that was closed in the processor’s dashboard is replaced by another, and only one is open', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
     server.knobs.notify = 'never'
     const productId = await shop.product()
@@ -154,7 +154,7 @@ describe('stripe', () => {
     assert((await shop.checkout()).clientSecret)
   })
 
-  test('while it is away a notification is answered so that it comes again, and then it counts', async (t) => {
+  test('while the database is down a notification is refused so that it comes again, and then it counts', async (t) => {
     const { shop, bank, server } = await startStripeShop(t)
     const order = await shop.checkout()
     server.fail('503 html', { times: 2 })
@@ -211,7 +211,7 @@ describe('razorpay', () => {
     assert.equal((await shop.status(order.orderId, BOB)).status, 'paid')
   })
 
-  test('two tries that both succeed: one is the sale, the other goes back by itself, once', async (t) => {
+  test('two tries that both succeed: one is the sale, the other is sent back once', async (t) => {
     const { shop, bank, rupees } = await startRazorpayShop(t)
     const order = await shop.checkout({ productId: await rupees() })
     bank.pay(order.clientSecret!, { method: 'upi' })

@@ -29,7 +29,7 @@ async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-test('a notification that is not genuine is nothing', async (t) => {
+test('a notification without a valid signature has no effect', async (t) => {
   const { processor } = await startRazorpay(t)
   const body = notificationOf('payment.captured', { payment: { id: 'pay_1', order_id: 'order_1' } })
   const good = razorpaySignature(body, ACCOUNT.webhookSecret)
@@ -81,7 +81,7 @@ test('the signature is over the raw bytes: other spaces and another order of mem
   assert.equal(processor.verifyEvent(foreign, { 'x-razorpay-signature': signature })?.paymentId, 'order_1')
 })
 
-test('while a secret is replaced, the old and the new one are both good; later the old one is not', async (t) => {
+test('while a secret is replaced, the old and the new one are valid; later the old one is not', async (t) => {
   const { bank, processor } = await startRazorpay(t, { webhookSecrets: ['the new secret', 'the old secret'] })
   const { processor: after } = await startRazorpay(t, { webhookSecrets: ['the new secret'] })
   const [both, one] = [await listen(t, processor), await listen(t, after)]

@@ -268,7 +268,7 @@ test('a second captured payment of one order is a second capture', async (t) => 
   assert.equal((await processor.fetchPayment(id)).captures.length, 2)
 })
 
-test('an order that is paid, and no payment, is no answer', async (t) => {
+test('an order that is paid, without a payment, is an invalid response', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: paymentId } = bank.pay(id)
@@ -344,7 +344,7 @@ test('a refund that was refused is made once it can be, also when less is left b
   assert.deepEqual(new Set(keys), new Set([refund.key, `${refund.key}-${RUPEES - 15_000}`]))
 })
 
-test('a refund that is being made, or is not listed yet, was not refused', async (t) => {
+test('a refund that is being made, or is not listed yet, does not count as refused', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: captureId } = bank.pay(id)
@@ -458,7 +458,7 @@ test('a refund counts when it is processed; a failed one is reported as failed, 
   )
 })
 
-test('disputes are open until they are won or lost, and a question is none', async (t) => {
+test('disputes are open until they are won or lost, and an inquiry is none', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   const id = await begin()
   const { id: captureId } = bank.pay(id)
@@ -508,7 +508,7 @@ test('disputes are open until they are won or lost, and a question is none', asy
   assert((await states()).some(([amount, state]) => amount === 300 && state === 'lost'))
 })
 
-test('an account that may not read disputes or cards is paid all the same', async (t) => {
+test('an account that may not read disputes or cards can be paid all the same', async (t) => {
   const { bank, processor, begin } = await startRazorpay(t)
   bank.lacks.push('disputes', 'cards')
   const id = await begin()

@@ -356,7 +356,7 @@ async function balanceOf(shop: TestShop, { orderId }: Created): Promise<number> 
   )
 }
 
-test('a dispute that is lost before we hear of it ends as one, and so does a refund that we hear of first', async () => {
+test('a dispute whose loss is the first report ends as one, and so does a refund before the sale', async () => {
   const shop = shared()
   const order = await shop.checkout()
   await shop.confirm(order, 'lost_webhook')
@@ -373,7 +373,7 @@ test('a dispute that is lost before we hear of it ends as one, and so does a ref
   assert.deepEqual(whats(refunded), ['created', 'paid', 'partially_refunded'])
 })
 
-test('money that paid for nothing is not the seller’s to lose when it is disputed', async () => {
+test('disputed money that was no sale is not the seller’s loss', async () => {
   const shop = shared()
   const order = await shop.checkout()
   await shop.confirm(order, 'wrong_amount')
@@ -385,7 +385,7 @@ test('money that paid for nothing is not the seller’s to lose when it is dispu
   assert.deepEqual(await kinds(shop, order), ['held', 'dispute_loss', 'dispute_hold'])
 })
 
-test('after all of it the books agree with the processor to the cent', async () => {
+test('after all of it the books match the processor exactly', async () => {
   const shop = shared()
   await eventually(
     () => query(shop.db, sql`select name from pgboss.job where name like 'sandbox%' and state <> 'completed'`),

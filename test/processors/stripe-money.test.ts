@@ -272,7 +272,7 @@ test('a key that was used for another amount refunds once, by whichever of them 
   assert.equal(bank.refunds.length, 2)
 })
 
-test('a refund that Stripe failed at is not made a second time beside it', async (t) => {
+test('a refund at which Stripe failed is not made a second time', async (t) => {
   const { server, bank, stripe, paid } = await setUp(t)
   const { id, captureId } = await paid()
   const wanted = { key: 'ref_500', processorPaymentId: id, captureId, amountMinor: 1900 }
@@ -336,7 +336,7 @@ test('a refund that was accepted, of a payment that cannot be read then, is repo
   assert.equal((await stripe.refund(wanted)).refunds.length, 1)
 })
 
-test('wrong answers to a refund are not taken for one', async (t) => {
+test('invalid responses to a refund do not count as one', async (t) => {
   const { server, stripe, paid } = await setUp(t)
   for (const change of [
     { amount: 1 },

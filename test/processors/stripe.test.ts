@@ -75,7 +75,7 @@ test('the stand-in refuses the suffixes that Stripe’s documentation refuses', 
   server.bank.createIntent({ ...params, statement_descriptor_suffix: 'THE QUIET SHOP X' })
 })
 
-test('settings that cannot work stop the start', async (t) => {
+test('the service does not start with impossible settings', async (t) => {
   const { server } = await setUp(t)
   assert.throws(() => adapter(server, { publishableKey: 'pk_live_x' }), /test payments/)
   assert.throws(() => adapter(server, { paymentMethodTypes: ['card', 'cheque'] }), /cheque/)
@@ -145,7 +145,7 @@ test('a failure that Stripe remembers for the key does not close the order for a
 
 // ── the same key for something else (C9)
 
-test('an attempt that was begun with another list of ways to pay is gone on with', async (t) => {
+test('an attempt that was begun with another list of methods is continued', async (t) => {
   const { server, stripe } = await setUp(t)
   const wanted = payment()
   const first = await stripe.startPayment(wanted)
@@ -266,7 +266,7 @@ const QUICK_FAULTS: Fault[] = [
   { answer: () => ({ error: 'temporarily_unavailable' }) },
 ]
 
-test('whatever comes instead of an answer, nothing is taken for one', async (t) => {
+test('an invalid response never counts as one', async (t) => {
   const { server, stripe, paid } = await setUp(t)
   const { id, captureId } = await paid()
   for (const fault of QUICK_FAULTS) {
@@ -287,7 +287,7 @@ test('whatever comes instead of an answer, nothing is taken for one', async (t) 
   assert.equal((await stripe.fetchPayment(id)).state, 'captured')
 })
 
-test('any page of a payment’s papers that is broken breaks the answer', async (t) => {
+test('one broken page of a payment’s papers makes the whole response invalid', async (t) => {
   const { server, bank, stripe, paid } = await setUp(t)
   const { id } = await paid()
   bank.refundInDashboard(id, 100)
@@ -376,7 +376,7 @@ test('a request about an id that is no Stripe payment is never sent', async (t) 
   await assert.rejects(stripe.fetchPayment('pi_unknown'), unavailable)
 })
 
-test('a wrong key is a processor that is away, and is not repeated in the error', async (t) => {
+test('a wrong key counts as an outage, and the error does not repeat it', async (t) => {
   const { server } = await setUp(t)
   const stripe = adapter(server, { secretKey: 'sk_test_of_somebody_else' })
   await assert.rejects(stripe.startPayment(payment()), (error) => {
@@ -388,7 +388,7 @@ test('a wrong key is a processor that is away, and is not repeated in the error'
 
 // ── what takes its time
 
-test('Stripe is given up whether it hangs, drips, or does all of it and says nothing', async (t) => {
+test('Stripe is given up when it hangs, drips, or does everything and never answers', async (t) => {
   const faults: Fault[] = ['hang', 'drip', 'done then hang']
   for (const fault of faults) {
     const { server, stripe } = await setUp(t)
@@ -406,7 +406,7 @@ test('Stripe is given up whether it hangs, drips, or does all of it and says not
   }
 })
 
-test('a key that stays in use is a processor that is away for now, and nothing else is begun', async (t) => {
+test('a key that stays in use counts as an outage for now, and nothing else is begun', async (t) => {
   const { server } = await setUp(t)
   const wanted = payment()
   server.occupy(wanted.key)

@@ -216,7 +216,7 @@ test('every kind of picture becomes the sizes that pages show, never enlarged', 
   assert.equal((await sharp((await show(dot.imageUrl)).bytes).metadata()).width, 1)
 })
 
-test('where a picture was taken is not shown, and it stands as it was held', async () => {
+test('a picture’s place is removed, and its orientation stays', async () => {
   const exif = { IFD0: { Make: 'Camera of Ann' }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 3230/100' } }
   const taken = await plain(300, 200).withExif(exif).withMetadata({ orientation: 6 }).jpeg().toBuffer()
   const withPlace = await sharp(taken).keepMetadata().withExifMerge(exif).jpeg().toBuffer()
@@ -399,7 +399,7 @@ test('a picture is in the product’s page, in the preview of its link, and in t
   assert.equal((await show(product.images.preview)).status, 200, 'the mail shows it still')
 })
 
-test('a picture that lies elsewhere is shown until another takes its place', async () => {
+test('a picture on another server is shown until an uploaded one replaces it', async () => {
   const { id: sellerId } = (await ann.session()).body.seller
   const productId = await shop().product({ sellerId, imageUrl: '/demo-cover.png' })
   const read = async () => (await ann.call<Product>('GET', `/api/products/${productId}`)).body

@@ -144,7 +144,7 @@ test('a suggestion goes with the buyer’s choice, and is never below the least'
   assert(!('suggestedAmount' in (await change(id, { payWhatYouWant: true })).body))
 })
 
-test('a product is made as it was sent, a draft, with its ETag, its address and its page', async () => {
+test('a product has the sent fields, is a draft, and has its ETag, its address and its page', async () => {
   const answer = await ann.call<Product>('POST', '/api/products', {
     name: '  Bücher & „Töne“  ',
     description: 'One.\r\nTwo.',
@@ -237,7 +237,7 @@ test('the pages of a list hold every product once, also while others are made', 
   assert.deepEqual(body.items.at(-1), (await bea.call('GET', `/api/products/${ids.at(-1)}`)).body)
 })
 
-test('a cursor or a limit that is none is refused, and an empty shop is an empty list', async () => {
+test('an invalid cursor or limit is refused, and an empty shop is an empty list', async () => {
   const bea = newBrowser(shop())
   await bea.signInByCode()
   assert.deepEqual((await bea.call('GET', '/api/products')).body, { items: [], nextCursor: null })
@@ -284,7 +284,7 @@ test('an archived product is not for sale, stays with its buyers, and can come b
   assert.equal(await isForSale(id), true)
 })
 
-test('a file that was taken off is gone for the next buyer, and stays with the last', async () => {
+test('a removed file is gone for the next buyer, and stays with the last', async () => {
   const { id: sellerId } = (await ann.session()).body.seller
   const id = await shop().product({
     sellerId,
@@ -309,7 +309,7 @@ test('a file that was taken off is gone for the next buyer, and stays with the l
   assert.deepEqual(await names((await shop().paid({ productId: id })).orderId), ['two'])
 })
 
-test('another price or currency reaches no order that is made', async () => {
+test('another price or currency changes no existing order', async () => {
   const { id } = await published()
   const order = await shop().checkout({ productId: id })
   await change(id, { amount: 5, currency: 'EUR', name: 'Other' })

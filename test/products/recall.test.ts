@@ -170,7 +170,7 @@ test('everybody who has paid for the file gets one mail, and no other person doe
     assert.equal((await told(email)).length, mails)
 })
 
-test('every copy that its seller has is recalled, and no other seller’s', async () => {
+test('every copy that its seller has is recalled, and no other seller’s copy', async () => {
   const bytes = Buffer.from(randomUUID())
   const files = [{ name: 'bad.exe', bytes }]
   const [first, second, others] = (await Promise.all(

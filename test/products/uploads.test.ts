@@ -230,7 +230,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.deepEqual(await names(late.orderId), ['second.txt'])
     })
 
-    test('another instance goes on with an upload, and takes it from a connection that hangs', async (t) => {
+    test('another instance continues an upload, and takes it from a connection that hangs', async (t) => {
       const env = { ...ENV, ...(s3?.env ?? { STORAGE_URL: `file:${shop.config.storageDir}` }) }
       const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env })
       const there: Uploader['send'] = (method, address, ...more) =>
@@ -251,7 +251,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assert.equal((await filesOf(ann.productId)).at(-1)!.sha256, sha256(bytes))
     })
 
-    test('a seller’s room is theirs alone, and two uploads at once do not both get the last of it', async () => {
+    test('a seller’s quota is separate, and two simultaneous uploads do not both get the last of it', async () => {
       const carol = await newUploader(shop)
       for (let used = 0; used + MOST <= QUOTA; used += MOST) assert.equal((await carol.begin(MOST)).status, 201)
       const rest = QUOTA % MOST
@@ -272,7 +272,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assertProblem(await post(bob, `${productId}/files?name=x`, Buffer.alloc(0)), 413, 'quota_exceeded')
     })
 
-    test('a full storage says so, and nothing is half there', async (t) => {
+    test('a full storage says so, and no partial file remains', async (t) => {
       const productId = await productOf(bob)
       const before = await held()
       const address = (await bob.begin(1000, { productId })).headers.get('location')!
@@ -321,7 +321,7 @@ for (const kind of ['a disk', 'a bucket']) {
   })
 }
 
-test('a signed address is good for one file, and for reading it, for minutes', async (t) => {
+test('a signed address opens one file, for reading, for minutes', async (t) => {
   const s3 = await startS3Server(t)
   const shop = await startTestShop(t, { env: s3.env })
   const { orderId } = await shop.paid()

@@ -112,7 +112,7 @@ test('a recall of the last file takes every product off sale that had nothing el
   assert.doesNotMatch(receipt!.text, /files are ready|opens your files/)
 })
 
-test('two removals at once leave nothing on sale, and no order is made of nothing', async () => {
+test('two simultaneous removals leave nothing on sale, and no order of an empty product is made', async () => {
   for (let round = 0; round < 10; round++) {
     const id = await product(['one', 'two'])
     const files: { id: string }[] = (await read(id)).files

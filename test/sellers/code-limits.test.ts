@@ -66,7 +66,7 @@ test('whatever strangers request, a known browser and one that comes from a prov
   await owner.signInByCode(email)
 })
 
-test('a request too many takes nothing away: the code that was sent before still works', async () => {
+test('a refused request changes nothing: the earlier code still works', async () => {
   const [shop] = limited()
   const browser = newBrowser(shop, { headers: { 'x-forwarded-for': newAddress() } })
   const email = newMailbox()
@@ -128,7 +128,7 @@ test('one IPv6 subscriber with all of a /48 uses up no mailbox, neither its code
   assert(LIMITS.mailbox_site.count * 3 < LIMITS.mailbox.count - LIMITS.code_try.count)
 })
 
-test('an address that a client gives itself is not believed', async (t) => {
+test('an address in a header from the client is not trusted', async (t) => {
   const [{ databaseUrl }] = limited()
   const shop = await startTestShop(t, { env: { LIMITS: 'code_address=4/3600' }, databaseUrl })
   const names = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']
@@ -231,7 +231,7 @@ test('wrong codes to move an account count for the mailbox that it would move to
   assertLimited(await owner.tryCode(target, await owner.codeFor(target)), 10, 3500, 3600)
 })
 
-test('a browser whose account has moved is no stranger to the new mailbox', async () => {
+test('a browser whose account has moved is known to the new mailbox', async () => {
   const [shop] = limited()
   const from = () => ({ headers: { 'x-forwarded-for': newAddress() } })
   const newer = newMailbox()
@@ -245,7 +245,7 @@ test('a browser whose account has moved is no stranger to the new mailbox', asyn
   assert.equal((await browser.askCode(newer)).status, 202)
 })
 
-test('right codes use up nothing', async () => {
+test('right codes count against no limit', async () => {
   const [shop] = limited()
   const headers = { 'x-forwarded-for': newAddress() }
   for (let time = 0; time < 12; time++) {

@@ -54,7 +54,7 @@ test('a code makes a seller of an unknown mailbox, and finds the same seller the
   assert.equal(third.body.seller.id, id, 'an address has one form')
 })
 
-test('after five wrong tries a code is burnt, and its owner can ask for another', async () => {
+test('after five wrong tries a code ends, and its owner can request another', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -71,7 +71,7 @@ test('after five wrong tries a code is burnt, and its owner can ask for another'
   await browser.signInByCode(email)
 })
 
-test('of two hundred guesses at once, at two services, five are looked at', async () => {
+test('of two hundred simultaneous guesses at two services, five count', async () => {
   const [shop, second] = shared()
   const browser = newBrowser(shop)
   const there = browser.through(second)
@@ -163,7 +163,7 @@ test('a code works only in the browser that requested it, and other browsers use
   assert.equal(await stranger.isSignedIn(), false)
 })
 
-test('no address that can be put into a link signs anybody in', async () => {
+test('no address in a link signs anyone in', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   const email = newMailbox()
@@ -259,7 +259,7 @@ const BAD_ADDRESSES: unknown[] = [
   ['ann@shop.test'], ['ann@shop.test', 'eve@evil.example'], { address: 'ann@shop.test' }, { toString: 'ann@shop.test' }, null, true, 0, 1e300,
 ] // oxfmt-ignore
 
-test('an address that is not plainly one is refused before anything is done for it', async () => {
+test('an address that is not clearly one is refused before any work', async () => {
   const [shop] = shared()
   const browser = newBrowser(shop)
   await browser.signInByCode()

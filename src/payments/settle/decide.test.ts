@@ -117,7 +117,7 @@ test('at every moment the books show who has the money, and no more of the fee g
   )
 })
 
-test('a refund that failed counts for nothing, whether we ever heard that it was made or not', () => {
+test('a failed refund does not count, whether or not we had a report that it was made', () => {
   fc.assert(
     fc.property(histories, (history) => {
       const { book, payment } = tell(history)
@@ -282,7 +282,7 @@ test('a lost dispute takes all that was held, or the amount that the processor r
   }
 })
 
-test('a second capture that went back and is lost to a bank all the same is its seller’s loss, until it is back', () => {
+test('a second capture that went back and is lost to a bank too is its seller’s loss, until it comes back', () => {
   for (const [state, lostMinor, lost] of [
     ['won', undefined, 0],
     ['lost', 0, 0],

@@ -85,7 +85,7 @@ const newRecord = (): PaymentRecord => ({
   disputes: [],
 })
 
-test('whatever is found can be decided on: a refund or a dispute is always of a capture, and a capture makes it captured', () => {
+test('every snapshot is consistent: a refund or a dispute always has a capture, and a capture makes it captured', () => {
   fc.assert(
     fc.property(found, (one) => {
       const snapshot = snapshotOf(one)
@@ -126,7 +126,7 @@ test('a lost dispute that took nothing counts if everything was refunded, and is
   )
 })
 
-test('the order in which a list comes says nothing', () => {
+test('the order of a list has no effect', () => {
   fc.assert(
     fc.property(found, fc.infiniteStream(fc.nat()), (one, numbers) => {
       const shuffled = <T>(items: readonly T[]) =>
@@ -143,7 +143,7 @@ test('the order in which a list comes says nothing', () => {
   )
 })
 
-test('each way of paying has its rail', () => {
+test('each payment method has its rail', () => {
   const rails = {
     card: 'card',
     emi: 'card',

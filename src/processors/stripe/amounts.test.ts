@@ -29,13 +29,13 @@ test('amounts sent to Stripe come back exact to the minor unit in every currency
   )
 })
 
-test('nothing but whole, positive amounts leaves the house', () => {
+test('only whole, positive amounts are sent', () => {
   for (const amount of [0, -1, 0.5, 1e-7, Number.NaN, Infinity, 2 ** 53])
     for (const currency of ['USD', 'JPY', 'ISK', 'MGA', 'KWD'])
       assert.throws(() => toStripe(amount, currency), AmountNotTaken)
 })
 
-test('a fraction of a króna from Stripe is an answer that is none', () => {
+test('a fraction of a króna from Stripe is an invalid response', () => {
   assert.deepEqual(fromStripe(500, 'isk'), { amountMinor: 5, currency: 'ISK' })
   assert.throws(() => fromStripe(550, 'isk'), ProcessorUnavailable)
 })

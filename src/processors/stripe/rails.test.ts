@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../kit/currencies.ts'
 import { RAILS, type Rail } from '../rails.ts'
 import { checkedMethods, methodsFor, railUsed, railsFor } from './rails.ts'
 
-test('while the account’s offers are not known, cards are shown and nothing that may not be there', () => {
+test('while the account’s offers are unknown, only cards are shown', () => {
   for (const currency of CURRENCIES) assert.deepEqual(railsFor(undefined, currency, undefined), ['card', 'debit'])
   assert.deepEqual(railsFor(['card', 'ideal'], 'EUR', undefined), ['card', 'debit', 'bank_transfer'])
 })
@@ -25,7 +25,7 @@ test('the rails are those that the account offers in the currency, and no others
   ])
 })
 
-test('with a list, a currency has the rails of the ways that take it', () => {
+test('with a list, a currency has the rails of the methods that support it', () => {
   const configured = ['card', 'sepa_debit', 'ideal', 'upi', 'paypal', 'us_bank_account']
   const offered = [...configured, 'apple_pay', 'google_pay', 'link']
   const expected: Record<string, Rail[]> = {
@@ -46,7 +46,7 @@ test('an empty list is no list, and the refusal names unknown methods', () => {
   assert.throws(() => checkedMethods(['card', 'idael', '__proto__']), /idael, __proto__/)
 })
 
-test('whatever was paid with is one of our rails', () => {
+test('every payment method maps to one of our rails', () => {
   const table: [type: string, rail: Rail][] = [
     ['card', 'card'],
     ['kr_card', 'card'],

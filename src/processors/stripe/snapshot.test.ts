@@ -85,7 +85,7 @@ test('the snapshot of a payment uses our terms', () => {
   )
 })
 
-test('each state of an intent is one of ours, and money that is only reserved is not paid', () => {
+test('each state of an intent maps to one of ours, and reserved money is not paid', () => {
   const states = {
     requires_payment_method: 'open',
     requires_confirmation: 'open',
@@ -145,7 +145,7 @@ test('a payment that belongs to no order of ours names none', () => {
   assert.equal('orderId' in snapshotOf(papers({ intent: intent({ metadata: {} }) })), false)
 })
 
-test('the papers in any order say the same, and none of them is changed', () => {
+test('the papers in any order give the same snapshot, and none of them is changed', () => {
   const charges = ['ch_1', 'ch_2', 'ch_3', 'py_4'].map((id, at) =>
     charge({ id, created: 1_800_000_000 + (at % 2), status: at === 0 ? 'succeeded' : 'failed', captured: at === 0 }),
   )
