@@ -14,8 +14,11 @@ const QUERY_TIMEOUT_MS = 6_000
 const CONNECTION_TIMEOUT_MS = 3_000
 const PATIENT_CONNECTION_TIMEOUT_MS = 30_000
 /**
- * A prepared statement keeps its first plan. If the table was nearly empty then, that plan reads the whole table, also after it has
- * grown. Every statement of a request should use an index, so sequential scans are switched off.
+ * A prepared statement keeps its plan until its tables are analyzed again, which autovacuum does about once a minute. A plan for a
+ * nearly empty table reads the whole table, also while the table grows. Without this setting a new shop in its first busy minute
+ * answered status requests at a quarter to a half of the rate. Once the tables are analyzed, at 10,000 and at 1,000,000 orders,
+ * the plans differ only for tables of one page. The setting belongs to the connection, because setting it for one statement would
+ * take another round trip.
  */
 const INDEXES_FIRST = '-c enable_seqscan=off'
 /** The most prepared statements of a connection. Ours are far fewer; the limit stops texts made at run time from piling up. */

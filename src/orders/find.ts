@@ -83,7 +83,7 @@ export function orderFinder(db: Db): FindOrder {
           else '[]' end as files,
         case when known.some_withdrawn then ${withdrawnFiles} end as withdrawn
       from orders o join sellers s on s.id = o.seller_id,
-        -- computed once for two uses; sellers nearly never have recalled files
+        -- "offset 0" keeps PostgreSQL from computing both again for each use, which takes a third more time for the whole statement
         lateral (select ${isFullRefundPending} as going_back,
           exists (select from withdrawn_files w where w.seller_id = o.seller_id) as some_withdrawn offset 0) known
       where o.id = any(${genericPlanArray(ids, 'text')}::text[])`.execute(db)

@@ -76,7 +76,8 @@ export async function statsOf(db: Db, sellerId: string, period: StatsPeriod): Pr
 
 /**
  * Sums slices of time, each a range of an index that has all summed columns. Money of a lost dispute counts like a refund. Only orders
- * in the states of LOST can have such a loss, so the query reads those few one by one, and only in slices that have some.
+ * in the states of LOST can have such a loss, so the query reads those few one by one, and only in slices that have some. Without
+ * "offset 0" the sums of 100,000 orders take a third more time.
  */
 const LOST = sql`('charged_back', 'partially_refunded', 'disputed')`
 const readSums = (db: Db, sellerId: string, { from, to, interval, timeZone }: StatsPeriod) =>
