@@ -47,6 +47,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     ...settings,
     firstLookSeconds: settings.paymentsLive ? FIRST_LOOK_SECONDS : settings.ttlHours * 3600,
   }
+  // plain orders have their own statement: by the one for offers, a checkout takes a tenth more processor time
   const insert = batched((rows: readonly OrderRow[]) => retryConflicts(() => insertOrders(db, times, rows)), options)
   const insertOffer = batched(
     (rows: readonly OrderRow[]) => inTransaction(db, (tx) => insertOffers(tx, jobs, times, rows)),
