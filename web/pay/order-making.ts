@@ -1,0 +1,91 @@
+import { createOrder, ApiError, type Created, type OrderStatus, type ProductView, type Wish } from '../ui/api.ts'
+import { rememberOrder } from '../ui/my-orders.ts'
+import type { Store } from '../ui/store.ts'
+import type { Following } from './follow.ts'
+import { prepareForm } from './forms.ts'
+import { keep, newKey, readKept, type Kept } from './saved-checkout.ts'
+import { NO_ORDER, type State } from './state.ts'
+
+/** Makes the order of a product, once for the same address and wish, and forgets it. `adopt`: takes over what another tab has kept. */
+export function makeOrders(
+  { get, set }: Store<State>,
+  { id: productId, payments }: ProductView,
+  following: Following,
+  adopt: () => void,
+) {
+  async function create(email: string, wish = get().kept?.wish, secondTry = false): Promise<void> {
+    if (get().busy) return
+    const before = readKept(productId)
+    // Another tab may have gone further than this one shows.
+    if (before?.attempt && !get().kept?.attempt) return adopt()
+    const repeated = before && alike(before.email, email) && same(before.wish, wish)
+    const kept = repeated ? before : { email: email.trim(), key: newKey(), ...(wish && { wish }) }
+    keep(productId, kept)
+    prepareForm(payments.processor)
+    set({ kept, busy: 'creating', trouble: undefined, ...(!repeated && NO_ORDER) })
+    try {
+      const created = await createOrder({ productId, email: kept.email, ...wish }, kept.key)
+      set({ busy: undefined, editing: false })
+      if (readKept(productId)?.key !== kept.key) return adopt()
+      show(kept, created, !repeated)
+    } catch (trouble) {
+      set({ busy: undefined, trouble, failedAt: 'create' })
+      // The buyer or another tab has started something else meanwhile, so this failure no longer matters.
+      if (readKept(productId)?.key !== kept.key) return adopt()
+      const code = trouble instanceof ApiError ? trouble.code : ''
+      // A refused address is not worth keeping. A key that belongs to another request cannot be used again.
+      if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
+      if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
+      // The order may be closed because it was paid.
+      if (code === 'payment_closed') void following.check()
+    }
+  }
+
+  function show(kept: Kept, created: Created, isNew: boolean): void {
+    const { orderId, status, clientSecret } = created
+    const { attempt: _, left: __, ...rest } = kept
+    rememberOrder(orderId, kept.email, created.statusToken)
+    const isSame = kept.orderId === orderId
+    const next = isSame ? kept : { ...rest, orderId }
+    keep(productId, next)
+    // Without a client secret the order was just found paid, or cannot be paid here.
+    const order = isNew || !clientSecret ? freshOrder(created) : isSame ? get().order : undefined
+    set({ kept: next, created, order })
+    // A repeated request gets the answer of the first one, so only the status knows whether the order is paid by now.
+    // The status also brings the files of a free order.
+    if (order?.status !== status || !clientSecret) void following.check()
+  }
+
+  /**
+   * Forgets an order that could not be made, so that neither this page nor a reload makes it. An order that exists
+   * stays.
+   */
+  function letGo(): void {
+    const { kept } = get()
+    set({ trouble: undefined })
+    if (!kept || kept.orderId) return
+    const stored = readKept(productId)
+    // Another tab may have made the order under the same key, or begun one of its own.
+    if (stored?.key === kept.key && !stored.orderId) keep(productId, undefined)
+    set({ kept: undefined })
+  }
+
+  function startOver(): void {
+    following.stop()
+    keep(productId, undefined)
+    set({ ...NO_ORDER, kept: undefined, trouble: undefined, editing: false })
+  }
+
+  return { create, letGo, startOver }
+}
+
+const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
+const same = (one?: Wish, other?: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+const freshOrder = (created: Created): OrderStatus => ({
+  ...created,
+  paid: created.status === 'paid',
+  canPay: created.status !== 'paid',
+  downloads: [],
+  nextPollMs: null,
+})
