@@ -56,44 +56,45 @@ async function tablesWithNumber(db: Db): Promise<{ found: string[]; looked: Map<
   return { found, looked }
 }
 
-/** All places of one route in which a client could send a number. */
-function attemptsAt(path: string, method: string, { parameters = [], requestBody }: Operation): Attempt[] {
+/**
+ * All places of one route in which a client could send a number, each in one spelling. The next route has the next spelling in each:
+ * src/kit/card-numbers.test.ts tries all of them in all places.
+ */
+function attemptsAt(path: string, method: string, { parameters = [], requestBody }: Operation, at: number): Attempt[] {
+  let place = at
+  const oneOf = <T>(spellings: readonly T[]): T => spellings[place++ % spellings.length]!
+  const inAddress = () => oneOf([DIGITS, PERCENT, encodeURIComponent(GROUPED), encodeURIComponent(FULL_WIDTH)])
+  const inHeader = () => oneOf([DIGITS, GROUPED])
   const known = path.replaceAll(/\{\w+\}/g, 'x')
   const sent = { method, address: known, ...(requestBody && { body: '{}' }) }
   const queries = [...parameters.filter((one) => one.in === 'query').map(({ name }) => name), 'note']
+  const cookie = oneOf(['session', 'code', 'known', 'idp_x'])
   const attempts: Attempt[] = [
-    ...[DIGITS, PERCENT, encodeURIComponent(GROUPED), encodeURIComponent(FULL_WIDTH)].flatMap((number) => [
-      ...queries.map((name) => ({ ...sent, address: `${known}?${name}=${number}` })),
-      { ...sent, address: `${known}?${number}` },
-      { ...sent, address: `${known.replace(/\/$/, '')}/${number}` },
-      ...(path.includes('{') ? [{ ...sent, address: path.replaceAll(/\{\w+\}/g, number) }] : []),
-    ]),
-    ...[DIGITS, GROUPED].flatMap((number) => [
-      { ...sent, headers: { 'idempotency-key': number } },
-      { ...sent, headers: { 'user-agent': `Browser ${number}` } },
-      { ...sent, headers: { 'x-forwarded-for': number } },
-      ...['session', 'code', 'known', 'idp_x'].map((name) => ({
-        ...sent,
-        headers: { cookie: `till_${name}=${number}` },
-      })),
-    ]),
+    ...queries.map((name) => ({ ...sent, address: `${known}?${name}=${inAddress()}` })),
+    { ...sent, address: `${known}?${inAddress()}` },
+    { ...sent, address: `${known.replace(/\/$/, '')}/${inAddress()}` },
+    ...(path.includes('{') ? [{ ...sent, address: path.replaceAll(/\{\w+\}/g, inAddress()) }] : []),
+    ...['idempotency-key', 'user-agent', 'x-forwarded-for'].map((name) => ({
+      ...sent,
+      headers: { [name]: inHeader() },
+    })),
+    { ...sent, headers: { cookie: `till_${cookie}=${inHeader()}` } },
   ]
   // the service reads no file as text; the file's name is in the address
   const isBytes = requestBody !== undefined && !requestBody.content['application/json']
   if (!UNSAFE.test(method) || isBytes || /^\/api\/(webhooks|uploads)\b/.test(path)) return attempts
   const members = Object.keys(requestBody?.content['application/json']?.schema.properties ?? {})
   const bodies = [
-    ...[...members, 'note', 'card'].flatMap((name) => [
-      ...[DIGITS, GROUPED, FULL_WIDTH, `${DIGITS}@example.com`, [DIGITS], { number: GROUPED }].map((value) =>
-        JSON.stringify({ [name]: value }),
-      ),
-      `{"${name}":${DIGITS}}`,
-      `{"${name}":"${ESCAPED}"}`,
-    ]),
-    JSON.stringify({ [DIGITS]: true }),
-    `{"a":{"b":[{"${ESCAPED}":null}]}}`,
-    `[${DIGITS}]`,
-    `"${GROUPED}"`,
+    ...[...members, 'note', 'card'].map((name) =>
+      oneOf([
+        ...[DIGITS, GROUPED, FULL_WIDTH, `${DIGITS}@example.com`, [DIGITS], { number: GROUPED }].map((value) =>
+          JSON.stringify({ [name]: value }),
+        ),
+        `{"${name}":${DIGITS}}`,
+        `{"${name}":"${ESCAPED}"}`,
+      ]),
+    ),
+    oneOf([JSON.stringify({ [DIGITS]: true }), `{"a":{"b":[{"${ESCAPED}":null}]}}`, `[${DIGITS}]`, `"${GROUPED}"`]),
   ]
   return [...attempts, ...bodies.map((body) => ({ method, address: known, body }))]
 }
@@ -138,8 +139,8 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
   assert(routes.length >= 25, String(routes.length))
   const pages = ['/', '/pay/', '/order/', '/pricing/', '/sign-in/', '/account/', '/outbox/', '/metrics', '/api/docs', '/nowhere'] // oxfmt-ignore
   const attempts: Attempt[] = [
-    ...routes.flatMap(({ path, method, operation }) => attemptsAt(path, method, operation)),
-    ...pages.flatMap((path) => attemptsAt(path, 'GET', {})),
+    ...routes.flatMap(({ path, method, operation }, at) => attemptsAt(path, method, operation, at)),
+    ...pages.flatMap((path, at) => attemptsAt(path, 'GET', {}, at)),
     ...['OPTIONS', 'HEAD', 'PROPFIND'].map((method) => ({ method, address: `/api/checkout?a=${DIGITS}` })),
   ]
   assert(attempts.some(({ body }) => body?.includes('"password"')) && attempts.some(({ body }) => body?.includes('"name"'))) // oxfmt-ignore
@@ -163,7 +164,7 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
     }
   }
   await Promise.all(Array.from({ length: 12 }, work))
-  assert(refused > 2000, String(refused))
+  assert(refused > 800, String(refused))
   assert(await seller.isSignedIn(), 'and nobody was signed out by it')
 
   // a request for no route of ours is refused as that, and is not stored either
