@@ -99,11 +99,15 @@ async function runUnitTests(files) {
     concurrency: Math.min(5, 2 * os.availableParallelism() + 1),
     timeout: TEST_TIMEOUT_MS,
   })
-  stream.on('test:summary', ({ file, success, counts: { tests, passed, skipped, todo } }) => {
+  let anyFailure = false
+  stream.on('test:fail', () => {
+    anyFailure = true
+  })
+  stream.on('test:summary', ({ file, counts: { tests, passed, skipped, todo } }) => {
     if (file) return // the summary of one group; the one of the whole run has no file
     const failed = tests - passed - skipped - todo
-    // no count includes a file that could not be loaded
-    Object.assign(counts, { passed, skipped: skipped + todo, failed: failed > 0 || success ? failed : 1 })
+    // a file that could not be loaded, and a hook that failed, are in no count
+    Object.assign(counts, { passed, skipped: skipped + todo, failed: failed > 0 || !anyFailure ? failed : 1 })
   })
   for await (const text of stream.compose(new spec())) process.stdout.write(text)
   await globalTeardown()

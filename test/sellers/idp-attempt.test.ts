@@ -23,10 +23,13 @@ import {
   provider,
   sellerIdOf,
   settingsOf,
+  shareProvider,
   shared,
 } from '../support/provider-shop.ts'
 import { type Browser, cookiesOf, count, newBrowser, newMailbox } from '../support/seller.ts'
 import { SECRET, type TestShop, assertProblem, startTestShop } from '../support/shop.ts'
+
+shareProvider()
 
 // The way to the provider and back: who may use it, how often, and the behaviour when the provider fails.
 

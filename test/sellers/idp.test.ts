@@ -20,10 +20,13 @@ import {
   provider,
   sellerIdOf,
   settingsOf,
+  shareProvider,
   shared,
 } from '../support/provider-shop.ts'
 import { type Browser, PASSWORD, count, newAddress, newBrowser, newMailbox, wrongCode } from '../support/seller.ts'
 import { SECRET, type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
+
+shareProvider()
 
 // Whose account a person who comes back from the provider opens.
 

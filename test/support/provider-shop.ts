@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after } from 'node:test'
+import { after, before } from 'node:test'
 import { sql } from 'kysely'
 import { type HostileProvider, type Lies, startHostileProvider } from '../stand-ins/hostile-provider.ts'
 import { type Browser, count, newMailbox, sharedPair } from './seller.ts'
 import type { Answer, TestShop } from './shop.ts'
 
-// Two services that share a database and a hostile provider, for all tests of the file that imports this.
+// Two services that share a database and a hostile provider, for all tests of a file.
 
 export const START = '/api/auth/idp'
 export const CALLBACK = '/api/auth/idp/callback'
@@ -28,16 +28,23 @@ export const settingsOf = ({
   IDP_CLIENT_SECRET: clientSecret,
 })
 
-const ends: (() => unknown)[] = []
 export const env: Record<string, string> = {}
 export let provider: HostileProvider
-export const shared = sharedPair(async () => {
-  provider = await startHostileProvider({ after: (end) => ends.push(end) })
-  return Object.assign(env, settingsOf(provider.settings))
-})
-after(async () => {
-  for (const end of ends) await end()
-})
+export let shared: ReturnType<typeof sharedPair>
+
+/** Called at the top of a file: both run while its tests do. */
+export function shareProvider(): void {
+  const ends: (() => unknown)[] = []
+  const pair = sharedPair(async () => {
+    provider = await startHostileProvider({ after: (end) => ends.push(end) })
+    return Object.assign(env, settingsOf(provider.settings))
+  })
+  // another file of this process may have set it while it was loaded
+  before(() => void (shared = pair))
+  after(async () => {
+    for (const end of ends) await end()
+  })
+}
 
 export interface Claims {
   sub?: string

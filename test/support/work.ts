@@ -5,7 +5,8 @@ import pg from 'pg'
 
 // Counts the work that a request causes. A clock would show it too, but only on an idle machine.
 
-const HEADER = 'x-watched-as'
+/** Each watcher has a header of its own, because the files of a folder share a process. */
+let watchers = 0
 const HASHING = 'a password is hashed'
 
 export interface Work {
@@ -17,11 +18,12 @@ export interface Work {
 
 /** Called at the top of a file: it watches the connections to the database that are opened afterwards. */
 export function watchWork(): Work {
+  const header = `x-watched-as-${++watchers}`
   const current = new AsyncLocalStorage<string[]>()
   const done = new Map<string, string[]>()
   subscribe('http.server.request.start', (message) => {
     const { request } = message as { request: http.IncomingMessage }
-    const name = request.headers[HEADER]
+    const name = request.headers[header]
     if (typeof name !== 'string') return
     const steps = done.get(name) ?? []
     done.set(name, steps)
@@ -38,7 +40,7 @@ export function watchWork(): Work {
   } as typeof pg.Client.prototype.query
   const hook = createHook({ init: (_id, type) => void (type === 'ARGON2REQUEST' && current.getStore()?.push(HASHING)) })
   hook.enable()
-  return { headers: (name) => ({ [HEADER]: name }), of: (name) => done.get(name) ?? [] }
+  return { headers: (name) => ({ [header]: name }), of: (name) => done.get(name) ?? [] }
 }
 
 /** How often a request hashed a password. */
