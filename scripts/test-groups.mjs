@@ -4,14 +4,11 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const UNIT_TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']
-/**
- * Files that need a process of their own: they measure its memory, set its clock, or take very long. Those that take longest come
- * first, so that none is left to run alone at the end.
- */
+/** Files that need a process of their own: they measure its memory, set its clock, or take very long. */
 const ALONE = [
   'test/simulation/simulation',
-  'test/operation/faults',
   'test/simulation/simulation-bugs',
+  'test/operation/faults',
   'test/operation/doctor',
   'test/kit/card-numbers',
   'test/products/images',
@@ -19,6 +16,8 @@ const ALONE = [
   'src/kit/bodies',
   'src/kit/embedded',
 ].map((name) => `${name}.test.ts`)
+/** These begin first, so that none of them runs alone at the end. */
+const LONG = ['simulation-1', 'faults-1', 'test-payments-1', 'test-payments-2', 'test-operation-1', 'simulation-bugs-1']
 /** The other files of a folder share processes: to load the service and to warm it up costs more than most files. */
 const FILES_OF_A_PROCESS = 8
 const GROUPS = path.join('node_modules', '.cache', 'test-groups')
@@ -30,12 +29,17 @@ export function allGroups() {
   const together = Map.groupBy(found.filter((file) => !ALONE.includes(file)).sort(), (file) =>
     file.startsWith('test/') ? path.dirname(file) : file.slice(0, file.indexOf('/')),
   )
-  return [
+  const groups = [
     ...ALONE.filter((file) => found.includes(file)).flatMap((file) =>
       groupsOf(path.basename(file, '.test.ts'), [file]),
     ),
     ...[...together].flatMap(([name, files]) => groupsOf(name.replace('/', '-'), files)),
   ]
+  const place = (/** @type {string} */ group) => {
+    const at = LONG.indexOf(path.basename(group, '.test.mjs'))
+    return at < 0 ? LONG.length : at
+  }
+  return groups.sort((one, other) => place(one) - place(other))
 }
 
 /**
