@@ -1,12 +1,12 @@
--- What any program needs. Rate limits that guard a secret are counted here, so that they hold over all instances.
--- Unlogged: after a crash of the database the counts start anew, which costs nothing that was promised.
+-- What any program needs. Rate limits that guard a secret are counted here, so that they hold across all instances. The table is
+-- unlogged: a crash of the database resets the counts, which breaks no promise.
 create unlogged table limits (
   key text collate "C" primary key,
   count integer not null,
   until timestamptz not null
 );
 
--- Mails that would have been sent, where no mail server is configured. The key is the job's, so a repeat adds nothing.
+-- The mails of a service without a mail server. The key is the job's id, so a repeat adds nothing.
 create table outbox (
   id uuid primary key,
   recipient text not null,

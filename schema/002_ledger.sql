@@ -1,5 +1,5 @@
--- Double entry: one row debits one account and credits another by the same positive amount, so the books balance by
--- construction. (kind, cause) is what happened and the thing it happened to: a repeat books nothing.
+-- Double entry: one row debits one account and credits another by the same positive amount, so the books balance by construction.
+-- (kind, cause) is the event and its object: a repeat books nothing.
 create table transfers (
   kind text collate "C" not null check (kind in (
     'sale', 'fee', 'refund', 'fee_refund', 'held', 'returned', 'dispute_hold', 'dispute_release', 'dispute_loss')),
@@ -17,7 +17,7 @@ create index transfers_debit on transfers (debit_account, currency) include (amo
 create index transfers_credit on transfers (credit_account, currency) include (amount_minor);
 create index transfers_order on transfers (order_id);
 
--- Books are corrected by a further entry, never by changing one. The database holds us to it.
+-- A further entry corrects the books, never a change of one. The database enforces it.
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';

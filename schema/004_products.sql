@@ -6,17 +6,17 @@ create table products (
   status text collate "C" not null default 'draft' check (status in ('draft', 'active', 'archived')),
   price_minor bigint not null check (price_minor between 1 and 999999999999),
   currency text collate "C" not null check (currency ~ '^[A-Z]{3}$'),
-  -- What follows the operator's prefix on a bank statement: characters every card network allows.
+  -- The text after the operator's prefix on a bank statement, in characters that every card network allows.
   statement_suffix text collate "C" not null check (statement_suffix ~ '^[A-Z0-9][A-Z0-9 .-]{0,20}$'),
   image_url text check (length(image_url) <= 2000),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- An order names both, and one foreign key then checks both.
+  -- An order references both columns, so one foreign key checks both.
   unique (id, seller_id)
 );
 
--- A file row never changes and its bytes never move: a buyer keeps the version bought. Taking a file off a product
--- sets removed_at, and who bought before that still has it.
+-- A file's row and bytes never change, so a buyer keeps the bought version. Removing a file from a product sets removed_at, and
+-- earlier buyers still have it.
 create table files (
   id text collate "C" primary key check (id ~ '^file_[0-9a-hjkmnp-tv-z]{26}$'),
   product_id text collate "C" not null references products,

@@ -11,7 +11,7 @@ create table orders (
   product_id text collate "C" not null,
   seller_id text collate "C" not null,
   email text not null check (length(email) between 3 and 254),
-  -- What was agreed: later changes to the product do not reach an order.
+  -- The agreed terms: later changes to the product do not change an order.
   product_name text not null,
   amount_minor bigint not null check (amount_minor between 1 and 999999999999),
   currency text collate "C" not null check (currency ~ '^[A-Z]{3}$'),
@@ -24,15 +24,15 @@ create table orders (
   created_at timestamptz not null default now(),
   paid_at timestamptz,
   expires_at timestamptz not null,
-  -- When the reconciler looks at the order next; null once nothing is to be expected any more.
+  -- When the reconciler looks at the order next. Null: nothing more is expected.
   due_at timestamptz,
-  -- Until when nobody may ask the processor about it on a buyer's behalf (sync=1), over all instances.
+  -- Until this time no instance asks the processor about it for a buyer (sync=1).
   sync_after timestamptz not null default '-infinity',
-  -- SHA-256 of the buyer's Idempotency-Key and of what was asked with it; forgotten after a day.
+  -- SHA-256 of the buyer's Idempotency-Key and of the request; removed after a day.
   idempotency_key bytea,
   request_hash bytea,
   foreign key (product_id, seller_id) references products (id, seller_id),
-  -- Money arrived exactly in the states that say so.
+  -- An order has paid_at exactly in the states with money.
   check ((state in ('paid', 'partially_refunded', 'refunded', 'disputed', 'charged_back')) = (paid_at is not null)),
   check (state <> 'refunded' or refunded_minor = amount_minor),
   check ((idempotency_key is null) = (request_hash is null))
@@ -40,7 +40,7 @@ create table orders (
 create unique index orders_idempotency_key on orders (idempotency_key) where idempotency_key is not null;
 create index orders_due on orders (due_at) where due_at is not null;
 
--- What happened to an order, for the person who waits. Its creation is the order's own created_at.
+-- The events of an order, for the waiting buyer. Its creation is the order's own created_at.
 create table order_events (
   id bigint generated always as identity primary key,
   order_id text collate "C" not null references orders,

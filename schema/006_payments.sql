@@ -1,5 +1,5 @@
--- An attempt to pay an order: one payment at one processor. The row is there before the processor is asked, and its id is
--- the idempotency key, so asking again after a crash or a lost answer finds the same payment.
+-- An attempt to pay an order: one payment at one processor. The row exists before the request to the processor, and its id is the
+-- idempotency key, so a repeat after a crash or a lost answer finds the same payment.
 create table payments (
   id text collate "C" primary key check (id ~ '^pay_[0-9a-hjkmnp-tv-z]{26}$'),
   order_id text collate "C" not null references orders,
@@ -12,10 +12,10 @@ create table payments (
   check ((state = 'starting') = (processor_payment_id is null))
 );
 create index payments_order on payments (order_id);
--- Two attempts under way at once are how a buyer pays twice.
+-- With two attempts under way at once a buyer could pay twice.
 create unique index payments_one_live on payments (order_id) where state in ('starting', 'open', 'processing');
 
--- Money that arrived. An order is sold once: whatever arrives beside its sale is held and sent back, or looked at by a person.
+-- Money that arrived. An order is sold once: other captures are held and sent back, or a person looks at them.
 create table captures (
   processor text collate "C" not null,
   processor_capture_id text collate "C" not null,
@@ -58,7 +58,7 @@ create table disputes (
 );
 create index disputes_order on disputes (order_id);
 
--- Every notification, once. Written in the transaction that applies it: what is not here will be sent again.
+-- Every notification, once, written in the transaction that applies it. A processor repeats a notification that is not here.
 create table processor_events (
   processor text collate "C" not null,
   event_id text collate "C" not null,

@@ -1,22 +1,22 @@
--- Sellers refund, and refunds fail: at once, or days after the processor called them done, when the buyer's bank has sent
--- the money back to it.
+-- Sellers refund. Refunds can fail at once, or days after the processor called them done, when the buyer's bank has sent the money
+-- back to it.
 alter table refunds drop constraint refunds_state_check, drop constraint refunds_reason_check;
 alter table refunds
-  -- A failed refund may have no id at the processor: it was never made.
+  -- A failed refund may have no id at the processor, because it was never made.
   add constraint refunds_state_check check (state in ('requested', 'succeeded', 'failed')),
-  -- Who wanted it: the seller, here; somebody in the processor's dashboard; we, since it was captured twice.
+  -- The origin: the seller here, a person in the processor's dashboard, or we, because of a duplicate capture.
   add constraint refunds_reason_check check (reason in ('seller', 'processor', 'duplicate')),
   add constraint refunds_known_check check (state <> 'succeeded' or processor_refund_id is not null),
   -- The seller's own words; no buyer reads them.
   add column note text check (length(note) between 1 and 500),
-  -- SHA-256 of the seller and their Idempotency-Key, and of what was asked with it. Kept for good: this is money.
+  -- SHA-256 of the seller with the Idempotency-Key, and of the request. Kept for good, because this is money.
   add column idempotency_key bytea unique,
   add column request_hash bytea,
   add constraint refunds_asked_check check ((idempotency_key is null) = (request_hash is null));
--- Whether all of an order is on its way back is asked with every look at it.
+-- Every read of an order's status asks whether all of its money is on its way back.
 create index refunds_requested on refunds (order_id) where state = 'requested';
 
--- A refund that failed after it was booked is taken back by entries of its own.
+-- Entries of their own book back a refund that failed after it was booked.
 alter table transfers drop constraint transfers_kind_check;
 alter table transfers add constraint transfers_kind_check check (kind in (
   'sale', 'fee', 'refund', 'fee_refund', 'held', 'returned', 'dispute_hold', 'dispute_release', 'dispute_loss',

@@ -1,3 +1,3 @@
--- When the processor said that it has taken the refund. From then on only its own word ends it: one that is called failed
--- too early is asked for again, and goes out twice.
+-- When the processor accepted the refund. From then on only the processor ends it: a seller would repeat a refund that is called
+-- failed too early, and the money would go out twice.
 alter table refunds add column taken_at timestamptz;

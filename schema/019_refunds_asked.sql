@@ -1,5 +1,5 @@
--- When a try to have the refund made last began. Until there was one the processor cannot have it, whatever it would say; and
--- while another try is under way nobody knows that it has not.
+-- When the last try to have the refund made began. Before the first try the processor cannot have it, and while another try is
+-- under way it is not known whether the processor has it.
 alter table refunds add column asked_at timestamptz;
--- Of those that are open nobody knows: they count as asked for.
+-- It is not known for refunds that are open now, so they count as tried.
 update refunds set asked_at = created_at where state = 'requested';

@@ -1,2 +1,2 @@
--- When the seller was told that nobody knows whether the processor has made a refund: once, however often it is asked about.
+-- When the seller got the mail that the processor has not confirmed a refund: once, however often the processor is asked.
 alter table refunds add column told_at timestamptz;

@@ -1,3 +1,3 @@
--- A receipt of a free order is not mailed where too many were: per mailbox, per network, per seller who is not trusted yet, and of all
--- such sellers in a day. The order is as good as any; this says that its buyer has no mail of it, so that the page can say so.
+-- A receipt of a free order is not mailed after too many: for each mailbox, each network, each untrusted seller, and all untrusted
+-- sellers in a day. The order itself is complete; this column lets its page say that no mail was sent.
 alter table orders add column receipt_held_at timestamptz;

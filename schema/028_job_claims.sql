@@ -1,5 +1,5 @@
--- Which process runs which job. A process that runs holds a lock of its own in the database; once that lock is free, its jobs are
--- given to the others within seconds, where a job was taken for lost only after its queue's time limit before.
+-- Which process runs which job. Each process holds a lock of its own in the database. When that lock is free, its jobs go to other
+-- processes within seconds; before, a job only counted as lost after its queue's time limit.
 create table job_claims (
   job_id uuid primary key,
   queue text not null,

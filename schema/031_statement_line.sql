@@ -1,12 +1,12 @@
--- Stripe prints a card payment as the account's prefix, "* " and the suffix, and the card networks take 22 characters of it in all. The
--- line that was pinned in orders had neither the star nor its room, so what a buyer was told could differ from the bank's line. Orders
--- that were made before keep theirs, which is why the check takes both forms. It only allows more than before: no old row needs a look.
+-- Stripe prints a card payment as the account's prefix, "* " and the suffix, and the card networks take 22 characters of all of it.
+-- The line pinned in orders had no room for the star, so the buyer's line could differ from the bank's line. Older orders keep
+-- theirs, so the check accepts both forms. It allows more than before, so no old row needs a check.
 alter table orders drop constraint orders_statement_descriptor_check;
 alter table orders add constraint orders_statement_descriptor_check
   check (statement_descriptor ~ '^[A-Z0-9 .*-]{5,22}$') not valid;
 
--- The line of a card payment: 5 to 22 characters, whatever the suffix of the product is. The suffix is cut at a word, or within a word
--- that is longer than half of the room. It needs two characters and a letter: where it lacks them, "ITEM" comes before it.
+-- The line of a card payment: 5 to 22 characters with any product's suffix. The suffix is cut at a word, or within a word that is
+-- longer than half of the room. It needs two characters and a letter; without them, "ITEM" comes before it.
 create function statement_line(prefix text, suffix text) returns text language plpgsql immutable parallel safe as $$
 declare
   room constant integer := 22 - length(prefix) - 2;

@@ -1,11 +1,11 @@
--- A product without files is not for sale: its buyer would pay and get nothing. When the last file of a product that is on sale is
--- taken off or recalled, the product becomes a draft again, and its seller is told by one mail.
+-- A product without files is not for sale: its buyer would pay and get nothing. When the last file of an active product is removed
+-- or recalled, the product becomes a draft again, and its seller gets one mail.
 alter table products
-  -- Since when it is off sale because its last file is gone. Null: for no such reason.
+  -- Since when it is off sale because its last file is gone. Null: it is not off sale for that reason.
   add column off_sale_since timestamptz,
-  -- When the seller's mail was enqueued. Set by the transaction that enqueues it, so the seller is told once.
+  -- When the seller's mail was enqueued, by the same transaction, so it is sent once.
   add column off_sale_told_at timestamptz;
--- Looked at each minute, and nearly always empty.
+-- Read each minute, and nearly always empty.
 create index products_off_sale_untold on products (off_sale_since) where off_sale_since is not null and off_sale_told_at is null;
 
 -- Earlier versions published products without files.

@@ -1,2 +1,2 @@
--- The seller decides the order of a product's files, and buyers see it. Null: after those that have a position, in the order they came.
+-- The seller decides the order of a product's files for buyers. Null: after those with a position, in the order of upload.
 alter table files add column position integer check (position > 0);

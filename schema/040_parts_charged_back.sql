@@ -1,6 +1,6 @@
--- A lost dispute over a part of the price used to take all the files. The orders that were left so get the state that the rule gives
--- them now, and their buyers have the files again: less than the price went back, by refunds and lost disputes together. More can go
--- back, so they are looked at again, as charged-back orders are not.
+-- A lost dispute over a part of the price used to take all the files. These orders get the state of the present rule, and their
+-- buyers have the files again: less than the price went back, by refunds and lost disputes together. More can go back, so the
+-- reconciler looks at them again, which it does not do for charged-back orders.
 with parts as (
   select o.id, exists (select from disputes d join captures c using (processor, processor_capture_id)
       where d.order_id = o.id and d.state = 'open' and c.purpose = 'sale') as disputed
