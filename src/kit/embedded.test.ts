@@ -34,7 +34,7 @@ test('from nothing: a database whose role is no superuser, on a socket, and gone
   assert.deepEqual(
     fs.readdirSync(prepared).sort(),
     ['data', 'lock', 'postgres.log', 's'],
-    'what a start that was killed left behind is gone',
+    'the remains of a killed start are gone',
   )
 
   await postgres.stop()
@@ -222,7 +222,7 @@ test('a folder that had a database is never given an empty one', async (t) => {
       startEmbedded({ dir, name: NAME, mayMake: false }),
       /There is no database in .* set DATABASE_URL.* put the folder back/,
     )
-  assert.deepEqual([fs.readdirSync(nothing), fs.existsSync(other)], [[], false], 'who only reads makes nothing')
+  assert.deepEqual([fs.readdirSync(nothing), fs.existsSync(other)], [[], false], 'reading makes nothing')
   fs.mkdirSync(path.join(nothing, 'data', 'pg_wal'), { recursive: true })
   await assert.rejects(start(t, nothing), /its folder holds something else/)
 })

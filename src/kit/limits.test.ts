@@ -40,7 +40,7 @@ test('of fifty simultaneous uses at two instances exactly the limit is within it
   await sql`update limits set until = now() - interval '2 minutes' where key = 'a'`.execute(db)
   await sweepLimits(db)
   const { rows } = await sql<{ key: string }>`select key from limits`.execute(db)
-  assert.deepEqual(rows, [{ key: 'b' }], 'what is over is forgotten')
+  assert.deepEqual(rows, [{ key: 'b' }], 'expired counts are removed')
 })
 
 async function database(t: { after(end: () => unknown): void }): Promise<Db> {
@@ -66,7 +66,7 @@ test('keys counted together keep their order, one that is only read is not count
     [[false, 0], [true, 2]],
   ) // oxfmt-ignore
   const { rows } = await sql<{ key: string }>`select key from limits order by key`.execute(db)
-  assert.deepEqual(rows, [{ key: 'a' }, { key: 'b' }], 'what is only looked at leaves no row')
+  assert.deepEqual(rows, [{ key: 'a' }, { key: 'b' }], 'reading a count leaves no row')
   await giveBack(db, ['b'])
   assert.equal((await use(db, 'b', limit)).within, true)
   assert.equal((await use(db, 'b', limit)).within, false)

@@ -32,7 +32,7 @@ test('an account moves to another mailbox after that one is proven, and the old 
     () => shop.mails(older),
     (mails) => mails[0]?.subject.endsWith('was changed') === true,
   )
-  assert(!(notice!.text + notice!.html).includes(newer), 'the old mailbox may be somebody else’s by now')
+  assert(!(notice!.text + notice!.html).includes(newer), 'the old mailbox may belong to another person by now')
   assert.equal((await newBrowser(shop).signInByCode(newer)).body.seller.id, seller.id)
   assert.notEqual((await newBrowser(shop).signInByCode(older)).body.seller.id, seller.id)
 })

@@ -102,7 +102,7 @@ test('a receipt that the mail server refuses is noted, and buyer and seller see 
     ({ receipt }) => receipt === 'bounced',
   )
   assert.equal((await shop.status(orderId, email)).receiptBounced, true)
-  assert.equal('receiptBounced' in (await shop.status(orderId)), false, 'nobody else is told')
+  assert.equal('receiptBounced' in (await shop.status(orderId)), false, 'no other mailbox gets a mail')
   const waiting = async () =>
     (await ann.call('GET', '/api/attention')).body.items.filter((item: any) => item.orderId === orderId)
   assert.deepEqual(
@@ -150,7 +150,7 @@ test('the reader of the new mailbox corrects the address, and the order opens on
   assertProblem(await shop.call('GET', link), 403, 'download_link_expired')
 
   const told = (await mailTo(old, /another address/))!
-  assert(!told.text.includes(right), 'should the old one be a stranger’s, it is not told the new one')
+  assert(!told.text.includes(right), 'the old mailbox, which may be a stranger’s, does not learn the new one')
   await mailTo(right, /^Your receipt for/)
   const { email, receipt, pendingEmail, timeline } = await detail(orderId)
   assert.deepEqual([email, receipt, pendingEmail], [right, 'sent', undefined])

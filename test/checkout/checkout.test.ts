@@ -628,7 +628,7 @@ test('while the processor is down no buyer is charged or stranded: 503, and the 
     assert(!('orderId' in refused.json()), 'no half order is shown')
   }
   const view = await server.inject(`/api/products/${payload.productId}/public`)
-  assert.equal(view.statusCode, 200, 'what does not need the processor goes on')
+  assert.equal(view.statusCode, 200, 'requests without the processor still work')
 
   isAway = false
   const made = await click()
@@ -680,11 +680,7 @@ test('orders are limited for each minute and address, and the refusal says when 
   const from = (address: string) => proxied.call('POST', '/api/checkout', body, { 'x-forwarded-for': address })
   assert.equal((await from('203.0.113.1')).status, 201)
   assert.equal((await from('203.0.113.1')).status, 429)
-  assert.equal(
-    (await from('198.51.100.99, 203.0.113.1')).status,
-    429,
-    'what the client put in front counts for nothing',
-  )
+  assert.equal((await from('198.51.100.99, 203.0.113.1')).status, 429, 'the client’s own header does not count')
   assert.equal((await from('203.0.113.2')).status, 201)
   assert.equal((await from('2001:db8:1:2::1')).status, 201)
   assert.equal((await from('2001:db8:1:2:ffff::9')).status, 429, 'one IPv6 network is one subscriber')

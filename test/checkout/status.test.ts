@@ -193,7 +193,7 @@ test('a client that guesses addresses is stopped at ten an hour, across all inst
       assert.match(String(refused.headers.get('retry-after')), /^[1-9]\d*$/)
       assertProblem(await shop.call('POST', `/api/checkout/${orderId}/receipt`, { email }), 429, 'rate_limited')
     }
-    assert.equal((await shop.status(orderId)).paid, true, 'how it stands is still told')
+    assert.equal((await shop.status(orderId)).paid, true, 'the state is still in the response')
     assert.equal((await shop.status(other.orderId, EMAIL)).downloads.length, 1, 'other orders are not touched')
   }
   await sql`update limits set until = now() - interval '1 second' where key = ${`wrong_email:${orderId}`}`.execute(
@@ -327,7 +327,7 @@ test('a payment whose notification was lost is found when the buyer reads the st
   assert.equal((await shop.status(order.orderId, EMAIL)).status, 'pending')
   const synced = await shop.status(order.orderId, EMAIL, true)
   assert.deepEqual([synced.synced, synced.status, synced.downloads.length], [true, 'paid', 1])
-  assert.equal((await shop.status(order.orderId, EMAIL, true)).synced, false, 'what is paid is not asked about')
+  assert.equal((await shop.status(order.orderId, EMAIL, true)).synced, false, 'a paid order is not synced')
   assert.equal((await shop.transfers(order.orderId)).length, 2)
 })
 
@@ -353,7 +353,7 @@ test('a processor that hangs is given up, and the response has the known state',
   const processors = new Map([['sandbox', hanging]])
   const asked = await syncOrder({ db: shop.db, processors, settle, log }, orderId, { syncBudgetMs: 50 })
   assert.deepEqual([asked, lines.length], [false, 1])
-  assert.equal((await shop.status(orderId)).status, 'pending', 'what is known is told')
+  assert.equal((await shop.status(orderId)).status, 'pending', 'the response has the known state')
 })
 
 test('an order is synced by one request at a time, next after the pause, and a failed sync is no error', async () => {
@@ -368,7 +368,7 @@ test('an order is synced by one request at a time, next after the pause, and a f
     name: 'sandbox',
     async fetchPayment() {
       whileOpen.push(await blockedUntil())
-      assert.equal(await sync(), false, 'while the question is open nobody else asks')
+      assert.equal(await sync(), false, 'during one sync there is no second one')
       throw new Error('away')
     },
   } as unknown as Processor

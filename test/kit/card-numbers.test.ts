@@ -165,7 +165,7 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
   }
   await Promise.all(Array.from({ length: 12 }, work))
   assert(refused > 800, String(refused))
-  assert(await seller.isSignedIn(), 'and nobody was signed out by it')
+  assert(await seller.isSignedIn(), 'and no session ended')
 
   // a request for no route of ours is refused as that, and is not stored either
   for (const [type, body] of [

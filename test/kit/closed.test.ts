@@ -92,7 +92,7 @@ test('the outbox, the sandbox and the metrics are closed behind nginx with its d
   const byNginx = (path: string) => get(shop, path, `127.0.0.1:${new URL(shop.url).port}`, '', '1.0')
   assertProblem(await byNginx('/api/outbox'), 403, 'local_only')
   assertProblem(await byNginx('/metrics'), 404, 'not_found')
-  assert.equal((await byNginx('/api/auth/providers')).status, 200, 'what is for everybody is answered')
+  assert.equal((await byNginx('/api/auth/providers')).status, 200, 'public routes answer')
 })
 
 test('a demo on a network keeps its outbox behind the token that the start prints', async (t) => {

@@ -414,5 +414,5 @@ test('neither a password nor a code is sent to a server without TLS, unless the 
   await smtpMailer(`${address}?tls=none`, FROM)('two', mail)
   assert.deepEqual([said, server.mails.length], [['its-password', 'MAIL FROM'], 1])
   await smtpMailer(server.url, FROM)('three', mail)
-  assert.equal(server.mails.length, 2, 'on this machine nobody stands between')
+  assert.equal(server.mails.length, 2, 'on this machine there is no one in between')
 })

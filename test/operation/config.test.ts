@@ -157,7 +157,7 @@ test('each setting has its effect', () => {
       { count: 1, seconds: 3600 },
     ],
   )
-  assert.deepEqual(config.limits.receipt, { count: 5, seconds: 3600 }, 'what is not named keeps its own')
+  assert.deepEqual(config.limits.receipt, { count: 5, seconds: 3600 }, 'limits that are not named keep their defaults')
   assert.deepEqual([config.logLevel, config.demo, config.processors], ['debug', false, ['sandbox']])
   assert.deepEqual(
     [config.signup, config.idp],

@@ -42,7 +42,7 @@ function assertSays(findings: Finding[], name: string, mark: Finding['mark'], sa
   const found = about(findings, name)
   assert.equal(found.mark, mark, JSON.stringify(found))
   assert.match(found.says, says)
-  assert.equal(Boolean(found.advice), mark !== 'fine', 'what is not fine comes with what to do')
+  assert.equal(Boolean(found.advice), mark !== 'fine', 'each bad finding has advice')
 }
 
 const settingsOf = async (t: Ends, more: Env = {}): Promise<Env> => ({

@@ -207,7 +207,7 @@ test('a mailbox gets ten mails about free orders an hour, and every order all th
   const again = await shop.call('POST', `/api/checkout/${made[0]!.body.orderId}/receipt`, { email })
   assertProblem(again, 429, 'rate_limited')
   const other = await shop.call('POST', `/api/checkout/${made[0]!.body.orderId}/receipt`, { email: buyer() })
-  assert.equal(other.status, 202, 'who does not know the address learns nothing')
+  assert.equal(other.status, 202, 'without the address the response reveals nothing')
 })
 
 test('the reconciliation holds with free orders, and notices an order that is only marked as free', async () => {

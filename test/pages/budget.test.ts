@@ -41,7 +41,7 @@ test('the pages for sellers are within their budgets, with all that they load', 
       seen.set(asset, gzipSync(script).length)
       queue.push(...insides(script, /["'`]\.\/([\w.-]+\.js)["'`]/g))
     }
-    assert.ok(seen.size > 2, 'what it imports was looked at too')
+    assert.ok(seen.size > 2, 'its imports were checked too')
     const script = [...seen.values()].reduce((sum, size) => sum + size, 0)
     assert.ok(script <= most, `${file}: ${script} of ${most} bytes`)
   }

@@ -32,7 +32,7 @@ function scripted(t: { mock: { timers: any } }, ...answers: Says[]) {
     const body = init.body instanceof ReadableStream ? await new Response(init.body).text() : String(init.body ?? '')
     asked.push({ method: init.method!, url: new URL(String(url)), headers: new Headers(init.headers), body, atMs: Date.now() }) // oxfmt-ignore
     const says = answers.shift()
-    assert(says, 'nobody expected to be asked again')
+    assert(says, 'there was one request too many')
     if (says === 'nothing') throw new TypeError('fetch failed')
     if (says !== 'hangs') return says
     return new Promise((_resolve, reject) => init.signal!.addEventListener('abort', () => reject(init.signal!.reason)))

@@ -113,7 +113,7 @@ describe('stripe', () => {
       'paid',
       'pending',
     ])
-    assert.equal(fetches(stripe).length - before, 8, 'one question for each payment of which something was told')
+    assert.equal(fetches(stripe).length - before, 8, 'one request for each payment with an event')
     assert.deepEqual(await mailsAbout(shop, paid), [RECEIPT])
     assert.deepEqual(await bookedTwice(shop), [])
     assert.equal((await shop.status(untouched.orderId, BOB)).canPay, true)
@@ -122,7 +122,7 @@ describe('stripe', () => {
     assert(Math.abs(Date.now() - seenUntil.getTime()) < 60_000, 'seen until the walk began')
     await isDue(shop)
     await backfill(shop)
-    assert.equal(fetches(stripe).length - before, 8, 'what is known is not asked about again')
+    assert.equal(fetches(stripe).length - before, 8, 'known payments are not asked about again')
   })
 
   test('a payment that is on several pages is asked about once, unless something may have happened since', async (t) => {
@@ -196,7 +196,7 @@ describe('stripe', () => {
     assert.deepEqual(await bookedTwice(shop), [])
     await isDue(shop)
     await backfill(shop)
-    assert.equal(fetches(stripe).length - ofThird, 6 + 1, 'once more, and by nobody who walks the list again')
+    assert.equal(fetches(stripe).length - ofThird, 6 + 1, 'once more, and by no further backfill')
   })
 
   test('many payments that can never be settled are left to jobs one by one, and none is skipped', async (t) => {
@@ -250,7 +250,7 @@ describe('stripe', () => {
     const noted = () => query(shop.db, sql`select event_id from processor_events where processor = 'elsewhere'`)
     const before = await noted()
     assert.equal(await walks(1), begin)
-    assert.deepEqual(await noted(), before, 'what was not left is not noted')
+    assert.deepEqual(await noted(), before, 'events without a job are not stored')
     asking.jobs.add = add
 
     dead = (payment) => payment >= 20 && payment < 40

@@ -515,7 +515,7 @@ describe('real processors', () => {
     server.fail('503 html', { times: 20 })
     const away = await reconciliationOf(shop.databaseUrl, stripe)
     assert.deepEqual([away.differences, away.notAsked.length], [[], 1])
-    assert.deepEqual(away.days, [], 'what was listed in part is not compared')
+    assert.deepEqual(away.days, [], 'a list that broke off is not compared')
   })
 
   test('razorpay: sales, refunds, disputes and late captures match, and money without a notification is found', async (t) => {

@@ -181,7 +181,8 @@ describe('the end of a refund that failed', () => {
       [{ asked: '' }, 'failed'],
     ] as const) {
       const { id, standing } = await wantedRefund(shop, how)
-      for (let day = 0; day < 2; day++) assert.equal(await run(id), undefined, 'nobody tries again before tomorrow')
+      for (let day = 0; day < 2; day++)
+        assert.equal(await run(id), undefined, 'there is no further try before tomorrow')
       assert.equal(await standing(), expected)
     }
     assert.equal(mails.length, 3)
@@ -191,7 +192,7 @@ describe('the end of a refund that failed', () => {
     const waiting = await Promise.all(['4 hours', '', '1 hour'].map((asked) => wantedRefund(shop, { asked })))
     await resumeRefunds(shop.db, queue as unknown as Jobs)
     const ours = waiting.map(({ id }) => resumed.some((one) => JSON.stringify(one).includes(id)))
-    assert.deepEqual(ours, [true, true, false], 'what was asked about an hour ago has a job')
+    assert.deepEqual(ours, [true, true, false], 'a refund with a try an hour ago has a job')
   })
 
   test('of two simultaneous tries neither gives up a refund that the other may get, and none begins after the end', async () => {

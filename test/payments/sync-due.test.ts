@@ -288,7 +288,7 @@ test('an order that the processor gives no answer about is left as it is, looked
   await due(shop, found)
   assert.equal((await reconcile(shop, found)).state, 'paid')
   const { state, dueAt, now } = await reconcile(shop, lost)
-  assert.equal(state, 'pending', 'who may have paid does not expire unasked')
+  assert.equal(state, 'pending', 'an order that may be paid does not expire without a sync')
   about(1, dueAt!.getTime() - now.getTime())
 })
 

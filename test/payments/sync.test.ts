@@ -35,7 +35,7 @@ test('a hundred clients on two services that sync at once, again and again, make
     [2, 10],
   ] as const) {
     const synced = [...(await times(clients, ask)), ...(await times(10, ask))].filter(Boolean).length
-    assert.equal(synced, 1, 'the one who asked the processor is told so')
+    assert.equal(synced, 1, 'only the request that synced has `synced: true`')
     assert.equal((await asked(order.orderId)).length, calls)
     await sql`update orders set sync_after = sync_after - interval '1 hour' where id = ${order.orderId}`.execute(
       shop.db,
@@ -76,7 +76,7 @@ test('a buyer’s sync, the notification, its copies and the reconciler at the s
       shop.reconcile(),
       ...[shop, other, shop, other].map((each) => each.notify({ payment })),
     ])
-    assert.ok(one.paid || two.paid, 'who asked the processor is told what it said')
+    assert.ok(one.paid || two.paid, 'the request that synced has the processor’s state')
     assert.deepEqual(
       (await shop.transfers(order.orderId)).map(({ kind }) => kind),
       ['sale', 'fee'],

@@ -249,7 +249,7 @@ describe('both', () => {
       const productId = await shop.product({ currency, priceMinor: 50_000 })
       const { body } = await shop.call('GET', `/api/products/${productId}/public`)
       const { processor } = await shop.checkout({ productId })
-      assert.equal(processor, body.payments.processor, 'the page is told of the same one')
+      assert.equal(processor, body.payments.processor, 'the page gets the same one')
       return [processor, body.rails.includes('upi')]
     }
     assert.deepEqual(await servedBy('INR'), ['razorpay', true])

@@ -136,7 +136,7 @@ for (const kind of ['a disk', 'a bucket']) {
       assertProblem(await ann.patch(address, 5, bytes.subarray(5)), 409, 'upload_offset_differs')
       assertProblem(await ann.patch(address, 0, Buffer.concat([bytes, bytes])), 413, 'file_too_large')
       assertProblem(await ann.patch(address, 0, bytes), 422, 'checksum_mismatch')
-      assert.equal((await ann.head(address)).status, 404, 'its client begins anew')
+      assert.equal((await ann.head(address)).status, 404, 'its client begins again')
       assert.deepEqual(await filesOf(productId), [])
       assert.deepEqual(await held(), before)
       assert.equal(await count(shop, 'uploads', sql`product_id = ${productId}`), 0)

@@ -63,7 +63,7 @@ test('without its last file a product goes off sale, and its seller gets one mai
   for (let time = 0; time < 2; time++) assert.equal((await remove(two.id)).status, 204)
   assert.equal((await read(id)).status, 'draft')
   await assertNotForSale(id)
-  assert.equal((await shop().status(orderId, BUYER.email)).downloads.length, 2, 'who has bought it keeps it')
+  assert.equal((await shop().status(orderId, BUYER.email)).downloads.length, 2, 'its buyers keep it')
   assert(
     (await matters()).some(({ productId }: { productId: string }) => productId === id),
     'it is in “needs attention”',

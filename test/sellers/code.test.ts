@@ -333,7 +333,7 @@ test('with closed sign-up a stranger learns nothing, gets no mail, and cannot si
   const guess = await browser.tryCode(email, wrongCode(code))
   const lucky = await browser.tryCode(email, code)
   assertProblem(lucky, 401, 'invalid_code')
-  assert.deepEqual(told(lucky), told(guess), 'nobody learns that it was the right one')
+  assert.deepEqual(told(lucky), told(guess), 'the response does not reveal that it was the right one')
   assert.equal(await count(shop, 'sellers', of(email)), 0)
   await newBrowser(shop).signInByCode(known)
   assert.deepEqual(await codeMails(shop, email), [])

@@ -90,7 +90,7 @@ test('a return works once: repeated, it signs in no one and requests no token, e
     assert.equal(await again.isSignedIn(), false)
   }
   assert.deepEqual(provider.calls, [])
-  assert(await browser.isSignedIn(), 'who is signed in stays so')
+  assert(await browser.isSignedIn(), 'the session stays')
 })
 
 test('an incomplete return gets a plain way to continue, whatever else it has', async () => {

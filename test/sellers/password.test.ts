@@ -238,7 +238,7 @@ test('only a seller who has just signed in, or gives the present password, can s
   assert.equal((await change(browser, newer, PASSWORD)).status, 204)
   assertProblem(await newBrowser(shop).signIn(email, PASSWORD), 401, 'invalid_credentials')
   assert.equal((await newBrowser(shop).signIn(email, newer)).status, 200)
-  assert.equal(await browser.isSignedIn(), true, 'who changed it goes on')
+  assert.equal(await browser.isSignedIn(), true, 'the session that changed it continues')
 })
 
 test('an account without a password accepts none', async () => {

@@ -479,7 +479,7 @@ test('sessions and codes whose time is over leave the tables', async () => {
   const codes = [idle, live].map(({ email }) => count(shop, 'mailbox_codes', sql`email = ${email}`))
   assert.deepEqual(await Promise.all(codes), [0, 1])
   const { rows } = await sql`select 1 from pgboss.schedule where name = 'sweep_sessions'`.execute(shop.db)
-  assert.equal(rows.length, 1, 'and somebody sees to it')
+  assert.equal(rows.length, 1, 'and a scheduled job removes them')
 })
 
 test('after a sign-out in one tab, a simultaneous change in another tab is not half done', async (t) => {
@@ -665,7 +665,7 @@ test('another support address needs a recent sign-in, and its owner reads of it 
     assertProblem(await change({ supportEmail, name: 'Eve' }), 403, 'recent_sign_in_required')
   const same = await change({ supportEmail: 'HELP@shop.example', name: 'Ann' })
   assert.deepEqual([same.body.seller.name, same.body.seller.supportEmail], ['Ann', 'help@shop.example'])
-  assert.equal((await lines()).length, 1, 'what stays as it was is no news')
+  assert.equal((await lines()).length, 1, 'an unchanged address causes no mail')
 
   await browser.signInByCode(email)
   assert.equal((await change({ supportEmail: null })).status, 200)

@@ -149,7 +149,7 @@ test('receipts of a stranger’s free product are few; the orders are as good as
   const held = orders[2]!
   const resend = () => shop.call('POST', `/api/checkout/${held.orderId}/receipt`, { email: held.email })
   assertProblem(await resend(), 429, 'rate_limited')
-  assert.equal((await shop.status(held.orderId)).receiptHeld, undefined, 'which is nobody else’s to know')
+  assert.equal((await shop.status(held.orderId)).receiptHeld, undefined, 'which no other person should learn')
 
   // a receipt of a paid order is mailed, however many free orders there were
   const bought = await shop.paid({ productId: await shop.product({ sellerId: eve, name: MESSAGE }) })

@@ -63,7 +63,7 @@ describe('a service with a bug is found out', () => {
     ],
     ['the sale is not booked', 'before insert on transfers', `if new.kind = 'sale' then return null; end if;`, /sales/],
     [
-      'who does not pay in time has paid',
+      'orders that expire unpaid are marked as paid',
       'before update on orders',
       `if new.state in ('processing', 'expired') then new.state := 'paid'; new.paid_at := now(); end if;`,
       /paid with 0 sales/,
@@ -108,7 +108,7 @@ describe('a service with a bug is found out', () => {
       /which nobody knows|was never started/,
     ],
     [
-      'nobody sends a second capture back',
+      'a second capture is not sent back',
       'before insert on pgboss.job_common',
       `if new.name = 'refund' then return null; end if;`,
       /did not go back|was never made/,
@@ -193,7 +193,7 @@ async function firstFailure(world: World, first: number): Promise<string> {
     const failure = await runHistory(world, seed, historyOf(seed, { crashes: 0 }))
     if (failure) return failure.problems.join('\n')
   }
-  return assert.fail('nobody has noticed')
+  return assert.fail('no check has noticed it')
 }
 
 /** An order that was paid twice, refunded in part, and disputed, in the end with more than was left. */
