@@ -1,7 +1,7 @@
 import { AmountNotTaken, PaymentRefused, ProcessorUnavailable, type RefusalDetails } from './processor.ts'
 
 /**
- * What an answer that is no success means:
+ * The meaning of an answer that is not a success:
  * - `refused`: the processor understood the request, and it had no effect.
  * - `key_refused`: the processor does not take our key. This says nothing about the payment or refund itself.
  * - `key_reused`: the idempotency key was first used for another request, which has ended.

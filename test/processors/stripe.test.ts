@@ -287,7 +287,7 @@ test('an invalid response never counts as one', async (t) => {
   assert.equal((await stripe.fetchPayment(id)).state, 'captured')
 })
 
-test('one broken page of a payment’s papers makes the whole response invalid', async (t) => {
+test('one broken page of a payment’s objects makes the whole response invalid', async (t) => {
   const { server, bank, stripe, paid } = await setUp(t)
   const { id } = await paid()
   bank.refundInDashboard(id, 100)

@@ -146,13 +146,13 @@ test('buyer and seller get one mail about a refund, and the seller one about a f
       const { book, payment } = tell(history)
       const sale = book.rows.captures.find(({ purpose }) => purpose === 'sale')
       const ofSale = payment.refunds.filter(({ captureId }) => captureId === sale?.id)
-      const told = (kind: string) => book.mails.filter((one) => one === kind).length
-      assert.equal(told('refunded'), told('seller_refunded'))
-      assert.ok(told('refunded') >= ofSale.filter(({ state }) => state !== 'failed').length)
-      assert.ok(told('refunded') <= ofSale.length)
-      assert.ok(told('seller_refund_failed') <= ofSale.filter(({ state }) => state === 'failed').length)
-      assert.ok(told('refund_failed') <= told('seller_refund_failed'))
-      assert.equal(told('receipt'), sale ? 1 : 0)
+      const mailsOf = (kind: string) => book.mails.filter((one) => one === kind).length
+      assert.equal(mailsOf('refunded'), mailsOf('seller_refunded'))
+      assert.ok(mailsOf('refunded') >= ofSale.filter(({ state }) => state !== 'failed').length)
+      assert.ok(mailsOf('refunded') <= ofSale.length)
+      assert.ok(mailsOf('seller_refund_failed') <= ofSale.filter(({ state }) => state === 'failed').length)
+      assert.ok(mailsOf('refund_failed') <= mailsOf('seller_refund_failed'))
+      assert.equal(mailsOf('receipt'), sale ? 1 : 0)
     }),
     { numRuns: 700 },
   )
@@ -161,14 +161,14 @@ test('buyer and seller get one mail about a refund, and the seller one about a f
 test('a buyer gets a mail about each payment that failed after its bank had begun, while the order waits, and about no other', () => {
   fc.assert(
     fc.property(histories, (history) => {
-      const told = (book: Book) => book.mails.filter((kind) => kind === 'payment_failed').length
-      let before = { state: 'pending' as State, paymentState: 'open' as PaymentRecord['paymentState'], told: 0 }
+      const failureMails = (book: Book) => book.mails.filter((kind) => kind === 'payment_failed').length
+      let before = { state: 'pending' as State, paymentState: 'open' as PaymentRecord['paymentState'], failureMails: 0 }
       tell(history, (book) => {
         const { state, paymentState } = book.rows
         const failed = before.paymentState === 'processing' && (paymentState === 'open' || paymentState === 'canceled')
         const waits = state === 'pending' || state === 'processing'
-        assert.equal(told(book) - before.told, failed && waits ? 1 : 0)
-        before = { state, paymentState, told: told(book) }
+        assert.equal(failureMails(book) - before.failureMails, failed && waits ? 1 : 0)
+        before = { state, paymentState, failureMails: failureMails(book) }
       })
     }),
     { numRuns: 700 },
@@ -206,7 +206,7 @@ test('a lost dispute takes all that was held, or the amount that the processor r
   })
   const second = (state: DisputeFact['state']) => dispute(state, 1000, { id: 'dp_1' })
   const rest = (state: DisputeFact['state']) => dispute(state, 700, { id: 'dp_1' })
-  const told = (lostMinor: number, amountMinor = 1000) => dispute('lost', amountMinor, { lostMinor })
+  const lostAmount = (lostMinor: number, amountMinor = 1000) => dispute('lost', amountMinor, { lostMinor })
   type Step = Partial<PaymentSnapshot>
   const ways: [what: string, steps: Step[], end: [state: State, seller: number, processor: number, fees: number]][] = [
     ['refund, open, lost', [refund(400), dispute('open'), dispute('lost')], ['charged_back', -400, 400, 0]],
@@ -218,22 +218,42 @@ test('a lost dispute takes all that was held, or the amount that the processor r
     ['two lost', [dispute('lost', 700), second('open'), second('lost')], ['charged_back', -700, 700, 0]],
     ['one won, one lost', [refund(400), dispute('won'), second('lost')], ['charged_back', -400, 400, 0]],
     ['lost, the refund fails', [refund(400), dispute('lost'), failed], ['charged_back', 0, 0, 0]],
-    ['told, the refund fails', [refund(400), told(600), failed], ['partially_refunded', 392, -400, 8]],
+    [
+      'a known amount lost, the refund fails',
+      [refund(400), lostAmount(600), failed],
+      ['partially_refunded', 392, -400, 8],
+    ],
     ['lost, then refunded', [dispute('lost'), refund(400)], ['charged_back', -400, 400, 0]],
-    ['refund, told: all is gone', [refund(400), dispute('open'), told(1000)], ['charged_back', -400, 400, 0]],
-    ['told: a part is gone', [dispute('open'), told(600)], ['partially_refunded', 392, -400, 8]],
-    ['told: nothing is gone', [dispute('open'), told(0)], ['paid', 980, -1000, 20]],
-    ['told: more than was held', [dispute('open', 300), told(1000, 300)], ['partially_refunded', 686, -700, 14]],
+    ['refund, lost: all is gone', [refund(400), dispute('open'), lostAmount(1000)], ['charged_back', -400, 400, 0]],
+    ['lost: a part is gone', [dispute('open'), lostAmount(600)], ['partially_refunded', 392, -400, 8]],
+    ['lost: nothing is gone', [dispute('open'), lostAmount(0)], ['paid', 980, -1000, 20]],
+    ['lost: more than was held', [dispute('open', 300), lostAmount(1000, 300)], ['partially_refunded', 686, -700, 14]],
     // money that comes back after the end
-    ['a part back', [refund(400), dispute('open'), told(1000), told(600)], ['charged_back', 0, 0, 0]],
-    ['untold, a part back', [refund(400), dispute('lost'), told(600)], ['charged_back', 0, 0, 0]],
-    ['all back', [dispute('open'), told(1000), told(0)], ['paid', 980, -1000, 20]],
-    ['all back, refunded in part', [refund(400), told(1000), told(0)], ['partially_refunded', 588, -600, 12]],
-    ['all back, refunded', [refund(1000), dispute('open'), told(1000), told(0)], ['refunded', 0, 0, 0]],
-    ['all back, disputed again', [told(1000), second('open'), told(0)], ['disputed', -20, -1000, 20]],
-    ['in two parts', [dispute('open'), told(1000), told(600), told(200)], ['partially_refunded', 784, -800, 16]],
-    ['old news', [told(1000), told(600), told(1000), dispute('lost')], ['partially_refunded', 392, -400, 8]],
-    ['back, the refund fails', [refund(400), told(1000), told(600), failed], ['partially_refunded', 392, -400, 8]],
+    ['a part back', [refund(400), dispute('open'), lostAmount(1000), lostAmount(600)], ['charged_back', 0, 0, 0]],
+    ['lost without an amount, a part back', [refund(400), dispute('lost'), lostAmount(600)], ['charged_back', 0, 0, 0]],
+    ['all back', [dispute('open'), lostAmount(1000), lostAmount(0)], ['paid', 980, -1000, 20]],
+    [
+      'all back, refunded in part',
+      [refund(400), lostAmount(1000), lostAmount(0)],
+      ['partially_refunded', 588, -600, 12],
+    ],
+    ['all back, refunded', [refund(1000), dispute('open'), lostAmount(1000), lostAmount(0)], ['refunded', 0, 0, 0]],
+    ['all back, disputed again', [lostAmount(1000), second('open'), lostAmount(0)], ['disputed', -20, -1000, 20]],
+    [
+      'in two parts',
+      [dispute('open'), lostAmount(1000), lostAmount(600), lostAmount(200)],
+      ['partially_refunded', 784, -800, 16],
+    ],
+    [
+      'an old snapshot again',
+      [lostAmount(1000), lostAmount(600), lostAmount(1000), dispute('lost')],
+      ['partially_refunded', 392, -400, 8],
+    ],
+    [
+      'back, the refund fails',
+      [refund(400), lostAmount(1000), lostAmount(600), failed],
+      ['partially_refunded', 392, -400, 8],
+    ],
     // a lost part of the price counts like a refunded part, until the parts add up to all of it
     ['a part lost', [dispute('open', 300), dispute('lost', 300)], ['partially_refunded', 686, -700, 14]],
     ['a part lost, and the rest', [dispute('lost', 300), rest('open'), rest('lost')], ['charged_back', 0, 0, 0]],
@@ -248,8 +268,16 @@ test('a lost dispute takes all that was held, or the amount that the processor r
     ['then the refund fails', [dispute('lost', 300), refund(400), failed], ['partially_refunded', 686, -700, 14]],
     ['then all of the rest fails', [dispute('lost', 600), refund(400), failed], ['partially_refunded', 392, -400, 8]],
     ['a part lost, all refunded', [dispute('lost', 300), refund(1000)], ['refunded', -300, 300, 0]],
-    ['a part lost and back', [dispute('open', 300), told(300, 300), told(0, 300)], ['paid', 980, -1000, 20]],
-    ['both lost, one is back', [told(300, 300), rest('lost'), told(0, 300)], ['partially_refunded', 294, -300, 6]],
+    [
+      'a part lost and back',
+      [dispute('open', 300), lostAmount(300, 300), lostAmount(0, 300)],
+      ['paid', 980, -1000, 20],
+    ],
+    [
+      'both lost, one is back',
+      [lostAmount(300, 300), rest('lost'), lostAmount(0, 300)],
+      ['partially_refunded', 294, -300, 6],
+    ],
     // a dispute ends with the amount that was held
     ['lost with less', [dispute('open'), dispute('lost', 600)], ['partially_refunded', 392, -400, 8]],
     ['lost with more', [dispute('open', 600), dispute('lost')], ['partially_refunded', 392, -400, 8]],
@@ -275,10 +303,14 @@ test('a lost dispute takes all that was held, or the amount that the processor r
     const open = payment.disputes.filter(({ state }) => state === 'open')
     const held = open.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
     assert.deepEqual([...now, of(DISPUTED)], [...end, held], what)
-    const told = (name: string) => book.mails.filter((kind) => kind === name).length
-    assert.equal(told('dispute_lost'), losses.size, `${what}: the buyer is told of each loss once`)
+    const mailsOf = (name: string) => book.mails.filter((kind) => kind === name).length
+    assert.equal(mailsOf('dispute_lost'), losses.size, `${what}: the buyer gets one mail for each loss`)
     const back = book.transfers.filter(({ kind }) => kind === 'dispute_return').length
-    assert.equal(told('seller_dispute_returned'), back, `${what}: the seller is told once of what came back`)
+    assert.equal(
+      mailsOf('seller_dispute_returned'),
+      back,
+      `${what}: the seller gets one mail about the money that came back`,
+    )
   }
 })
 
@@ -452,11 +484,11 @@ interface Book {
 /** Runs a history and reports it in its random order. The final state is always reported, and old reports follow it. */
 function tell(
   { amountMinor, rail, steps, after }: History,
-  watch: (book: Book, told: PaymentSnapshot) => void = () => {},
+  watch: (book: Book, reported: PaymentSnapshot) => void = () => {},
 ) {
   const book = newBook(amountMinor)
   const payment = structuredClone(book.heard)
-  const told: PaymentSnapshot[] = [structuredClone(payment)]
+  const snapshots: PaymentSnapshot[] = [structuredClone(payment)]
   const listen = (snapshot: PaymentSnapshot) => {
     hear(book, snapshot)
     watch(book, snapshot)
@@ -482,17 +514,17 @@ function tell(
   }
 
   for (const step of steps) {
-    if (step.step === 'hear') listen(told[step.which % told.length]!)
+    if (step.step === 'hear') listen(snapshots[step.which % snapshots.length]!)
     else if (step.step === 'expire') expire(book)
     else if (step.step === 'send_back') sendBack()
     else if (step.step === 'give_up') giveUp()
     else if (step.step === 'request') request(book, step.part)
     else happen(payment, step, { amountMinor, rail })
-    if (step.step !== 'hear') told.push(structuredClone(payment))
+    if (step.step !== 'hear') snapshots.push(structuredClone(payment))
   }
   do listen(structuredClone(payment))
   while (sendBack())
-  for (const which of after) listen(told[which % told.length]!)
+  for (const which of after) listen(snapshots[which % snapshots.length]!)
   return { book, payment }
 }
 

@@ -5,7 +5,7 @@ import { moveByMoney } from './state-by-money.ts'
 import type { PaymentSnapshot, RefundFact } from '../../processors/processor.ts'
 
 /**
- * Decides what a refund means for an order. Each refund at the processor is booked once, however it was asked for and however often
+ * Decides what a refund means for an order. Each refund at the processor is booked once, whoever requested it and however often
  * it is reported. A failed refund is final and takes back what was booked for it.
  */
 export function decideRefund(draft: Draft, refund: RefundFact, { refunds: reported }: PaymentSnapshot): void {

@@ -59,9 +59,9 @@ export async function claimDue(db: Db): Promise<Due[]> {
 const IS_DISPUTED = sql`exists (select from disputes d where d.order_id = o.id and d.state = 'open')`
 
 /**
- * Writes when the next looks are due, also after a failed look, so a processor that is down is asked in growing pauses. It writes only
- * where the claim is still valid: an event during the look may have set another time, or another instance may have claimed the order
- * since. It locks the orders by their ids, as settle does.
+ * Writes when the next looks are due, also after a failed look, so the pauses between requests grow while a processor is down. It writes
+ * only where the claim is still valid: an event during the look may have set another time, or another instance may have claimed the
+ * order since. It locks the orders by their ids, as settle does.
  */
 export async function endClaims(db: Db, claimed: readonly Due[]): Promise<void> {
   const texts = (pick: (one: Due) => string) => genericPlanArray(claimed.map(pick), 'text')

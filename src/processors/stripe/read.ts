@@ -3,16 +3,16 @@ import { PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
 import { type Deadline, ask, listed } from './client.ts'
 import { type Charge, type Dispute, type Refund, shapes } from './entities.ts'
 import { isMissing, unlessMissing } from './errors.ts'
-import { type Papers, isCapture } from './snapshot.ts'
+import { type PaymentObjects, isCapture } from './snapshot.ts'
 
-/** Reads as few papers as possible: most payments are asked about before the buyer has tried to pay. */
-export async function papersOf(
+/** Makes as few requests as possible: most payments are read before the buyer has tried to pay. */
+export async function readObjects(
   stripe: Stripe,
   live: boolean,
   id: string,
   until: Deadline,
   { allRefunds = false } = {},
-): Promise<Papers> {
+): Promise<PaymentObjects> {
   const intent = await ask(shapes.paymentIntent, until, (sent) =>
     stripe.paymentIntents.retrieve(checkedId(id), {}, sent),
   ).catch(unlessMissing)
@@ -33,17 +33,17 @@ export async function papersOf(
 }
 
 /**
- * Reads the papers of a payment that a notification reports as succeeded. That state is final, so the adapter does not read the
+ * Reads the objects of a payment that a notification reports as succeeded. That state is final, so the adapter does not read the
  * intent again. It reads refunds only if a charge shows a refunded amount: a failed refund has a notification of its own. Undefined
  * when the notification reports another state, or no charge of our account confirms it.
  */
-export async function papersOfSuccess(
+export async function readPaidObjects(
   stripe: Stripe,
   live: boolean,
   id: string,
   until: Deadline,
   reported: unknown,
-): Promise<Papers | undefined> {
+): Promise<PaymentObjects | undefined> {
   if (!shapes.paymentIntent.Check(reported) || reported.status !== 'succeeded' || reported.latest_charge === null)
     return undefined
   if (reported.id !== id || reported.livemode !== live) throw new ProcessorUnavailable('Stripe told of another payment')

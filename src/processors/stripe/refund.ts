@@ -5,7 +5,7 @@ import { toStripe } from './amounts.ts'
 import { type Deadline, askWithKey } from './client.ts'
 import { shapes } from './entities.ts'
 import { isReplayed } from './errors.ts'
-import { papersOf } from './read.ts'
+import { readObjects } from './read.ts'
 import { REFUND_ID } from './snapshot.ts'
 
 /** Makes a refund unless one with our key exists. Stripe forgets keys after a day, and we can ask for a refund longer than that. */
@@ -16,7 +16,7 @@ export async function refund(
   until: Deadline,
 ): Promise<void> {
   const unlessMade = async (idempotencyKey: string): Promise<void> => {
-    const { charges, refunds } = await papersOf(stripe, live, processorPaymentId, until, { allRefunds: true })
+    const { charges, refunds } = await readObjects(stripe, live, processorPaymentId, until, { allRefunds: true })
     if (refunds.some(({ metadata }) => metadata?.[REFUND_ID] === key)) return
     const charge = charges.find(({ id }) => id === captureId)
     if (!charge) throw new ProcessorUnavailable('this payment has no such capture')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'
-import { type Papers, snapshotOf } from './snapshot.ts'
+import { type PaymentObjects, snapshotOf } from './snapshot.ts'
 
 const intent = (differently: Partial<PaymentIntent> = {}): PaymentIntent => ({
   id: 'pi_1',
@@ -54,7 +54,7 @@ const dispute = (differently: Partial<Dispute> = {}): Dispute => ({
   created: 1_800_000_200,
   ...differently,
 })
-const papers = (differently: Partial<Papers> = {}): Papers => ({
+const objects = (differently: Partial<PaymentObjects> = {}): PaymentObjects => ({
   intent: intent(),
   charges: [charge()],
   refunds: [],
@@ -65,7 +65,7 @@ const papers = (differently: Partial<Papers> = {}): Papers => ({
 test('the snapshot of a payment uses our terms', () => {
   assert.deepEqual(
     snapshotOf(
-      papers({
+      objects({
         charges: [charge(), charge({ id: 'ch_0', status: 'failed', captured: false, amount_captured: 0 })],
         refunds: [refund({ metadata: { refund_id: 'ref_1' } })],
         disputes: [dispute()],
@@ -96,18 +96,18 @@ test('each state of an intent maps to one of ours, and reserved money is not pai
   } as const
   for (const [status, state] of Object.entries(states) as [keyof typeof states, string][]) {
     const reserved = charge({ captured: false, amount_captured: 0 })
-    const told = snapshotOf(papers({ intent: intent({ status }), charges: [reserved] }))
+    const told = snapshotOf(objects({ intent: intent({ status }), charges: [reserved] }))
     assert.deepEqual([told.state, told.captures], [state, []])
   }
 })
 
 test('a payment that was read while it changed is never captured without a charge', () => {
   for (const charges of [[], [charge({ status: 'pending', captured: false })], [charge({ captured: false })]])
-    assert.throws(() => snapshotOf(papers({ charges })), ProcessorUnavailable)
+    assert.throws(() => snapshotOf(objects({ charges })), ProcessorUnavailable)
 })
 
 test('the captured amount counts, also when it is less than the requested one', () => {
-  assert.equal(snapshotOf(papers({ charges: [charge({ amount_captured: 1899 })] })).captures[0]!.amountMinor, 1899)
+  assert.equal(snapshotOf(objects({ charges: [charge({ amount_captured: 1899 })] })).captures[0]!.amountMinor, 1899)
 })
 
 test('a lost dispute took the amount that did not come back to the balance, in every currency', () => {
@@ -118,7 +118,7 @@ test('a lost dispute took the amount that did not come back to the balance, in e
       ...more,
       ...(moved !== undefined && { balance_transactions: balance ?? null }),
     })
-    return snapshotOf(papers({ disputes: [one] })).disputes[0]!.lostMinor
+    return snapshotOf(objects({ disputes: [one] })).disputes[0]!.lostMinor
   }
   assert.equal(lost([-1900, 700]), 1200)
   assert.equal(lost([-1900, 1900]), 0)
@@ -133,7 +133,7 @@ test('a lost dispute took the amount that did not come back to the balance, in e
 
 test('a refund or dispute of a charge that captured nothing is left out', () => {
   const told = snapshotOf(
-    papers({
+    objects({
       refunds: [refund({ charge: 'ch_9' }), refund({ charge: null })],
       disputes: [dispute({ charge: 'ch_9' })],
     }),
@@ -142,10 +142,10 @@ test('a refund or dispute of a charge that captured nothing is left out', () => 
 })
 
 test('a payment that belongs to no order of ours names none', () => {
-  assert.equal('orderId' in snapshotOf(papers({ intent: intent({ metadata: {} }) })), false)
+  assert.equal('orderId' in snapshotOf(objects({ intent: intent({ metadata: {} }) })), false)
 })
 
-test('the papers in any order give the same snapshot, and none of them is changed', () => {
+test('the objects in any order give the same snapshot, and none of them is changed', () => {
   const charges = ['ch_1', 'ch_2', 'ch_3', 'py_4'].map((id, at) =>
     charge({ id, created: 1_800_000_000 + (at % 2), status: at === 0 ? 'succeeded' : 'failed', captured: at === 0 }),
   )
@@ -153,14 +153,14 @@ test('the papers in any order give the same snapshot, and none of them is change
     refund({ id, status: ['succeeded', 'failed', 'pending'][at]! }),
   )
   const disputes = ['du_1', 'du_2'].map((id) => dispute({ id }))
-  const expected = snapshotOf(papers({ charges, refunds, disputes }))
+  const expected = snapshotOf(objects({ charges, refunds, disputes }))
   fc.assert(
     fc.property(
       fc.shuffledSubarray(charges, { minLength: 4 }),
       fc.shuffledSubarray(refunds, { minLength: 3 }),
       fc.shuffledSubarray(disputes, { minLength: 2 }),
       (...[some, back, disputed]) => {
-        const given = papers({ charges: some, refunds: back, disputes: disputed })
+        const given = objects({ charges: some, refunds: back, disputes: disputed })
         const before = structuredClone(given)
         assert.deepEqual(snapshotOf(given), expected)
         assert.deepEqual(given, before)

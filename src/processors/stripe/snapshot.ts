@@ -5,7 +5,7 @@ import { railUsed } from './rails.ts'
 import type { Charge, Dispute, PaymentIntent, Refund } from './entities.ts'
 
 /** Everything that Stripe holds about a payment. An intent has one charge for each try. */
-export interface Papers {
+export interface PaymentObjects {
   intent: PaymentIntent
   charges: readonly Charge[]
   refunds: readonly Refund[]
@@ -31,8 +31,8 @@ const STATES: Record<PaymentIntent['status'], PaymentSnapshot['state']> = {
 /** Next actions that take the buyer days: paying a voucher at a shop or a bank, and reporting the bank's test deposits. */
 const TAKES_DAYS = /^(?:boleto|konbini|multibanco|oxxo)_display_details$|^verify_with_microdeposits$/
 
-/** Turns a payment's papers into a snapshot. It is pure, and the order of the papers makes no difference. */
-export function snapshotOf({ intent, charges, refunds, disputes }: Papers): PaymentSnapshot {
+/** Turns a payment's objects at Stripe into a snapshot. It is pure, and the order of the objects makes no difference. */
+export function snapshotOf({ intent, charges, refunds, disputes }: PaymentObjects): PaymentSnapshot {
   const captured = charges.filter(isCapture).sort(byAge)
   const pending = charges
     .filter(({ status }) => status === 'pending')

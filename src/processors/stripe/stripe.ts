@@ -8,7 +8,7 @@ import { ifChargedBack, isInAnotherState } from './errors.ts'
 import { EVENTS_DAYS, eventsSince, movements } from './history.ts'
 import { fetchMethods } from './methods.ts'
 import { checkedMethods, railsFor } from './rails.ts'
-import { checkedId, papersOf, papersOfSuccess } from './read.ts'
+import { checkedId, readObjects, readPaidObjects } from './read.ts'
 import { refund } from './refund.ts'
 import { snapshotOf } from './snapshot.ts'
 import { type Account, startPayment } from './start.ts'
@@ -36,7 +36,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
   const begin = () => newDeadline(options.callMs)
   const methods = checkedMethods(options.paymentMethodTypes)
   const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix, begin }
-  const read = async (id: string, until = begin()) => snapshotOf(await papersOf(stripe, live, id, until))
+  const read = async (id: string, until = begin()) => snapshotOf(await readObjects(stripe, live, id, until))
 
   return {
     name: 'stripe',
@@ -45,8 +45,8 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     startPayment: (payment) => startPayment(account, payment),
     async fetchPayment(id, reported) {
       const until = begin()
-      const papers = await papersOfSuccess(stripe, live, id, until, reported)
-      return papers ? snapshotOf(papers) : read(id, until)
+      const objects = await readPaidObjects(stripe, live, id, until, reported)
+      return objects ? snapshotOf(objects) : read(id, until)
     },
     async cancelPayment(id) {
       const until = begin()
@@ -55,7 +55,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
           stripe.paymentIntents.cancel(checkedId(id), { cancellation_reason: 'abandoned' }, sent),
         )
       } catch (error) {
-        // the payment is already paid, being paid or closed: the papers say which
+        // the payment is already paid, being paid or closed: its objects say which
         if (!isInAnotherState(error)) throw error
       }
       return read(id, until)
