@@ -96,16 +96,12 @@ function selfContained(page: string): Plugin {
   }
 }
 
-/** Leaves each import() as it is written: this page preloads nothing, and Vite's helper around each only adds weight. */
+/** With `modulePreload: false` the page preloads nothing, so Vite's helper around each import() only adds weight. */
 function plainImports(): Plugin {
   return {
     name: 'plain-imports',
-    configResolved(config) {
-      const plugins = config.plugins as Plugin[]
-      const wrapper = plugins.findIndex(({ name }) => name === 'native:import-analysis-build')
-      if (wrapper === -1) throw new Error('Vite wraps import() by another plugin now')
-      plugins.splice(wrapper, 1)
-    },
+    enforce: 'pre',
+    load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : undefined),
   }
 }
 
