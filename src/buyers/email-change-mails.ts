@@ -129,7 +129,7 @@ interface Move {
 const movingLines = ({ orderId, productName, movesAt }: Move, digits: string, url: string): Lines => ({
   subject: 'Does your order stay at this address?',
   title: 'Somebody says that this order belongs to another address.',
-  text: `The seller was guarded that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
+  text: `The seller was told that this address was a mistake, and the reader of the other one has confirmed it. ${movesAt ? `Both addresses open the order until ${dateTime(movesAt)}; then it moves, and this address does not open it any more.` : 'It moves only if you agree.'} Did you buy it? Then keep it with the button below: nothing changes. Was your address really a mistake? Then you can let the order move at once on the same page, with this code.`,
   code: digits,
   button: { label: 'Keep my order', url },
   facts: [
@@ -146,7 +146,7 @@ const linesOf = (
 ): Lines => ({
   subject: `${digits} is your code to confirm your address`,
   title: 'Is this the right address for your order?',
-  text: `${seller} was guarded that the address of this order was mistyped, and that it should be ${email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.`,
+  text: `${seller} was told that the address of this order was mistyped, and that it should be ${email}. If you bought it, open the page of your order and type this code: the order, its receipt and its files then come to this address. It is good for 24 hours.`,
   code: digits,
   button: { label: 'Confirm my address', url },
   facts: [

@@ -96,7 +96,7 @@ const isDue = sql<boolean>`c.confirmed_at is not null and o.address_kept_at is n
 
 /** Whether the reader of this address has confirmed it for the order. Until the order has moved, both addresses open it. */
 export async function isMovingTo(db: Db, orderId: string, email: string): Promise<boolean> {
-  // PostgreSQL fails on some characters that only a text which is not an address can have
+  // PostgreSQL fails on some characters, which no address has
   if (email.length > EMAIL_LONGEST || !EMAIL.test(email)) return false
   const { rows } = await sql`
     select 1 from email_changes where order_id = ${orderId} and email = ${email} and confirmed_at is not null

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { addressHoldsCardNumber, holdsCardNumber, jsonHoldsCardNumber } from './card-numbers.ts'
+import { addressHoldsCardNumber, headHoldsCardNumber, holdsCardNumber, jsonHoldsCardNumber } from './card-numbers.ts'
 import { type IdPrefix, newId } from './ids.ts'
 
 /** Numbers that the networks and processors publish for tests, which no account has. */
@@ -214,6 +214,17 @@ test('in an address it is found as it is and encoded, in the path and in the que
     `/api/checkout/${newId('ord')}/status?email=a%40b.example&sync=1`,
   ])
     assert(!addressHoldsCardNumber(address), address)
+})
+
+test('a number of every network is found in the headers that we keep and in our own cookies, in any grouping', () => {
+  for (const [network, digits] of Object.entries(NUMBERS))
+    for (const number of [digits, grouped(digits, ' '), grouped(digits, '-'), digits.replaceAll(/\d/g, '%3$&')]) {
+      for (const name of ['session', 'code', 'known', 'idp_x'])
+        assert(headHoldsCardNumber({ url: '/', headers: { cookie: `theme=dark; till_${name}=${number}` } }), network)
+      if (number.startsWith('%')) continue
+      for (const name of ['idempotency-key', 'user-agent', 'x-forwarded-for'])
+        assert(headHoldsCardNumber({ url: '/', headers: { [name]: `Browser ${number}` } }), `${network} in ${name}`)
+    }
 })
 
 test('any number with a network’s prefix and a right check digit is found among any words', () => {

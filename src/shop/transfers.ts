@@ -20,7 +20,8 @@ export interface TransferRow {
   balanceMinor?: number | undefined
 }
 
-/** A transfer has no id but its cause, which names a processor's payment. This id begins with its order's, so that these stay together. */
+/** A transfer is stored under its cause, which names a payment of the processor. Sellers see this id in its place. It begins with the
+ * order's id, so that the transfers of an order stay together. */
 const ID = sql<string>`
   'trf_' || substr(t.order_id, 5) || left(encode(sha256(convert_to(t.kind || ' ' || t.cause, 'UTF8')), 'hex'), 12)`
 export const TRANSFER_ID = '^trf_[0-9a-hjkmnp-tv-z]{26}[0-9a-f]{12}$'

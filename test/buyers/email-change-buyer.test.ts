@@ -562,6 +562,7 @@ test('the mails to the old mailbox hold no name and no address that the seller c
     .filter(({ to, mail: { subject = '' } }) => to.includes(old) && (QUESTION.test(subject) || MOVED.test(subject)))
     .map(({ mail }) => JSON.stringify(mail))
   assert.equal(raw.length, 2)
+  assert(raw[0]!.includes('The seller was told that this address was a mistake'), raw[0])
   for (const mail of raw) assert(!mail.includes(name) && !mail.includes(support), mail)
 })
 

@@ -57,8 +57,8 @@ async function tablesWithNumber(db: Db): Promise<{ found: string[]; looked: Map<
 }
 
 /**
- * All places of one route in which a client could send a number, each in one spelling. The next route has the next spelling in each:
- * src/kit/card-numbers.test.ts tries all of them in all places.
+ * All places of one route in which a client could send a number, each in one spelling. The spellings take turns from place to place
+ * and from route to route. src/kit/card-numbers.test.ts tries each of them in bodies and addresses.
  */
 function attemptsAt(path: string, method: string, { parameters = [], requestBody }: Operation, at: number): Attempt[] {
   let place = at
@@ -68,17 +68,18 @@ function attemptsAt(path: string, method: string, { parameters = [], requestBody
   const known = path.replaceAll(/\{\w+\}/g, 'x')
   const sent = { method, address: known, ...(requestBody && { body: '{}' }) }
   const queries = [...parameters.filter((one) => one.in === 'query').map(({ name }) => name), 'note']
-  const cookie = oneOf(['session', 'code', 'known', 'idp_x'])
   const attempts: Attempt[] = [
     ...queries.map((name) => ({ ...sent, address: `${known}?${name}=${inAddress()}` })),
     { ...sent, address: `${known}?${inAddress()}` },
     { ...sent, address: `${known.replace(/\/$/, '')}/${inAddress()}` },
     ...(path.includes('{') ? [{ ...sent, address: path.replaceAll(/\{\w+\}/g, inAddress()) }] : []),
-    ...['idempotency-key', 'user-agent', 'x-forwarded-for'].map((name) => ({
+    { ...sent, headers: { 'idempotency-key': inHeader() } },
+    { ...sent, headers: { 'user-agent': `Browser ${inHeader()}` } },
+    { ...sent, headers: { 'x-forwarded-for': inHeader() } },
+    ...['session', 'code', 'known', 'idp_x'].map((name) => ({
       ...sent,
-      headers: { [name]: inHeader() },
+      headers: { cookie: `till_${name}=${inHeader()}` },
     })),
-    { ...sent, headers: { cookie: `till_${cookie}=${inHeader()}` } },
   ]
   // the service reads no file as text; the file's name is in the address
   const isBytes = requestBody !== undefined && !requestBody.content['application/json']

@@ -100,7 +100,7 @@ const WHY: Record<NonNullable<MailData['why']> | 'refused', string> = {
   disputed:
     'The buyer has disputed the payment before it could be sent back, so the bank decides now: answer, or accept, the dispute in your payment processor’s dashboard.',
   charged_back:
-    'The buyer’s bank has taken a part of the payment back, and your payment processor does not make this refund besides. Look at the payment in your payment processor’s dashboard, or send the money another way.',
+    'The buyer’s bank has taken a part of the payment back, so your payment processor does not make this refund as well. Look at the payment in your payment processor’s dashboard, or send the money another way.',
   no_answer:
     'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
 }

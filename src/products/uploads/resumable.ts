@@ -177,7 +177,7 @@ function describedBy(headers: Headers, metadata: Record<string, string | null>, 
       fields: wrong.map((path) => ({ path, message: metadata[path] ? 'is not valid' : 'is required' })),
     })
   if (holdsCardNumber(name!))
-    throw new Refusal('card_number_refused', 'Nothing was forwarded: please give the file another name.')
+    throw new Refusal('card_number_refused', 'Nothing was stored: please give the file another name.')
   return {
     sellerId,
     productId: productId!,

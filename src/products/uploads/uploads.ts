@@ -113,7 +113,7 @@ async function checkProduct(tx: Tx, { productId, sellerId, ...upload }: NewUploa
   if (!rows[0]) throw new Refusal('product_not_found', 'There is no such product of yours.')
   if (!rows[0].hasFile) throw new Refusal('file_not_found', 'The product has no such file to replace.')
   if (rows[0].files >= MOST_OF_PRODUCT)
-    throw new Refusal('quota_exceeded', `A product may have at most ${MOST_OF_PRODUCT} files, with removed ones.`)
+    throw new Refusal('quota_exceeded', `A product may have at most ${MOST_OF_PRODUCT} files. Removed files count too.`)
 }
 
 export async function findUpload(db: Db, id: string, sellerId: string): Promise<Upload> {
