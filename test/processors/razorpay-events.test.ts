@@ -163,11 +163,27 @@ test('notifications about no order of ours are stored, and cause no request', as
     ['payment.captured', { payment: { id: 'pay_1/../../orders', order_id: 'order_1/x' } }],
     ['payment.captured', {}],
     ['subscription.charged', { payment: { id: 'pay_1', order_id: 'order_1' } }],
+    ['payment.captured', { payment: [], order: { id: 5 }, refund: { payment_id: null }, dispute: {} }],
     ['a.kind.of.next.year', { payment: { id: 'pay_1', order_id: 'order_1' } }],
   ]
   for (const [type, entities] of silent) {
     const event = told(type, entities)
     assert.deepEqual([event?.type, event?.paymentId, event?.payment], [type, undefined, undefined])
+  }
+  for (const payload of [
+    undefined,
+    null,
+    5,
+    'x',
+    [],
+    { payment: null },
+    { payment: [] },
+    { order: { entity: 'order_1' } },
+  ]) {
+    const body = JSON.stringify({ event: 'payment.captured', payload })
+    const headers = { 'x-razorpay-signature': razorpaySignature(body, ACCOUNT.webhookSecret) }
+    const event = processor.verifyEvent(Buffer.from(body), headers)
+    assert.deepEqual([event?.type, event?.paymentId], ['payment.captured', undefined], body)
   }
   // where only the payment is named, it leads to its order
   const id = await begin()

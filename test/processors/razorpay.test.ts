@@ -15,6 +15,9 @@ import { ACCOUNT, RUPEES, attempt, startRazorpay, unavailable } from '../support
 /** The time limit of a call when the server does not answer in time anyway. */
 const SHORT_MS = 200
 
+/** An entity of the bank, one of its fields, and the values that the field gets in turn. */
+type Change = [entity: Record<string, unknown>, field: string, values: unknown[]]
+
 const captureIds = ({ captures }: PaymentSnapshot) => captures.map(({ id }) => id)
 
 const BROKEN: Fault[] = [
@@ -99,6 +102,80 @@ test('a wrong key, a limit, an outage and any invalid response count as an outag
     assert.doesNotMatch(`${error.message} ${String(error.cause)}`, /thiskeyisasecret|Basic/)
     return true
   })
+})
+
+test('an impossible amount, time or kind of value is an invalid response, wherever it is', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const payment = bank.pay(id)
+  const refund = bank.refundInDashboard(payment.id, { amount: 100 })
+  const dispute = bank.openDispute(payment.id)
+  const amounts = [-1, 0.5, 1e12, '49900', null]
+  const times = [1_700_000_000.5, '1700000000']
+  const texts = ['', 5, null, []]
+  const order = bank.orders.get(id)!
+  const wrong: Change[] = [
+    ...[order, payment, refund, dispute].flatMap((one): Change[] => [
+      [one, 'amount', amounts],
+      [one, 'created_at', times],
+      [one, 'currency', texts],
+      [one, 'id', ['', 5, null, `${one.id}/x`, `${one.id}${'x'.repeat(40)}`]],
+    ]),
+    ...[payment, refund, dispute].map((one): Change => [one, 'status', texts]),
+    ...[order, payment].map((one): Change => [one, 'created_at', [-1, 8_640_000_000_001, null]]),
+    [order, 'amount_paid', amounts],
+    [payment, 'order_id', [...texts, {}]],
+    [payment, 'method', texts],
+    [payment, 'amount_refunded', [-1, 0.5, 1e12, '0']],
+    [dispute, 'payment_id', texts],
+    [dispute, 'phase', texts],
+    [dispute, 'amount_deducted', [-1, 0.5, 1e12, '0']],
+  ]
+  for (const [entity, field, values] of wrong) {
+    const right = entity[field]
+    for (const value of values) {
+      entity[field] = value
+      await assert.rejects(
+        processor.fetchPayment(id),
+        (error) => error instanceof ProcessorUnavailable && !error.answered,
+        `${field} ${JSON.stringify(value)}`,
+      )
+    }
+    entity[field] = right
+  }
+  assert.equal((await processor.fetchPayment(id)).state, 'captured')
+})
+
+test('a field that Razorpay or another service fills in otherwise does not stop the reading of a payment', async (t) => {
+  const { bank, processor, begin } = await startRazorpay(t)
+  const id = await begin()
+  const payment = bank.pay(id, { method: 'upi' })
+  const refund = bank.refundInDashboard(payment.id, { amount: 100 })
+  const dispute = bank.openDispute(payment.id)
+  const before = await processor.fetchPayment(id)
+  const order = bank.orders.get(id)!
+  const other: Change[] = [
+    ...[order, payment, refund, dispute].map((one): Change => [one, 'of_next_year', [{ a: [1] }, null]]),
+    [order, 'receipt', [null, 5, '']],
+    [payment, 'amount_refunded', [null, undefined]],
+    [payment, 'captured', [null, undefined, '1']],
+    [payment, 'provider', [null, '', 5, []]],
+    [payment, 'card', [null, [], {}, { type: null }]],
+    [refund, 'receipt', [null, undefined, '', 5]],
+    [dispute, 'amount_deducted', [null, undefined]],
+  ]
+  for (const [entity, field, values] of other) {
+    const right = entity[field]
+    for (const value of values) {
+      entity[field] = value
+      assert.deepEqual(await processor.fetchPayment(id), before, `${field} ${JSON.stringify(value)}`)
+    }
+    entity[field] = right
+  }
+  for (const notes of [null, [], {}, { order_id: 5 }, { order_id: '' }, 'x']) {
+    order.notes = notes
+    assert.deepEqual(await processor.fetchPayment(id), { ...before, orderId: undefined })
+  }
 })
 
 test('a processor that hangs, or answers each of several requests slowly, is given up when the time of the call is over', async (t) => {

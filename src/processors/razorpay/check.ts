@@ -1,6 +1,6 @@
 import type { AccountCheck } from '../processor.ts'
 import { type Credentials, razorpayClient } from './client.ts'
-import { listOf, paymentOf } from './entities.ts'
+import { shapes } from './entities.ts'
 
 const UNAUTHORIZED = 401
 
@@ -16,7 +16,7 @@ export async function checkAccount(credentials: Credentials): Promise<AccountChe
     if (!Number.isNaN(time)) check.clock = new Date(time)
   })
   try {
-    listOf(await visit().get('/v1/payments', { count: 1 }), paymentOf)
+    await visit().get(shapes.payments, '/v1/payments', { count: 1 })
   } catch (error) {
     if (check.keyAccepted) throw error
   }

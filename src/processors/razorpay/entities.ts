@@ -1,187 +1,117 @@
-import { ProcessorUnavailable } from '../processor.ts'
-import type { Query, Visit } from './client.ts'
-import { isObject } from './errors.ts'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Amount, Seconds, nullable } from '../shapes.ts'
 
-// The fields of Razorpay's entities that we read (https://razorpay.com/docs/api). The adapter checks the form of each answer and
-// does not rely on its HTTP status: an answer that is not the requested entity is an error.
+// The fields of Razorpay's entities that we read (https://razorpay.com/docs/api), and the form they must have. The adapter does not
+// rely on an answer's HTTP status: an answer that is not the requested entity is an error.
 
-export interface Order {
-  id: string
-  amountMinor: number
+/** An id becomes part of a URL, so other characters must not get through. */
+const idOf = (prefix: string) => Type.String({ pattern: `^${prefix}_[A-Za-z0-9]{1,40}$` })
+const Text = Type.String({ minLength: 1 })
+const Fields = Type.Record(Type.String(), Type.Unknown())
+/** Used only where it has the form that we know. Another form, as in a payment of another service, must not stop the reading of ours. */
+const Anything = Type.Optional(Type.Unknown())
+
+const OrderId = idOf('order')
+const PaymentId = idOf('pay')
+
+const Order = Type.Object({
+  id: OrderId,
+  entity: Type.Literal('order'),
+  amount: Amount,
   /** The amount that is captured so far. */
-  paidMinor: number
-  currency: string
-  receipt: string | undefined
-  /** Our order's id, which we wrote into the notes. */
-  orderId: string | undefined
-  createdAt: number
-}
+  amount_paid: Amount,
+  currency: Text,
+  receipt: Anything,
+  /** An empty list when there are none. */
+  notes: Anything,
+  created_at: Seconds,
+})
+export type Order = Type.Static<typeof Order>
 
 /** One try to pay an order. After a capture its id is the capture's id. */
-export interface Payment {
-  id: string
-  /** Undefined for payments without an order, which are not ours. */
-  orderId: string | undefined
-  amountMinor: number
-  refundedMinor: number
-  currency: string
+const Payment = Type.Object({
+  id: PaymentId,
+  entity: Type.Literal('payment'),
+  /** Null or empty for payments without an order, which are not ours. */
+  order_id: Type.Optional(nullable(Type.String())),
+  amount: Amount,
+  amount_refunded: Type.Optional(nullable(Amount)),
+  currency: Text,
   /** created, authorized, captured, refunded or failed. Razorpay may add others. */
-  status: string
-  captured: boolean
-  method: string
-  provider: string | undefined
-  /** credit, debit, prepaid or unknown. Undefined when the answer has no card. */
-  cardType: string | undefined
-  createdAt: number
-}
+  status: Text,
+  /** Only `true` counts. */
+  captured: Anything,
+  method: Text,
+  provider: Anything,
+  card: Anything,
+  created_at: Seconds,
+})
+export type Payment = Type.Static<typeof Payment>
 
-export interface Refund {
-  id: string
-  paymentId: string
-  amountMinor: number
+const Refund = Type.Object({
+  id: idOf('rfnd'),
+  entity: Type.Literal('refund'),
+  payment_id: Text,
+  amount: Amount,
+  currency: Text,
   /** pending, processed, failed. */
-  status: string
+  status: Text,
   /** Our key, when we asked for the refund. */
-  key: string | undefined
-  currency: string
-  createdAt: number
-}
+  receipt: Anything,
+  created_at: Seconds,
+})
+export type Refund = Type.Static<typeof Refund>
 
-export interface Dispute {
-  id: string
-  paymentId: string
-  amountMinor: number
-  deductedMinor: number
-  currency: string
+const Dispute = Type.Object({
+  id: idOf('disp'),
+  entity: Type.Literal('dispute'),
+  payment_id: Text,
+  amount: Amount,
+  amount_deducted: Type.Optional(nullable(Amount)),
+  currency: Text,
   /** open, under_review, action_required, won, lost, closed. */
-  status: string
+  status: Text,
   /** fraud, retrieval, chargeback, pre_arbitration, arbitration. */
-  phase: string
-  createdAt: number
+  phase: Text,
+  created_at: Seconds,
+})
+export type Dispute = Type.Static<typeof Dispute>
+
+/** The payload has a member for each entity that the notification is about. Which ones depends on the event. */
+const Notification = Type.Object({ event: Type.String({ maxLength: 100 }), payload: Anything })
+export type Notification = Type.Static<typeof Notification>
+
+/** An answer that is no success (https://razorpay.com/docs/errors). */
+const Failure = Type.Object({
+  error: Type.Object({ code: Anything, description: Anything, field: Anything, reason: Anything }),
+})
+export type Failure = Type.Static<typeof Failure>
+
+const listOf = <T extends Type.TSchema>(item: T) =>
+  Compile(Type.Object({ entity: Type.Literal('collection'), items: Type.Array(item) }))
+
+export const shapes = {
+  orderId: Compile(OrderId),
+  paymentId: Compile(PaymentId),
+  order: Compile(Order),
+  orders: listOf(Order),
+  payment: Compile(Payment),
+  payments: listOf(Payment),
+  refund: Compile(Refund),
+  refunds: listOf(Refund),
+  disputes: listOf(Dispute),
+  /** The receipt of a refund that we asked for is our key. */
+  receipt: Compile(Text),
+  /** The notes of our Orders. */
+  notes: Compile(Type.Object({ order_id: Text })),
+  /** The type is credit, debit, prepaid or unknown. */
+  card: Compile(Type.Object({ type: Text })),
+  /** The answer also has a member for each way of paying. */
+  methods: Compile(Type.Object({ entity: Type.Literal('methods') })),
+  notification: Compile(Notification),
+  /** A member of a notification's payload. */
+  part: Compile(Type.Object({ entity: Fields })),
+  failure: Compile(Failure),
+  fields: Compile(Fields),
 }
-
-/** The longest page of a list. */
-const PAGE = 100
-/** Stops reading a list that would never end. */
-const MOST_PAGES = 2_000
-
-export function orderOf(answer: unknown): Order {
-  const order = entity(answer, 'order', 'order_')
-  const notes = isObject(order.notes) ? order.notes : {}
-  return {
-    id: order.id,
-    amountMinor: amount(order, 'amount'),
-    paidMinor: amount(order, 'amount_paid'),
-    currency: text(order, 'currency'),
-    receipt: optionalText(order.receipt),
-    orderId: optionalText(notes.order_id),
-    createdAt: amount(order, 'created_at'),
-  }
-}
-
-export function paymentOf(answer: unknown): Payment {
-  const payment = entity(answer, 'payment', 'pay_')
-  const card = isObject(payment.card) ? payment.card : {}
-  return {
-    id: payment.id,
-    orderId: optionalText(payment.order_id),
-    amountMinor: amount(payment, 'amount'),
-    refundedMinor: payment.amount_refunded == null ? 0 : amount(payment, 'amount_refunded'),
-    currency: text(payment, 'currency'),
-    status: text(payment, 'status'),
-    captured: payment.captured === true,
-    method: text(payment, 'method'),
-    provider: optionalText(payment.provider),
-    cardType: optionalText(card.type),
-    createdAt: amount(payment, 'created_at'),
-  }
-}
-
-export function refundOf(answer: unknown): Refund {
-  const refund = entity(answer, 'refund', 'rfnd_')
-  return {
-    id: refund.id,
-    paymentId: text(refund, 'payment_id'),
-    amountMinor: amount(refund, 'amount'),
-    status: text(refund, 'status'),
-    key: optionalText(refund.receipt),
-    currency: text(refund, 'currency'),
-    createdAt: amount(refund, 'created_at'),
-  }
-}
-
-export function disputeOf(answer: unknown): Dispute {
-  const dispute = entity(answer, 'dispute', 'disp_')
-  return {
-    id: dispute.id,
-    paymentId: text(dispute, 'payment_id'),
-    amountMinor: amount(dispute, 'amount'),
-    deductedMinor: dispute.amount_deducted == null ? 0 : amount(dispute, 'amount_deducted'),
-    currency: text(dispute, 'currency'),
-    status: text(dispute, 'status'),
-    phase: text(dispute, 'phase'),
-    createdAt: amount(dispute, 'created_at'),
-  }
-}
-
-/** Reads a payment by its id. */
-export async function askPayment(ask: Visit, id: string, query: Query = {}): Promise<Payment> {
-  const payment = paymentOf(await ask.get(`/v1/payments/${id}`, query))
-  if (payment.id === id) return payment
-  throw new ProcessorUnavailable('Razorpay answered with another payment')
-}
-
-/** Reads a list that comes in one answer. */
-export function listOf<T>(answer: unknown, of: (item: unknown) => T): T[] {
-  if (!isObject(answer) || answer.entity !== 'collection' || !Array.isArray(answer.items))
-    throw new ProcessorUnavailable('the answer is not a collection')
-  return answer.items.map(of)
-}
-
-/** Reads a list page by page, newest first, until a page is `enough`. `visit` gives the time limit of each page. */
-export async function allOf<T extends { id: string }>(
-  visit: () => Visit,
-  path: string,
-  query: Query,
-  of: (item: unknown) => T,
-  enough: (page: readonly T[]) => boolean = () => false,
-): Promise<T[]> {
-  const all = new Map<string, T>()
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const items = listOf(await visit().get(path, { ...query, count: PAGE, skip: page * PAGE }), of)
-    const before = all.size
-    for (const item of items) all.set(item.id, item)
-    if (items.length < PAGE || enough(items)) return [...all.values()]
-    if (all.size === before) break
-  }
-  throw new ProcessorUnavailable(`${path}: the list does not end`)
-}
-
-type Fields = Record<string, unknown>
-
-function entity(answer: unknown, name: string, prefix: string): Fields & { id: string } {
-  if (isObject(answer) && answer.entity === name) {
-    const { id } = answer
-    if (typeof id === 'string' && isId(prefix, id)) return { ...answer, id }
-  }
-  throw new ProcessorUnavailable(`the answer is not of the kind ${name}`)
-}
-
-/** Whether a text can be an id of that kind. The id becomes part of a URL, so other characters must not get through. */
-export const isId = (prefix: string, id: string): boolean =>
-  id.startsWith(prefix) && /^[A-Za-z0-9]{1,40}$/.test(id.slice(prefix.length))
-
-function amount(fields: Fields, name: string): number {
-  const value = fields[name]
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new ProcessorUnavailable(`the answer has no ${name}`)
-}
-
-function text(fields: Fields, name: string): string {
-  const value = fields[name]
-  if (typeof value === 'string' && value !== '') return value
-  throw new ProcessorUnavailable(`the answer has no ${name}`)
-}
-
-const optionalText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined

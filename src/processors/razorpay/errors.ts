@@ -1,5 +1,6 @@
 import { ApiRefusal, type Meaning } from '../api-refusal.ts'
 import { PaymentUnknown, nameOnly } from '../processor.ts'
+import { type Failure, shapes } from './entities.ts'
 
 /** Razorpay refused the request, and the same request would fail again. Other failures, such as limits and outages, can pass. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409])
@@ -10,7 +11,7 @@ const CONFLICT = 409
 
 /** Razorpay's answer that is no success: `{error: {code, description, reason, …}}` (https://razorpay.com/docs/errors). */
 export function refusalOf(name: string, status: number, answer: unknown, requestId: string | undefined): ApiRefusal {
-  const error = isObject(answer) && isObject(answer.error) ? answer.error : {}
+  const error: Failure['error'] = shapes.failure.Check(answer) ? answer.error : {}
   const description = typeof error.description === 'string' ? error.description.slice(0, 300) : ''
   const details = {
     status,
@@ -46,6 +47,3 @@ export const unlessRefused =
 export function unlessMissing(error: unknown): never {
   throw isRefused(error) ? new PaymentUnknown('Razorpay knows no such payment', { cause: error }) : error
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,15 +1,6 @@
 import type { MoneyMovement, ProcessorEvent } from '../processor.ts'
-import type { Visit } from './client.ts'
-import {
-  type Dispute,
-  type Payment,
-  type Refund,
-  allOf,
-  askPayment,
-  disputeOf,
-  paymentOf,
-  refundOf,
-} from './entities.ts'
+import { type Visit, askPayment, listed } from './client.ts'
+import { type Dispute, type Payment, type Refund, shapes } from './entities.ts'
 import { unlessRefused } from './errors.ts'
 import { isCaptured, isClaim, isSentBack, timeOf } from './snapshot.ts'
 
@@ -31,23 +22,23 @@ const FIRST_SECOND = 946_684_800
 export async function* eventsSince(visit: () => Visit, since: Date): AsyncGenerator<ProcessorEvent> {
   const before = (late: number) => Math.max(FIRST_SECOND, seconds(since) - late)
   const to = seconds(new Date())
-  const payments = await allOf(visit, '/v1/payments', { from: before(LATE_PAYMENT_SECONDS), to }, paymentOf)
-  const refunds = await allOf(visit, '/v1/refunds', { from: before(LATE_REFUND_SECONDS), to }, refundOf)
+  const payments = await listed(shapes.payments, visit, '/v1/payments', { from: before(LATE_PAYMENT_SECONDS), to })
+  const refunds = await listed(shapes.refunds, visit, '/v1/refunds', { from: before(LATE_REFUND_SECONDS), to })
   const disputes = await disputesSince(visit, before(LATE_DISPUTE_SECONDS))
-  const orders = new Map(payments.map(({ id, orderId }) => [id, orderId]))
+  const orders = new Map(payments.map(({ id, order_id: orderId }) => [id, orderId]))
 
   const happened = [
     // a payment that is only created has no answer yet
     ...payments
-      .filter(({ orderId, status }) => orderId !== undefined && status !== 'created')
-      .map((one) => ({ ...one, type: `payment.${isCaptured(one) ? 'captured' : one.status}`, paymentId: one.id })),
+      .filter(({ order_id: orderId, status }) => orderId && status !== 'created')
+      .map((one) => ({ ...one, type: `payment.${isCaptured(one) ? 'captured' : one.status}`, payment_id: one.id })),
     ...refunds.map((one) => ({ ...one, type: `refund.${one.status}` })),
     ...disputes.map((one) => ({ ...one, type: `payment.dispute.${one.status}` })),
-  ].sort((a, b) => a.createdAt - b.createdAt)
-  for (const { id, type, paymentId } of happened) {
+  ].sort((a, b) => a.created_at - b.created_at)
+  for (const { id, type, payment_id: paymentId } of happened) {
     // a refund or dispute of a payment outside the list names the payment: fetchPayment finds its order
     const orderId = orders.get(paymentId)
-    if (orderId || !orders.has(paymentId)) yield { id: `${id}:${type}`, type, paymentId: orderId ?? paymentId }
+    if (orderId || !orders.has(paymentId)) yield { id: `${id}:${type}`, type, paymentId: orderId || paymentId }
   }
 }
 
@@ -60,8 +51,8 @@ export async function* movements(visit: () => Visit, from: Date, to: Date): Asyn
   const first = Math.max(FIRST_SECOND, Math.ceil(from.getTime() / 1000))
   const end = Math.ceil(to.getTime() / 1000)
   const query = { from: first, to: Math.max(first, end) }
-  const isInside = ({ createdAt }: { createdAt: number }) => createdAt >= first && createdAt < end
-  const payments = await allOf(visit, '/v1/payments', query, paymentOf)
+  const isInside = ({ created_at: at }: { created_at: number }) => at >= first && at < end
+  const payments = await listed(shapes.payments, visit, '/v1/payments', query)
   const known = new Map(payments.map((payment) => [payment.id, payment]))
   const paymentFor = async (id: string): Promise<Payment> => {
     const found = known.get(id) ?? (await askPayment(visit(), id))
@@ -70,21 +61,21 @@ export async function* movements(visit: () => Visit, from: Date, to: Date): Asyn
   }
 
   for (const payment of payments.filter(isInside)) if (isCaptured(payment)) yield* moved('capture', payment, payment)
-  for (const refund of (await allOf(visit, '/v1/refunds', query, refundOf)).filter(isInside))
-    if (isSentBack(refund)) yield* moved('refund', refund, await paymentFor(refund.paymentId))
+  for (const refund of (await listed(shapes.refunds, visit, '/v1/refunds', query)).filter(isInside))
+    if (isSentBack(refund)) yield* moved('refund', refund, await paymentFor(refund.payment_id))
   for (const dispute of (await disputesSince(visit, first)).filter(isInside))
-    if (isClaim(dispute)) yield* moved('dispute', dispute, await paymentFor(dispute.paymentId))
+    if (isClaim(dispute)) yield* moved('dispute', dispute, await paymentFor(dispute.payment_id))
 }
 
 /** Leaves out payments without an order, which are not ours, and payments that were never captured. */
 function* moved(
   kind: MoneyMovement['kind'],
-  { id, amountMinor, currency, createdAt }: Payment | Refund | Dispute,
+  { id, amount: amountMinor, currency, created_at: at }: Payment | Refund | Dispute,
   payment: Payment,
 ): Generator<MoneyMovement> {
-  const { orderId } = payment
-  if (orderId !== undefined && isCaptured(payment))
-    yield { kind, id, processorPaymentId: orderId, amountMinor, currency, at: timeOf(createdAt) }
+  const { order_id: orderId } = payment
+  if (orderId && isCaptured(payment))
+    yield { kind, id, processorPaymentId: orderId, amountMinor, currency, at: timeOf(at) }
 }
 
 /**
@@ -92,8 +83,8 @@ function* moved(
  * disputes with "no such address". Their payments must still work, so the list is then empty.
  */
 export async function disputesSince(visit: () => Visit, start: number): Promise<Dispute[]> {
-  const isOlder = ({ createdAt }: Dispute) => createdAt < start
-  const disputes = await allOf(visit, '/v1/disputes', {}, disputeOf, (page) => page.every(isOlder)).catch(
+  const isOlder = ({ created_at: at }: Dispute) => at < start
+  const disputes = await listed(shapes.disputes, visit, '/v1/disputes', {}, (page) => page.every(isOlder)).catch(
     unlessRefused([]),
   )
   return disputes.filter((dispute) => !isOlder(dispute))

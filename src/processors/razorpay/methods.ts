@@ -1,6 +1,5 @@
-import { ProcessorUnavailable } from '../processor.ts'
 import type { Visit } from './client.ts'
-import { isObject } from './errors.ts'
+import { shapes } from './entities.ts'
 import { METHOD_NAMES } from './rails.ts'
 
 /**
@@ -8,13 +7,13 @@ import { METHOD_NAMES } from './rails.ts'
  * boolean, or a list of banks or wallets by name, which is empty when it is off.
  */
 export async function fetchMethods(ask: Visit, keyId: string): Promise<readonly string[] | undefined> {
-  const answer = await ask.get('/v1/methods', { key_id: keyId })
-  if (!isObject(answer) || answer.entity !== 'methods')
-    throw new ProcessorUnavailable('the answer is not a list of methods')
+  const methods: Record<string, unknown> = { ...(await ask.get(shapes.methods, '/v1/methods', { key_id: keyId })) }
   const isOn = (value: unknown): boolean =>
-    value === true || value === 1 || (isObject(value) && Object.values(value).some((one) => one !== false && one !== 0))
+    value === true ||
+    value === 1 ||
+    (shapes.fields.Check(value) && Object.values(value).some((one) => one !== false && one !== 0))
   // Razorpay does not tell every account its kinds of cards
-  const methods: Record<string, unknown> = { ...answer, debit_card: answer.debit_card ?? answer.card }
+  methods.debit_card ??= methods.card
   const ways = METHOD_NAMES.filter((way) => isOn(methods[way]))
   return ways.length > 0 ? ways : undefined
 }

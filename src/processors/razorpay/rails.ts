@@ -1,5 +1,5 @@
 import type { Rail } from '../rails.ts'
-import type { Payment } from './entities.ts'
+import { type Payment, shapes } from './entities.ts'
 
 /** The rail of each of Razorpay's ways of paying. Device wallets pay there by UPI, with an intent or a QR code. */
 const METHODS: Readonly<Record<string, Rail>> = {
@@ -19,12 +19,12 @@ export const railsOf = (ways: readonly string[] | undefined): Rail[] =>
   ways ? [...new Set(METHOD_NAMES.flatMap((way) => (ways.includes(way) ? METHODS[way]! : [])))] : [...LEAST]
 
 /** The documented values of `method`. `emandate` and `nach` are bank debits. An unknown method counts as a wallet, not as a card. */
-export function railOf({ method, provider, cardType }: Payment): Rail {
+export function railOf({ method, provider, card }: Payment): Rail {
   if (provider === 'google_pay' && method !== 'upi') return 'google_pay'
   switch (method) {
     case 'card':
     case 'emi':
-      return cardType === 'debit' ? 'debit' : 'card'
+      return cardTypeOf(card) === 'debit' ? 'debit' : 'card'
     case 'upi':
       return 'upi'
     case 'netbanking':
@@ -39,5 +39,7 @@ export function railOf({ method, provider, cardType }: Payment): Rail {
 }
 
 /** Whether the rail depends on a card type that the answer does not contain. */
-export const lacksCard = ({ method, cardType }: Payment): boolean =>
-  (method === 'card' || method === 'emi') && cardType === undefined
+export const lacksCard = ({ method, card }: Payment): boolean =>
+  (method === 'card' || method === 'emi') && cardTypeOf(card) === undefined
+
+const cardTypeOf = (card: unknown): string | undefined => (shapes.card.Check(card) ? card.type : undefined)

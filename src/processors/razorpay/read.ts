@@ -1,22 +1,11 @@
 import { isId as isOurId } from '../../kit/ids.ts'
 import { type PaymentSnapshot, PaymentUnknown, ProcessorUnavailable } from '../processor.ts'
-import type { Visit } from './client.ts'
-import {
-  type Order,
-  type Payment,
-  type Refund,
-  allOf,
-  askPayment,
-  isId,
-  listOf,
-  orderOf,
-  paymentOf,
-  refundOf,
-} from './entities.ts'
+import { type Visit, askPayment, listed } from './client.ts'
+import { type Order, type Payment, type Refund, shapes } from './entities.ts'
 import { isRefused, unlessMissing, unlessRefused } from './errors.ts'
 import { disputesSince } from './history.ts'
 import { lacksCard } from './rails.ts'
-import { isCaptured, snapshotOf } from './snapshot.ts'
+import { isCaptured, orderIdOf, snapshotOf } from './snapshot.ts'
 
 /**
  * Reads how an Order stands, by its own id or by the id of a payment on it. On the way it captures what a bank has authorized.
@@ -24,23 +13,27 @@ import { isCaptured, snapshotOf } from './snapshot.ts'
  * each of them has the time limit of a whole call.
  */
 export async function readPayment(visit: () => Visit, id: string, ask = visit()): Promise<PaymentSnapshot> {
-  const orderId = isId('pay_', id) ? (await askPayment(ask, id).catch(unlessMissing)).orderId : id
-  // a payment without an order is not ours
-  if (orderId === undefined)
-    return { processorPaymentId: id, state: 'open', declines: 0, captures: [], refunds: [], disputes: [] }
-  if (!isId('order_', orderId)) throw new PaymentUnknown('this is no payment of Razorpay’s')
-  const order = orderOf(await ask.get(`/v1/orders/${orderId}`).catch(unlessMissing))
+  let orderId = id
+  if (shapes.paymentId.Check(id)) {
+    const payment = await askPayment(ask, id).catch(unlessMissing)
+    // a payment without an order is not ours
+    if (!payment.order_id)
+      return { processorPaymentId: id, state: 'open', declines: 0, captures: [], refunds: [], disputes: [] }
+    orderId = payment.order_id
+  }
+  if (!shapes.orderId.Check(orderId)) throw new PaymentUnknown('this is no payment of Razorpay’s')
+  const order = await ask.get(shapes.order, `/v1/orders/${orderId}`).catch(unlessMissing)
   if (order.id !== orderId) throw new ProcessorUnavailable('another order than the one that was asked for')
   const payments = await capture(ask, order, await paymentsOf(ask, order))
   const captured = payments.filter(isCaptured)
   if (captured.length === 0) {
     // the list of payments can lag: a paid Order would look unpaid
-    if (order.paidMinor > 0) throw new ProcessorUnavailable('the Order is paid, and Razorpay lists no payment')
+    if (order.amount_paid > 0) throw new ProcessorUnavailable('the Order is paid, and Razorpay lists no payment')
     return snapshotOf({ order, payments, refunds: [], disputes: [] })
   }
   const [withCards, disputes, ...refunds] = await Promise.all([
     Promise.all(payments.map((payment) => (isCaptured(payment) ? withCard(ask, payment) : payment))),
-    disputesSince(visit, Math.min(...captured.map(({ createdAt }) => createdAt))),
+    disputesSince(visit, Math.min(...captured.map((one) => one.created_at))),
     // for every captured payment, because a failed refund leaves no mark on its payment
     ...captured.map(({ id: paymentId }) => refundsOf(ask, paymentId)),
   ])
@@ -48,9 +41,9 @@ export async function readPayment(visit: () => Visit, id: string, ask = visit())
 }
 
 async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {
-  const payments = listOf(await ask.get(`/v1/orders/${id}/payments`), paymentOf)
-  if (payments.some(({ orderId }) => orderId !== id)) throw new ProcessorUnavailable('payments of another order')
-  return payments
+  const { items } = await ask.get(shapes.payments, `/v1/orders/${id}/payments`)
+  if (items.some((one) => one.order_id !== id)) throw new ProcessorUnavailable('payments of another order')
+  return items
 }
 
 /**
@@ -59,13 +52,13 @@ async function paymentsOf(ask: Visit, { id }: Order): Promise<Payment[]> {
  * Orders alone that are not ours.
  */
 async function capture(ask: Visit, order: Order, payments: Payment[]): Promise<Payment[]> {
-  const { amountMinor, currency } = order
+  const { amount, currency } = order
   const due = payments
-    .filter((one) => one.status === 'authorized' && one.amountMinor === amountMinor && one.currency === currency)
-    .sort((a, b) => a.createdAt - b.createdAt)[0]
-  if (!due || payments.some(isCaptured) || !isOurId('ord', order.orderId ?? '')) return payments
+    .filter((one) => one.status === 'authorized' && one.amount === amount && one.currency === currency)
+    .sort((a, b) => a.created_at - b.created_at)[0]
+  if (!due || payments.some(isCaptured) || !isOurId('ord', orderIdOf(order) ?? '')) return payments
   try {
-    const answer = paymentOf(await ask.post(`/v1/payments/${due.id}/capture`, { amount: amountMinor, currency }))
+    const answer = await ask.post(shapes.payment, `/v1/payments/${due.id}/capture`, { amount, currency })
     if (answer.id !== due.id) throw new ProcessorUnavailable('another payment than the one that was captured')
   } catch (error) {
     // Razorpay or another instance may have captured it meanwhile: the payments below show it
@@ -76,12 +69,12 @@ async function capture(ask: Visit, order: Order, payments: Payment[]): Promise<P
 
 async function withCard(ask: Visit, payment: Payment): Promise<Payment> {
   if (!lacksCard(payment)) return payment
-  const { cardType } = await askPayment(ask, payment.id, { 'expand[]': 'card' }).catch(unlessRefused(payment))
-  return { ...payment, cardType }
+  const { card } = await askPayment(ask, payment.id, { 'expand[]': 'card' }).catch(unlessRefused(payment))
+  return { ...payment, card }
 }
 
 export async function refundsOf(ask: Visit, paymentId: string): Promise<Refund[]> {
-  const refunds = await allOf(() => ask, `/v1/payments/${paymentId}/refunds`, {}, refundOf)
-  if (refunds.some((one) => one.paymentId !== paymentId)) throw new ProcessorUnavailable('refunds of another payment')
+  const refunds = await listed(shapes.refunds, () => ask, `/v1/payments/${paymentId}/refunds`)
+  if (refunds.some((one) => one.payment_id !== paymentId)) throw new ProcessorUnavailable('refunds of another payment')
   return refunds
 }

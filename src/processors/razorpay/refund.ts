@@ -1,7 +1,7 @@
 import { isRefusal } from '../api-refusal.ts'
 import { AmountNotTaken, ProcessorUnavailable, type WantedRefund } from '../processor.ts'
 import type { Visit } from './client.ts'
-import { isId, refundOf } from './entities.ts'
+import { shapes } from './entities.ts'
 import { isRefused } from './errors.ts'
 import { refundsOf } from './read.ts'
 
@@ -15,17 +15,17 @@ const LEAST_PAISE = 100
  * (https://razorpay.com/docs/api/refunds/normal-refunds-idempotent, https://razorpay.com/docs/api/refunds/create-normal)
  */
 export async function refund(ask: Visit, { key, captureId, amountMinor }: WantedRefund): Promise<void> {
-  if (!isId('pay_', captureId) || !/^[\w-]{10,40}$/.test(key))
+  if (!shapes.paymentId.Check(captureId) || !/^[\w-]{10,40}$/.test(key))
     throw new ProcessorUnavailable('this is no refund that Razorpay could make')
   if (amountMinor < LEAST_PAISE) throw new AmountNotTaken('Razorpay refunds no less than one rupee')
-  const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.key === key)
+  const isMade = async () => (await refundsOf(ask, captureId)).some((one) => one.receipt === key)
   const unlessMade = async (idempotencyKey: string): Promise<void> => {
     if (await isMade()) return
     try {
       const body = { amount: amountMinor, receipt: key }
       const headers = { 'X-Refund-Idempotency': idempotencyKey }
-      const made = refundOf(await ask.post(`/v1/payments/${captureId}/refund`, body, headers))
-      if (made.paymentId !== captureId || made.amountMinor !== amountMinor || made.key !== key)
+      const made = await ask.post(shapes.refund, `/v1/payments/${captureId}/refund`, body, headers)
+      if (made.payment_id !== captureId || made.amount !== amountMinor || made.receipt !== key)
         throw new ProcessorUnavailable('another refund than the one that was asked for')
     } catch (error) {
       // a simultaneous repeat may have made it, and the list shows that now

@@ -8,12 +8,13 @@ import { type Found, snapshotOf } from './snapshot.ts'
 
 const order: Order = {
   id: 'order_1',
-  amountMinor: 49_900,
-  paidMinor: 0,
+  entity: 'order',
+  amount: 49_900,
+  amount_paid: 0,
   currency: 'INR',
   receipt: 'pay_1',
-  orderId: 'ord_1',
-  createdAt: 1_700_000_000,
+  notes: { order_id: 'ord_1' },
+  created_at: 1_700_000_000,
 }
 
 const payments: fc.Arbitrary<Payment[]> = fc
@@ -22,8 +23,8 @@ const payments: fc.Arbitrary<Payment[]> = fc
       status: fc.constantFrom('created', 'authorized', 'captured', 'refunded', 'failed', 'pending', 'of_next_year'),
       captured: fc.boolean(),
       method: fc.constantFrom('card', 'upi', 'netbanking', 'wallet', 'emi', 'paylater'),
-      amountMinor: fc.constantFrom(49_900, 49_899),
-      createdAt: fc.integer({ min: 1_700_000_000, max: 1_700_000_009 }),
+      amount: fc.constantFrom(49_900, 49_899),
+      created_at: fc.integer({ min: 1_700_000_000, max: 1_700_000_009 }),
     }),
     { maxLength: 4 },
   )
@@ -31,35 +32,37 @@ const payments: fc.Arbitrary<Payment[]> = fc
     all.map((one, i) => ({
       ...one,
       id: `pay_${i}`,
-      orderId: order.id,
-      refundedMinor: 0,
+      entity: 'payment' as const,
+      order_id: order.id,
+      amount_refunded: 0,
       currency: 'INR',
-      provider: undefined,
-      cardType: undefined,
     })),
   )
-const of = <T>(fields: fc.Arbitrary<T>, prefix: string) =>
+const of = <T, Entity extends string>(entity: Entity, fields: fc.Arbitrary<T>, prefix: string) =>
   fc.array(fc.tuple(fields, fc.nat(4)), { maxLength: 4 }).map((all) =>
     all.map(([one, payment], i) => ({
       ...one,
       id: `${prefix}_${i}`,
-      paymentId: `pay_${payment}`,
+      entity,
+      payment_id: `pay_${payment}`,
       currency: 'INR',
-      createdAt: 1_700_000_010,
+      created_at: 1_700_000_010,
     })),
   )
 const refunds: fc.Arbitrary<Refund[]> = of(
+  'refund',
   fc.record({
-    amountMinor: fc.integer({ min: 100, max: 900 }),
+    amount: fc.integer({ min: 100, max: 900 }),
     status: fc.constantFrom('pending', 'processed', 'failed'),
-    key: fc.constantFrom(undefined, 'ref_1', 'ref_2'),
+    receipt: fc.constantFrom(undefined, null, '', 5, 'ref_1', 'ref_2'),
   }),
   'rfnd',
 )
 const disputes: fc.Arbitrary<Dispute[]> = of(
+  'dispute',
   fc.record({
-    amountMinor: fc.integer({ min: 100, max: 900 }),
-    deductedMinor: fc.constantFrom(0, 500),
+    amount: fc.integer({ min: 100, max: 900 }),
+    amount_deducted: fc.constantFrom(undefined, null, 0, 500),
     status: fc.constantFrom('open', 'under_review', 'action_required', 'won', 'lost', 'closed'),
     phase: fc.constantFrom('fraud', 'retrieval', 'chargeback', 'pre_arbitration', 'arbitration'),
   }),
@@ -99,26 +102,26 @@ test('every snapshot is consistent: a refund or a dispute always has a capture, 
 })
 
 test('a lost dispute that took nothing counts if everything was refunded, and is otherwise not reported yet', () => {
-  const common = { paymentId: 'pay_0', currency: 'INR', createdAt: 1_700_000_010 }
-  const payment = {
+  const common = { payment_id: 'pay_0', currency: 'INR', created_at: 1_700_000_010 }
+  const payment: Payment = {
     id: 'pay_0',
-    orderId: order.id,
-    amountMinor: 49_900,
-    refundedMinor: 0,
+    entity: 'payment',
+    order_id: order.id,
+    amount: 49_900,
+    amount_refunded: 0,
     currency: 'INR',
     status: 'captured',
     captured: true,
     method: 'upi',
-    provider: undefined,
-    cardType: undefined,
-    createdAt: 1_700_000_000,
+    created_at: 1_700_000_000,
   }
-  const lost = (amountMinor: number, deductedMinor: number) =>
+  const dispute = { ...common, id: 'disp_0', entity: 'dispute', amount: 49_900, phase: 'chargeback' } as const
+  const lost = (amount: number, deducted: number) =>
     snapshotOf({
       order,
       payments: [payment],
-      refunds: [{ ...common, id: 'rfnd_0', amountMinor, status: 'processed', key: undefined }],
-      disputes: [{ ...common, id: 'disp_0', amountMinor: 49_900, deductedMinor, status: 'lost', phase: 'chargeback' }],
+      refunds: [{ ...common, id: 'rfnd_0', entity: 'refund', amount, status: 'processed' }],
+      disputes: [{ ...dispute, amount_deducted: deducted, status: 'lost' }],
     }).disputes[0]!.lostMinor
   assert.deepEqual(
     [lost(49_900, 0), lost(49_900, 49_900), lost(900, 0), lost(900, 49_000)],
@@ -135,7 +138,7 @@ test('the order of a list has no effect', () => {
           .sort((a, b) => a.at - b.at)
           .map(({ item }) => item)
       const other = snapshotOf({ ...one, payments: shuffled(one.payments) })
-      const times = one.payments.map(({ createdAt }) => createdAt)
+      const times = one.payments.map((payment) => payment.created_at)
       // of two in the same second either may be the first
       if (new Set(times).size === times.length) assert.deepEqual(other, snapshotOf(one))
     }),
@@ -160,20 +163,20 @@ test('each payment method has its rail', () => {
   }
   const one: Payment = {
     id: 'pay_1',
-    orderId: 'order_1',
-    amountMinor: 100,
-    refundedMinor: 0,
+    entity: 'payment',
+    order_id: 'order_1',
+    amount: 100,
+    amount_refunded: 0,
     currency: 'INR',
     status: 'captured',
     captured: true,
     method: 'card',
-    provider: undefined,
-    cardType: undefined,
-    createdAt: 0,
+    created_at: 0,
   }
   for (const [method, rail] of Object.entries(rails)) assert.equal(railOf({ ...one, method }), rail)
-  for (const cardType of ['credit', 'prepaid', 'unknown', undefined]) assert.equal(railOf({ ...one, cardType }), 'card')
-  for (const method of ['card', 'emi']) assert.equal(railOf({ ...one, method, cardType: 'debit' }), 'debit')
+  for (const card of [{ type: 'credit' }, { type: 'prepaid' }, { type: 'unknown' }, { type: null }, {}, [], null])
+    assert.equal(railOf({ ...one, card }), 'card')
+  for (const method of ['card', 'emi']) assert.equal(railOf({ ...one, method, card: { type: 'debit' } }), 'debit')
   assert.equal(railOf({ ...one, provider: 'google_pay' }), 'google_pay')
   // Google Pay in India is UPI, whatever the app is called
   assert.equal(railOf({ ...one, method: 'upi', provider: 'google_pay' }), 'upi')

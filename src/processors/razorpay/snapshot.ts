@@ -1,5 +1,5 @@
 import type { DisputeFact, PaymentSnapshot } from '../processor.ts'
-import type { Dispute, Order, Payment, Refund } from './entities.ts'
+import { type Dispute, type Order, type Payment, type Refund, shapes } from './entities.ts'
 import { railOf } from './rails.ts'
 
 /** Phases in which the bank only asks questions and claims no money. */
@@ -20,15 +20,15 @@ export interface Found {
  * refunds it.
  */
 export function snapshotOf({ order, payments, refunds, disputes }: Found): PaymentSnapshot {
-  const byTime = [...payments].sort((a, b) => a.createdAt - b.createdAt)
+  const byTime = [...payments].sort((a, b) => a.created_at - b.created_at)
   const captured = byTime.filter(isCaptured)
-  const isOurs = ({ paymentId }: { paymentId: string }) => captured.some(({ id }) => id === paymentId)
+  const isOurs = ({ payment_id: paymentId }: Refund | Dispute) => captured.some(({ id }) => id === paymentId)
   const authorized = byTime.find(({ status }) => status === 'authorized')
   const underWay = captured.at(-1) ?? authorized
-  const keysUnderWay = refunds.flatMap((one) => (isSentBack(one) || hasFailed(one) ? [] : (one.key ?? [])))
+  const keysUnderWay = refunds.flatMap((one) => (isSentBack(one) || hasFailed(one) ? [] : (keyOf(one) ?? [])))
   return {
     processorPaymentId: order.id,
-    orderId: order.orderId,
+    orderId: orderIdOf(order),
     // "created" does not count as processing: the bank has asked the buyer, who may never answer
     state: captured.length > 0 ? 'captured' : authorized ? 'processing' : 'open',
     ...(underWay && { rail: railOf(underWay) }),
@@ -37,54 +37,63 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
       .length,
     captures: captured.map((payment) => ({
       id: payment.id,
-      amountMinor: payment.amountMinor,
+      amountMinor: payment.amount,
       currency: payment.currency,
       rail: railOf(payment),
-      capturedAt: timeOf(payment.createdAt),
+      capturedAt: timeOf(payment.created_at),
     })),
     refunds: refunds
       .filter((refund) => isOurs(refund) && (isSentBack(refund) || hasFailed(refund)))
-      .map((refund) => ({
-        id: refund.id,
-        captureId: refund.paymentId,
-        amountMinor: refund.amountMinor,
-        ...(refund.key && { key: refund.key }),
-        ...(hasFailed(refund) && { state: 'failed' as const }),
-      })),
+      .map((refund) => {
+        const key = keyOf(refund)
+        const state = hasFailed(refund) && { state: 'failed' as const }
+        return {
+          id: refund.id,
+          captureId: refund.payment_id,
+          amountMinor: refund.amount,
+          ...(key && { key }),
+          ...state,
+        }
+      }),
     ...(keysUnderWay.length > 0 && { refundKeysUnderWay: keysUnderWay }),
     disputes: disputes
       .filter((dispute) => isOurs(dispute) && isClaim(dispute))
       .map((dispute) => {
-        const payment = captured.find(({ id }) => id === dispute.paymentId)
+        const payment = captured.find(({ id }) => id === dispute.payment_id)
         const state = disputeState(dispute)
         const lostMinor = state === 'lost' ? deductedMinor(dispute, payment, refunds) : undefined
         const amountMinor = disputedMinor(dispute, payment)
         const loss = lostMinor !== undefined && { lostMinor }
-        return { id: dispute.id, captureId: dispute.paymentId, amountMinor, state, ...loss }
+        return { id: dispute.id, captureId: dispute.payment_id, amountMinor, state, ...loss }
       }),
   }
 }
+
+/** Our order's id, which we wrote into the notes. An Order of another service has other notes. */
+export const orderIdOf = ({ notes }: Order): string | undefined =>
+  shapes.notes.Check(notes) ? notes.order_id : undefined
 
 /**
  * Whether the money was ever ours. Razorpay sends back what was authorized and never captured, and calls it "refunded" too, with
  * `captured: false` (https://razorpay.com/docs/webhooks/refunds).
  */
 export const isCaptured = ({ status, captured }: Payment): boolean =>
-  status === 'captured' || (status === 'refunded' && captured)
+  status === 'captured' || (status === 'refunded' && captured === true)
 
 /** Whether the refund has gone out. It can stay pending for days, and can still fail. */
 export const isSentBack = ({ status }: Refund): boolean => status === 'processed'
 const hasFailed = ({ status }: Refund): boolean => status === 'failed'
+
+/** Our key, when we asked for the refund. */
+const keyOf = ({ receipt }: Refund): string | undefined => (shapes.receipt.Check(receipt) ? receipt : undefined)
 
 /** Whether the dispute claims money, or has already taken it. */
 export const isClaim = (dispute: Dispute): boolean => !QUESTIONS.has(dispute.phase) || disputeState(dispute) === 'lost'
 
 /** A foreign card is disputed in its own currency, and exchange rates move. We never count more than the payment. */
 function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
-  if (!payment) return dispute.amountMinor
-  return dispute.currency === payment.currency
-    ? Math.min(dispute.amountMinor, payment.amountMinor)
-    : payment.amountMinor
+  if (!payment) return dispute.amount
+  return dispute.currency === payment.currency ? Math.min(dispute.amount, payment.amount) : payment.amount
 }
 
 /**
@@ -92,22 +101,23 @@ function disputedMinor(dispute: Dispute, payment: Payment | undefined): number {
  * the payment's currency. A zero counts only when everything was refunded before. Otherwise Razorpay has not filled it in yet.
  */
 function deductedMinor(
-  { deductedMinor: minor, currency, paymentId }: Dispute,
+  { amount_deducted: deducted, currency, payment_id: paymentId }: Dispute,
   payment: Payment | undefined,
   refunds: readonly Refund[],
 ): number | undefined {
   if (!payment || currency !== payment.currency) return undefined
+  const minor = deducted ?? 0
   const refundedMinor = refunds
-    .filter((one) => one.paymentId === paymentId && isSentBack(one))
-    .reduce((sum, one) => sum + one.amountMinor, 0)
-  return minor > 0 || refundedMinor >= payment.amountMinor ? minor : undefined
+    .filter((one) => one.payment_id === paymentId && isSentBack(one))
+    .reduce((sum, one) => sum + one.amount, 0)
+  return minor > 0 || refundedMinor >= payment.amount ? minor : undefined
 }
 
 /** "Closed" ends a suspicion of fraud without a verdict, so the deducted amount decides. */
-function disputeState({ status, deductedMinor }: Dispute): DisputeFact['state'] {
+function disputeState({ status, amount_deducted: deducted }: Dispute): DisputeFact['state'] {
   if (status === 'won') return 'won'
   if (status === 'lost') return 'lost'
-  if (status === 'closed') return deductedMinor > 0 ? 'lost' : 'won'
+  if (status === 'closed') return (deducted ?? 0) > 0 ? 'lost' : 'won'
   return 'open'
 }
 

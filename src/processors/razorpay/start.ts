@@ -1,8 +1,9 @@
 import { refusedForGood } from '../api-refusal.ts'
 import { AmountNotTaken, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
 import type { Visit } from './client.ts'
-import { type Order, listOf, orderOf } from './entities.ts'
+import { type Order, shapes } from './entities.ts'
 import { isRefused } from './errors.ts'
+import { orderIdOf } from './snapshot.ts'
 
 /** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
 const CAPTURE_MINUTES = 7_200
@@ -21,32 +22,30 @@ export async function startPayment(ask: Visit, keyId: string, payment: StartPaym
 async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency }: StartPayment): Promise<Order> {
   if (currency !== 'INR') throw new AmountNotTaken('only rupees can be paid here')
   const find = async (): Promise<Order | undefined> => {
-    const orders = listOf(await ask.get('/v1/orders', { receipt: key, count: 100 }), orderOf)
-    return orders.filter(({ receipt }) => receipt === key).sort(older)[0]
+    const { items } = await ask.get(shapes.orders, '/v1/orders', { receipt: key, count: 100 })
+    return items.filter(({ receipt }) => receipt === key).sort(older)[0]
   }
-  const make = async (more: object): Promise<Order> =>
-    orderOf(
-      await ask.post('/v1/orders', {
-        amount: amountMinor,
-        currency,
-        receipt: key,
-        notes: { order_id: orderId },
-        payment: {
-          capture: 'automatic',
-          capture_options: {
-            automatic_expiry_period: CAPTURE_MINUTES,
-            manual_expiry_period: CAPTURE_MINUTES,
-            refund_speed: 'normal',
-          },
+  const make = (more: object): Promise<Order> =>
+    ask.post(shapes.order, '/v1/orders', {
+      amount: amountMinor,
+      currency,
+      receipt: key,
+      notes: { order_id: orderId },
+      payment: {
+        capture: 'automatic',
+        capture_options: {
+          automatic_expiry_period: CAPTURE_MINUTES,
+          manual_expiry_period: CAPTURE_MINUTES,
+          refund_speed: 'normal',
         },
-        ...more,
-      }),
-    )
+      },
+      ...more,
+    })
 
   const findOrMake = async () => (await find()) ?? (await make({ unique_receipt: true }).catch(otherwise))
   const order = await findOrMake().catch(refusedForGood)
   // with an Order for another attempt, order or amount the buyer would pay for something else
-  if (order.receipt === key && order.orderId === orderId && order.amountMinor === amountMinor) {
+  if (order.receipt === key && orderIdOf(order) === orderId && order.amount === amountMinor) {
     if (order.currency === currency) return order
   }
   throw new ProcessorUnavailable('another order than the one that was asked for')
@@ -61,4 +60,4 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
   }
 }
 
-const older = (a: Order, b: Order): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
+const older = (a: Order, b: Order): number => a.created_at - b.created_at || (a.id < b.id ? -1 : 1)

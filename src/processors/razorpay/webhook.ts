@@ -1,7 +1,6 @@
 import { type KeyObject, createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { Processor } from '../processor.ts'
-import { isId } from './entities.ts'
-import { isObject } from './errors.ts'
+import { type Notification, shapes } from './entities.ts'
 
 /** Hexadecimal HMAC-SHA256. */
 const SIGNATURE = /^[0-9a-f]{64}$/i
@@ -25,22 +24,15 @@ export function webhookVerifier(secrets: readonly string[]): Processor['verifyEv
     const genuine = keys.reduce((found, key) => timingSafeEqual(mac(key, rawBody), given) || found, false)
     if (!genuine) return undefined
     const notification = parsed(rawBody)
-    if (!notification) return undefined
+    if (!shapes.notification.Check(notification)) return undefined
     const type = notification.event
     return { id: idOf(headers['x-razorpay-event-id'], rawBody), type, paymentId: paymentIdOf(notification) }
   }
 }
 
-interface Notification {
-  event: string
-  payload: Record<string, unknown>
-}
-
-function parsed(body: Buffer): Notification | undefined {
+function parsed(body: Buffer): unknown {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    if (!isObject(value) || typeof value.event !== 'string' || value.event.length > 100) return undefined
-    return { event: value.event, payload: isObject(value.payload) ? value.payload : {} }
+    return JSON.parse(body.toString('utf8'))
   } catch {
     return undefined
   }
@@ -58,18 +50,15 @@ const idOf = (header: string | string[] | undefined, body: Buffer): string =>
  */
 function paymentIdOf({ event, payload }: Notification): string | undefined {
   if (!ABOUT_PAYMENTS.test(event)) return undefined
-  const [order, payment, refund, dispute] = ['order', 'payment', 'refund', 'dispute'].map((name) => {
-    const part = payload[name]
-    return isObject(part) && isObject(part.entity) ? part.entity : {}
-  })
-  if (!order?.id && payment?.order_id === null) return undefined
-  return [
-    [order?.id, 'order_'],
-    [payment?.order_id, 'order_'],
-    [payment?.id, 'pay_'],
-    [refund?.payment_id, 'pay_'],
-    [dispute?.payment_id, 'pay_'],
-  ].flatMap(([id, prefix]) => (typeof id === 'string' && typeof prefix === 'string' && isId(prefix, id) ? [id] : []))[0]
+  const entityOf = (name: string): Record<string, unknown> => {
+    const part = shapes.fields.Check(payload) ? payload[name] : undefined
+    return shapes.part.Check(part) ? part.entity : {}
+  }
+  const [order, payment] = [entityOf('order'), entityOf('payment')]
+  if (!order.id && payment.order_id === null) return undefined
+  const orderId = [order.id, payment.order_id].find((id) => shapes.orderId.Check(id))
+  const paymentIds = [payment.id, entityOf('refund').payment_id, entityOf('dispute').payment_id]
+  return orderId ?? paymentIds.find((id) => shapes.paymentId.Check(id))
 }
 
 const mac = (key: KeyObject, body: Buffer): Buffer => createHmac('sha256', key).update(body).digest()

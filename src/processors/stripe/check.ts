@@ -1,6 +1,7 @@
 import { Stripe } from 'stripe'
 import { ApiRefusal, isRefusal } from '../api-refusal.ts'
 import type { AccountCheck, RefusalDetails } from '../processor.ts'
+import type { Shape } from '../shapes.ts'
 import { type Deadline, ask, newDeadline } from './client.ts'
 import { EVENT_TYPES } from './webhook.ts'
 import { currencyFor } from './rails.ts'
@@ -20,11 +21,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     if (!Number.isNaN(time)) check.clock = new Date(time)
   }
   /** Undefined: Stripe refuses the key, or the key lacks the permission. `check` then says so. */
-  async function read<T>(
-    what: string,
-    shape: { Check(value: unknown): value is T },
-    send: Send,
-  ): Promise<T | undefined> {
+  async function read<T>(what: string, shape: Shape<T>, send: Send): Promise<T | undefined> {
     try {
       const answer = await ask(shape, until, send)
       noteClock((answer as { lastResponse?: { headers: Record<string, string> } }).lastResponse?.headers)

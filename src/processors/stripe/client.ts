@@ -4,6 +4,7 @@ import { DEADLINES } from '../../kit/deadlines.ts'
 import { inTime } from '../../kit/time.ts'
 import { isRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../processor.ts'
+import { type Shape, checked } from '../shapes.ts'
 import { refusalOf } from './errors.ts'
 import { LimitedHttpClient } from './http-client.ts'
 
@@ -37,9 +38,6 @@ export function newDeadline(callMs: number = DEADLINES.processorCallMs): Deadlin
   return { leftMs: () => Math.max(1, Math.ceil(end - performance.now())) }
 }
 
-interface Shape<T> {
-  Check(value: unknown): value is T
-}
 interface Sent {
   timeout: number
 }
@@ -52,8 +50,7 @@ export async function ask<T>(shape: Shape<T>, until: Deadline, send: (sent: Sent
   } catch (error) {
     throw unavailable(error)
   }
-  if (!shape.Check(answer)) throw new ProcessorUnavailable('Stripe’s answer does not have the expected form')
-  return answer
+  return checked(shape, answer, 'Stripe')
 }
 
 /** Like `ask`, with an idempotency key. It waits while another request of ours uses the same key. */

@@ -1,15 +1,13 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Amount, Seconds, nullable } from '../shapes.ts'
 
 // The fields of Stripe's answers that we read, and the form they must have. The library passes on any JSON with any status, so the
 // adapter refuses everything that does not fit.
 
 const idOf = (...prefixes: string[]) => Type.String({ pattern: `^(?:${prefixes.join('|')})_[A-Za-z0-9_]{1,250}$` })
-const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
 const Currency = Type.String({ pattern: '^[a-z]{3}$' })
-const Seconds = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000 })
 const Metadata = Type.Record(Type.String(), Type.String())
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 const PaymentId = idOf('pi')
 /** Charges of cards begin with `ch_`, other charges with `py_`. Their refunds begin with `re_` and `pyr_`. */

@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { ProcessorUnavailable } from './processor.ts'
+
+// What both adapters need to read a processor's JSON by schemas. The schemas are in each adapter's `entities.ts`.
+
+/** A compiled schema. */
+export interface Shape<T> {
+  Check(value: unknown): value is T
+}
+
+/** In the processor's smallest units. */
+export const Amount = Type.Integer({ minimum: 0, maximum: 999_999_999_999 })
+/** Unix time, up to the last moment that a Date can hold. */
+export const Seconds = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000 })
+export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** Returns the answer if it has the shape. Otherwise nothing is known, so it fails with ProcessorUnavailable. */
+export function checked<T>(shape: Shape<T>, answer: unknown, from: string): T {
+  if (!shape.Check(answer)) throw new ProcessorUnavailable(`${from}: the answer does not have the expected form`)
+  return answer
+}
