@@ -18,7 +18,7 @@ test.beforeAll(async () => {
 test.afterAll(() => shop?.stop())
 test.beforeEach(async ({ context, watch }) => {
   for (const origin of [shop.url, ...RAZORPAY]) watch.allow(origin)
-  shop.bank.telling.when = 'now'
+  shop.bank.notifying.when = 'now'
   razorpay = await meetRazorpay(context, shop)
 })
 
@@ -103,7 +103,7 @@ test('a try that fails in the window can be repeated there', async ({ page }) =>
 })
 
 test('a try that fails, and the window is closed: another one in it may still be approved', async ({ page }) => {
-  shop.bank.telling.when = 'never'
+  shop.bank.notifying.when = 'never'
   const orderId = await toForm(page)
   await openWindow(page)
   await choose(page, 'Card that is declined')
@@ -119,7 +119,7 @@ test('a try that fails, and the window is closed: another one in it may still be
 })
 
 test('approved in the UPI app after the window was closed: the page turns to paid by itself', async ({ page }) => {
-  shop.bank.telling.when = 'never'
+  shop.bank.notifying.when = 'never'
   const orderId = await toForm(page)
   await openWindow(page)
   await choose(page, 'Pay by app later')
@@ -135,7 +135,7 @@ test('approved in the UPI app after the window was closed: the page turns to pai
 })
 
 test('without a notification the page finds out itself that the order is paid', async ({ page }) => {
-  shop.bank.telling.when = 'never'
+  shop.bank.notifying.when = 'never'
   await toForm(page)
   await openWindow(page)
   await choose(page, 'Pay by QR code')

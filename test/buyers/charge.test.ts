@@ -23,7 +23,7 @@ import {
   sharedPair,
   wrongCode,
 } from '../support/seller.ts'
-import { startService, startWire } from '../support/service.ts'
+import { startService, startDatabaseProxy } from '../support/service.ts'
 import {
   type Answer,
   SECRET,
@@ -536,7 +536,7 @@ test('a mailbox takes sixty wrong codes an hour from everywhere, then not even t
 })
 
 test('while the database is down both routes say so, and the browser’s cookies stay valid', async (t) => {
-  const wire = await startWire(t, await newDatabase(t))
+  const wire = await startDatabaseProxy(t, await newDatabase(t))
   const shop = await startTestShop(t, { databaseUrl: wire.url, env: { LIMITS: 'code=1000/900,code_try=1000/900' } })
   const browser = newBrowser(shop)
   const email = newMailbox()

@@ -16,7 +16,7 @@ import {
   request,
   serviceFolder,
   startService,
-  startWire,
+  startDatabaseProxy,
 } from '../support/service.ts'
 import { type Ends, eventually, newDatabase } from '../support/shop.ts'
 
@@ -159,7 +159,7 @@ test('failures in the middle of a payment', { concurrency: true }, async (t) => 
 
 async function onOnesOwn(t: TestContext) {
   const databaseUrl = await newDatabase(t)
-  const wire = await startWire(t, databaseUrl)
+  const wire = await startDatabaseProxy(t, databaseUrl)
   const client = await connect(t, databaseUrl)
   const dataDir = serviceFolder(t)
   const env = { DATABASE_URL: wire.url }
@@ -552,7 +552,7 @@ async function onTheEmbedded(t: TestContext) {
 
 async function givenUp(t: TestContext) {
   const databaseUrl = await newDatabase(t)
-  const wire = await startWire(t, databaseUrl)
+  const wire = await startDatabaseProxy(t, databaseUrl)
   const lost: Error[] = []
   const { db, close } = openPool(
     { connectionString: wire.url },

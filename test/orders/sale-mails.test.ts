@@ -38,7 +38,7 @@ const aDayLater = ({ sellerId }: Seller) =>
 const untold = ({ sellerId }: Seller) => count(shared(), 'untold_sales', sql`seller_id = ${sellerId}`)
 
 /** The mails about sales that a seller has, once those that were enqueued are sent, the newest first. */
-async function letters({ email, sellerId }: Seller) {
+async function mailsTo({ email, sellerId }: Seller) {
   await eventually(
     () =>
       count(
@@ -53,7 +53,7 @@ async function letters({ email, sellerId }: Seller) {
     .filter(({ subject }) => !/ is your code /.test(subject))
     .map((mail) => ({ ...mail, text: mail.text.replaceAll('\u00a0', ' ') }))
 }
-const subjects = async (seller: Seller) => (await letters(seller)).map(({ subject }) => subject)
+const subjects = async (seller: Seller) => (await mailsTo(seller)).map(({ subject }) => subject)
 
 test('a sale is mailed once, however many rounds run at once, with the seller’s share', async () => {
   const seller = await newSeller()
@@ -62,7 +62,7 @@ test('a sale is mailed once, however many rounds run at once, with the seller’
   assert.deepEqual(await subjects(seller), [], 'it waits for the next round')
   await Promise.all([0, 1, 0, 1].map((which) => pair()[which]!.enqueueSaleMails()))
   await shared().enqueueSaleMails()
-  const [mail, ...more] = await letters(seller)
+  const [mail, ...more] = await mailsTo(seller)
   assert.deepEqual([mail?.subject, more], ['You made a sale: A book, $19.00', []])
   for (const line of [/Paid +\$19\.00/, /Fee, 2 % +-\$0\.38/, /You keep +\$18\.62/, /Buyer +bob@example\.com/])
     assert.match(mail!.text, line)
@@ -78,7 +78,7 @@ test('several sales at once are one mail, with sums by currency and the newest l
   const yen = await shared().product({ sellerId: seller.sellerId, priceMinor: 500, currency: 'JPY', name: 'Sen' })
   await shared().paid({ productId: yen })
   await shared().enqueueSaleMails()
-  const [mail, ...more] = await letters(seller)
+  const [mail, ...more] = await mailsTo(seller)
   assert.deepEqual([mail?.subject, more], ['You made 3 sales: $44.00, ¥500', []])
   for (const line of [/Sold in USD +\$44\.00 in 2 orders/, /Sold in JPY +¥500 in 1 order/, /Book 2500, \$25\.00/])
     assert.match(mail!.text, line)
@@ -93,7 +93,7 @@ test('several sales at once are one mail, with sums by currency and the newest l
       returning id, seller_id)
     insert into untold_sales (order_id, seller_id, is_free) select id, seller_id, false from made`.execute(db)
   await shared().enqueueSaleMails()
-  const [many] = await letters(seller)
+  const [many] = await mailsTo(seller)
   assert.equal(many!.subject, 'You made 50 sales: ¥25,000')
   assert.equal(many!.text.match(/Sen, ¥500/g)!.length, 20)
   assert.match(many!.text, /The newest 20 of them are listed here\./)
@@ -130,7 +130,7 @@ test('a daily mail comes once a day, free orders only in it, and sellers who wan
   await aDayLater(each)
   await shared().enqueueSaleMails()
   await shared().enqueueSaleMails()
-  const [mail, ...more] = await letters(daily)
+  const [mail, ...more] = await mailsTo(daily)
   assert.deepEqual([mail?.subject, more], ['You made 2 sales: $10.00', []])
   assert.match(mail!.text, /Sold in USD +\$10\.00 in 1 order\n.*Free orders +1\n/)
   assert.equal((await subjects(each))[0], 'A free order: A book')

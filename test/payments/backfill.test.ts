@@ -511,8 +511,8 @@ describe('razorpay', () => {
     const [known, paid, refunded, disputed, late] = orders as any
     bank.pay(known.clientSecret!, { method: 'upi' })
     const failed = bank.pay(late.clientSecret!, { method: 'upi', outcome: 'failed' })
-    await bank.told()
-    bank.telling.when = 'never'
+    await bank.delivered()
+    bank.notifying.when = 'never'
     bank.pay(paid.clientSecret!, { method: 'upi' })
     bank.refundInDashboard(bank.pay(refunded.clientSecret!).id, { amount: 10_000 })
     bank.openDispute(bank.pay(disputed.clientSecret!).id)
@@ -536,7 +536,7 @@ describe('razorpay', () => {
   test('its list breaks off: nothing is lost, and two instances book once', async (t) => {
     const { shop, bank, rupees } = await startRazorpayShop(t)
     const other = await startTestShop(t, { databaseUrl: shop.databaseUrl, env: razorpaySettings(bank) })
-    bank.telling.when = 'never'
+    bank.notifying.when = 'never'
     const order = await shop.checkout({ productId: await rupees() })
     bank.pay(order.clientSecret!, { method: 'upi' })
     await wasDown(shop, 2, 'razorpay')

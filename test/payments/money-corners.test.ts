@@ -5,7 +5,7 @@ import { inTransaction } from '../../src/kit/database.ts'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
 import { forgetIdempotencyKeys } from '../../src/orders/create.ts'
 import { checkRows } from '../../src/payments/reconciliation/rows.ts'
-import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from '../support/corners.ts'
+import { BOB, KEY, due, dueOf, jobs, look, tryAgainNow } from '../support/aged-orders.ts'
 import { changeSandbox, query } from '../stand-ins/processor.ts'
 import { razorpaySettings, startRazorpayShop } from '../support/razorpay-shop.ts'
 import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
@@ -25,7 +25,7 @@ test('a double click starts one payment, also where the processor makes two of i
   assert.equal(new Set(started.map(({ orderId }) => orderId)).size, 1)
   assert.equal(new Set(started.map(({ clientSecret }) => clientSecret)).size, 1)
   bank.pay(started.at(-1)!.clientSecret!)
-  await bank.told()
+  await bank.delivered()
   assert.equal((await shop.status(started[0]!.orderId, BOB)).status, 'paid')
 })
 
@@ -33,16 +33,16 @@ test('a second payment that the buyer disputes before it went back is left to th
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
   bank.pay(order.clientSecret!)
-  await bank.told()
+  await bank.delivered()
   bank.break(/POST .*refund/, 'server_error')
   const second = bank.pay(order.clientSecret!, { evenIfPaid: true })
-  await bank.told()
+  await bank.delivered()
   await eventually(
     () => jobs(shop, 'retry'),
     (waiting) => waiting.length > 0,
   )
   bank.openDispute(second.id)
-  await bank.told()
+  await bank.delivered()
   await tryAgainNow(shop)
   await eventually(
     () => query<{ state: string }>(shop.db, sql`select state from refunds`),
@@ -145,10 +145,10 @@ test('a reservation that was released leaves no bank at work: the buyer can pay 
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
   const reserved = bank.pay(order.clientSecret!, { outcome: 'authorized', amount: 100 })
-  await bank.told()
+  await bank.delivered()
   assert.equal((await shop.status(order.orderId)).canPay, false)
   bank.autoRefund(reserved.id)
-  await bank.told()
+  await bank.delivered()
   assert.equal((await shop.status(order.orderId)).canPay, true)
 })
 
@@ -243,12 +243,12 @@ test('a dispute in another currency than the payment holds the paid amount, and 
   const { shop, bank, rupees } = await startRazorpayShop(t)
   const order = await shop.checkout({ productId: await rupees() })
   const paid = bank.pay(order.clientSecret!)
-  await bank.told()
+  await bank.delivered()
   const held = async () =>
     (await shop.transfers(order.orderId)).filter(({ kind }) => kind === 'dispute_hold').map((one) => one.amountMinor)
-  bank.telling.when = 'held'
+  bank.notifying.when = 'held'
   Object.assign(bank.openDispute(paid.id, { amount: 590 }), { currency: 'USD' })
-  await bank.tellHeld()
+  await bank.sendHeld()
   assert.deepEqual(await held(), [49_900])
 })
 

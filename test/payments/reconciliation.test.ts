@@ -529,12 +529,12 @@ describe('real processors', () => {
     bank.openDispute(bank.pay(disputed!).id)
     const { id } = bank.pay(late!, { method: 'upi', outcome: 'failed' })
     bank.authorize(id)
-    await bank.told()
+    await bank.delivered()
     const result = await reconciliationOf(shop.databaseUrl, razorpay)
     assert.deepEqual([result.differences, result.notAsked], [[], []])
     assert(result.days.every((one) => one.listedMinor === one.ourMinor))
     assert.equal(result.days.find(({ kind }) => kind === 'capture')!.ours, 4)
-    bank.telling.when = 'never'
+    bank.notifying.when = 'never'
     const unheard = bank.refundInDashboard(bank.payments.get(id)!.id, { amount: 500 })
     const later = await reconciliationOf(shop.databaseUrl, razorpay)
     assert.deepEqual(

@@ -12,7 +12,7 @@ import {
   RefundTaken,
 } from '../../src/processors/processor.ts'
 import { resumeRefunds } from '../../src/payments/refunds/refund.ts'
-import { BOB, elevenDaysAgo, jobs, refundJob, refundUnderWay, refunds, tryAgainNow } from '../support/corners.ts'
+import { BOB, elevenDaysAgo, jobs, refundJob, refundUnderWay, refunds, tryAgainNow } from '../support/aged-orders.ts'
 import { query } from '../stand-ins/processor.ts'
 import { type TestShop, eventually, startTestShop } from '../support/shop.ts'
 import { intentOf } from '../support/stripe-shop.ts'

@@ -11,17 +11,17 @@ import { type TestShop, eventually } from '../support/shop.ts'
 const shared = sharedPair()
 const id = (kind: string) => `${kind}_${randomBytes(8).toString('hex')}`
 
-interface Letter {
+interface Mail {
   subject: string
   text: string
   html: string
 }
 
 /** The mails about an order to one of the two, oldest first, once all that were promised are sent. */
-async function letters(shop: TestShop, order: Created, to: 'buyer' | 'seller'): Promise<Letter[]> {
+async function mailsTo(shop: TestShop, order: Created, to: 'buyer' | 'seller'): Promise<Mail[]> {
   await mailsAbout(shop, order)
   const email = to === 'buyer' ? 'bob@example.com' : 'ann@shop.test'
-  const found = await query<Letter>(
+  const found = await query<Mail>(
     shop.db,
     sql`select subject, text, html from outbox where recipient = ${email} and text like ${`%${order.orderId}%`} order by sent_at`,
   )
@@ -59,9 +59,9 @@ test('money after the order’s expiry: the receipt says that it counts, and the
   await sql`update orders set state = 'expired' where id = ${order.orderId}`.execute(shop.db)
   await tell(order, { state: 'captured', captures: [captureOf(order)] })
   assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['Paid after its time: A book'] })
-  const [receipt] = await letters(shop, order, 'buyer')
+  const [receipt] = await mailsTo(shop, order, 'buyer')
   assert.match(receipt!.text, /arrived after the order’s time was over, and it counts/)
-  assert.match((await letters(shop, order, 'seller'))[0]!.text, /nothing to do/)
+  assert.match((await mailsTo(shop, order, 'seller'))[0]!.text, /nothing to do/)
 })
 
 test('each partial refund has a mail with its own amount, however soon the next one follows', async () => {
@@ -77,15 +77,15 @@ test('each partial refund has a mail with its own amount, however soon the next 
     seller: Array.from({ length: 3 }, () => 'Refunded: A book'),
   })
   for (const to of ['buyer', 'seller'] as const) {
-    const facts = (await letters(shop, order, to))
+    const facts = (await mailsTo(shop, order, to))
       .filter(({ subject }) => /refund/i.test(subject))
       .map(({ text }) => /Refunded now +(\S+)\nRefunded in all +(.+)/.exec(text)!.slice(1).join(' → '))
     assert.deepEqual(facts.sort(), ['$5.00 → $12.00 of $19.00', '$7.00 → $19.00 of $19.00', '$7.00 → $7.00 of $19.00'])
   }
-  const mails = await letters(shop, order, 'buyer')
+  const mails = await mailsTo(shop, order, 'buyer')
   assert.equal(mails.filter(({ text }) => text.includes('You keep the files')).length, 0, 'it would not be true')
   assert.equal(mails.filter(({ text }) => text.includes('no longer available')).length, 1)
-  for (const { text } of await letters(shop, order, 'seller')) assert.match(text, /payment processor’s dashboard/)
+  for (const { text } of await mailsTo(shop, order, 'seller')) assert.match(text, /payment processor’s dashboard/)
 })
 
 test('a refund by the API, with ten simultaneous notifications of it, causes one mail to each side', async () => {
@@ -106,11 +106,11 @@ test('a refund by the API, with ten simultaneous notifications of it, causes one
     buyer: [RECEIPT, 'Your refund for A book'],
     seller: ['Refunded: A book'],
   })
-  const [mail] = await letters(shop, order, 'seller')
+  const [mail] = await mailsTo(shop, order, 'seller')
   assert.doesNotMatch(mail!.text, /dashboard/)
   assert.match(mail!.text, /The buyer keeps the files/)
-  assert.match((await letters(shop, order, 'buyer'))[1]!.text, /You keep the files/)
-  for (const { text } of await letters(shop, order, 'buyer')) assert.doesNotMatch(text, /a secret/)
+  assert.match((await mailsTo(shop, order, 'buyer'))[1]!.text, /You keep the files/)
+  for (const { text } of await mailsTo(shop, order, 'buyer')) assert.doesNotMatch(text, /a secret/)
 })
 
 test('a failed refund is mailed to the seller, and to the buyer only after a mail that it was made', async () => {
@@ -129,7 +129,7 @@ test('a failed refund is mailed to the seller, and to the buyer only after a mai
     buyer: [RECEIPT, 'Your refund for A book', 'Your refund for A book did not arrive'],
     seller: ['A refund failed: A book', 'Refunded: A book'],
   })
-  assert.match((await letters(shop, unmade, 'seller'))[0]!.text, /\$8\.00/)
+  assert.match((await mailsTo(shop, unmade, 'seller'))[0]!.text, /\$8\.00/)
 })
 
 test('mails about a dispute go out when it opens and when it is decided, with what to do', async () => {
@@ -151,7 +151,7 @@ test('mails about a dispute go out when it opens and when it is decided, with wh
       buyer: ['About your payment for A book', buyer, RECEIPT].sort(),
       seller: ['A payment is disputed: A book', seller].sort(),
     })
-    const [opened] = await letters(shop, order, 'seller')
+    const [opened] = await mailsTo(shop, order, 'seller')
     assert.match(opened!.text, /\$19\.00[^]*Answer in your payment processor’s dashboard: it says until when/)
     assert.match(opened!.text, /Buyer +bob@example\.com/)
   }
@@ -189,11 +189,11 @@ test('after a lost dispute each side learns its loss, and the seller what came b
     )
     const now = await shop.status(order.orderId, 'bob@example.com')
     assert.deepEqual([now.status, now.refundedAmount], [status, refunded])
-    const toSeller = await letters(shop, order, 'seller')
+    const toSeller = await mailsTo(shop, order, 'seller')
     assert.match(toSeller.at(-1)!.text, words)
     const subjects = toSeller.map(({ subject }) => subject).filter((one) => /lost/.test(one))
     assert.equal(subjects.length, new Set(lostMinor).size, 'each once')
-    const lost = (await letters(shop, order, 'buyer')).find(({ subject }) => /was taken back/.test(subject))
+    const lost = (await mailsTo(shop, order, 'buyer')).find(({ subject }) => /was taken back/.test(subject))
     assert.equal(lost !== undefined, status === 'charged_back')
     if (lost) assert.match(lost.text, lostMinor[0] === 1200 ? /Amount +\$12\.00/ : /Amount +\$19\.00/)
   }
@@ -209,7 +209,7 @@ test('a duplicate payment that went back and is lost to a bank too: its seller g
     { state: 'captured', captures: [capture, second], refunds: [{ ...about, id: id('re') }] },
     { disputes: [{ ...about, id: id('dp'), state: 'lost', lostMinor: 1900 }] },
   )
-  const lost = (await letters(shop, order, 'seller')).at(-1)!.text
+  const lost = (await mailsTo(shop, order, 'seller')).at(-1)!.text
   assert.match(
     lost,
     /\$19\.00 stays with the buyer\. It was not part of the price[^]*\$19\.00 of it had been sent back before/,
@@ -241,8 +241,8 @@ test('a wrong amount: both sides get one mail about the received amount, and the
     seller: ['Please look at a payment for A book'],
   })
   for (const to of ['buyer', 'seller'] as const)
-    assert.match((await letters(shop, order, to))[0]!.text, /KWD 12\.345 arrived for [^]*\$19\.00/)
-  assert.match((await letters(shop, order, 'seller'))[0]!.text, /Send it back in your payment processor’s dashboard/)
+    assert.match((await mailsTo(shop, order, to))[0]!.text, /KWD 12\.345 arrived for [^]*\$19\.00/)
+  assert.match((await mailsTo(shop, order, 'seller'))[0]!.text, /Send it back in your payment processor’s dashboard/)
 })
 
 test('a second payment that cannot be sent back is the seller’s to look at', async () => {
@@ -258,7 +258,7 @@ test('a second payment that cannot be sent back is the seller’s to look at', a
 
 test('no mail to a buyer names the processor, and none opens anything by itself', async () => {
   const [shop] = shared()
-  const mails = await query<Letter>(
+  const mails = await query<Mail>(
     shop.db,
     sql`select subject, text, html from outbox where recipient = 'bob@example.com'`,
   )
@@ -272,7 +272,7 @@ test('no mail to a buyer names the processor, and none opens anything by itself'
     assert.doesNotMatch(all, /api\/downloads|_secret_/)
     assert.match(text, /^Seller +Ann\nQuestions to +ann@shop\.test$/m)
   }
-  const toSeller = await query<Letter>(
+  const toSeller = await query<Mail>(
     shop.db,
     sql`select subject, text, html from outbox where recipient = 'ann@shop.test' and text like '%ord_%'`,
   )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BOB, jobs, refunds, tryAgainNow } from '../support/corners.ts'
+import { BOB, jobs, refunds, tryAgainNow } from '../support/aged-orders.ts'
 import { startRazorpayShop } from '../support/razorpay-shop.ts'
 import { eventually } from '../support/shop.ts'
 import { intentOf, startStripeShop } from '../support/stripe-shop.ts'
@@ -57,7 +57,7 @@ test('Razorpay’s low balance after such a part does not end it either', async 
   const order = await shop.checkout({ productId: await rupees() })
   const { id } = bank.openDispute(bank.pay(order.clientSecret!).id, { amount: 10_000 })
   bank.moveDispute(id, 'lost')
-  await bank.told()
+  await bank.delivered()
   assert.equal((await shop.status(order.orderId)).status, 'partially_refunded')
   bank.refusesRefunds = true
   const seller = await refunds(shop)

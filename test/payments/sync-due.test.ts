@@ -21,7 +21,7 @@ import {
   times,
   watchAsking,
 } from '../stand-ins/processor.ts'
-import { startWire } from '../support/service.ts'
+import { startDatabaseProxy } from '../support/service.ts'
 import { type TestShop, assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
 // Events without a notification, and the effects of the clock. No test waits for a clock: it moves an order's times instead.
@@ -316,7 +316,7 @@ const claimsEnd = (shop: TestShop) =>
 
 test('a process that dies while it looks leaves its orders to the others within minutes, however old they are', async (t) => {
   const shop = await startTestShop(t)
-  const wire = await startWire(t, shop.databaseUrl)
+  const wire = await startDatabaseProxy(t, shop.databaseUrl)
   const doomed = await startTestShop(t, { databaseUrl: wire.url })
   const [paid, unpaid, sold] = [await shop.checkout(), await shop.checkout(), await shop.paid()]
   await captured(shop, paid)

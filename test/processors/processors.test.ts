@@ -189,7 +189,7 @@ describe('razorpay', () => {
     const order = await shop.checkout({ productId: await rupees() })
     assert.deepEqual([order.processor, order.publishableKey], ['razorpay', ACCOUNT.keyId])
     bank.pay(order.clientSecret!, { method: 'upi' })
-    await bank.told()
+    await bank.delivered()
     const status = await shop.status(order.orderId, BOB)
     assert.deepEqual([status.status, status.rail, status.downloads.length], ['paid', 'upi', 1])
     assert(bank.deliveries.every(({ status }) => status === 200))
@@ -199,7 +199,7 @@ describe('razorpay', () => {
     const { shop, bank, rupees } = await startRazorpayShop(t)
     const order = await shop.checkout({ productId: await rupees() })
     const { id } = bank.pay(order.clientSecret!, { method: 'upi', outcome: 'failed' })
-    await bank.told()
+    await bank.delivered()
     assert.equal((await shop.status(order.orderId, BOB)).canPay, true)
     await sql`update orders set expires_at = now() - interval '1 hour', due_at = now() where id = ${order.orderId}`.execute(
       shop.db,
@@ -207,7 +207,7 @@ describe('razorpay', () => {
     await shop.reconcile()
     assert.equal((await shop.status(order.orderId, BOB)).status, 'expired')
     bank.authorize(id)
-    await bank.told()
+    await bank.delivered()
     assert.equal((await shop.status(order.orderId, BOB)).status, 'paid')
   })
 
@@ -216,12 +216,12 @@ describe('razorpay', () => {
     const order = await shop.checkout({ productId: await rupees() })
     bank.pay(order.clientSecret!, { method: 'upi' })
     bank.pay(order.clientSecret!, { evenIfPaid: true })
-    await bank.told()
+    await bank.delivered()
     await eventually(
       async () => [...bank.refunds.values()].length,
       (count) => count === 1,
     )
-    await bank.told()
+    await bank.delivered()
     const status = await eventually(
       () => shop.status(order.orderId, BOB),
       ({ timeline }) => timeline!.some(({ what }) => what === 'duplicate_refunded'),

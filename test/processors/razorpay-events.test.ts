@@ -96,10 +96,13 @@ test('while a secret is replaced, the old and the new one are valid; later the o
       [both, 1],
       [one, heardAfter],
     ] as const) {
-      Object.assign(bank, { webhookUrl: listener.url, telling: { when: 'now', times: 1, lateMs: 0, tries: 1, secret } })
+      Object.assign(bank, {
+        webhookUrl: listener.url,
+        notifying: { when: 'now', times: 1, lateMs: 0, tries: 1, secret },
+      })
       const before = listener.heard.filter(Boolean).length
       bank.pay(processorPaymentId, { outcome: 'failed' })
-      await bank.told()
+      await bank.delivered()
       assert.equal(listener.heard.filter(Boolean).length - before, count)
     }
   }
@@ -109,11 +112,11 @@ test('a notification has one id, however often and late it comes, and names the 
   const { bank, processor, begin } = await startRazorpay(t)
   const { heard, answers, url } = await listen(t, processor)
   bank.webhookUrl = url
-  Object.assign(bank.telling, { times: 3, lateMs: 20 })
+  Object.assign(bank.notifying, { times: 3, lateMs: 20 })
   answers.push(500, 503)
   const id = await begin()
   bank.pay(id)
-  await bank.told()
+  await bank.delivered()
   assert.deepEqual(
     new Set(heard.map((event) => event?.type)),
     new Set(['payment.authorized', 'payment.captured', 'order.paid']),
@@ -131,12 +134,12 @@ test('reports in reverse order, and refunds before payments, end in the true sta
   const { bank, processor, begin } = await startRazorpay(t)
   const { heard, url } = await listen(t, processor)
   Object.assign(bank, { webhookUrl: url })
-  bank.telling.when = 'held'
+  bank.notifying.when = 'held'
   const id = await begin()
   const { id: captureId } = bank.pay(id, { outcome: 'failed_then_captured' })
   bank.refundInDashboard(captureId, { amount: 10_000 })
   bank.openDispute(captureId)
-  await bank.tellHeld((all) => all.reverse())
+  await bank.sendHeld((all) => all.reverse())
   assert.equal(heard[0]!.type, 'payment.dispute.created')
   assert.equal(heard.at(-1)!.type, 'payment.failed')
   const snapshots = await Promise.all(heard.map((event) => processor.fetchPayment(event!.paymentId!)))
@@ -251,7 +254,7 @@ test('lists of any length are read to their end, and none is read for ever', asy
   const { bank, processor, begin } = await startRazorpay(t)
   const now = Math.floor(Date.now() / 1000)
   const id = await begin(1_000_000)
-  bank.telling.when = 'never'
+  bank.notifying.when = 'never'
   for (let i = 0; i < 250; i++) bank.pay(id, { outcome: 'failed', createdAt: now - 1000 + i })
   const { id: captureId } = bank.pay(id)
   for (let i = 0; i < 210; i++) bank.refundInDashboard(captureId, { amount: 100 })

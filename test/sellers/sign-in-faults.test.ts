@@ -7,7 +7,7 @@ import type { Email } from 'postal-mime'
 import { codeOf } from '../../src/sellers/codes.ts'
 import { deliverUntil, parsed, says, startMailServer } from '../stand-ins/mail-server.ts'
 import { PASSWORD, type Browser, cookiesOf, newBrowser, newMailbox } from '../support/seller.ts'
-import { startWire } from '../support/service.ts'
+import { startDatabaseProxy } from '../support/service.ts'
 import {
   type Ends,
   SECRET,
@@ -255,7 +255,7 @@ const needingTheDatabase = (browser: Browser, email: string) =>
 const NEEDING_NONE = ['GET /api/auth/providers', 'GET /api/auth/idp', 'GET /api/auth/idp/callback']
 
 test('while the database is down every way to sign in says so, signs out no one, and works again afterwards', async (t) => {
-  const wire = await startWire(t, await newDatabase(t))
+  const wire = await startDatabaseProxy(t, await newDatabase(t))
   // with limits: what counts tries needs the database too
   const env = { LIMITS: 'code=1000/900,code_address=1000/900,code_try=1000/900,password=1000/900' }
   const shop = await startTestShop(t, { databaseUrl: wire.url, env })

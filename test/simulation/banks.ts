@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 import type { Run } from './run.ts'
-import { type BankCapture, type BankPayment, STRIPE_FACTOR } from './truth.ts'
+import { type BankCapture, type BankPayment, STRIPE_FACTOR } from './bank-records.ts'
 
 // The actions of banks, and of the person at the processor's dashboard. Each returns a text about what it did, or nothing.
 

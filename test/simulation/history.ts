@@ -4,7 +4,7 @@ import { crash, loseDatabase } from './crash.ts'
 import { Random } from './random.ts'
 import type { Run } from './run.ts'
 import * as sellers from './sellers.ts'
-import * as weather from './weather.ts'
+import * as weather from './environment.ts'
 
 // One number makes a history. Each of its steps has a number of its own for its own choices, so the rest of a shortened history
 // does the same as before. No number decides the order in which sockets are served: a history that fails by a race may need some

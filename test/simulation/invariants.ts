@@ -1,7 +1,7 @@
 import { MOVES, type State } from '../../src/orders/states.ts'
 import type { Order } from './books.ts'
 import { problemsOfTransfers, said } from './entries.ts'
-import type { BankPayment } from './truth.ts'
+import type { BankPayment } from './bank-records.ts'
 
 // Invariants that hold at every moment. Pure: they compare the service's rows before and now with the banks' data now, which is as
 // much or more. Each returns a text about what does not hold.

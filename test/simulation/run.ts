@@ -1,6 +1,6 @@
 import type { Answer } from '../support/shop.ts'
 import { type Order, readOrders } from './books.ts'
-import { type BankPayment, razorpayPayments, stripePayments } from './truth.ts'
+import { type BankPayment, razorpayPayments, stripePayments } from './bank-records.ts'
 import type { Good, World } from './world.ts'
 
 /** An order as its buyer knows it. */

@@ -2,10 +2,10 @@ import type { Ends } from '../support/shop.ts'
 import { type Order, readUses } from './books.ts'
 import { type Step, historyOf, play } from './history.ts'
 import { problemsOf } from './invariants.ts'
-import { calmDown, checkLinks, problemsAtTheEnd } from './quiet.ts'
+import { settleDown, checkLinks, problemsAtTheEnd } from './final-checks.ts'
 import { Random } from './random.ts'
 import { Run } from './run.ts'
-import type { BankPayment } from './truth.ts'
+import type { BankPayment } from './bank-records.ts'
 import { type World, startWorld } from './world.ts'
 
 /** A history that should not have been possible. */
@@ -100,11 +100,11 @@ export async function runHistory(
       if (done === undefined) continue
       log.push(`${step.kind}: ${done}`)
       count(`step ${step.kind}`)
-      await world.told()
+      await world.delivered()
       await look(run, last)
       if (run.problems.length > 0) return { seed, problems: run.problems, log }
     }
-    log.push(`calm: ${await calmDown(run, random)}`)
+    log.push(`calm: ${await settleDown(run, random)}`)
     const orders = await look(run, last)
     await checkLinks(run)
     for (const order of orders) {

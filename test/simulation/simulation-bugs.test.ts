@@ -5,10 +5,10 @@ import { after, before, describe, test } from 'node:test'
 import type { Order } from './books.ts'
 import { historyOf } from './history.ts'
 import { problemsOf } from './invariants.ts'
-import { drainJobs, problemsAtTheEnd } from './quiet.ts'
+import { drainJobs, problemsAtTheEnd } from './final-checks.ts'
 import { Run } from './run.ts'
 import { inWorld, runHistory } from './simulate.ts'
-import type { BankPayment } from './truth.ts'
+import type { BankPayment } from './bank-records.ts'
 import type { World } from './world.ts'
 
 // A simulation without faults means something only if it would find them. These tests plant bugs.
@@ -178,7 +178,7 @@ describe('a service with a bug in its code is found out', () => {
  */
 function simulateWith(bug: { file: string; from: string; to: string }, seed: number): Promise<string> {
   const folder = path.resolve(import.meta.dirname, '../..')
-  const plant = path.join(import.meta.dirname, 'plant.ts')
+  const plant = path.join(import.meta.dirname, 'planted-bug.ts')
   const script = path.join(folder, 'scripts', 'simulate.ts')
   const args = ['--import', plant, script, '--runs', '40', '--seed', String(seed), '--lanes', '1', '--crashes', '0']
   return new Promise((resolve) => {
@@ -204,16 +204,16 @@ async function eventfulOrder(world: World): Promise<{ order: Order; truth: BankP
   const { razorpay } = world
   razorpay.pay(id!, { outcome: 'failed' })
   const { id: sale } = razorpay.pay(id!, {})
-  await world.told()
+  await world.delivered()
   razorpay.pay(id!, { evenIfPaid: true })
-  await world.told()
+  await world.delivered()
   razorpay.refundInDashboard(sale, { amount: 9_900 })
-  await world.told()
+  await world.delivered()
   razorpay.moveDispute(razorpay.openDispute(sale, { amount: 20_000 }).id, 'won')
   razorpay.moveDispute(razorpay.openDispute(sale, { amount: 45_000 }).id, 'lost')
-  await world.told()
+  await world.delivered()
   await drainJobs(run)
-  await world.told()
+  await world.delivered()
   const [order] = await run.read()
   assert.deepEqual(
     [order!.state, order!.captures.length, order!.refunds.length, order!.disputes.length],

@@ -10,7 +10,7 @@ import { newBrowser } from '../support/seller.ts'
 import { type Answer, type Ends, newDatabase, startTestShop } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { rightTime, skipTime } from './clock.ts'
-import { startWire } from './wire.ts'
+import { startDatabaseProxy } from './database-proxy.ts'
 
 // A shop, its database and both processors, each as a server that speaks its API. The service can die at any moment; the
 // database and the processors are the world that stays.
@@ -59,7 +59,7 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   t.after(stripe.close)
   const razorpay = await startRazorpayServer(ACCOUNT)
   t.after(() => razorpay.close())
-  razorpay.telling.tries = 1
+  razorpay.notifying.tries = 1
   const databaseUrl = await newDatabase(t)
   // not through the service's connection, so that its faults do not affect the checks
   const client = new pg.Pool({ connectionString: databaseUrl, max: 4 })
@@ -88,7 +88,7 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
 
   async function startHere(): Promise<Service> {
     const ends: (() => unknown)[] = []
-    const wire = await startWire({ after: (end) => ends.push(end) }, databaseUrl)
+    const wire = await startDatabaseProxy({ after: (end) => ends.push(end) }, databaseUrl)
     const shop = await startTestShop({ after: (end) => ends.push(end) }, { env, databaseUrl: wire.url })
     if (goods.length === 0) {
       for (const [currency, priceMinor] of PRICES)
@@ -175,8 +175,8 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   }
 
   /** Until every notification that is on its way has arrived. */
-  async function told(): Promise<void> {
-    await Promise.all([stripe.delivered(), razorpay.told()])
+  async function delivered(): Promise<void> {
+    await Promise.all([stripe.delivered(), razorpay.delivered()])
   }
 
   return {
@@ -218,15 +218,15 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     async calm(): Promise<void> {
       works()
       Object.assign(stripe.knobs, { notify: 'now', sending: {} })
-      Object.assign(razorpay.telling, { when: 'now', times: 1, lateMs: 0 })
-      await told()
+      Object.assign(razorpay.notifying, { when: 'now', times: 1, lateMs: 0 })
+      await delivered()
       if (!killed) skipTime(PAUSE_MS)
       // a process has its own clock
       else if (hadFaults) await sleep(PAUSE_MS)
       hadFaults = false
     },
     works,
-    told,
+    delivered,
     /** From now on requests to the processors may fail. */
     troubles: () => void (hadFaults = true),
     /** An idempotency key that no other run has. */

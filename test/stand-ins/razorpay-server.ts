@@ -40,7 +40,7 @@ export interface RazorpayOptions {
   webhookUrl?: string | undefined
 }
 
-/** How notifications are sent. `held` ones wait for `tellHeld`. */
+/** How notifications are sent. `held` ones wait for `sendHeld`. */
 interface Telling {
   when: 'now' | 'held' | 'never'
   times: number
@@ -73,7 +73,7 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     notifications: [] as Notification[],
     /** Every try to tell, and how it was answered: 0 is no answer. */
     deliveries: [] as { id: string; event: string; status: number }[],
-    telling: { when: 'now', times: 1, lateMs: 0, tries: 6 } as Telling,
+    notifying: { when: 'now', times: 1, lateMs: 0, tries: 6 } as Telling,
     /** Between a request and its answer. */
     delayMs: 0,
     /** Its clock is ahead of ours. */
@@ -86,13 +86,13 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     works: () => void faults.splice(0),
     requestsTo: (on: RegExp) => bank.requests.filter(({ method, path }) => on.test(`${method} ${path}`)),
     /** Sends the held ones, in the order that `arrange` returns. */
-    async tellHeld(arrange: (all: Notification[]) => Notification[] = (all) => all) {
+    async sendHeld(arrange: (all: Notification[]) => Notification[] = (all) => all) {
       for (const notification of arrange(held.splice(0))) await deliver(notification)
     },
     /** The same notification once more, with the same id. */
     again: (notification: Notification) => deliver(notification),
     /** Resolves when all pending notifications are sent. */
-    async told() {
+    async delivered() {
       while (open.size > 0) await Promise.all(open)
     },
     async close() {
@@ -113,9 +113,9 @@ export async function startRazorpayServer(options: RazorpayOptions) {
     })
     const notification = { id: razorpayId(''), event, body }
     bank.notifications.push(notification)
-    if (bank.telling.when === 'held') held.push(notification)
-    if (bank.telling.when !== 'now' || !bank.webhookUrl) return
-    const { times, lateMs } = bank.telling
+    if (bank.notifying.when === 'held') held.push(notification)
+    if (bank.notifying.when !== 'now' || !bank.webhookUrl) return
+    const { times, lateMs } = bank.notifying
     for (let i = 0; i < times; i++) {
       const told: Promise<unknown> = sleep(lateMs)
         .then(() => deliver(notification))
@@ -127,14 +127,14 @@ export async function startRazorpayServer(options: RazorpayOptions) {
   /** Until it is answered with a 2xx, with growing pauses; the real one goes on for 24 hours. */
   async function deliver({ id, event, body }: Notification): Promise<number> {
     let status = 0
-    for (let tries = 0, pauseMs = 50; tries < bank.telling.tries; tries++, pauseMs *= 2) {
+    for (let tries = 0, pauseMs = 50; tries < bank.notifying.tries; tries++, pauseMs *= 2) {
       if (tries > 0) await sleep(pauseMs)
       try {
         const response = await fetch(bank.webhookUrl!, {
           method: 'POST',
           headers: {
             'content-type': 'application/json',
-            'x-razorpay-signature': razorpaySignature(body, bank.telling.secret ?? options.webhookSecret),
+            'x-razorpay-signature': razorpaySignature(body, bank.notifying.secret ?? options.webhookSecret),
             'x-razorpay-event-id': id,
           },
           body,

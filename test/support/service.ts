@@ -195,8 +195,8 @@ function parentsByPs(): [number, number][] {
   return stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
 }
 
-/** A wire to a database that can be cut and mended, or stall. */
-export async function startWire(t: Ends, databaseUrl: string) {
+/** A proxy before a database. Its connections can be cut and mended, or stall. */
+export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
   const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
   const url = new URL(socketFolder ? databaseUrl.replace(socketFolder, 'socket.invalid') : databaseUrl)
   const port = Number(url.port || 5432)

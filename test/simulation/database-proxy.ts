@@ -7,7 +7,7 @@ import { type Ends, temporaryFolder } from '../support/shop.ts'
  * A connection to PostgreSQL that can be cut between any two packets, so that a transaction ends at any point, or is committed
  * without an answer.
  */
-export async function startWire(t: Ends, databaseUrl: string) {
+export async function startDatabaseProxy(t: Ends, databaseUrl: string) {
   const socketFolder = /@([^/:]*%2F[^/:]*)/i.exec(databaseUrl)?.[1]
   const url = new URL(socketFolder ? databaseUrl.replace(socketFolder, 'socket.invalid') : databaseUrl)
   const port = Number(url.port || 5432)

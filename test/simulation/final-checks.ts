@@ -5,8 +5,8 @@ import type { Random } from './random.ts'
 import type { Run } from './run.ts'
 import { decideRefund } from './banks.ts'
 import { checkAnswer } from './buyers.ts'
-import type { BankPayment } from './truth.ts'
-import { type Letter, lettersOf } from './weather.ts'
+import type { BankPayment } from './bank-records.ts'
+import { type Notification, notificationsOf } from './environment.ts'
 
 // The storm is over: everything works, late notifications arrive or never do, and our own jobs run. Then the books must match the
 // banks, and nothing may be left waiting.
@@ -15,17 +15,17 @@ import { type Letter, lettersOf } from './weather.ts'
 const MOST_TRIES = 90
 /** Soon at first, then as long as a job may take on a busy machine: 12 s in all. */
 const PAUSE_MS = { first: 10, growth: 1.3, most: 150 }
-const LETTERS_AT_ONCE = 4
+const NOTIFICATIONS_AT_ONCE = 4
 /** A job whose service died while it worked: its queue takes it for lost after a while. */
 const LOST_AFTER_MS = 1_500
 
-export async function calmDown(run: Run, random: Random): Promise<string> {
+export async function settleDown(run: Run, random: Random): Promise<string> {
   const { world } = run
   await world.calm()
   // for a day Stripe repeats a failure of its own, and the result of that request is not known for sure
   world.stripe.forgetKeys()
   // by now every bank has decided
-  while (decideRefund(run, random)) await world.told()
+  while (decideRefund(run, random)) await world.delivered()
   world.stripe.bank.returnLate()
   const ending = random.pick(['told', 'looked', 'both'] as const)
   if (ending !== 'looked') await deliverAll(run, random)
@@ -38,7 +38,7 @@ export async function calmDown(run: Run, random: Random): Promise<string> {
     )
     await world.reconcile({ tries: 20 })
     await drainJobs(run)
-    await world.told()
+    await world.delivered()
   }
   return ending
 }
@@ -49,13 +49,13 @@ async function deliverAll(run: Run, random: Random): Promise<void> {
   const taken = new Set(
     [...stripe.deliveries, ...razorpay.deliveries].flatMap(({ id, status }) => (status === 200 ? [id] : [])),
   )
-  let left = random.shuffled(lettersOf(run)).filter(({ id }) => !taken.has(id) || random.chance(0.2))
+  let left = random.shuffled(notificationsOf(run)).filter(({ id }) => !taken.has(id) || random.chance(0.2))
   for (let tries = 0; left.length > 0 && tries < 5; tries++) {
-    const again: Letter[] = []
-    for (let at = 0; at < left.length; at += LETTERS_AT_ONCE)
+    const again: Notification[] = []
+    for (let at = 0; at < left.length; at += NOTIFICATIONS_AT_ONCE)
       await Promise.all(
-        left.slice(at, at + LETTERS_AT_ONCE).map(async (letter) => {
-          if ((await letter.send()) !== 200) again.push(letter)
+        left.slice(at, at + NOTIFICATIONS_AT_ONCE).map(async (notification) => {
+          if ((await notification.send()) !== 200) again.push(notification)
         }),
       )
     left = again

@@ -10,7 +10,7 @@ export function changePost(run: Run, random: Random): string {
   const how = random.weighted({ now: 3, twice: 1, slow: 1, never: 2 })
   stripe.knobs.notify = how === 'never' ? 'never' : 'now'
   stripe.knobs.sending = { times: how === 'twice' ? 2 : 1 }
-  Object.assign(razorpay.telling, {
+  Object.assign(razorpay.notifying, {
     when: how === 'never' ? 'never' : 'now',
     times: how === 'twice' ? 2 : 1,
     lateMs: how === 'slow' ? 20 : 0,
@@ -20,22 +20,22 @@ export function changePost(run: Run, random: Random): string {
 
 /** Some of all there ever were, in any order, whether they came before or not. */
 export async function deliver(run: Run, random: Random): Promise<string | undefined> {
-  const letters = lettersOf(run)
-  if (letters.length === 0) return undefined
-  const some = random.some(letters, 6)
+  const notifications = notificationsOf(run)
+  if (notifications.length === 0) return undefined
+  const some = random.some(notifications, 6)
   if (random.chance(0.5)) await Promise.all(some.map(({ send }) => send()))
   else for (const { send } of some) await send()
   return `notifications, perhaps again: ${some.map(({ type }) => type).join(', ')}`
 }
 
-export interface Letter {
+export interface Notification {
   id: string
   type: string
   /** How it was answered: 0 for not at all. */
   send(): Promise<number>
 }
 
-export function lettersOf({ world: { stripe, razorpay }, since }: Run): Letter[] {
+export function notificationsOf({ world: { stripe, razorpay }, since }: Run): Notification[] {
   return [
     ...stripe.bank.events.slice(since.events).map((event) => ({
       id: event['id'],
