@@ -37,14 +37,11 @@ const AMOUNT_CODES: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * For the `catch` of a start: turns a refusal into AmountNotTaken or PaymentRefused, when no payment came of it and the processor would
- * refuse again. A processor's least and most differ by currency, account and way of paying, and some of these refusals have no code of
- * their own: they only name the parameter.
+ * What a start fails with that the processor would refuse again: AmountNotTaken or PaymentRefused. A processor's least and most differ
+ * by currency, account and way of paying, and some of these refusals have no code of their own: they only name the parameter.
  */
-export function refusedForGood(error: unknown): never {
-  if (!isRefusal(error, 'refused') && !isRefusal(error, 'key_refused')) throw error
-  const { details, message } = error
+export function refusedStart(cause: ApiRefusal): AmountNotTaken | PaymentRefused {
+  const { details, message } = cause
   const isAmount = AMOUNT_CODES.has(details.code) || details.parameter === 'amount'
-  const more = { details, cause: error }
-  throw isAmount ? new AmountNotTaken(message, more) : new PaymentRefused(message, more)
+  return new (isAmount ? AmountNotTaken : PaymentRefused)(message, { details, cause })
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { newId } from '../../src/kit/ids.ts'
 import {
   AmountNotTaken,
+  PaymentRefused,
   type PaymentSnapshot,
   ProcessorUnavailable,
   RefundTaken,
@@ -102,6 +103,20 @@ test('a wrong key, a limit, an outage and any invalid response count as an outag
     assert.doesNotMatch(`${error.message} ${String(error.cause)}`, /thiskeyisasecret|Basic/)
     return true
   })
+})
+
+test('a start that is refused for good ends, also without a reason from Razorpay; one that can pass is tried again', async (t) => {
+  const { bank, processor } = await startRazorpay(t)
+  const makes = /^POST \/v1\/orders$/
+  for (const fault of ['bad_request', 'not_allowed'] as const) {
+    bank.break(makes, fault)
+    await assert.rejects(processor.startPayment(attempt()), PaymentRefused, fault)
+  }
+  for (const fault of ['not_found', 'in_progress', 'rate_limited'] as const) {
+    bank.break(makes, fault)
+    const passes = (error: unknown) => error instanceof ProcessorUnavailable && !(error instanceof PaymentRefused)
+    await assert.rejects(processor.startPayment(attempt()), passes, fault)
+  }
 })
 
 test('an impossible amount, time or kind of value is an invalid response, wherever it is', async (t) => {

@@ -17,6 +17,8 @@ export type Fault =
   | 'rate_limited'
   | 'not_allowed'
   | 'in_progress'
+  | 'not_found'
+  | 'bad_request'
   | 'html'
   | 'html_error'
   | 'json_without_error'
@@ -231,6 +233,9 @@ const INSTEAD: Partial<Record<Fault, [number, string, string]>> = {
   ],
   html: [200, 'text/html', '<!doctype html><title>Just a moment…</title>'],
   html_error: [502, 'text/html', '<html><h1>502 Bad Gateway</h1></html>'],
+  not_found: [404, JSON_TYPE, errorText('BAD_REQUEST_ERROR', 'The requested URL was not found on the server.')],
+  // as a proxy on the way answers
+  bad_request: [400, 'text/html', '<h1>Bad Request</h1>'],
   json_without_error: [500, JSON_TYPE, '{"success":false}'],
   empty: [200, JSON_TYPE, ''],
   redirect: [302, 'text/html', ''],

@@ -45,7 +45,7 @@ export function razorpayClient(
     more: Partial<HttpRequest>,
   ): Promise<T> => {
     const name = `${method} ${path}`
-    const headers = { accept: 'application/json', ...more.headers, authorization }
+    const headers = { accept: 'application/json', 'user-agent': 'till', ...more.headers, authorization }
     let response: HttpAnswer
     let text: string
     try {

@@ -31,7 +31,7 @@ function meaningOf(status: number, hasCode: boolean, description: string): Meani
   return status === CONFLICT || /in progress|duplicate receipt/i.test(description) ? 'in_progress' : 'refused'
 }
 
-/** Whether Razorpay understood the request and did not do it. */
+/** Whether Razorpay understood the request and made nothing of it now. Another request, running or ended, may have made it. */
 export const isRefused = (error: unknown): error is ApiRefusal =>
   error instanceof ApiRefusal && error.meaning !== 'key_refused' && error.meaning !== 'failed'
 

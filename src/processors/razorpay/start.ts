@@ -1,4 +1,4 @@
-import { refusedForGood } from '../api-refusal.ts'
+import { ApiRefusal, refusedStart } from '../api-refusal.ts'
 import { AmountNotTaken, ProcessorUnavailable, type StartPayment, type StartedPayment } from '../processor.ts'
 import type { Visit } from './client.ts'
 import { type Order, shapes } from './entities.ts'
@@ -7,6 +7,8 @@ import { orderIdOf } from './snapshot.ts'
 
 /** Five days: the time in which a bank can still authorize late, and Razorpay's maximum. */
 const CAPTURE_MINUTES = 7_200
+/** Statuses that mean a fault of the request, of the key, or of the account's permissions. */
+const REFUSED_AGAIN: ReadonlySet<number> = new Set([400, 401, 403])
 
 /** Our payment is an Order. A browser pays it with the Order's id and our key's id. */
 export async function startPayment(ask: Visit, keyId: string, payment: StartPayment): Promise<StartedPayment> {
@@ -58,6 +60,15 @@ async function findOrMakeOrder(ask: Visit, { key, orderId, amountMinor, currency
     if (!made) throw error
     return made
   }
+}
+
+/**
+ * No Order came of it, and Razorpay would refuse it again. A 400 counts also without Razorpay's error in it: otherwise the reconciler
+ * would try for ever. A 404 can pass.
+ */
+function refusedForGood(error: unknown): never {
+  const isRefused = error instanceof ApiRefusal && error.meaning !== 'in_progress' && error.meaning !== 'key_reused'
+  throw isRefused && REFUSED_AGAIN.has(error.details.status) ? refusedStart(error) : error
 }
 
 const older = (a: Order, b: Order): number => a.created_at - b.created_at || (a.id < b.id ? -1 : 1)

@@ -17,8 +17,8 @@ export function refusalOf(error: LibraryError): ApiRefusal {
 }
 
 function meaningOf(error: LibraryError): Meaning {
-  if (error.rawType === 'idempotency_error')
-    return error.code === 'idempotency_key_in_use' ? 'in_progress' : 'key_reused'
+  if (error.code === 'idempotency_key_in_use') return 'in_progress'
+  if (error.rawType === 'idempotency_error') return 'key_reused'
   if (error instanceof Stripe.errors.StripeAuthenticationError) return 'key_refused'
   // Stripe checks the permissions of a restricted key before it does anything
   if (error instanceof Stripe.errors.StripePermissionError) return 'refused'

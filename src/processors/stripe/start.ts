@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { timeOfId } from '../../kit/ids.ts'
 import { suffixOfLine } from '../../kit/statement.ts'
-import { ApiRefusal, isRefusal, refusedForGood } from '../api-refusal.ts'
+import { ApiRefusal, isRefusal, refusedStart } from '../api-refusal.ts'
 import {
   PaymentClosed,
   PaymentRefused,
@@ -93,6 +93,11 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
     const made = await closeOthers(account, payment.key, until, fits)
     return made ? startedOf(account, made) : await createBy(`${payment.key}.${digest(params)}`).catch(refusedForGood)
   }
+}
+
+/** Turns an error into AmountNotTaken or PaymentRefused, if no payment came of it and Stripe would refuse again. */
+function refusedForGood(error: unknown): never {
+  throw isRefusal(error, 'refused') || isRefusal(error, 'key_refused') ? refusedStart(error) : error
 }
 
 /**
