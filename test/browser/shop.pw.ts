@@ -192,6 +192,30 @@ test('text typed during a save stays, and the next save saves it', async ({ page
   expect([saved.name, saved.description]).toEqual(['The Quiet Shop, second', 'Typed meanwhile'])
 })
 
+test('text typed while the page reads the product again after an upload stays', async ({ page, context }) => {
+  await signUp(page)
+  const { id } = await product(context)
+  await page.goto(`/shop/#/products/${id}`)
+  await expect(field(page, 'Name')).toHaveValue('The Quiet Shop')
+  await ask(context, 'PATCH', `products/${id}`, { name: 'Renamed in another tab' })
+  const asked = Promise.withResolvers<void>()
+  const typed = Promise.withResolvers<void>()
+  await page.route(`**/api/products/${id}`, async (route) => {
+    const response = await route.fetch()
+    asked.resolve()
+    await typed.promise
+    await route.fulfill({ response })
+  })
+  await choose(page, () => button(page, 'Choose files').click(), ['book.txt', Buffer.from('a book')])
+  await asked.promise
+  await field(page, 'Description').fill('Typed meanwhile')
+  const answer = page.waitForResponse((response) => response.url().endsWith(id))
+  typed.resolve()
+  await (await answer).finished()
+  await expect(page.getByText('Not saved yet')).toBeVisible()
+  await expect(field(page, 'Description')).toHaveValue('Typed meanwhile')
+})
+
 test('an upload that breaks off goes on where it stopped, after a reload too; files are replaced and removed', async ({
   page,
   context,

@@ -31,6 +31,8 @@ const token = ownToken()
  */
 export function Outbox() {
   const [to, setTo] = useState(new URLSearchParams(location.search).get('to') ?? '')
+  // Kept here, because the list is gone while a search finds nothing.
+  const [chosen, setChosen] = useState<string>()
   const { mails, trouble } = useMails(to)
   if (trouble instanceof ApiError && (trouble.code === 'token_required' || trouble.code === 'local_only')) {
     return (
@@ -66,7 +68,7 @@ export function Outbox() {
           {mails && (mails.length === 0 ? 'No mail yet.' : mails.length === 1 ? '1 mail' : `${mails.length} mails`)}
         </output>
       </div>
-      {mails && mails.length > 0 && <Mailbox mails={mails} />}
+      {mails && mails.length > 0 && <Mailbox mails={mails} chosen={chosen} onChoose={setChosen} />}
     </>
   )
 }
@@ -99,8 +101,15 @@ function useMails(to: string): { mails: Mail[] | undefined; trouble: unknown } {
 }
 
 /** The list of the mails, and the chosen one beside it: the newest, until the reader chooses. */
-function Mailbox({ mails }: { mails: Mail[] }) {
-  const [chosen, setChosen] = useState<string>()
+function Mailbox({
+  mails,
+  chosen,
+  onChoose,
+}: {
+  mails: Mail[]
+  chosen: string | undefined
+  onChoose: (id: string) => void
+}) {
   const letter = useRef<HTMLElement>(null)
   const open = mails.find((mail) => mail.id === chosen) ?? mails[0]
   return (
@@ -112,7 +121,7 @@ function Mailbox({ mails }: { mails: Mail[] }) {
               type="button"
               aria-current={mail.id === open?.id ? 'true' : undefined}
               onClick={() => {
-                setChosen(mail.id)
+                onChoose(mail.id)
                 letter.current?.focus()
               }}
             >

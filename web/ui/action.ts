@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
 
 /** An action that is running, and its result. */
@@ -26,18 +26,23 @@ export function useAction(): Action {
     trouble: undefined,
     tries: 0,
   })
+  // Two presses can come before the page is drawn again, so the state alone would let both through.
+  const runningRef = useRef(false)
   return {
     ...state,
     refusedFor: (code) => state.trouble instanceof ApiError && state.trouble.code === code,
     clear: () => setState({ ...state, said: '', trouble: undefined }),
     async run(work, doing) {
-      if (state.busy) return
+      if (runningRef.current) return
+      runningRef.current = true
       const tries = state.tries + 1
       setState({ busy: true, doing, said: '', trouble: undefined, tries })
-      await work().then(
-        (said) => setState({ busy: false, doing: undefined, said, trouble: undefined, tries }),
-        (trouble: unknown) => setState({ busy: false, doing: undefined, said: '', trouble, tries }),
-      )
+      await work()
+        .finally(() => (runningRef.current = false))
+        .then(
+          (said) => setState({ busy: false, doing: undefined, said, trouble: undefined, tries }),
+          (trouble: unknown) => setState({ busy: false, doing: undefined, said: '', trouble, tries }),
+        )
     },
   }
 }

@@ -94,7 +94,7 @@ export function mailboxCode({ get, set }: Store<MailboxCodeState>, page: CodePag
     const email = get().email.trim().toLowerCase()
     const { resendAfter } = await page.sendCode(email, false)
     setAwaited(awaitedCode(email, resendAfter))
-    set({ email, step: 'code' })
+    set({ step: 'code' })
     showStep('code')
   }
 

@@ -90,7 +90,11 @@ export function useProductForm(seller: Seller, first: Versioned | undefined) {
       if (state.newest) set(keepMine ? withMine(state, state.newest) : settled(state.newest))
     },
     /** After a change to the files or the image. */
-    refresh: async () => show(refreshed(latest(), await getProduct(id))),
+    refresh: async () => {
+      const newest = await getProduct(id)
+      // More may have been typed during the request.
+      show(refreshed(latest(), newest))
+    },
   }
 }
 
