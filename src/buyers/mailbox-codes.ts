@@ -8,7 +8,7 @@ const KIND = codeKind('mailbox code', 'mailbox_code')
 export const { codeOf, codeQueue } = KIND
 const COUNTER = 'mailbox_code'
 
-/** What a buyer's code opens. */
+/** The page that a buyer's code opens. */
 export type Purpose = 'charge' | 'library'
 
 export type NewMailboxCode = Pick<NewCode<Purpose>, 'email' | 'purpose' | 'browserHash' | 'previousBrowserHash'> & {

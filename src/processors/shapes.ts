@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ProcessorUnavailable } from './processor.ts'
 
-// What both adapters need to read a processor's JSON by schemas. The schemas are in each adapter's `entities.ts`.
+// Both adapters read a processor's JSON by schemas with these. The schemas are in each adapter's `entities.ts`.
 
 /** A compiled schema. */
 export interface Shape<T> {

@@ -28,7 +28,7 @@ import { SECRET, type TestShop, assertProblem, eventually, startTestShop } from 
 
 shareProvider()
 
-// Whose account a person who comes back from the provider opens.
+// Which account opens when a person comes back from the provider.
 
 /** The code that is good now, which the mail says that may still be on its way. */
 async function liveCode({ db }: TestShop, email: string): Promise<string> {

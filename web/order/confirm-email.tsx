@@ -59,7 +59,7 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
   const [pressed, setPressed] = useState(0)
   const action = useAction()
   const isWrong = action.refusedFor('invalid_code')
-  /** What the reader types ends the faults of an earlier press. */
+  /** Typing removes the faults that an earlier press has shown. */
   const typing = (set: (text: string) => void) => (text: string) => {
     set(text)
     setFaults({})

@@ -135,7 +135,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
 export const money = (order: MailOrder, data: MailData): string =>
   formatMoney(data.amountMinor ?? order.amountMinor, data.currency ?? order.currency)
 
-/** What happens to the files after a lost dispute. If it was about a part of the price, they can stay. */
+/** Tells the buyer whether the files stay after a lost dispute. They can, if it was about a part of the price. */
 const AFTER_LOSS: Record<NonNullable<MailData['files']> | 'ended', string> = {
   stay: 'It is a part of the price, so you keep the files.',
   on_hold: 'It is a part of the price. The files stay on hold until your bank has decided about the other dispute.',

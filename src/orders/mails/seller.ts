@@ -105,7 +105,7 @@ const WHY: Record<NonNullable<MailData['why']> | 'refused', string> = {
     'The payment processor has not taken it for many days. Look at the payment in your payment processor’s dashboard before you try again.',
 }
 
-/** What happens to the files after a bank took a part of the price. */
+/** Tells the seller whether the buyer keeps the files after a bank took a part of the price. */
 const AFTER_PART: Record<NonNullable<MailData['files']>, string> = {
   stay: 'It is a part of the price, so the buyer keeps the files.',
   on_hold: 'It is a part of the price. The files stay on hold until the bank has decided about the other dispute.',
