@@ -3,7 +3,7 @@ import { openOrders, products } from './fill.ts'
 import { cycle, load, paced, wire } from './load.ts'
 import type { Result } from './report.ts'
 import { WARM_UP_SECONDS, byTurns, median, medianOf, medians } from './rounds.ts'
-import type { FakeProcessor, Service } from './service.ts'
+import { type FakeProcessor, type Service, WEBHOOK_SECRET } from './service.ts'
 import { AMOUNT_MINOR, CURRENCY, idIn, processorPaymentId } from './sql.ts'
 import type { Stage } from './stage.ts'
 import { type Database, query } from './world.ts'
@@ -17,7 +17,6 @@ const NOTIFYING_ROUNDS = 5
 const FIRST_NOTIFICATIONS = 200
 /** The number of buyers who check out while notifications arrive. */
 const BUYERS = 8
-const WEBHOOK_SECRET = 'whsec_bench'
 
 /** The settings with which a service takes the fake processor for Stripe. */
 export const fakeSettings = ({ port }: FakeProcessor): Record<string, string> => ({

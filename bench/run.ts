@@ -10,6 +10,7 @@ import { measurePayment } from './payment.ts'
 import { fakeSettings, measureNotifications, measureProcessor } from './processor.ts'
 import { type Result, isMet, tableOf } from './report.ts'
 import { startBare, startFakeProcessor, startService } from './service.ts'
+import { measureSales } from './sales.ts'
 import { measureCsv, measureSellers } from './sellers.ts'
 import { LIMITS, measureSignIn } from './sign-in.ts'
 import type { Shop, Stage } from './stage.ts'
@@ -18,7 +19,7 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
-const PARTS = 'start,checkout,status,payment,processor,sign-in,equal-times,mail,files,sellers'
+const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,equal-times,mail,files,sellers'
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
@@ -96,6 +97,10 @@ async function measure(world: World): Promise<void> {
       results.push(...(await measurePayment(stage)))
     })
   }
+  if (wanted.has('sales')) {
+    say('whole sales')
+    results.push(...(await measureSales(world, world.database(APP))))
+  }
   if (wanted.has('processor')) {
     const fake = await startFakeProcessor()
     await onStage(world, fakeSettings(fake), async (stage) => {
@@ -128,21 +133,24 @@ async function measure(world: World): Promise<void> {
       results.push(...(await measureFiles(stage)))
     })
   }
-  if (wanted.has('sellers')) {
-    await onStage(world, { PROCESSORS: 'none' }, async (stage) => {
-      results.push(...(await measureCsv(stage)))
-    })
-    say(`${many} orders of ${SELLERS} sellers`)
-    await query(
-      world.database('postgres'),
-      `create database ${MARKET} template ${many > FEW ? SMALL : APP} strategy file_copy`,
-    )
-    await fillSellers(world.database(MARKET), many)
-    say('sellers search')
-    const words = `${many.toLocaleString('en')} orders of ${SELLERS.toLocaleString('en')} sellers`
-    results.push(...(await measureSellers(world, world.database(MARKET), words)))
-  }
+  if (wanted.has('sellers')) await measureMarket(world)
   say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
+}
+
+/** Sellers' searches and downloads of their orders. */
+async function measureMarket(world: World): Promise<void> {
+  await onStage(world, { PROCESSORS: 'none' }, async (stage) => {
+    results.push(...(await measureCsv(stage)))
+  })
+  say(`${many} orders of ${SELLERS} sellers`)
+  await query(
+    world.database('postgres'),
+    `create database ${MARKET} template ${many > FEW ? SMALL : APP} strategy file_copy`,
+  )
+  await fillSellers(world.database(MARKET), many)
+  say('sellers search')
+  const words = `${many.toLocaleString('en')} orders of ${SELLERS.toLocaleString('en')} sellers`
+  results.push(...(await measureSellers(world, world.database(MARKET), words)))
 }
 
 /** Two databases in one server, that differ in nothing but the number of orders. */

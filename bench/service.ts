@@ -5,7 +5,7 @@ import net, { type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { endChild, runChild, watch } from './children.ts'
+import { endChild, processorMs, runChild, watch } from './children.ts'
 import { median } from './rounds.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -16,12 +16,15 @@ const START_TIMEOUT_MS = 60_000
 const POLL_MS = 5
 const SAMPLE_MS = 20
 export const SECRET = 'a secret of the bench that is long enough'
+export const WEBHOOK_SECRET = 'whsec_bench'
 
 export interface Service {
   port: number
   /** From the start of the process until it is ready for requests. */
   startMs: number
   residentMb(): Promise<number>
+  /** The processor time that it has taken, in ms. */
+  processorMs(): number
   /** The most that it has while `work` runs. */
   peakMb(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
@@ -29,6 +32,8 @@ export interface Service {
 
 export interface FakeProcessor {
   port: number
+  /** From now on it notifies the service at this port. */
+  notify(port: number): void
   stop(): Promise<void>
 }
 
@@ -69,6 +74,7 @@ export async function startService(env: Record<string, string>): Promise<Service
     port,
     startMs,
     residentMb: () => residentMb(child.pid!),
+    processorMs: () => processorMs(child.pid!),
     peakMb: (work) => peakMb(child.pid!, work),
     stop: () => endChild(child),
   }
@@ -90,9 +96,9 @@ export async function startBare(databaseUrl: string): Promise<Bare> {
 
 /** A processor that answers in 5 ms: fake-processor.ts, in a process of its own. */
 export async function startFakeProcessor(): Promise<FakeProcessor> {
-  const child = watch(fork(FAKE))
+  const child = watch(fork(FAKE, [WEBHOOK_SECRET]))
   const [port] = (await once(child, 'message')) as [number]
-  return { port, stop: () => endChild(child) }
+  return { port, notify: (servicePort) => void child.send(servicePort), stop: () => endChild(child) }
 }
 
 /** A mail server that takes its time: mail-server.ts, in a process of its own. */

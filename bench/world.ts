@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { type EmbeddedPostgres, startEmbedded } from '../src/kit/embedded.ts'
-import { endChildren } from './children.ts'
+import { endChildren, processorMsOfTree } from './children.ts'
 import { startService } from './service.ts'
 
 export interface Database {
@@ -21,6 +21,8 @@ export interface World {
   start(): Promise<void>
   stop(): Promise<void>
   database(name: string): Database
+  /** The processor time that its server has taken, in ms. */
+  databaseMs(): number
   /** Everything ends, and nothing is left. */
   end(): Promise<void>
 }
@@ -50,6 +52,8 @@ export async function newWorld(): Promise<World> {
       const { host, port, user, password, url } = postgres!
       return { name, host, port, user, password, url: url.replace(/[^/]+$/, name) }
     },
+    databaseMs: () =>
+      processorMsOfTree(Number(fs.readFileSync(path.join(postgres!.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])),
     async end() {
       await endChildren()
       await world.stop()
