@@ -62,6 +62,26 @@ test('the number of simultaneous rounds is limited', async () => {
   assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4])
 })
 
+test('a round that is not full begins beside another one only when that one is slow', async () => {
+  const work = held((inputs: readonly number[]) => [...inputs])
+  const patient = batched(work.run, { most: 9, atOnce: 2, isOutage: never, slowMs: 1e9 })
+  const answers = [1, 2, 3].map((input) => patient(input))
+  await turn()
+  assert.deepEqual(work.rounds, [[1]])
+  work.end()
+  await turn()
+  work.end()
+  assert.deepEqual(await Promise.all(answers), [1, 2, 3])
+  assert.deepEqual(work.rounds.splice(0), [[1], [2, 3]])
+
+  const hasty = batched(work.run, { most: 9, atOnce: 2, isOutage: never, slowMs: 20 })
+  const more = [4, 5].map((input) => hasty(input))
+  while (work.rounds.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.deepEqual(work.rounds, [[4], [5]], 'the first round still runs')
+  for (let at = 0; at < 2; at++) work.end()
+  assert.deepEqual(await Promise.all(more), [4, 5])
+})
+
 /** After a first round of two: those that can wait gather for `gatherMs`. */
 async function gathering(gatherMs: number) {
   const work = held((inputs: readonly number[]) => [...inputs])
