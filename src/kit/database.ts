@@ -159,7 +159,34 @@ export function isDatabaseOutage(error: unknown): boolean {
  * must consist of database statements only: an effect that cannot be rolled back must not be repeated.
  */
 export const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  retryConflicts(() => db.transaction().execute(work))
+  retryConflicts(async () => {
+    const ends: TransactionEnd[] = []
+    let hasCommitted = false
+    try {
+      const result = await db.transaction().execute((tx) => {
+        endsOf.set(tx, ends)
+        return work(tx)
+      })
+      hasCommitted = true
+      return result
+    } finally {
+      for (const end of ends) end(hasCommitted)
+    }
+  })
+
+type TransactionEnd = (hasCommitted: boolean) => void
+
+const endsOf = new WeakMap<Tx, TransactionEnd[]>()
+
+/**
+ * Calls `end` after the transaction. `hasCommitted` is also false when the answer to the commit was lost. Returns false, and never
+ * calls it, when `inTransaction` has not begun the transaction.
+ */
+export function onTransactionEnd(tx: Tx, end: TransactionEnd): boolean {
+  const ends = endsOf.get(tx)
+  ends?.push(end)
+  return ends !== undefined
+}
 
 /** The same for a single statement outside a transaction. */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {

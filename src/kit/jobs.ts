@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PgBoss, fromKysely } from 'pg-boss'
 import type pg from 'pg'
-import { type Tx, connect } from './database.ts'
-import { lostJobReleaser, newOwner, releaseJobsOf } from './jobs/claims.ts'
+import { type Tx, connect, onTransactionEnd } from './database.ts'
+import { addTaken, lostJobReleaser, newOwner, releaseJobsOf, takenJob } from './jobs/claims.ts'
 import { type QueueOptions, openLibrary } from './jobs/library.ts'
 import { openLine } from './jobs/line.ts'
 import { jobMeasures } from './jobs/measures.ts'
@@ -117,7 +117,7 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
   }
   return {
     measures,
-    add: (tx, queue, jobs) => addJobs(boss, tx, queue, jobs),
+    add: (tx, queue, jobs) => addJobs({ boss, owner, slots: queues.get(queue) }, tx, queue, jobs),
     on: (queue, options, handler) => work(queue, options, ({ data, id }) => handler(data as never, id)),
     async every(cron, queue, handler, formerName) {
       await work(queue, SCHEDULED, handler)
@@ -136,8 +136,27 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
   }
 }
 
-async function addJobs(boss: PgBoss, tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void> {
+interface Adding {
+  boss: PgBoss
+  owner: number
+  /** The slots of this process for the queue, if it runs the queue. */
+  slots: Slots | undefined
+}
+
+/** Adds jobs. Those for which this process has free slots begin right after the transaction, and the others wait in the queue. */
+async function addJobs({ boss, owner, slots }: Adding, tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
+  const canBegin = slots !== undefined && jobs.every((job) => !job.startAfterSeconds && !job.deferrable)
+  const count = canBegin ? Math.min(slots.free(), jobs.length) : 0
+  const begun = jobs.slice(0, count).map(({ data }) => takenJob(queue, data))
+  if (begun.length > 0 && onTransactionEnd(tx, (hasCommitted) => slots![hasCommitted ? 'start' : 'drop'](begun))) {
+    slots!.reserve(begun)
+    await addTaken(tx, owner, queue, begun)
+    if (begun.length < jobs.length) await enqueue(boss, tx, queue, jobs.slice(begun.length))
+  } else await enqueue(boss, tx, queue, jobs)
+}
+
+async function enqueue(boss: PgBoss, tx: Tx, queue: string, jobs: readonly NewJob[]): Promise<void> {
   const rows = jobs.map(({ data, startAfterSeconds, deferrable }) => ({
     data,
     ...(startAfterSeconds && { startAfter: startAfterSeconds }),

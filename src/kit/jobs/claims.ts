@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Job, type PgBoss, fromKysely } from 'pg-boss'
 import { type Db, type Tx, inTransaction } from '../database.ts'
@@ -29,6 +29,27 @@ export const takeJobs = (db: Db, boss: PgBoss, owner: number, queue: string, cou
     )
     return jobs
   })
+
+/** A new job that this process will run itself. Its data is what the database would give back. */
+export const takenJob = (queue: string, data: object): Job =>
+  ({ id: randomUUID(), name: queue, data: JSON.parse(JSON.stringify(data)), retryCount: 0 }) as unknown as Job
+
+/**
+ * Adds jobs that this process runs as soon as `tx` has committed: they are stored as taken and claimed, so they need no query to take
+ * them. If the process ends before it has run them, they go to others like all its jobs.
+ */
+export async function addTaken(tx: Tx, owner: number, queue: string, jobs: readonly Job[]): Promise<void> {
+  await sql`
+    with added as (
+      insert into pgboss.job (id, name, data, state, started_on, policy, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+        expire_seconds, deletion_seconds, keep_until)
+      select j.id, q.name, j.data::jsonb, 'active', now(), q.policy, q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max,
+        q.expire_seconds, q.deletion_seconds, now() + make_interval(secs => q.retention_seconds)
+      from pgboss.queue q, unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ data }) => JSON.stringify(data))}::text[]) as j(id, data)
+      where q.name = ${queue}
+      returning id, name)
+    insert into job_claims (job_id, queue, attempt, owner) select id, name, 0, ${owner}::int from added`.execute(tx)
+}
 
 /** For any connection: the owners of claims whose lock is free. */
 const ENDED_OWNERS = `

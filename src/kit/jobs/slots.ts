@@ -11,6 +11,12 @@ export interface Slots {
   /** Takes no further job. */
   rest(): void
   running(): Job[]
+  /** How many slots are free for new jobs. None while older jobs may wait, because those come first. */
+  free(): number
+  /** Gives jobs that are being added a slot each. Then `start` runs them, or `drop` takes the slots back. */
+  reserve(jobs: readonly Job[]): void
+  start(jobs: readonly Job[]): void
+  drop(jobs: readonly Job[]): void
 }
 
 export interface Slotted {
@@ -25,49 +31,71 @@ export interface Slotted {
   onError(error: unknown): void
 }
 
+/** Runs jobs, and knows those that run or are about to. Calls `onDrop` when a slot is free again. */
+function jobBook(run: Slotted['run'], onDrop: () => void) {
+  const running = new Map<string, Job>()
+  const drop = (jobs: readonly Job[]) => {
+    for (const { id } of jobs) running.delete(id)
+    onDrop()
+  }
+  return {
+    running,
+    reserve: (jobs: readonly Job[]) => jobs.forEach((job) => running.set(job.id, job)),
+    start: (jobs: readonly Job[]) => jobs.forEach((job) => void run(job).finally(() => drop([job]))),
+    drop,
+  }
+}
+
 /** Runs the jobs of a queue in slots: a free slot takes the next job. */
 export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotted): Slots {
-  const running = new Map<string, Job>()
   const resting = new AbortController()
+  /** Slots for the jobs that a query under way may return. */
+  let awaited = 0
   let wasWoken = false
+  let mayHaveMore = true
+  let isFull = false
   let endWait = () => {}
+  const { running, reserve, start, drop } = jobBook(run, () => isFull && endWait())
+  const freeSlots = () => atOnce - running.size - awaited
 
-  /** Waits until a job ends, `wake` or `rest` is called, or `ms` have passed. */
+  /** Waits until `wake` or `rest` is called, `ms` have passed, or a job ends and all slots were in use. */
   async function wait(ms: number): Promise<void> {
     const done = new AbortController()
     endWait = () => done.abort()
+    isFull = freeSlots() <= 0
     await sleep(ms, undefined, { signal: done.signal, ref: false }).catch(() => {})
   }
 
-  async function round(): Promise<boolean> {
-    const free = atOnce - running.size
-    const jobs = await take(free)
-    for (const job of jobs) {
-      running.set(job.id, job)
-      void run(job).finally(() => {
-        running.delete(job.id)
-        endWait()
-      })
+  /** Takes jobs, and returns whether more may wait. */
+  async function round(count: number): Promise<boolean> {
+    awaited = count
+    try {
+      const jobs = await take(count)
+      reserve(jobs)
+      start(jobs)
+      return jobs.length === count
+    } finally {
+      awaited = 0
     }
-    return jobs.length === free
   }
 
   async function go(): Promise<void> {
-    let mayHaveMore = true
     let queriedAt = -Infinity
     while (!resting.signal.aborted) {
-      const free = atOnce - running.size
+      const free = freeSlots()
       const sinceMs = performance.now() - queriedAt
       // no pause for a job that comes alone, nor for a queue that has filled its slots and has them free again
       const gatherMs = mayHaveMore && free >= atOnce / 2 ? 0 : GATHER_MS - sinceMs
-      if (!canTake() || free === 0) await wait(pollMs)
+      if (!canTake() || free <= 0) await wait(pollMs)
       else if (!mayHaveMore && !wasWoken && sinceMs < pollMs) await wait(pollMs - sinceMs)
       else if (gatherMs > 0) await sleep(gatherMs, undefined, { ref: false })
       else {
+        // a mere poll leaves slots to jobs that are added meanwhile
+        const count = wasWoken || mayHaveMore ? free : Math.ceil(free / 2)
         wasWoken = false
         queriedAt = performance.now()
         try {
-          mayHaveMore = await round()
+          mayHaveMore = await round(count)
         } catch (error) {
           onError(error)
           mayHaveMore = true
@@ -88,5 +116,9 @@ export function runSlots({ atOnce, pollMs, canTake, take, run, onError }: Slotte
       endWait()
     },
     running: () => [...running.values()],
+    free: () => (mayHaveMore || wasWoken || resting.signal.aborted || !canTake() ? 0 : Math.max(0, freeSlots())),
+    reserve,
+    start,
+    drop,
   }
 }
