@@ -6,6 +6,7 @@ import type { Limit } from '../kit/limits.ts'
 import type { Log } from '../kit/log.ts'
 import { type ProcessorOptions, openProcessors } from './open.ts'
 import type { Processor } from './processor.ts'
+import { sandboxPayments } from './sandbox/payments.ts'
 import { registerSandbox } from './sandbox/register.ts'
 import { sandboxProcessor } from './sandbox/sandbox.ts'
 
@@ -32,13 +33,14 @@ export async function registerProcessors(
   { db, reservedDb, jobs, config, ownUrl, log }: ProcessorParts,
 ): Promise<ReadonlyMap<string, Processor>> {
   const { processors: names, stripe, razorpay, statementPrefix, secrets, limits, isPublic, demoOnNetwork } = config
-  const sandbox = () => sandboxProcessor(db, jobs, secrets)
+  const payments = sandboxPayments(db, jobs)
+  const sandbox = () => sandboxProcessor(db, jobs, secrets, payments)
   const callMs = config.deadlines.processorCallMs
   const options = { processors: names, stripe, razorpay, statementPrefix, callMs, db: reservedDb, sandbox }
   const processors = await openProcessors(options, log)
   if (processors.has('sandbox')) {
     const onlyFromHere = !isPublic && !demoOnNetwork
-    await registerSandbox(server, { db, jobs, secrets, limit: limits.sandbox, onlyFromHere, ownUrl })
+    await registerSandbox(server, { payments, jobs, secrets, limit: limits.sandbox, onlyFromHere, ownUrl })
   }
   return processors
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
 import type { MoneyMovement } from '../processor.ts'
-import type { StoredPayment } from './bank.ts'
+import type { StoredPayment } from './payments.ts'
 
 const PAGE = 2000
 

@@ -1,8 +1,9 @@
 import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto'
-import type { Tx } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import { httpClient } from '../http.ts'
 import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
+import type { AddJob } from './payments.ts'
 
 // The sandbox signs its notifications by the Standard Webhooks specification (standardwebhooks.com): an HMAC-SHA256 over id, time
 // and raw body. So an attacker can neither change a body nor replay an old one.
@@ -23,44 +24,45 @@ export const newNotification = (type: string, payment: PaymentSnapshot): Notific
   payment,
 })
 
-/** Sends a notification `times` times, `afterSeconds` after `tx` has committed. Each is repeated until the service answers 2xx. */
-export async function notify(
-  tx: Tx,
-  jobs: Jobs,
-  notification: Notification,
+/** Sends a notification `times` times, `afterSeconds` after the change was stored. Each is repeated until the service answers 2xx. */
+export function notify(
+  addJob: AddJob,
+  type: string,
+  payment: PaymentSnapshot,
   { afterSeconds = 0, times = 1 } = {},
-): Promise<void> {
-  await jobs.add(
-    tx,
-    'sandbox_notify',
-    Array.from({ length: times }, () => ({ data: notification, startAfterSeconds: afterSeconds })),
-  )
+): void {
+  const notification = newNotification(type, payment)
+  for (let time = 1; time <= times; time++)
+    addJob('sandbox_notify', { data: notification, startAfterSeconds: afterSeconds })
 }
 
-/** Delivers the notifications over HTTP to `address()`, the service's own webhook address, and tries again with growing pauses. */
-export async function deliverNotifications(jobs: Jobs, secret: KeyObject, address: () => string): Promise<void> {
+/** Delivers the notifications over HTTP to `ownUrl()`, the service itself, and tries again with growing pauses. */
+export async function deliverNotifications(jobs: Jobs, secret: KeyObject, ownUrl: () => string): Promise<void> {
   const options = {
     retries: 12,
     retryDelaySeconds: 1,
     retryDelayMaxSeconds: 300,
     expireSeconds: 30,
-    atOnce: 8,
+    atOnce: 64,
     pollSeconds: 1,
   }
+  let send: ReturnType<typeof httpClient> | undefined
   await jobs.on<Notification>('sandbox_notify', options, async (notification) => {
     const body = JSON.stringify(notification)
-    const response = await fetch(address(), {
+    // the service knows its address only once it listens
+    send ??= httpClient(ownUrl())
+    const { status, text } = await send({
       method: 'POST',
+      path: '/api/webhooks/sandbox',
       headers: {
         'content-type': 'application/json',
         ...signature(secret, notification.id, Math.floor(Date.now() / 1000), body),
       },
       body,
-      redirect: 'error',
       signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
     })
-    await response.arrayBuffer()
-    if (!response.ok) throw new Error(`the notification was answered with ${response.status}`)
+    await text()
+    if (status < 200 || status > 299) throw new Error(`the notification was answered with ${status}`)
   })
 }
 

@@ -1,18 +1,17 @@
-import type { Db, Tx } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import type { PaymentSnapshot, RefundFact } from '../processor.ts'
-import { BANK_SECONDS, type StoredPayment, changePayment, sandboxId, snapshotOf } from './bank.ts'
-import { newNotification, notify } from './notify.ts'
+import { BANK_SECONDS, snapshotOf } from './bank.ts'
+import { notify } from './notify.ts'
+import { type SandboxPayments, sandboxId } from './payments.ts'
 
 /** Refunds once for a `key`. All refunds together cannot exceed the capture. */
-export async function refund(
-  db: Db,
-  jobs: Jobs,
+export const refund = (
+  payments: SandboxPayments,
   id: string,
   request: { captureId?: string; amountMinor?: number | undefined; key?: string },
-): Promise<PaymentSnapshot> {
-  return changePayment(db, id, async (payment, tx) => {
+): Promise<PaymentSnapshot> =>
+  payments.change(id, (payment, addJob) => {
     const { refundsUnderWay = [], refundsGo } = payment
     const captured = payment.captures.find((one) => request.captureId === undefined || one.id === request.captureId)
     if (!captured) throw new Refusal('payment_not_captured', 'There is nothing to send back.')
@@ -26,22 +25,21 @@ export async function refund(
     const made = { id: sandboxId('re'), captureId: captured.id, amountMinor, ...(request.key && { key: request.key }) }
     if (refundsGo === undefined || refundsGo === 'back') {
       payment.refunds.push(made)
-      await tell(tx, jobs, 'refund.succeeded', payment)
+      notify(addJob, 'refund.succeeded', snapshotOf(payment))
     } else payment.refundsUnderWay = [...refundsUnderWay, made]
     if (refundsGo !== undefined)
-      await jobs.add(tx, 'sandbox_refund', [{ data: { id, refundId: made.id }, startAfterSeconds: BANK_SECONDS }])
+      addJob('sandbox_refund', { data: { id, refundId: made.id }, startAfterSeconds: BANK_SECONDS })
     return snapshotOf(payment)
   })
-}
 
 /** Ends the refunds of the scenarios in which a refund takes time. */
-export async function endRefundsLater(db: Db, jobs: Jobs): Promise<void> {
+export async function endRefundsLater(payments: SandboxPayments, jobs: Jobs): Promise<void> {
   const options = { retries: 10, retryDelaySeconds: 1, retryDelayMaxSeconds: 60, expireSeconds: 30, atOnce: 4 }
   await jobs.on<{ id: string; refundId: string }>(
     'sandbox_refund',
     { ...options, pollSeconds: 1 },
     async ({ id, refundId }) =>
-      changePayment(db, id, async (payment, tx) => {
+      payments.change(id, (payment, addJob) => {
         const underWay = payment.refundsUnderWay?.find((one) => one.id === refundId)
         if (underWay) {
           payment.refundsUnderWay = payment.refundsUnderWay!.filter((one) => one !== underWay)
@@ -50,7 +48,7 @@ export async function endRefundsLater(db: Db, jobs: Jobs): Promise<void> {
         const made = payment.refunds.find((one) => one.id === refundId)
         const fails = payment.refundsGo !== 'slowly'
         if (made && fails) made.state = 'failed'
-        await tell(tx, jobs, fails ? 'refund.failed' : 'refund.succeeded', payment)
+        notify(addJob, fails ? 'refund.failed' : 'refund.succeeded', snapshotOf(payment))
       }),
   )
 }
@@ -58,6 +56,3 @@ export async function endRefundsLater(db: Db, jobs: Jobs): Promise<void> {
 /** The sum of these refunds, without the failed ones. */
 export const refundedOf = (refunds: readonly RefundFact[]): number =>
   refunds.filter(({ state }) => state !== 'failed').reduce((sum, one) => sum + one.amountMinor, 0)
-
-const tell = (tx: Tx, jobs: Jobs, type: string, payment: StoredPayment): Promise<void> =>
-  notify(tx, jobs, newNotification(type, snapshotOf(payment)))

@@ -1,4 +1,5 @@
 import type { Server } from '../../kit/http.ts'
+import type { Jobs } from '../../kit/jobs.ts'
 import { captureLater } from './bank.ts'
 import { deliverNotifications } from './notify.ts'
 import { endRefundsLater } from './refunds.ts'
@@ -8,11 +9,11 @@ import { notificationKeys } from './sandbox.ts'
 /** Registers the sandbox's routes and jobs. It sends its notifications to the service's own webhook address. */
 export async function registerSandbox(
   server: Server,
-  { ownUrl, ...parts }: SandboxParts & { ownUrl: () => string },
+  { jobs, ownUrl, ...parts }: SandboxParts & { jobs: Jobs; ownUrl: () => string },
 ): Promise<void> {
   sandboxRoutes(server, parts)
-  const { db, jobs, secrets } = parts
-  await captureLater(db, jobs)
-  await endRefundsLater(db, jobs)
-  await deliverNotifications(jobs, notificationKeys(secrets)[0]!, () => `${ownUrl()}/api/webhooks/sandbox`)
+  const { payments, secrets } = parts
+  await captureLater(payments, jobs)
+  await endRefundsLater(payments, jobs)
+  await deliverNotifications(jobs, notificationKeys(secrets)[0]!, ownUrl)
 }

@@ -1,23 +1,20 @@
 import type { FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
 import { Type } from 'typebox'
-import type { Db } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { refuseFromAfar } from '../../kit/hosts.ts'
 import { type Server, neverCached } from '../../kit/http.ts'
-import type { Jobs } from '../../kit/jobs.ts'
 import { type Limit, limited } from '../../kit/limits.ts'
 import { Amount, refusing } from '../../kit/schema.ts'
 import { RAILS } from '../rails.ts'
 import * as bank from './bank.ts'
+import type { SandboxPayments } from './payments.ts'
 import { refund, refundedOf } from './refunds.ts'
 import { clientSecretSigner, paymentOfSecret } from './sandbox.ts'
 
 const ClientSecret = Type.String({ minLength: 1, maxLength: 200 })
 
 export interface SandboxParts {
-  db: Db
-  jobs: Jobs
+  payments: SandboxPayments
   secrets: readonly string[]
   limit: Limit | undefined
   onlyFromHere: boolean
@@ -45,8 +42,7 @@ export function sandboxRoutes(server: Server, { secrets, limit, onlyFromHere, ..
 
 /** The parts that all three routes need. */
 interface Route {
-  db: Db
-  jobs: Jobs
+  payments: SandboxPayments
   /** The payment of a client secret. Refuses `payment_not_found`. */
   paymentOf: (clientSecret: string) => string
   options: {
@@ -55,7 +51,7 @@ interface Route {
   }
 }
 
-function confirmRoute(server: Server, { db, jobs, paymentOf, options }: Route): void {
+function confirmRoute(server: Server, { payments, paymentOf, options }: Route): void {
   server.post(
     '/api/sandbox/confirm',
     {
@@ -87,10 +83,7 @@ function confirmRoute(server: Server, { db, jobs, paymentOf, options }: Route): 
     async (request, reply) => {
       neverCached(reply)
       const { clientSecret, rail, scenario = 'success' } = request.body
-      const id = paymentOf(clientSecret)
-      if (rail === 'upi' && (await currencyOf(db, id)) !== 'INR')
-        throw new Refusal('rail_not_offered', 'UPI is for rupees only.')
-      const status = await bank.confirm(db, jobs, id, rail, scenario)
+      const status = await bank.confirm(payments, paymentOf(clientSecret), rail, scenario)
       if (status === 'declined')
         throw new Refusal('payment_declined', 'The bank has declined this payment. Nothing was charged.')
       return { status }
@@ -98,7 +91,7 @@ function confirmRoute(server: Server, { db, jobs, paymentOf, options }: Route): 
   )
 }
 
-function refundRoute(server: Server, { db, jobs, paymentOf, options }: Route): void {
+function refundRoute(server: Server, { payments, paymentOf, options }: Route): void {
   server.post(
     '/api/sandbox/refund',
     {
@@ -117,13 +110,13 @@ function refundRoute(server: Server, { db, jobs, paymentOf, options }: Route): v
     async (request, reply) => {
       neverCached(reply)
       const id = paymentOf(request.body.clientSecret)
-      const payment = await refund(db, jobs, id, { amountMinor: request.body.amount })
+      const payment = await refund(payments, id, { amountMinor: request.body.amount })
       return { refundedAmount: refundedOf(payment.refunds) }
     },
   )
 }
 
-function disputeRoute(server: Server, { db, jobs, paymentOf, options }: Route): void {
+function disputeRoute(server: Server, { payments, paymentOf, options }: Route): void {
   server.post(
     '/api/sandbox/dispute',
     {
@@ -142,15 +135,8 @@ function disputeRoute(server: Server, { db, jobs, paymentOf, options }: Route): 
     async (request, reply) => {
       neverCached(reply)
       const { clientSecret, outcome } = request.body
-      await bank.dispute(db, jobs, paymentOf(clientSecret), outcome)
+      await bank.dispute(payments, paymentOf(clientSecret), outcome)
       return { outcome }
     },
   )
-}
-
-async function currencyOf(db: Db, id: string): Promise<string | undefined> {
-  const { rows } = await sql<{
-    currency: string
-  }>`select payment->>'currency' as currency from sandbox_payments where id = ${id}`.execute(db)
-  return rows[0]?.currency
 }

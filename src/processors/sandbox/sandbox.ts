@@ -1,38 +1,34 @@
-import { sql } from 'kysely'
 import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../kit/database.ts'
-import { Refusal } from '../../kit/errors.ts'
 import type { Jobs } from '../../kit/jobs.ts'
+import { Refusal } from '../../kit/errors.ts'
 import { type Signer, derivedKey, newSigner } from '../../kit/signing.ts'
 import { RAILS } from '../rails.ts'
-import { PaymentUnknown, type Processor, ProcessorRefused, type StartedPayment } from '../processor.ts'
-import { type StoredPayment, changePayment, sandboxId, snapshotOf } from './bank.ts'
+import { type Processor, ProcessorRefused, type StartedPayment } from '../processor.ts'
+import { snapshotOf } from './bank.ts'
 import { movements } from './movements.ts'
 import { verifyNotification } from './notify.ts'
+import { type StoredPayment, sandboxId, sandboxPayments } from './payments.ts'
 import { refund } from './refunds.ts'
 
 /**
  * A payment processor inside the service, for trials and tests: it needs no account and no network, and moves no money. It has its
  * own state, sends signed notifications over HTTP to the service's webhook address, and answers calls.
  */
-export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[]): Processor {
+export function sandboxProcessor(
+  db: Db,
+  jobs: Jobs,
+  secrets: readonly string[],
+  payments = sandboxPayments(db, jobs),
+): Processor {
   const signer = clientSecretSigner(secrets)
   const keys = notificationKeys(secrets)
-  const read = async (id: string): Promise<StoredPayment> => {
-    const { rows } = await sql<{
-      payment: StoredPayment
-    }>`select payment from sandbox_payments where id = ${id}`.execute(db)
-    if (!rows[0]) throw new PaymentUnknown('the sandbox does not know this payment')
-    return rows[0].payment
-  }
-
   return {
     name: 'sandbox',
     rails: (currency) => RAILS.filter((rail) => rail !== 'upi' || currency === 'INR'),
     async startPayment({ key, orderId, amountMinor, currency }): Promise<StartedPayment> {
-      const id = sandboxId('pi')
       const payment: StoredPayment = {
-        processorPaymentId: id,
+        processorPaymentId: sandboxId('pi'),
         orderId,
         amountMinor,
         currency,
@@ -42,24 +38,17 @@ export function sandboxProcessor(db: Db, jobs: Jobs, secrets: readonly string[])
         refunds: [],
         disputes: [],
       }
-      const { rows } = await sql<{ id: string }>`
-        insert into sandbox_payments (id, start_key, payment) values (${id}, ${key}, ${JSON.stringify(payment)})
-        on conflict (start_key) do update set start_key = excluded.start_key
-        returning id`.execute(db)
-      return {
-        processorPaymentId: rows[0]!.id,
-        clientSecret: clientSecretOf(signer, rows[0]!.id),
-        publishableKey: 'pk_sandbox',
-      }
+      const id = await payments.start(key, payment)
+      return { processorPaymentId: id, clientSecret: clientSecretOf(signer, id), publishableKey: 'pk_sandbox' }
     },
-    fetchPayment: async (id) => snapshotOf(await read(id)),
+    fetchPayment: async (id) => snapshotOf(await payments.read(id)),
     cancelPayment: async (id) =>
-      changePayment(db, id, async (payment) => {
+      payments.change(id, (payment) => {
         if (payment.state === 'open') payment.state = 'canceled'
         return snapshotOf(payment)
       }),
     refund: async ({ processorPaymentId, ...request }) =>
-      refund(db, jobs, processorPaymentId, request).catch((error: unknown) => {
+      refund(payments, processorPaymentId, request).catch((error: unknown) => {
         throw error instanceof Refusal ? new ProcessorRefused(error.message) : error
       }),
     signature: { header: 'webhook-signature', form: /^v1,[A-Za-z0-9+/]{43}=(?: |$)/ },
