@@ -143,5 +143,5 @@ export function outboxMailer(db: Db): Mailer {
     { most: 64, atOnce: 1, isOutage: isDatabaseOutage },
   )
   const send = (id: string, mail: Mail) => store({ id, ...mail })
-  return Object.assign(send, { atOnce: 32, outcomes: () => [], close: () => {} })
+  return Object.assign(send, { atOnce: 128, outcomes: () => [], close: () => {} })
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { batched } from '../kit/batch.ts'
-import { type Db, inTransaction, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
+import { type Db, genericPlanArray, inTransaction, isDatabaseOutage, retryConflicts } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
@@ -108,7 +108,7 @@ async function insertOrders(
       statement_line(${settings.statementPrefix}, p.statement_suffix),
       now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash
     from unnest(
-      ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
+      ${column('id')}::text[], ${genericPlanArray(column('productId'), 'text')}, ${column('email')}::text[], ${column('keyHash')}::bytea[],
       ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[]) as i(id, product_id, email, key, hash, plain_key)
     join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
     where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)

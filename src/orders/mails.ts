@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../kit/database.ts'
+import { batched } from '../kit/batch.ts'
+import { type Db, genericPlanArray, isDatabaseOutage } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { MAIL_TRIES, type Mail, MailRefused, type Mailer } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
@@ -24,21 +25,10 @@ export async function sendMails(
   jobs: Jobs,
   { db, mailer, ...urls }: { db: Db; mailer: Mailer } & MailUrls,
 ): Promise<void> {
+  const read = mailOrderReader(db)
   const delivery = { ...MAIL_TRIES, atOnce: mailer.atOnce }
   await jobs.on<MailData & { orderId: string }>('mail', delivery, async ({ orderId, ...data }, jobId) => {
-    const { rows } = await sql<MailOrder>`
-      select o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
-        coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
-        o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-        o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending}
-          and exists (select from files f where ${isBoughtFile}) as delivered,
-        o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
-        f.name as "fileName", w.reason as "withdrawnReason"
-      from orders o join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
-        left join files f on f.id = ${data.fileId ?? null} and f.product_id = p.id
-        left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256
-      where o.id = ${orderId}`.execute(db)
-    const order = rows[0]
+    const order = await read({ orderId, fileId: data.fileId })
     if (!order) throw new DropJob('there is no such order')
     const mail = mailFor(data, order, urls)
     const isReceipt = data.kind === 'receipt'
@@ -51,6 +41,39 @@ export async function sendMails(
     }
     if (isReceipt && order.notReceived) await clearBounce(db, orderId, mail.to)
   })
+}
+
+interface Wanted {
+  orderId: string
+  fileId: string | undefined
+}
+
+/** Reads the orders of mails. Mails that are written at the same moment share one statement. */
+function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefined> {
+  return batched(
+    async (wanted: readonly Wanted[]) => {
+      const { rows } = await sql<MailOrder & { at: number }>`
+        select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
+          coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
+          o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
+          o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending}
+            and exists (select from files f where ${isBoughtFile}) as delivered,
+          o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
+          f.name as "fileName", w.reason as "withdrawnReason"
+        from unnest(
+          ${genericPlanArray(
+            wanted.map(({ orderId }) => orderId),
+            'text',
+          )},
+          ${wanted.map(({ fileId }) => fileId ?? null)}::text[]) with ordinality as n(order_id, file_id, at)
+          join orders o on o.id = n.order_id join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
+          left join files f on f.id = n.file_id and f.product_id = p.id
+          left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256`.execute(db)
+      const found = new Map(rows.map(({ at, ...order }) => [at, order]))
+      return wanted.map((_, at) => found.get(at + 1))
+    },
+    { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
+  )
 }
 
 /** The mail to the buyer or the seller, as text and as HTML. */
