@@ -35,4 +35,5 @@ export function tableOf(results: readonly Result[]): string {
     .join('\n')
 }
 
-const numberOf = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2))
+const numberOf = (value: number): string =>
+  Number.isInteger(value) || Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)
