@@ -11,14 +11,15 @@ export function watch<Child extends ChildProcess>(child: Child): Child {
 }
 
 /** Asks a child to end, and returns when it has. */
-export async function endChild(child: ChildProcess): Promise<void> {
+export async function endChild(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('close', resolve))
-  child.kill('SIGTERM')
+  child.kill(signal)
   await ended
 }
 
-export const endChildren = async (): Promise<void> => void (await Promise.all(Array.from(children, endChild)))
+export const endChildren = async (): Promise<void> =>
+  void (await Promise.all(Array.from(children, (child) => endChild(child))))
 
 /** Runs a program to its end and returns its output. */
 export async function runChild(program: string, args: string[], env: Record<string, string>): Promise<string> {

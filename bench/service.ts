@@ -28,6 +28,8 @@ export interface Service {
   /** The most that it has while `work` runs. */
   peakMb(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
+  /** kill -9: it ends between two of its lines. */
+  kill(): Promise<void>
 }
 
 export interface FakeProcessor {
@@ -57,9 +59,9 @@ export interface Bare {
   stop(): Promise<void>
 }
 
-/** Starts the service as an operator does: a process of its own, with the log it has by default. */
+/** Starts the service as an operator does: a process of its own, with the log it has by default. `PORT` can name the port. */
 export async function startService(env: Record<string, string>): Promise<Service> {
-  const port = await freePort()
+  const port = Number(env.PORT ?? (await freePort()))
   const began = performance.now()
   const child = watch(
     spawn(process.execPath, [MAIN], {
@@ -77,6 +79,7 @@ export async function startService(env: Record<string, string>): Promise<Service
     processorMs: () => processorMs(child.pid!),
     peakMb: (work) => peakMb(child.pid!, work),
     stop: () => endChild(child),
+    kill: () => endChild(child, 'SIGKILL'),
   }
 }
 
