@@ -10,6 +10,7 @@ const ALONE = [
   'test/simulation/simulation-bugs',
   'test/operation/faults',
   'test/operation/doctor',
+  'test/operation/drill',
   'test/kit/card-numbers',
   'test/products/images',
   'test/products/uploads',

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+
+/** As many connections as a browser opens to one host. */
+const CONNECTIONS = 6
+/** After this time the hosted page takes a request for lost. */
+const PATIENCE_MS = 20_000
+/** The pauses before a request is repeated. They vary by half, so that buyers do not come back all at once. */
+const PAUSE_MS = { first: 200, growth: 1.6, most: 2_000 }
+
+export interface Asked {
+  body?: object
+  headers?: Record<string, string>
+  /** The answers that the buyer can go on with. */
+  expected: readonly number[]
+}
+
+export interface Answer {
+  status: number
+  bytes: Buffer
+}
+
+/** A buyer's browser, with connections of its own. */
+export interface Browser {
+  /**
+   * Sends a request until the service answers it. The same request is repeated while the service is away: the connection is refused or
+   * breaks, or the answer is 503. Throws for any other answer that is not expected, and after `giveUpAt`.
+   */
+  ask(method: 'GET' | 'POST', path: string, asked: Asked): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** `giveUpAt` is a time of `performance.now()`. */
+export function openBrowser(port: number, { giveUpAt, onRepeat }: { giveUpAt: number; onRepeat: () => void }): Browser {
+  const pool = new Pool(`http://127.0.0.1:${port}`, {
+    connections: CONNECTIONS,
+    headersTimeout: PATIENCE_MS,
+    bodyTimeout: PATIENCE_MS,
+  })
+  const once = async (method: 'GET' | 'POST', path: string, { body, headers }: Asked): Promise<Answer> => {
+    const response = await pool.request({
+      method,
+      path,
+      headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: response.statusCode, bytes: Buffer.from(await response.body.arrayBuffer()) }
+  }
+  return {
+    async ask(method, path, asked) {
+      let pauseMs = PAUSE_MS.first
+      for (;;) {
+        const answer = await once(method, path, asked).catch((error: Error) => error)
+        const isAway = answer instanceof Error || answer.status === 503
+        if (!isAway && asked.expected.includes(answer.status)) return answer
+        const what = answer instanceof Error ? `failed (${answer.message})` : `was answered with ${answer.status}`
+        if (!isAway) throw new Error(`${method} ${path} ${what}: ${answer.bytes.toString().slice(0, 300)}`)
+        if (performance.now() > giveUpAt) throw new Error(`${method} ${path} ${what}, and the buyer gave up`)
+        onRepeat()
+        await sleep(pauseMs * (0.5 + Math.random()))
+        pauseMs = Math.min(pauseMs * PAUSE_MS.growth, PAUSE_MS.most)
+      }
+    },
+    close: () => pool.destroy(),
+  }
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Created, OrderStatus } from '../src/checkout/schema.ts'
+import { type Answer, type Browser, openBrowser } from './browser.ts'
+import { type Shop, sha256 } from './shop.ts'
+
+// The pauses of the hosted page (web/pay/paying.ts, web/pay/follow.ts).
+const FIRST_LOOK_MS = 500
+const LEAST_POLL_MS = 700
+const MOST_POLL_MS = 2_000
+const SYNC_AFTER_MS = 4_000
+/** A buyer without files after this time goes away. */
+const GIVE_UP_MS = 300_000
+
+const PAGE = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
+
+/** How many of all buyers have reached what. */
+export interface Tally {
+  arrived: number
+  paid: number
+  withFiles: number
+  failed: number
+  /** Requests that were repeated because the service was away. */
+  repeated: number
+  declined: number
+  clickedTwice: number
+  notificationsLost: number
+}
+
+export interface Bought {
+  /** From "pay" to the links, in ms. */
+  linksMs: number
+  /** From the arrival to the file, whose bytes are right, in ms. */
+  fileMs: number
+}
+
+/** A buyer buys: page, order, payment, links, one of the files. Throws when the buyer ends without the file. */
+export async function buy(shop: Shop, n: number, tally: Tally): Promise<Bought> {
+  const arrivedAt = performance.now()
+  tally.arrived++
+  const giveUpAt = arrivedAt + GIVE_UP_MS
+  const browser = openBrowser(shop.port, { giveUpAt, onRepeat: () => tally.repeated++ })
+  try {
+    const buyer = { browser, n, email: `buyer${n}@drill.example`, forwarded: { 'x-forwarded-for': addressOf(n) } }
+    await browser.ask('GET', `/pay/?product=${shop.productId}`, {
+      headers: { ...PAGE, ...buyer.forwarded },
+      expected: [200],
+    })
+    const order = await makeOrder(shop, buyer, tally)
+    const payAt = await pay(order.clientSecret!, buyer, tally)
+    tally.paid++
+    const downloads = await follow(order, buyer, { payAt, giveUpAt })
+    const linksMs = performance.now() - payAt
+    const { name, url } = downloads[n % downloads.length]!
+    const file = await browser.ask('GET', new URL(url).pathname, { headers: buyer.forwarded, expected: [200] })
+    if (sha256(file.bytes) !== shop.hashes.get(name)) throw new Error(`${name} has other bytes than the seller's`)
+    tally.withFiles++
+    return { linksMs, fileMs: performance.now() - arrivedAt }
+  } finally {
+    await browser.close()
+  }
+}
+
+interface Buyer {
+  browser: Browser
+  n: number
+  email: string
+  /** What the proxy in front says of the buyer, so that the limits count each buyer as a network. */
+  forwarded: Record<string, string>
+}
+
+/** Of each hundred buyers five are declined, two click twice, and the notification of one is lost. */
+const kindOf = (n: number) => {
+  // 37 and 100 have no common divisor, so that the kinds are mixed and each hundred has every remainder once
+  const at = (n * 37) % 100
+  return at < 5 ? 'declined' : at < 7 ? 'twice' : at < 8 ? 'lost' : 'plain'
+}
+
+/** Each buyer is a network of its own, behind the proxy. */
+const addressOf = (n: number): string => [10, n >> 16, n >> 8, n].map((part) => part & 255).join('.')
+
+const twiceOrOnce = (n: number, click: () => Promise<Answer>): Promise<Answer[]> =>
+  Promise.all(kindOf(n) === 'twice' ? [click(), click()] : [click()])
+
+async function makeOrder({ productId }: Shop, { browser, n, email, forwarded }: Buyer, tally: Tally): Promise<Created> {
+  const headers = { 'idempotency-key': randomUUID(), ...forwarded }
+  const answers = await twiceOrOnce(n, () =>
+    browser.ask('POST', '/api/checkout', { body: { productId, email }, headers, expected: [201] }),
+  )
+  const orders = answers.map((answer) => read<Created>(answer))
+  if (orders.some(({ orderId }) => orderId !== orders[0]!.orderId)) throw new Error('two clicks have made two orders')
+  if (orders.length > 1) tally.clickedTwice++
+  return orders[0]!
+}
+
+/** Pays, and returns the time of the click. A repeat after a lost answer can find the payment made: 409. */
+async function pay(clientSecret: string, { browser, n }: Buyer, tally: Tally): Promise<number> {
+  const kind = kindOf(n)
+  // The sandbox's bank answers only on this machine, and not through a proxy.
+  const confirm = (scenario: string, expected: number[]) =>
+    browser.ask('POST', '/api/sandbox/confirm', { body: { clientSecret, rail: 'card', scenario }, expected })
+  if (kind === 'declined') {
+    await confirm('decline', [402])
+    tally.declined++
+  }
+  const payAt = performance.now()
+  const answers = await twiceOrOnce(n, () => confirm(kind === 'lost' ? 'lost_webhook' : 'success', [200, 409]))
+  for (const answer of answers)
+    if (answer.status === 409 && read<{ code: string }>(answer).code !== 'payment_already_captured')
+      throw new Error(`the payment was refused: ${answer.bytes.toString()}`)
+  if (kind === 'lost') tally.notificationsLost++
+  return payAt
+}
+
+/** Polls the status as the hosted page does, until it has the links. */
+async function follow(
+  { orderId, statusToken }: Created,
+  { browser, email, forwarded }: Buyer,
+  { payAt, giveUpAt }: { payAt: number; giveUpAt: number },
+): Promise<OrderStatus['downloads']> {
+  await sleep(FIRST_LOOK_MS)
+  for (;;) {
+    const isOld = performance.now() - payAt >= SYNC_AFTER_MS
+    const query = new URLSearchParams({ email, token: statusToken, ...(isOld && { sync: '1' }) })
+    const path = `/api/checkout/${orderId}/status?${query}`
+    const order = read<OrderStatus>(await browser.ask('GET', path, { headers: forwarded, expected: [200] }))
+    if (order.downloads.length > 0) return order.downloads
+    if (performance.now() > giveUpAt) throw new Error(`${orderId} is ${order.status}, and the buyer gave up`)
+    await sleep(Math.min(Math.max(order.nextPollMs ?? MOST_POLL_MS, LEAST_POLL_MS), MOST_POLL_MS))
+  }
+}
+
+const read = <Body>({ bytes }: Answer): Body => JSON.parse(bytes.toString()) as Body
