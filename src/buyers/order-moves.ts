@@ -4,6 +4,7 @@ import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Signer, newSigner } from '../kit/signing.ts'
+import { sweepRows } from '../kit/sweep.ts'
 import { moveToMailbox, confirmAddress } from '../orders/receipts.ts'
 
 // After the reader of the new mailbox has confirmed it, a paid order moves when the old mailbox consents, or has been silent for days.
@@ -106,7 +107,7 @@ export async function isMovingTo(db: Db, orderId: string, email: string): Promis
 
 /** Removes changes that were not confirmed, or not consented to, in time. */
 export async function sweepEmailChanges(db: Db): Promise<void> {
-  await sql`delete from email_changes where expires_at < now()`.execute(db)
+  await sweepRows(db, 'email_changes', sql`expires_at < now()`)
 }
 
 const orderHasMoved = (): Refusal => new Refusal('email_change_over', 'The order has another address by now.')

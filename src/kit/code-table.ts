@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { CODE_SECONDS, type CodeKind, MOST_WRONG_TRIES, codeDigits } from './codes.ts'
 import type { Db, Tx } from './database.ts'
 import type { Jobs } from './jobs.ts'
+import { sweepRows } from './sweep.ts'
 
 // The one-time codes that browsers wait for. Each mailbox and browser has its own code, so a stranger who types the address of
 // another person cannot end the code which that person waits for.
@@ -108,7 +109,8 @@ export async function tryCode(
 
 /** Deletes codes that expired more than a day ago. */
 export async function sweepCodes(db: Db): Promise<void> {
-  await sql`delete from mailbox_codes where expires_at < now() - interval '1 day'`.execute(db)
+  const isOver = sql`expires_at < now() - interval '1 day'`
+  await sweepRows(db, 'mailbox_codes', isOver)
   // during an update, an older version beside this one still writes to this table
-  await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db)
+  await sweepRows(db, 'one_time_codes', isOver)
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import net from 'node:net'
 import type { Db } from './database.ts'
 import { Refusal } from './errors.ts'
+import { sweepRows } from './sweep.ts'
 
 /** At most `count` uses in `seconds`. */
 export interface Limit {
@@ -238,9 +239,6 @@ export const siteOf = (network: string): string | undefined =>
 
 /** Deletes counts that have ended, and overruns after a day. */
 export async function sweepLimits(db: Db): Promise<void> {
-  await sql`
-    delete from limits
-    where until < now() - case when overruns > 0 then ${OVERRUNS_FORGOTTEN}::interval else interval '1 minute' end`.execute(
-    db,
-  )
+  const kept = sql`case when overruns > 0 then ${OVERRUNS_FORGOTTEN}::interval else interval '1 minute' end`
+  await sweepRows(db, 'limits', sql`until < now() - ${kept}`)
 }

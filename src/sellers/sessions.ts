@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { batched } from '../kit/batch.ts'
 import { type Db, type Tx, isDatabaseOutage } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
+import { sweepRows } from '../kit/sweep.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { Method } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
@@ -138,10 +139,8 @@ export async function holdSession(tx: Tx, id: string): Promise<boolean> {
 
 /** Removes expired sessions. */
 export async function sweepSessions(db: Db): Promise<void> {
-  await sql`
-    delete from sessions where seen_at < now() - ${IDLE}::interval or created_at < now() - ${LIFE}::interval`.execute(
-    db,
-  )
+  const isOver = sql`seen_at < now() - ${IDLE}::interval or created_at < now() - ${LIFE}::interval`
+  await sweepRows(db, 'sessions', isOver)
 }
 
 /** The user agent without characters that a text column cannot store. */
