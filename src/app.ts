@@ -63,7 +63,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, baseUrl, appUrl })
-  await registerSweeps(jobs, db)
+  await registerSweeps(jobs, db, config.retention)
 
   return {
     server,

@@ -5,6 +5,7 @@ import { LIMITS } from './config/limits.ts'
 import { readProcessors } from './config/processors.ts'
 import { problemsOfKeys, problemsOfPrivate, problemsOfPublic } from './config/public.ts'
 import { type Environment, newReader } from './config/reader.ts'
+import { readRetention } from './config/retention.ts'
 import { readStorage } from './config/storage.ts'
 import type { Config } from './config/shape.ts'
 import { CannotStart } from './kit/cannot-start.ts'
@@ -109,6 +110,7 @@ export function readConfig(env: Environment = process.env): Config {
     ),
     drainSeconds: checked('DRAIN_SECONDS', isPublic ? 10 : 0, (value) => whole(value, 0, 600), 'seconds, at most 600'),
     deadlines: DEADLINES,
+    ...readRetention(reader),
     logLevel: checked(
       'LOG_LEVEL',
       'info',

@@ -6,6 +6,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
 import { reconciliationMeasures } from '../payments/reconciliation/nightly.ts'
+import { oldestRowMeasure } from './sweeps.ts'
 
 interface Measured {
   db: Db
@@ -50,6 +51,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured)
       return rows.map(({ processor, seconds }) => ({ labels: { processor }, value: seconds }))
     },
   },
+  oldestRowMeasure(db),
   {
     name: 'till_database_connections',
     help: 'Connections of this process by pool, used or idle, and requests that wait for one',

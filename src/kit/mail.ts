@@ -5,6 +5,7 @@ import { type Db, isDatabaseOutage } from './database.ts'
 import { DEADLINES } from './deadlines.ts'
 import { type Sample, newCounter } from './measure.ts'
 import { isLoopback } from './settings.ts'
+import { type SweepLimits, sweepOld } from './sweep.ts'
 
 export interface Mail {
   to: string
@@ -145,3 +146,7 @@ export function outboxMailer(db: Db): Mailer {
   const send = (id: string, mail: Mail) => store({ id, ...mail })
   return Object.assign(send, { atOnce: 128, outcomes: () => [], close: () => {} })
 }
+
+/** Removes mails that the outbox got more than `days` days ago. They hold addresses and codes. */
+export const sweepOutbox = (db: Db, days: number, limits?: SweepLimits): Promise<number> =>
+  sweepOld(db, { table: 'outbox', time: 'sent_at', days }, limits)

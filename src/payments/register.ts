@@ -15,6 +15,7 @@ import { refundRoutes } from './refunds/routes.ts'
 import { webhookRoutes } from './routes.ts'
 import { repairParts } from './settle/parts.ts'
 import { settler } from './settle/settle.ts'
+import { sweepEvents } from './settle/unseen-events.ts'
 import { backfill } from './sync/backfill.ts'
 import { registerSyncLater } from './sync/later.ts'
 import { syncDue, syncOrder } from './sync/sync.ts'
@@ -32,6 +33,7 @@ interface PaymentsParts {
   browsers: Browsers
   config: {
     orderTtlHours: { bank: number }
+    retention: { eventDays: number }
     deadlines: Pick<Deadlines, 'syncBudgetMs' | 'syncPauseMs' | 'webhookAskMs'>
   }
   log: Log
@@ -76,5 +78,8 @@ export async function registerPayments(
   await jobs.every(EVERY_MINUTE, 'backfill', payments.backfill, 'catch_up')
   await registerReconciliation(jobs, { db, database, processors, log })
   await jobs.every(EVERY_TEN_MINUTES, 'repair_parts', () => repairParts(db))
+  await jobs.every(EVERY_TEN_MINUTES, 'sweep_events', async () => {
+    await sweepEvents(db, config.retention.eventDays)
+  })
   return payments
 }

@@ -5,7 +5,9 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { EVENT_DAYS_LEAST } from '../../src/config/retention.ts'
 import { DEADLINES } from '../../src/kit/deadlines.ts'
+import { EVENTS_DAYS } from '../../src/processors/stripe/history.ts'
 import { bareEnvironment } from '../support/service.ts'
 import { temporaryFolder } from '../support/shop.ts'
 
@@ -110,6 +112,7 @@ test('no setting is required', async (t) => {
       trustProxy: false,
       metricsToken: undefined,
       drainSeconds: 0,
+      retention: { eventDays: 90, outboxDays: 30 },
       logLevel: 'info',
       demo: true,
       startedByNpm: false,
@@ -257,6 +260,11 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
     ['closed', ({ signup }) => signup, 'closed'],
   ],
   PORT: [['65535', ({ port }) => port, 65_535]],
+  EVENT_RETENTION_DAYS: [
+    ['35', ({ retention }) => retention.eventDays, 35],
+    ['3650', ({ retention }) => retention.eventDays, 3650],
+  ],
+  OUTBOX_RETENTION_DAYS: [['1', ({ retention }) => retention.outboxDays, 1]],
 }
 for (const [name, cases] of Object.entries(RIGHT)) {
   test(`${name} may be ${cases.map(([value]) => value).join(' or ')}`, () => {
@@ -264,6 +272,14 @@ for (const [name, cases] of Object.entries(RIGHT)) {
       assert.deepEqual(read(readConfig({ SECRET, [name]: value })), expected, value)
   })
 }
+
+test('events are kept for longer than Stripe lists them, and a shorter time is refused with that reason', () => {
+  assert(EVENT_DAYS_LEAST > EVENTS_DAYS)
+  assert.throws(
+    () => readConfig({ SECRET, EVENT_RETENTION_DAYS: '34' }),
+    /35 to 3650 days, because Stripe lists events for 30 days/,
+  )
+})
 
 test('a bucket that is not Amazon’s needs both keys, which are never repeated', () => {
   const STORAGE_URL = 's3://files?endpoint=http://minio:9000&public=https://files.example'
@@ -295,6 +311,8 @@ const WRONG: Record<string, string[]> = {
   STORAGE_RESERVE_BYTES: ['-1', '1GB'],
   SECRET: ['short', `${SECRET},short`, `${SECRET},`, ',', 's'.repeat(31)],
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x', 'smtp://mail.example?requireTLS=false', 'smtp://mail.example?tls=none&ignoreTLS=true', 'smtp://mail.example?tls=nein', 'smtps://mail.example?tls=none', 'smtps://mail.example?secure=false'],
+  EVENT_RETENTION_DAYS: ['0', '34', '3651', '-90', '90.5', '90d', 'never'],
+  OUTBOX_RETENTION_DAYS: ['0', '3651', '-1', '1.5', '30d', 'never'],
   METRICS_TOKEN: ['short', 'x'.repeat(31), `${'x'.repeat(40)} y`],
   DEMO_ON_NETWORK: ['2', 'maybe'],
   PROCESSORS: ['sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString', 'sandbox,sandbox'],

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../kit/database.ts'
+import { type SweepLimits, sweepOld } from '../../kit/sweep.ts'
 import type { ProcessorEvent } from '../../processors/processor.ts'
 
 export type RecordedAs = 'ignored' | 'unknown_payment' | 'repeat'
@@ -33,3 +34,10 @@ export async function unseenEvents(
   const known = new Set(rows.map(({ id }) => id))
   return events.filter(({ id }) => !known.has(id))
 }
+
+/**
+ * Removes notifications that came more than `days` days ago. If a processor repeats one of them, settle finds nothing new in the
+ * payment, and stores the notification again.
+ */
+export const sweepEvents = (db: Db, days: number, limits?: SweepLimits): Promise<number> =>
+  sweepOld(db, { table: 'processor_events', time: 'received_at', days }, limits)
