@@ -39,9 +39,28 @@ async function newWorld(t: TestContext): Promise<World> {
   }
 }
 
-/** Another process, which has begun `queue`'s only job. The job is added once that process waits for it: no other can take it. */
-async function startOther(t: TestContext, world: World, jobs: Jobs, queue: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [PROCESS, world.url, queue], { stdio: ['pipe', 'pipe', 'inherit'] })
+/** Starts jobs of one queue, which end when the test says so. */
+async function heldJobs(world: World, queue: string, atOnce: number) {
+  const jobs = await world.start()
+  const ran: number[] = []
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  await jobs.on<{ n: number }>(queue, { ...OPTIONS, atOnce, pollSeconds: 600 }, async ({ n }) => {
+    ran.push(n)
+    await ended
+  })
+  return { jobs, ran, end }
+}
+
+/** Another process, which has begun `queue`'s only job. It adds the job itself, or the job is added once it waits for one. */
+async function startOther(
+  t: TestContext,
+  world: World,
+  jobs: Jobs,
+  queue: string,
+  how: 'waits' | 'adds' = 'waits',
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [PROCESS, world.url, queue, how], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
   let said = ''
   child.stdout!.on('data', (text) => (said += String(text)))
@@ -52,7 +71,7 @@ async function startOther(t: TestContext, world: World, jobs: Jobs, queue: strin
       60,
     )
   await says('ready')
-  await add(world, jobs, queue)
+  if (how === 'waits') await add(world, jobs, queue)
   await says('begun')
   return child
 }
@@ -68,6 +87,25 @@ const add = (world: World, jobs: Jobs, queue: string, count = 1) =>
       queue,
       Array.from({ length: count }, (_, n) => ({ data: { n } })),
     ),
+  )
+
+/** Waits until new jobs of the queue begin at once: first the process looks for older ones. */
+const untilTaking = (world: World, jobs: Jobs, queue: string) =>
+  eventually(
+    async () => {
+      let state: string | undefined
+      const probe = inTransaction(world.db, async (tx) => {
+        await jobs.add(tx, queue, [{ data: { n: -1 } }])
+        const { rows } = await sql<{ state: string }>`select state::text from pgboss.job where name = ${queue}`.execute(
+          tx,
+        )
+        state = rows[0]!.state
+        throw new Error('only a probe')
+      })
+      await assert.rejects(probe, /only a probe/)
+      return state
+    },
+    (state) => state === 'active',
   )
 
 test('jobs of a killed process are taken over; those of a stopped process are not, and end once', async (t) => {
@@ -94,6 +132,99 @@ test('jobs of a killed process are taken over; those of a stopped process are no
     ([state]) => state === 'completed',
   )
   assert.deepEqual(ran, ['of_killed'], 'a process that is merely slow keeps its job')
+})
+
+test('a new job begins with the commit, in the process that adds it, and needs no query to be taken', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'own', 5)
+  await untilTaking(world, jobs, 'own')
+  await inTransaction(world.db, async (tx) => {
+    await jobs.add(tx, 'own', [{ data: { n: 1 } }, { data: { n: 2 } }])
+    const { rows } = await sql`
+      select j.state::text, j.retry_limit, c.attempt, c.owner is not null as claimed
+      from pgboss.job j join job_claims c on c.job_id = j.id where j.name = 'own' and j.state = 'active'`.execute(tx)
+    assert.deepEqual(rows, Array(2).fill({ state: 'active', retry_limit: 3, attempt: 0, claimed: true }))
+    assert.deepEqual(ran, [], 'nothing begins before the commit')
+  })
+  assert.deepEqual(ran, [1, 2])
+  end()
+  await eventually(
+    () => states(world, 'own'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.deepEqual(ran, [1, 2])
+})
+
+test('a new job whose transaction fails never begins, and its slot is free again', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'undone', 1)
+  await untilTaking(world, jobs, 'undone')
+  const failing = inTransaction(world.db, async (tx) => {
+    await jobs.add(tx, 'undone', [{ data: { n: 1 } }])
+    throw new Error('undone')
+  })
+  await assert.rejects(failing, /undone/)
+  await add(world, jobs, 'undone')
+  assert.deepEqual(ran, [0], 'the slot was free')
+  end()
+  await eventually(
+    () => states(world, 'undone'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.deepEqual(ran, [0])
+})
+
+test('a new job whose commit got no answer is run once, by whichever process finds it', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'unanswered', 5)
+  await untilTaking(world, jobs, 'unanswered')
+  const failing = inTransaction(world.db, async (tx) => {
+    await jobs.add(tx, 'unanswered', [{ data: { n: 7 } }])
+    await sql`update job_claims set claimed_at = now() - interval '1 minute'`.execute(tx)
+    await sql`commit`.execute(tx)
+    throw new Error('the answer was lost')
+  })
+  await assert.rejects(failing, /the answer was lost/)
+  await eventually(
+    async () => ran.length,
+    (count) => count === 1,
+  )
+  end()
+  await eventually(
+    () => states(world, 'unanswered'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.deepEqual(ran, [7])
+})
+
+test('a new job of a process that is killed before it has run it goes to another process', async (t) => {
+  const world = await newWorld(t)
+  const adding = await world.start()
+  const child = await startOther(t, world, adding, 'of_adder', 'adds')
+  const taking = await world.start()
+  const ran: number[] = []
+  await taking.on<{ n: number }>('of_adder', OPTIONS, async ({ n }) => void ran.push(n))
+  child.kill('SIGKILL')
+  await eventually(
+    () => states(world, 'of_adder'),
+    ([state]) => state === 'completed',
+  )
+  assert.deepEqual(ran, [0])
+})
+
+test('jobs without a free slot wait in the queue, and new ones do not overtake them', async (t) => {
+  const world = await newWorld(t)
+  const { jobs, ran, end } = await heldJobs(world, 'many', 2)
+  await untilTaking(world, jobs, 'many')
+  await add(world, jobs, 'many', 5)
+  assert.deepEqual([ran, (await states(world, 'many')).sort()], [[0, 1], ['active', 'active', 'created', 'created', 'created']]) // oxfmt-ignore
+  await inTransaction(world.db, (tx) => jobs.add(tx, 'many', [{ data: { n: 9 } }]))
+  end()
+  await eventually(
+    () => states(world, 'many'),
+    (all) => all.every((state) => state === 'completed'),
+  )
+  assert.deepEqual([ran.length, ran.at(-1)], [6, 9])
 })
 
 test('a process whose connection is lost for a moment keeps its jobs', async (t) => {
