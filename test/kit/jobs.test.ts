@@ -143,7 +143,8 @@ test('a new job begins with the commit, in the process that adds it, and needs n
     const { rows } = await sql`
       select j.state::text, j.retry_limit, c.attempt, c.owner is not null as claimed
       from pgboss.job j join job_claims c on c.job_id = j.id where j.name = 'own' and j.state = 'active'`.execute(tx)
-    assert.deepEqual(rows, Array(2).fill({ state: 'active', retry_limit: 3, attempt: 0, claimed: true }))
+    const taken = { state: 'active', retry_limit: 3, attempt: 0, claimed: true }
+    assert.deepEqual(rows, [taken, taken])
     assert.deepEqual(ran, [], 'nothing begins before the commit')
   })
   assert.deepEqual(ran, [1, 2])
