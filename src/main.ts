@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { Session } from 'node:inspector/promises'
 import module from 'node:module'
 import net from 'node:net'
 import path from 'node:path'
@@ -16,6 +15,7 @@ const { connect } = await import('./kit/database.ts')
 const { startEmbedded } = await import('./kit/embedded.ts')
 const { STORAGE_ID } = await import('./kit/installation.ts')
 const { errorForLog, newLog } = await import('./kit/log.ts')
+const { returnMemoryWhenCalm } = await import('./kit/memory.ts')
 const { diskPath } = await import('./kit/storage/disk.ts')
 
 /** Connections for requests of buyers and sellers. A few more are reserved for work that must never wait for those. */
@@ -24,7 +24,6 @@ const RESERVED_CONNECTIONS = 4
 /** The time limit for closing after a signal, and the part of it for requests. The jobs and the database need the rest. */
 const CLOSE_TIMEOUT_MS = 15_000
 const REQUESTS_CLOSE_MS = 6_000
-const GIVE_BACK_AFTER_MS = 3_000
 
 const own: { database?: EmbeddedPostgres } = {}
 const config = await orExit(() => readConfig())
@@ -77,20 +76,12 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 }
 await app.server.listen({ port, host: config.host })
 announce()
-setTimeout(() => void giveBackMemory(), GIVE_BACK_AFTER_MS).unref()
+returnMemoryWhenCalm()
 
 // npm starts the service through a shell that forwards no signals, so the service stops when that shell is gone
 if (config.startedByNpm) {
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && !closing && void close('npm ended', config), 500).unref()
-}
-
-/** Returns about 40 MB that only the start needs. Without this collection V8 would keep it for good. */
-async function giveBackMemory(): Promise<void> {
-  const session = new Session()
-  session.connect()
-  await session.post('HeapProfiler.collectGarbage')
-  session.disconnect()
 }
 
 function announce(): void {
