@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PgBoss, fromKysely } from 'pg-boss'
 import type pg from 'pg'
@@ -136,6 +137,9 @@ export async function startJobs(connection: pg.PoolConfig, log: Log, takeOver: T
   }
 }
 
+/** A job does not belong to the request that has added it: it runs in the context of the process. */
+const outsideRequests = AsyncLocalStorage.snapshot()
+
 interface Adding {
   boss: PgBoss
   owner: number
@@ -149,7 +153,8 @@ async function addJobs({ boss, owner, slots }: Adding, tx: Tx, queue: string, jo
   const canBegin = slots !== undefined && jobs.every((job) => !job.startAfterSeconds && !job.deferrable)
   const count = canBegin ? Math.min(slots.free(), jobs.length) : 0
   const begun = jobs.slice(0, count).map(({ data }) => takenJob(queue, data))
-  if (begun.length > 0 && onTransactionEnd(tx, (hasCommitted) => slots![hasCommitted ? 'start' : 'drop'](begun))) {
+  const end = (hasCommitted: boolean) => outsideRequests(() => slots![hasCommitted ? 'start' : 'drop'](begun))
+  if (begun.length > 0 && onTransactionEnd(tx, end)) {
     slots!.reserve(begun)
     await addTaken(tx, owner, queue, begun)
     if (begun.length < jobs.length) await enqueue(boss, tx, queue, jobs.slice(begun.length))

@@ -256,6 +256,9 @@ test('a second payment that cannot be sent back is the seller’s to look at', a
   assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['A payment could not be sent back: A book'] })
 })
 
+/** Whole words: an order's id can hold "nan". */
+const UNREADABLE = /\b(undefined|NaN)\b/
+
 test('no mail to a buyer names the processor, and none opens anything by itself', async () => {
   const [shop] = shared()
   const mails = await query<Mail>(
@@ -265,10 +268,8 @@ test('no mail to a buyer names the processor, and none opens anything by itself'
   assert(new Set(mails.map(({ subject }) => subject)).size >= 8, 'the tests before this one have caused each of them')
   for (const { subject, text, html } of mails) {
     const all = `${subject} ${text} ${html}`
-    assert.doesNotMatch(
-      all,
-      /sandbox|stripe|razorpay|paypal|adyen|braintree|processor|dashboard|seller:|undefined|NaN/i,
-    )
+    assert.doesNotMatch(all, /sandbox|stripe|razorpay|paypal|adyen|braintree|processor|dashboard|seller:/i)
+    assert.doesNotMatch(all, UNREADABLE)
     assert.doesNotMatch(all, /api\/downloads|_secret_/)
     assert.match(text, /^Seller +Ann\nQuestions to +ann@shop\.test$/m)
   }
@@ -278,7 +279,8 @@ test('no mail to a buyer names the processor, and none opens anything by itself'
   )
   assert(new Set(toSeller.map(({ subject }) => subject)).size >= 8)
   for (const { subject, text } of toSeller) {
-    assert.doesNotMatch(`${subject} ${text}`, /undefined|NaN|\/order\/\?/)
+    assert.doesNotMatch(`${subject} ${text}`, UNREADABLE)
+    assert.doesNotMatch(text, /\/order\/\?/)
     assert.match(text, /^Order +ord_/m)
   }
 })
