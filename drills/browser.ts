@@ -3,14 +3,19 @@ import { Pool } from 'undici'
 
 /** As many connections as a browser opens to one host. */
 const CONNECTIONS = 6
-/** After this time the hosted page takes a request for lost. */
-const PATIENCE_MS = 20_000
+/** After this time the hosted page takes a request to the API for lost, and a browser a page or a download. */
+const PATIENCE_MS = { api: 20_000, browser: 300_000 }
 /** The pauses before a request is repeated. They vary by half, so that buyers do not come back all at once. */
-const PAUSE_MS = { first: 200, growth: 1.6, most: 2_000 }
+const PAUSE_MS = { first: 250, growth: 2, most: 8_000 }
+/** The service has not read the request in time, and answers so. A client may repeat it on a new connection (RFC 9110, 15.5.9). */
+const REQUEST_TIMEOUT = 408
+const UNAVAILABLE = 503
 
 export interface Asked {
   body?: object
   headers?: Record<string, string>
+  /** Whose patience it has: that of the hosted page's script, or the browser's own. */
+  by?: keyof typeof PATIENCE_MS
   /** The answers that the buyer can go on with. */
   expected: readonly number[]
 }
@@ -24,23 +29,24 @@ export interface Answer {
 export interface Browser {
   /**
    * Sends a request until the service answers it. The same request is repeated while the service is away: the connection is refused or
-   * breaks, or the answer is 503. Throws for any other answer that is not expected, and after `giveUpAt`.
+   * breaks, or the answer is 503 or 408. Throws for any other answer that is not expected, and after `giveUpAt`.
    */
   ask(method: 'GET' | 'POST', path: string, asked: Asked): Promise<Answer>
   close(): Promise<void>
 }
 
 /** `giveUpAt` is a time of `performance.now()`. */
-export function openBrowser(port: number, { giveUpAt, onRepeat }: { giveUpAt: number; onRepeat: () => void }): Browser {
-  const pool = new Pool(`http://127.0.0.1:${port}`, {
-    connections: CONNECTIONS,
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
-  })
-  const once = async (method: 'GET' | 'POST', path: string, { body, headers }: Asked): Promise<Answer> => {
+export function openBrowser(
+  port: number,
+  { giveUpAt, onRepeat }: { giveUpAt: number; onRepeat: (status: number | undefined) => void },
+): Browser {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS })
+  const once = async (method: 'GET' | 'POST', path: string, { body, headers, by = 'api' }: Asked): Promise<Answer> => {
     const response = await pool.request({
       method,
       path,
+      headersTimeout: PATIENCE_MS[by],
+      bodyTimeout: PATIENCE_MS[by],
       headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
     })
@@ -51,12 +57,12 @@ export function openBrowser(port: number, { giveUpAt, onRepeat }: { giveUpAt: nu
       let pauseMs = PAUSE_MS.first
       for (;;) {
         const answer = await once(method, path, asked).catch((error: Error) => error)
-        const isAway = answer instanceof Error || answer.status === 503
+        const isAway = answer instanceof Error || answer.status === UNAVAILABLE || answer.status === REQUEST_TIMEOUT
         if (!isAway && asked.expected.includes(answer.status)) return answer
         const what = answer instanceof Error ? `failed (${answer.message})` : `was answered with ${answer.status}`
         if (!isAway) throw new Error(`${method} ${path} ${what}: ${answer.bytes.toString().slice(0, 300)}`)
         if (performance.now() > giveUpAt) throw new Error(`${method} ${path} ${what}, and the buyer gave up`)
-        onRepeat()
+        onRepeat(answer instanceof Error ? undefined : answer.status)
         await sleep(pauseMs * (0.5 + Math.random()))
         pauseMs = Math.min(pauseMs * PAUSE_MS.growth, PAUSE_MS.most)
       }

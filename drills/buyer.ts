@@ -20,8 +20,9 @@ export interface Tally {
   paid: number
   withFiles: number
   failed: number
-  /** Requests that were repeated because the service was away. */
+  /** Requests that were repeated because the service was away, and those of them that it had answered with 408 or 503. */
   repeated: number
+  answeredAway: number
   declined: number
   clickedTwice: number
   notificationsLost: number
@@ -39,11 +40,16 @@ export async function buy(shop: Shop, n: number, tally: Tally): Promise<Bought> 
   const arrivedAt = performance.now()
   tally.arrived++
   const giveUpAt = arrivedAt + GIVE_UP_MS
-  const browser = openBrowser(shop.port, { giveUpAt, onRepeat: () => tally.repeated++ })
+  const onRepeat = (status: number | undefined) => {
+    tally.repeated++
+    if (status) tally.answeredAway++
+  }
+  const browser = openBrowser(shop.port, { giveUpAt, onRepeat })
   try {
     const buyer = { browser, n, email: `buyer${n}@drill.example`, forwarded: { 'x-forwarded-for': addressOf(n) } }
     await browser.ask('GET', `/pay/?product=${shop.productId}`, {
       headers: { ...PAGE, ...buyer.forwarded },
+      by: 'browser',
       expected: [200],
     })
     const order = await makeOrder(shop, buyer, tally)
@@ -52,7 +58,11 @@ export async function buy(shop: Shop, n: number, tally: Tally): Promise<Bought> 
     const downloads = await follow(order, buyer, { payAt, giveUpAt })
     const linksMs = performance.now() - payAt
     const { name, url } = downloads[n % downloads.length]!
-    const file = await browser.ask('GET', new URL(url).pathname, { headers: buyer.forwarded, expected: [200] })
+    const file = await browser.ask('GET', new URL(url).pathname, {
+      headers: buyer.forwarded,
+      by: 'browser',
+      expected: [200],
+    })
     if (sha256(file.bytes) !== shop.hashes.get(name)) throw new Error(`${name} has other bytes than the seller's`)
     tally.withFiles++
     return { linksMs, fileMs: performance.now() - arrivedAt }

@@ -80,16 +80,14 @@ async function drill(world: World): Promise<boolean> {
   const service = await startService(env)
   const shop = await openShop(port)
   say(`${buyers} buyers come in ${seconds} s`)
-  const tally: Tally = { arrived: 0, paid: 0, withFiles: 0, failed: 0, repeated: 0, declined: 0, clickedTwice: 0, notificationsLost: 0 } // oxfmt-ignore
-  // a count that fails is shown the next time
-  const progress = setInterval(() => void showProgress(database, tally).catch(() => {}), PROGRESS_MS)
+  const tally: Tally = { arrived: 0, paid: 0, withFiles: 0, failed: 0, repeated: 0, answeredAway: 0, declined: 0, clickedTwice: 0, notificationsLost: 0 } // oxfmt-ignore
+  const progress = showProgress(database, tally)
   const [{ bought, failures, lastFileMs }, { service: second, awayMs, firstMs }] = await Promise.all([
     sell((n) => buy(shop, n, tally), tally),
     killAndStart(service, env),
   ])
   await settled(database, tally.paid, receiptsWithin * 1000)
-  clearInterval(progress)
-  await showProgress(database, tally)
+  await progress.stop()
 
   const processorMs = { service: firstMs + second.processorMs(), buyers: ownMs() }
   const books = await resultsOfBooks(database, env)
@@ -147,13 +145,13 @@ function resultsOfBuyers(bought: readonly Bought[], tally: Tally): Result[] {
   const [links, files] = (['linksMs', 'fileMs'] as const).map((name) =>
     bought.map((one) => one[name] / 1000).sort((a, b) => a - b),
   ) as [number[], number[]]
-  const { repeated, declined, clickedTwice, notificationsLost } = tally
+  const { repeated, answeredAway, declined, clickedTwice, notificationsLost } = tally
   return [
     {
       name: 'buyers who have paid',
       value: tally.paid,
       least: buyers,
-      parts: { declined, 'clicked twice': clickedTwice, 'notifications lost': notificationsLost, 'requests repeated': repeated },
+      parts: { declined, 'clicked twice': clickedTwice, 'notifications lost': notificationsLost, 'requests repeated': repeated, 'of them after 408 or 503': answeredAway },
     },
     { name: 'buyers who have their file, with the right bytes', value: tally.withFiles, least: buyers },
     { name: 'seconds from the arrival to the file, at the most', value: at(files, 1), most: filesWithin, parts: shares(files) },
@@ -195,9 +193,27 @@ function ownMs(): number {
   return (user + system) / 1000
 }
 
-async function showProgress(database: Database, { arrived, paid, withFiles, failed, repeated }: Tally): Promise<void> {
-  const { receipts } = await standing(database)
-  say(`arrived ${arrived}, paid ${paid}, with files ${withFiles}, failed ${failed}, receipts ${receipts}, repeated requests ${repeated}`) // oxfmt-ignore
+/** Shows how far the buyers are, every few seconds and at the end. The next line waits for a slow count. */
+function showProgress(database: Database, tally: Tally): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const show = async () => {
+    const { arrived, paid, withFiles, failed, repeated } = tally
+    const { receipts } = await standing(database)
+    say(`arrived ${arrived}, paid ${paid}, with files ${withFiles}, failed ${failed}, receipts ${receipts}, repeated requests ${repeated}`) // oxfmt-ignore
+  }
+  const shown = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(PROGRESS_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      // a count that fails is shown the next time
+      await show().catch(() => {})
+    }
+  })()
+  return {
+    stop() {
+      stopping.abort()
+      return shown
+    },
+  }
 }
 
 function say(what: string): void {
