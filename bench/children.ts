@@ -51,5 +51,6 @@ export function processorMsOfTree(pid: number): number {
   const file = `/proc/${pid}/task/${pid}/children`
   if (!fs.existsSync(file)) return Number.NaN
   const children = fs.readFileSync(file, 'latin1').split(' ').filter(Boolean)
-  return children.reduce((sum, child) => sum + processorMs(Number(child)), processorMs(pid))
+  // the time of a child that ends meanwhile is in the parent's
+  return children.reduce((sum, child) => sum + (processorMs(Number(child)) || 0), processorMs(pid))
 }

@@ -162,7 +162,7 @@ async function sell(
       await Promise.all(
         Array.from({ length: seconds * aSecond }, async (_, n) => {
           const due = began + (n / aSecond) * 1000
-          while (performance.now() < due) await sleep(Math.ceil(due - performance.now()))
+          while (performance.now() < due) await sleep(Math.max(1, due - performance.now()))
           const buyer = free.pop() ?? (await come())
           waits.push(await buy(till, buyer))
           free.push(buyer)
