@@ -2,11 +2,21 @@ import { createHash } from 'node:crypto'
 
 /** A built page, read once. Each request puts its data between parts that never change. */
 export interface Page {
-  render(fill: { data: object; title?: string; head?: string; body?: string }): string
+  /** Differs from page to page. */
+  id: string
+  render(fill: Fill): string
   /** Its Content-Security-Policy. It allows the page's inline script and style by hash, our files, and the API. */
   policy: string
   /** The policy for a page with a processor's payment form. */
   policyWith(more: Sources): string
+}
+
+/** The data of a page, and what stands in its places. */
+export interface Fill {
+  data: object
+  title?: string
+  head?: string
+  body?: string
 }
 
 /** Directives of a policy, with the sources that they allow in addition to the page's own. */
@@ -46,6 +56,7 @@ export function readPage(
   }
 
   return {
+    id: createHash('sha256').update(html).digest('base64'),
     policy: policyWith({}),
     policyWith,
     // functions, because in a string a "$&" of a product's name would be a pattern

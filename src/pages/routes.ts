@@ -8,7 +8,8 @@ import type { ProductView } from '../checkout/schema.ts'
 import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { FORM_SOURCES } from './form-sources.ts'
-import { type Page, readPage } from './html.ts'
+import { BROTLI_QUALITY, pageShower } from './compressed.ts'
+import { type Fill, type Page, readPage } from './html.ts'
 import { preview } from './preview.ts'
 import { problemPage } from './problems.ts'
 
@@ -28,9 +29,6 @@ export interface PagesOptions {
   findProduct: (productId: string) => Promise<ProductView>
 }
 
-/** Text compresses to a quarter at this level. The highest levels hardly save more, and take time at each request. */
-const BROTLI_QUALITY = 5
-
 /** Serves the built pages with their data inside, so that the first response is the whole page. */
 export async function pageRoutes(parent: Server, options: PagesOptions): Promise<void> {
   const pages = await readPages(options)
@@ -38,7 +36,8 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     baseUrl: options.baseUrl,
     mode: { demo: (await options.demoProducts()).length > 0, outbox: options.outbox },
   }
-  const parts = { options, pages, data }
+  const show = pageShower()
+  const parts = { options, pages, data, show }
   // on all routes, because a person who follows one of our links must get a page from every route that refuses
   parent.addHook(
     'onSend',
@@ -61,6 +60,7 @@ interface PageParts {
   options: PagesOptions
   pages: Awaited<ReturnType<typeof readPages>>
   data: { baseUrl: string; mode: { demo: boolean; outbox: boolean } }
+  show: ReturnType<typeof pageShower>
 }
 
 async function readPages(options: PagesOptions) {
@@ -106,7 +106,7 @@ async function serveFiles(server: Server, dist: string): Promise<void> {
   }
 }
 
-function homeRoute(server: Server, { options, pages, data }: PageParts): void {
+function homeRoute(server: Server, { options, pages, data, show }: PageParts): void {
   page(
     server,
     '/',
@@ -116,7 +116,7 @@ function homeRoute(server: Server, { options, pages, data }: PageParts): void {
 }
 
 /** The pages that need a cookie. */
-function dataRoutes(server: Server, { options, pages, data }: PageParts): void {
+function dataRoutes(server: Server, { options, pages, data, show }: PageParts): void {
   const { idpLabel, signup, statementPrefix } = options
   const sellerData = { ...data, idpLabel, signup, statementPrefix }
   for (const [url, shown, filled] of [
@@ -138,7 +138,7 @@ function dataRoutes(server: Server, { options, pages, data }: PageParts): void {
   }
 }
 
-function payRoute(server: Server, { options, pages: { pay }, data }: PageParts): void {
+function payRoute(server: Server, { options, pages: { pay }, data, show }: PageParts): void {
   page(
     server,
     '/pay/',
@@ -146,7 +146,7 @@ function payRoute(server: Server, { options, pages: { pay }, data }: PageParts):
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
         const product = await options.findProduct(productId)
-        const html = show(pay, reply, {
+        const html = await show(pay, reply, {
           data: { ...data, product },
           title: product.name,
           head: preview(product, options.appUrl),
@@ -161,7 +161,7 @@ function payRoute(server: Server, { options, pages: { pay }, data }: PageParts):
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         reply.code(statusOf(error.code))
-        return show(pay, reply, { data: { ...data, product: { error: problemOf(error, reply.request.id) } } })
+        return showOnce(pay, reply, { data: { ...data, product: { error: problemOf(error, reply.request.id) } } })
       }
     },
     'no-store',
@@ -174,14 +174,14 @@ function missingRoute(server: Server, { pages, data }: PageParts): void {
     if (/^\/api([/?]|$)/.test(request.url) || !request.headers.accept?.includes('text/html'))
       return reply.callNotFound()
     reply.code(statusOf('not_found')).type('text/html; charset=utf-8')
-    return show(pages.missing, reply, { data })
+    return showOnce(pages.missing, reply, { data })
   })
 }
 
 function page(
   server: Server,
   url: string,
-  answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string> | string | FastifyReply,
+  answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string | Buffer> | FastifyReply,
   caching: string,
 ): void {
   server.get(url, { schema: { hide: true } }, async (request, reply) => {
@@ -196,7 +196,8 @@ function page(
   }
 }
 
-function show(shown: Page, reply: FastifyReply, fill: Parameters<Page['render']>[0]): string {
+/** Shows a page that is not shown again with the same data. */
+function showOnce(shown: Page, reply: FastifyReply, fill: Fill): string {
   reply.header('content-security-policy', shown.policy)
   return shown.render(fill)
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import http from 'node:http'
+import { sql } from 'kysely'
 import type { ProductView } from '../../src/checkout/schema.ts'
 import { escapeHtml, readPage } from '../../src/pages/html.ts'
 import { assertProblem, newDatabase, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
@@ -333,22 +334,40 @@ test('the pricing page, its files and its headers name no payment processor', as
 
 test('a page is compressed for clients that accept it, with the same content', async () => {
   const { url } = shared()
-  const get = async (coding: string) => {
-    const request = http.get(`${url}/pricing/`, { headers: coding === '' ? {} : { 'accept-encoding': coding } })
-    const response = await new Promise<http.IncomingMessage>((resolve) => request.on('response', resolve))
-    return {
-      coding: response.headers['content-encoding'],
-      vary: response.headers.vary,
-      bytes: Buffer.concat(await response.toArray()),
-    }
-  }
-  const [br, gzip, plain] = [await get('br, gzip'), await get('gzip'), await get('')]
+  const get = (coding: string) => compressedPage(`${url}/pricing/`, coding)
+  const [br, gzip, plain] = [await get('br, gzip'), await get('gzip, br;q=0'), await get('')]
   assert.deepEqual([br.coding, gzip.coding, plain.coding], ['br', 'gzip', undefined])
   assert.match(String(br.vary), /accept-encoding/i)
   assert(brotliDecompressSync(br.bytes).equals(plain.bytes))
   assert(gunzipSync(gzip.bytes).equals(plain.bytes))
   assert(br.bytes.length < plain.bytes.length / 2)
+  assert((await get('br')).bytes.equals(br.bytes), 'it is compressed once')
 })
+
+test('a page that was compressed for one product is not shown for another, nor after a change of its product', async () => {
+  const shop = shared()
+  const ids = [await shop.product({ name: 'First book' }), await shop.product({ name: 'Second book' })]
+  const names = () =>
+    Promise.all(
+      ids.map(async (id) => {
+        const { bytes } = await compressedPage(`${shop.url}/pay/?product=${id}`, 'br')
+        return dataOf(String(brotliDecompressSync(bytes))).product.name
+      }),
+    )
+  assert.deepEqual(await names(), ['First book', 'Second book'])
+  await sql`update products set name = 'New book' where id = ${ids[0]}`.execute(shop.db)
+  assert.deepEqual(await names(), ['New book', 'Second book'])
+})
+
+async function compressedPage(url: string, coding: string) {
+  const request = http.get(url, { headers: coding === '' ? {} : { 'accept-encoding': coding } })
+  const response = await new Promise<http.IncomingMessage>((resolve) => request.on('response', resolve))
+  return {
+    coding: response.headers['content-encoding'],
+    vary: response.headers.vary,
+    bytes: Buffer.concat(await response.toArray()),
+  }
+}
 
 test('a file with a content hash in its name is cached for a year, and a page is not', async () => {
   const shop = shared()
