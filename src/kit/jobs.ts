@@ -153,7 +153,11 @@ async function addJobs({ boss, owner, slots }: Adding, tx: Tx, queue: string, jo
   const canBegin = slots !== undefined && jobs.every((job) => !job.startAfterSeconds && !job.deferrable)
   const count = canBegin ? Math.min(slots.free(), jobs.length) : 0
   const begun = jobs.slice(0, count).map(({ data }) => takenJob(queue, data))
-  const end = (hasCommitted: boolean) => outsideRequests(() => slots![hasCommitted ? 'start' : 'drop'](begun))
+  const end = (hasCommitted: boolean) => {
+    if (!hasCommitted) slots!.drop(begun)
+    // first the response of the request that has added them, so that it takes no longer for what it causes
+    else setImmediate(() => outsideRequests(() => slots!.start(begun)))
+  }
   if (begun.length > 0 && onTransactionEnd(tx, end)) {
     slots!.reserve(begun)
     await addTaken(tx, owner, queue, begun)

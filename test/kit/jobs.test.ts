@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Connection, connect, inTransaction } from '../../src/kit/database.ts'
 import { type Jobs, startJobs } from '../../src/kit/jobs.ts'
@@ -147,6 +148,7 @@ test('a new job begins with the commit, in the process that adds it, and needs n
     assert.deepEqual(rows, [taken, taken])
     assert.deepEqual(ran, [], 'nothing begins before the commit')
   })
+  await setImmediate()
   assert.deepEqual(ran, [1, 2])
   end()
   await eventually(
@@ -166,6 +168,7 @@ test('a new job whose transaction fails never begins, and its slot is free again
   })
   await assert.rejects(failing, /undone/)
   await add(world, jobs, 'undone')
+  await setImmediate()
   assert.deepEqual(ran, [0], 'the slot was free')
   end()
   await eventually(
