@@ -109,8 +109,8 @@ describe('a service with a bug is found out', () => {
     ],
     [
       'a second capture is not sent back',
-      'before insert on pgboss.job_common',
-      `if new.name = 'refund' then return null; end if;`,
+      'before insert on refunds',
+      `if new.reason = 'duplicate' then return null; end if;`,
       /did not go back|was never made/,
     ],
     [

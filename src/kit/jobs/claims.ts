@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Job, type PgBoss, fromKysely } from 'pg-boss'
@@ -39,7 +40,7 @@ export const takenJob = (queue: string, data: object): Job =>
  * them. If the process ends before it has run them, they go to others like all its jobs.
  */
 export async function addTaken(tx: Tx, owner: number, queue: string, jobs: readonly Job[]): Promise<void> {
-  await sql`
+  const { rows } = await sql`
     with added as (
       insert into pgboss.job (id, name, data, state, started_on, policy, retry_limit, retry_delay, retry_backoff, retry_delay_max,
         expire_seconds, deletion_seconds, keep_until)
@@ -48,7 +49,9 @@ export async function addTaken(tx: Tx, owner: number, queue: string, jobs: reado
       from pgboss.queue q, unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ data }) => JSON.stringify(data))}::text[]) as j(id, data)
       where q.name = ${queue}
       returning id, name)
-    insert into job_claims (job_id, queue, attempt, owner) select id, name, 0, ${owner}::int from added`.execute(tx)
+    insert into job_claims (job_id, queue, attempt, owner) select id, name, 0, ${owner}::int from added
+    returning job_id`.execute(tx)
+  assert.equal(rows.length, jobs.length, 'a job was not stored')
 }
 
 /** For any connection: the owners of claims whose lock is free. */
