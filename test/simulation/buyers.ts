@@ -13,14 +13,29 @@ const STRIPE_METHODS: Record<string, string[]> = {
 const CARDS = ['card', 'debit_card', 'apple_pay', 'google_pay', 'link']
 const RAZORPAY_METHODS = ['card', 'upi', 'netbanking', 'wallet', 'emi']
 
+/** Much longer than a few statements take. */
+const START_MS = 100
+
 export async function order(run: Run, random: Random): Promise<string> {
   const good = random.pick(run.world.goods)
   const keyed = random.chance(0.7)
   const checkout = { good, key: keyed ? run.world.newKey() : undefined, ageHours: 0 }
   run.checkouts.push(checkout)
   const times = keyed && random.chance(0.3) ? random.whole(2, 3) : 1
-  await Promise.all(Array.from({ length: times }, () => run.checkOut(checkout)))
+  const orders = () => Promise.all(Array.from({ length: times }, () => run.checkOut(checkout)))
+  await (times === 1 ? orders() : withSlowProcessors(run, orders))
   return `orders for ${good.priceMinor} ${good.currency}, ${times} at once, ${keyed ? 'with' : 'without'} a key`
+}
+
+/** Each of simultaneous requests must start its payment before the processor has answered another one, also on a busy machine. */
+async function withSlowProcessors<T>({ world: { stripe, razorpay } }: Run, work: () => Promise<T>): Promise<T> {
+  const before = [stripe.knobs.delayMs, razorpay.delayMs] as const
+  stripe.knobs.delayMs = razorpay.delayMs = START_MS
+  try {
+    return await work()
+  } finally {
+    ;[stripe.knobs.delayMs, razorpay.delayMs] = before
+  }
 }
 
 /** With a code that is good for a few orders, in several tabs at times: all but those few are refused. */
