@@ -47,7 +47,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   const { storage, demo } = await prepare(database, config, log)
   const server = await openServer(config, { baseUrl, appUrl }, log)
   const jobs = await startJobs(database, log)
-  const { mailers, closeMailers } = openMailers(config, db)
+  const { mailers, closeMailers } = await openMailers(config, db)
   const { mail: mailer, code: codeMailer } = mailers
   const measures = measuresOf({ db: reservedDb, jobs, mailers, connections: { main, reserved }, config })
   let closing = false

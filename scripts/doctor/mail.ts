@@ -1,4 +1,4 @@
-import { smtpTransport, tlsOf } from '../../src/kit/mail.ts'
+import { smtpTransport, tlsOf } from '../../src/kit/smtp.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 import { inWords } from './in-words.ts'
 
