@@ -21,11 +21,13 @@ export interface HttpAnswer {
   text(): Promise<string>
 }
 
+export type Send = (request: HttpRequest) => Promise<HttpAnswer>
+
 /**
  * Sends requests to one processor over connections that stay open. It uses undici, which takes half the processor time of node:http.
  * It follows no redirect, because a redirect would send our key to another address.
  */
-export function httpClient(origin: string): (request: HttpRequest) => Promise<HttpAnswer> {
+export function httpClient(origin: string): Send {
   const pool = new Pool(origin, { keepAliveTimeout: KEEP_ALIVE_MS })
   return async ({ method, path, headers, body, signal }) => {
     const response = await pool.request({

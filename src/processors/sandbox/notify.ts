@@ -1,7 +1,7 @@
 import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
-import { httpClient } from '../http.ts'
+import type { Send } from '../http.ts'
 import type { PaymentSnapshot, ProcessorEvent } from '../processor.ts'
 import type { AddJob } from './payments.ts'
 
@@ -46,12 +46,13 @@ export async function deliverNotifications(jobs: Jobs, secret: KeyObject, ownUrl
     atOnce: 64,
     pollSeconds: 1,
   }
-  let send: ReturnType<typeof httpClient> | undefined
+  // The service knows its address only once it listens. The client's library is loaded late, because it would slow down each start.
+  const open = async () => (await import('../http.ts')).httpClient(ownUrl())
+  let send: Promise<Send> | undefined
   await jobs.on<Notification>('sandbox_notify', options, async (notification) => {
     const body = JSON.stringify(notification)
-    // the service knows its address only once it listens
-    send ??= httpClient(ownUrl())
-    const { status, text } = await send({
+    const sendOne = await (send ??= open())
+    const { status, text } = await sendOne({
       method: 'POST',
       path: '/api/webhooks/sandbox',
       headers: {
