@@ -39,11 +39,12 @@ export function findPlace(dir: string, name: string, log: (line: string) => void
 
   const shared = path.join('/var/lib', name)
   const account = accountFor(path.join(home, 'data'), name, log)
-  const programs = versionOf(native, account) ? native : copyOfPrograms(native, shared)
+  const version = versionOf(native, account)
+  const programs = version ? native : copyOfPrograms(native, shared)
   // PostgreSQL steps from the data to the socket beside it through this folder, so it must be open whatever root's umask is
   fs.chmodSync(home, fs.statSync(home).mode | 0o111)
   if (!fs.existsSync(OWN_FOLDER)) refuseClosed(home, account)
-  return placeIn(home, programs, account, shared)
+  return placeIn(home, programs, account, shared, version)
 }
 
 /**
@@ -135,8 +136,13 @@ function copyOfPrograms(native: string, shared: string): string {
   return copy
 }
 
-function placeIn(home: string, native: string, account: Account, forSockets: string): Place {
-  const version = versionOf(native, account)
+function placeIn(
+  home: string,
+  native: string,
+  account: Account,
+  forSockets: string,
+  version = versionOf(native, account),
+): Place {
   if (!version) throw new CannotStart('The embedded PostgreSQL does not run on this machine: set DATABASE_URL.')
   let socketDir = path.join(home, 's')
   if (socketDir.length > LONGEST_SOCKET_FOLDER) {
