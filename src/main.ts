@@ -8,15 +8,13 @@ import type { EmbeddedPostgres } from './kit/embedded.ts'
 
 // without the cache, half of the time to start goes into compiling the same code again
 module.enableCompileCache()
-const { buildApp } = await import('./app.ts')
 const { readConfig } = await import('./config.ts')
 const { CannotStart } = await import('./kit/cannot-start.ts')
-const { connect } = await import('./kit/database.ts')
 const { startEmbedded } = await import('./kit/embedded.ts')
-const { STORAGE_ID } = await import('./kit/installation.ts')
 const { errorForLog, newLog } = await import('./kit/log.ts')
 const { returnMemoryWhenCalm } = await import('./kit/memory.ts')
 const { diskPath } = await import('./kit/storage/disk.ts')
+const { STORAGE_ID } = await import('./kit/storage/storage.ts')
 
 /** Connections for requests of buyers and sellers. A few more are reserved for work that must never wait for those. */
 const MAIN_CONNECTIONS = 16
@@ -30,6 +28,7 @@ const config = await orExit(() => readConfig())
 const log = newLog(config.logLevel)
 const port = await takePort(config.port, config.host)
 if (!config.databaseUrl) own.database = await orExit(startOwnDatabase)
+const { buildApp, connect } = await loadApp()
 const database = { connectionString: config.databaseUrl ?? own.database!.url }
 const onError = (error: Error) => log.warn(errorForLog(error), 'a database connection was lost')
 const main = connect(database, { connections: MAIN_CONNECTIONS, onError })
@@ -100,6 +99,12 @@ function announce(): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
+/** Loads most of the program. It comes after the settings, so that the embedded database can start at the same time. */
+async function loadApp() {
+  const [{ buildApp }, { connect }] = await Promise.all([import('./app.ts'), import('./kit/database.ts')])
+  return { buildApp, connect }
+}
+
 /** Starts the embedded database. If the storage has files, they belong to a database, so it must not make a new, empty one. */
 function startOwnDatabase() {
   const hadFiles = fs.existsSync(diskPath(config.storageDir, STORAGE_ID))
@@ -108,6 +113,7 @@ function startOwnDatabase() {
     name: 'till',
     mayMake: !hadFiles,
     log: (line) => log.info(line),
+    meanwhile: () => void loadApp(),
   })
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { sql } from 'kysely'
-import { type Installed, STORAGE_ID, fingerprint, storageIdOf } from '../../src/kit/installation.ts'
+import { type Installed, fingerprint, storageIdOf } from '../../src/kit/installation.ts'
+import { STORAGE_ID } from '../../src/kit/storage/storage.ts'
 import { openStorage } from '../../src/kit/storage/open.ts'
 import { type Finding, type Patient, failure, fine } from './finding.ts'
 

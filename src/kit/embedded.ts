@@ -38,6 +38,8 @@ export interface EmbeddedOptions {
   fast?: boolean
   maxConnections?: number
   log?: (line: string) => void
+  /** Called while the server starts, which takes a while and needs little of this process. Not called for a server that runs already. */
+  meanwhile?: () => void
 }
 
 export interface EmbeddedPostgres {
@@ -115,7 +117,7 @@ async function holdFolder(folder: string): Promise<{ release(): void } | undefin
 
 async function run(
   place: Place,
-  { fast = false, maxConnections = DEFAULT_CONNECTIONS, log = () => {} }: EmbeddedOptions,
+  { fast = false, maxConnections = DEFAULT_CONNECTIONS, log = () => {}, meanwhile }: EmbeddedOptions,
   release: () => void,
 ): Promise<EmbeddedPostgres> {
   const server = { durable: !fast, maxConnections }
@@ -123,7 +125,7 @@ async function run(
   makeCluster(place, server)
   checkVersion(place)
 
-  let running = await ensureRunning(place, server)
+  let running = await ensureRunning(place, server, meanwhile)
   let restart: Promise<void> | undefined
   const look = setInterval(() => {
     if (findPostmaster(place.dataDir)?.pid === running.pid) return

@@ -8,7 +8,7 @@ import { type Log, errorForLog } from './log.ts'
 import { derivedKey } from './signing.ts'
 import { openStorage } from './storage/open.ts'
 import type { S3Settings } from './storage/s3-client.ts'
-import type { Storage } from './storage/storage.ts'
+import { type Storage, STORAGE_ID } from './storage/storage.ts'
 
 export interface Installed {
   readonly secrets: readonly string[]
@@ -16,9 +16,6 @@ export interface Installed {
   readonly storageReserveBytes?: number
   readonly s3: S3Settings | undefined
 }
-
-/** The key under which a storage names the database that it belongs to. */
-export const STORAGE_ID = 'till-storage-id'
 
 /**
  * Opens the storage and checks that the storage and the secret belong to this database. An instance with another secret would refuse

@@ -33,7 +33,11 @@ export interface ServerOptions {
  * Returns the cluster's server once it accepts connections: the server that an earlier run left behind, or a new one. When several
  * calls or processes do this at once, one starts the server and the others share it.
  */
-export async function ensureRunning(place: Place, options: ServerOptions): Promise<Running> {
+export async function ensureRunning(
+  place: Place,
+  options: ServerOptions,
+  meanwhile: () => void = () => {},
+): Promise<Running> {
   const deadline = Date.now() + START_TIMEOUT_MS
   let child: ChildProcess | undefined
   let letGo = () => {}
@@ -55,6 +59,7 @@ export async function ensureRunning(place: Place, options: ServerOptions): Promi
     }
     child = launch(place, options)
     if (child.pid) letGo = stopWithUs(place, child.pid)
+    meanwhile()
   }
   throw new CannotStart(`PostgreSQL did not start, see ${logFile(place)}: ${lastWords(place)}`)
 }

@@ -1,6 +1,9 @@
 import type { DataStore } from '@tus/server'
 import type { Readable } from 'node:stream'
 
+/** The key under which a storage names the database that it belongs to. */
+export const STORAGE_ID = 'till-storage-id'
+
 /** Stores files under keys that we make. A key is written once, and its bytes never change. */
 export interface Storage {
   /** Writes all of `bytes` under the key, or nothing. When it returns, a power loss cannot remove them. Refuses `storage_full`. */
