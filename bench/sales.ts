@@ -42,7 +42,7 @@ interface Buyer {
   bank: Client
 }
 
-/** What a number of whole sales took. */
+/** The time and the work of a number of whole sales. */
 interface Sold {
   count: number
   /** Sales a second, from the first order to the last receipt. */

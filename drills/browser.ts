@@ -14,7 +14,7 @@ const UNAVAILABLE = 503
 export interface Asked {
   body?: object
   headers?: Record<string, string>
-  /** Whose patience it has: that of the hosted page's script, or the browser's own. */
+  /** How long it waits and how it repeats: as the hosted page's script does, or as the browser itself does. */
   by?: keyof typeof PATIENCE_MS
   /** The answers that the buyer can go on with. */
   expected: readonly number[]

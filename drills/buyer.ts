@@ -75,7 +75,7 @@ interface Buyer {
   browser: Browser
   n: number
   email: string
-  /** What the proxy in front says of the buyer, so that the limits count each buyer as a network. */
+  /** The headers that a proxy adds for the buyer, so that the limits count each buyer as a network. */
   forwarded: Record<string, string>
 }
 

@@ -11,7 +11,7 @@ const FILES = [
   { name: 'The pictures.zip', bytes: randomBytes(50 * KILOBYTE) },
 ]
 
-/** What the buyers know of the shop. */
+/** The data of the shop that the buyers need. */
 export interface Shop {
   port: number
   productId: string
