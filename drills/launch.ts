@@ -13,7 +13,7 @@ import { readCharges, readReceipts, reconcile, settled, standing } from './books
 import { type Bought, type Tally, buy } from './buyer.ts'
 import { openShop } from './shop.ts'
 
-const USAGE = `npm run drill -- [--buyers=10000] [--seconds=60] [--files-within=90] [--receipts-within=300]
+const USAGE = `npm run launch-day -- [--buyers=10000] [--seconds=60] [--files-within=90] [--receipts-within=300]
   --buyers           how many come
   --seconds          they come evenly in this time; in its middle the service is killed
   --files-within     each has the file so many seconds after the arrival
