@@ -303,6 +303,25 @@ test('the service is busy: the page says so, keeps the order and tries again', a
   await expect(payButton(page)).toBeVisible()
 })
 
+test('a request that the service did not read in time is sent again by itself, with its key', async ({ page }) => {
+  const created = requestsTo(page, /^\/api\/checkout$/)
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.route(
+    '**/api/checkout',
+    (route) => route.fulfill({ status: 408, json: { status: 408, code: 'request_timeout' } }),
+    {
+      times: 1,
+    },
+  )
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(page.getByRole('alert')).toContainText('The shop is busy right now.')
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await expect(payButton(page)).toBeVisible()
+  const keys = new Set(await Promise.all(created.map((request) => request.headerValue('idempotency-key'))))
+  expect([created.length, keys.size]).toEqual([2, 1])
+})
+
 test('a key that belongs to another request is replaced by a new one', async ({ page }) => {
   await page.goto(DEMO_URL)
   let refused = 0

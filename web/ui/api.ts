@@ -38,9 +38,12 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds
   }
 
-  /** Whether the service may have carried out the request although no good answer came. */
+  /**
+   * Whether the same request can be sent again, because it was not refused. The service may have carried it out although no good answer
+   * came. With 408 a service under load did not read the whole request in time.
+   */
   get unknown(): boolean {
-    return this.status === 0 || this.status >= 500
+    return this.status === 0 || this.status === 408 || this.status >= 500
   }
 }
 
