@@ -91,7 +91,7 @@ test('no setting is required', async (t) => {
       limits: {
         request: { count: 3000, seconds: 60 },
         checkout: { count: 30, seconds: 60 },
-        checkout_product: { count: 1000, seconds: 60 },
+        checkout_product: { count: 20_000, seconds: 60 },
         status: { count: 60, seconds: 60 },
         wrong_email: { count: 10, seconds: 3600 },
         discount: { count: 100, seconds: 3600 },
