@@ -3,7 +3,7 @@ import type { Environment } from '../../src/config/reader.ts'
 import { inTime } from '../../src/kit/time.ts'
 import { checkClocks } from './clock.ts'
 import { checkDatabase, openDatabase } from './database.ts'
-import { type Clock, type Finding, PATIENCE, type Patience, type Patient, examined } from './finding.ts'
+import { type Clock, type Finding, type Patience, type Patient, examined } from './finding.ts'
 import { checkInstallation } from './installation.ts'
 import { checkMail } from './mail.ts'
 import { checkProcessor } from './processors.ts'
@@ -13,13 +13,13 @@ import { checkCookies, checkKeys, checkSettings } from './settings.ts'
 import { checkBucket, checkStorage } from './storage.ts'
 
 /** All findings about a service with these settings. The examination leaves nothing behind, and the findings contain no secret. */
-export async function examine(env: Environment, patience: Patience = PATIENCE): Promise<Finding[]> {
+export async function examine(env: Environment, patience: Patience): Promise<Finding[]> {
   const { config, findings } = checkSettings(env)
   return config ? [...findings, ...(await examineConfig(config, patience))] : findings
 }
 
 /** Runs all checks side by side. */
-export async function examineConfig(config: Config, patience: Patience = PATIENCE): Promise<Finding[]> {
+export async function examineConfig(config: Config, patience: Patience): Promise<Finding[]> {
   const opening = openDatabase(config, patience)
   const clocks: Clock[] = []
   const baseUrl = config.baseUrl ?? ownUrl(config)

@@ -10,7 +10,8 @@ export interface Patience {
   requestMs: number
 }
 
-export const PATIENCE: Patience = { checkMs: 8_000, requestMs: 7_500 }
+/** A request ends a little before its check, so that the check can say which of its requests had no answer. */
+export const patienceOf = (seconds: number): Patience => ({ checkMs: seconds * 1000, requestMs: seconds * 1000 - 500 })
 
 /** The result of a check: a line, and advice below a line that is not fine. */
 export interface Finding {

@@ -462,7 +462,7 @@ test('the doctor warns loudly of keys of the wrong mode', async (t) => {
 
 test('the command shows failures by a cross, a text and its exit status, and no secret', async (t) => {
   const run = async (env: Env, ...args: string[]) => {
-    const child = spawn(process.execPath, [DOCTOR, ...args], { env: { ...bareEnvironment(), ...env } })
+    const child = spawn(process.execPath, [DOCTOR, '--wait=60', ...args], { env: { ...bareEnvironment(), ...env } })
     const [output, errors, [status]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -479,6 +479,13 @@ test('the command shows failures by a cross, a text and its exit status, and no 
   for (const secret of ['sk_test', 'whsec', SECRET, ACCOUNT.keySecret, ACCOUNT.webhookSecret])
     assert(!well.output.includes(secret), secret)
 
+  for (const wrong of ['--wait=soon', '--wait=0', '--wait=601']) {
+    const refused = await run(env, wrong)
+    assert.deepEqual(
+      [refused.status, refused.output, refused.errors],
+      [2, '', '--wait: expected seconds from 1 to 600\n'],
+    )
+  }
   const broken = await run({ ...env, PUBLIC: '1', COOKIE_DOMAIN: 'x', STRIPE_SECRET_KEY: 'sk_live_other' })
   assert.equal(broken.status, 1)
   for (const name of ['SMTP_URL', 'BASE_URL', 'COOKIE_DOMAIN', 'STRIPE_PUBLISHABLE_KEY'])

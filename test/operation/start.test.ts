@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { examine } from '../../scripts/doctor/examine.ts'
+import { patienceOf } from '../../scripts/doctor/finding.ts'
 import { connect } from '../../src/kit/database.ts'
 import { findPostmaster } from '../../src/kit/embedded/pid-file.ts'
 import { openInstallation } from '../../src/kit/installation.ts'
@@ -72,7 +73,7 @@ test('a DATA_DIR that cannot be written', async (t) => {
   await assertRefused({ DATA_DIR: `${file}/data`, SECRET: '' }, says)
   const storage = /^STORAGE_URL: \/.*a-file\/data\/files cannot be used \(ENOTDIR\)/
   await assertRefused({ DATA_DIR: `${file}/data`, DATABASE_URL: await newDatabase(t) }, storage)
-  const [finding] = await examine({ DATA_DIR: `${file}/data`, PUBLIC: '0' })
+  const [finding] = await examine({ DATA_DIR: `${file}/data`, PUBLIC: '0' }, patienceOf(60))
   assert(finding)
 })
 
@@ -159,7 +160,7 @@ test('a bucket whose keys lost the right to read is reported as a problem of the
     env,
     /^S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: the bucket till-files at \S+ cannot be used \(AccessDenied, 403\)/,
   )
-  const found = await examine({ ...env, SECRET })
+  const found = await examine({ ...env, SECRET }, patienceOf(60))
   assert(!found.some(({ says }) => says.includes('does not hold the files')), JSON.stringify(found))
 })
 
@@ -182,7 +183,7 @@ test('an instance with another secret does not start, and a rotation does', asyn
   await assertRefused({ ...env, SECRET: OTHER_SECRET }, refused)
   await ranOnce(t, dataDir, { ...env, SECRET: `${OTHER_SECRET},${SECRET}` })
   await assertRefused({ ...env, SECRET }, refused)
-  const found = await examine({ ...env, SECRET })
+  const found = await examine({ ...env, SECRET }, patienceOf(60))
   assert(
     found.some(({ about, mark }) => about === 'secret' && mark === 'failure'),
     JSON.stringify(found),
@@ -196,7 +197,7 @@ test('an instance with other files does not start until the database has adopted
   await ranOnce(t, dataDir, { DATABASE_URL })
   const other = { DATA_DIR: await temporaryFolder(t), DATABASE_URL }
   await assertRefused(other, /^STORAGE_URL: .*files does not hold the files of this database\./)
-  const found = await examine({ ...other, SECRET })
+  const found = await examine({ ...other, SECRET }, patienceOf(60))
   assert(found.some(({ says, mark }) => mark === 'failure' && says.includes('does not hold the files')), JSON.stringify(found)) // oxfmt-ignore
   assert.equal((await run('scripts/adopt.ts', other, ['storage'])).status, 0)
   await ranOnce(t, other.DATA_DIR, { DATABASE_URL })
