@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Config } from '../../src/config.ts'
 import { type Connection, type Db, connect } from '../../src/kit/database.ts'
 import { findEmbedded, startEmbedded } from '../../src/kit/embedded.ts'
+import { newerMigrations } from '../../src/kit/migrate.ts'
 import { noteClock } from './ask.ts'
 import { DATABASE as CLOCK_OF_DATABASE } from './clock.ts'
 import { type Finding, type Patience, type Patient, failure, fine, warning } from './finding.ts'
@@ -81,12 +82,18 @@ async function read(patient: Patient, db: Db, server: string): Promise<Finding> 
   if (!migrated) return fine(about, `${kind}; empty, the first start fills it`)
   const { rows: done } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
   const ours = fs.readdirSync(SCHEMA).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -'.sql'.length)] : []))
-  const newer = done.filter(({ name }) => !ours.includes(name))
-  if (newer.length > 0)
-    return failure(about, `${kind}: its schema is of a newer Till (${newer[0]!.name})`, 'git pull, and start that one')
+  const newer = await newerMigrations(
+    db,
+    done.map(({ name }) => name),
+    ours,
+  )
+  if (newer.problem)
+    return failure(about, `${kind}: its schema is of a newer Till (${newer.names[0]})`, 'git pull, and start that one')
   const open = ours.filter((file) => !done.some(({ name }) => name === file))
   if (open.length > 0)
     return warning(about, `${kind}: ${open.length} migrations are not done (${open[0]} …)`, 'the next start does them')
+  if (newer.names.length > 0)
+    return fine(about, `${kind}; a newer Till has added to its schema, which this one can use`)
   return fine(about, `${kind}; its schema is up to date`)
 }
 

@@ -227,19 +227,25 @@ test('a folder that had a database is never given an empty one', async (t) => {
   await assert.rejects(start(t, nothing), /its folder holds something else/)
 })
 
-test('a database in an earlier version’s place moves into its folder by the printed command', async (t) => {
+test('a database in an earlier version’s place is copied into its folder by the start, and never while its server runs', async (t) => {
   const [folder, elsewhere] = [temporaryFolder(t), clusterFolder(t)]
   fs.symlinkSync(elsewhere, path.join(folder, 'elsewhere'))
-  const refused = await start(t, folder).then(
-    () => assert.fail(),
-    (error: Error) => error.message,
+  const old = await start(t, elsewhere)
+  await query(old, 'create table kept as select 7 as n')
+  await assert.rejects(start(t, folder), /is in use by another process/)
+  assert(!fs.existsSync(path.join(folder, 'data')))
+  await old.stop()
+  await assert.rejects(
+    startEmbedded({ dir: folder, name: NAME, mayMake: false }),
+    /lies in .*: start the service once, which copies it here/,
   )
-  const command = /With the service stopped, move it: (mv .*)$/.exec(refused)?.[1]
-  assert(command, refused)
-  assert.equal(spawnSync('/bin/sh', ['-c', command]).status, 0)
+
   const postgres = await start(t, folder)
   assert.equal(postgres.dataDir, path.join(fs.realpathSync(folder), 'data'))
-  assert.deepEqual(await query(postgres, 'select 1 as n'), [{ n: 1 }])
+  assert.deepEqual(await query(postgres, 'select n from kept'), [{ n: 7 }])
+  await postgres.stop()
+  const original = await start(t, elsewhere)
+  assert.deepEqual(await query(original, 'select n from kept'), [{ n: 7 }], 'the original is whole')
 })
 
 test('a copy of the folder is a database of its own, and stopping it stops no other', async (t) => {

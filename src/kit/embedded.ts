@@ -12,6 +12,7 @@ import {
   ROLE,
   WHERE_ELSE,
 } from './embedded/cluster.ts'
+import { bringHome } from './embedded/earlier-place.ts'
 import { findPostmaster, type Postmaster } from './embedded/pid-file.ts'
 import { type Guard, isGuarded, standGuard } from './embedded/guard.ts'
 import { findPlace, type Place, WINDOWS } from './embedded/place.ts'
@@ -121,6 +122,7 @@ async function run(
   release: () => void,
 ): Promise<EmbeddedPostgres> {
   const server = { durable: !fast, maxConnections }
+  bringHome(place, log)
   claimData(place)
   makeCluster(place, server)
   checkVersion(place)

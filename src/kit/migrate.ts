@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Migration, MigrationProvider } from 'kysely/migration'
 import pg from 'pg'
 import { CannotStart } from './cannot-start.ts'
@@ -11,21 +11,28 @@ const NO_RIGHT = '42501'
 
 /**
  * Brings the schema up to date with the numbered files of `folder`, under a lock, so that only one of several starts does the work.
- * It is the first to use the database, so it tells the operator when the database cannot be reached or has a newer schema.
+ * A schema of a newer version is left as it is: the service uses it if it only grew, and otherwise refuses in one line. It is the
+ * first to use the database, so it also tells the operator when the database cannot be reached.
  */
 export async function migrate(db: Db, folder: string, log?: Log): Promise<void> {
-  const files = (await fs.readdir(folder)).filter((file) => file.endsWith('.sql'))
+  const ours = (await fs.readdir(folder)).filter((file) => file.endsWith('.sql')).map(nameOf)
   const done = await migrationsOf(db)
-  refuseNewer(done, new Set(files.map(nameOf)))
+  const newer = await newerMigrations(db, done, ours)
+  if (newer.problem) throw new CannotStart(newer.problem)
+  if (newer.names.length > 0) log?.info({ newer: newer.names }, 'a newer version has added to the schema')
   // the usual start has nothing to do; migrations are committed together, so there is no half of them to see
-  if (files.every((file) => done.includes(nameOf(file)))) return
+  if (ours.every((name) => done.includes(name))) return
+  const read = async (name: string): Promise<[string, Migration]> => {
+    const text = await fs.readFile(path.join(folder, `${name}.sql`), 'utf8')
+    const needs = neededBy(text)
+    if (needs && !ours.includes(needs)) throw new Error(`${name} needs ${needs}, which is not there`)
+    return [name, { up: (tx) => run(tx, name, text, needs) }]
+  }
   const provider: MigrationProvider = {
     async getMigrations() {
-      const read = async (file: string): Promise<[string, Migration]> => {
-        const text = await fs.readFile(path.join(folder, file), 'utf8')
-        return [nameOf(file), { up: async (tx) => void (await sql.raw(text).execute(tx)) }]
-      }
-      return Object.fromEntries(await Promise.all(files.map(read)))
+      // the library refuses a database with migrations that it does not know; those have run, so it never asks for them
+      const others = newer.names.map((name): [string, Migration] => [name, { up: async () => {} }])
+      return Object.fromEntries([...others, ...(await Promise.all(ours.map(read)))])
     },
   }
   const { Migrator } = await import('kysely/migration')
@@ -39,12 +46,43 @@ export async function migrate(db: Db, folder: string, log?: Log): Promise<void> 
 
 const nameOf = (file: string): string => file.replace(/\.sql$/, '')
 
-function refuseNewer(done: readonly string[], ours: ReadonlySet<string>): void {
-  const newest = done.findLast((name) => !ours.has(name))
-  if (!newest) return
-  throw new CannotStart(
-    `The database was brought up to date by a newer version of Till, whose migration ${newest} this one does not know: start the newer version.`,
-  )
+/**
+ * The migration that a program must know to run on the schema after this one, as the line `-- needs: 045_name` of its file says. A
+ * migration that only adds needs none, so every earlier program can serve the schema after it.
+ */
+export const neededBy = (text: string): string | undefined => /^-- needs: (\S+)$/m.exec(text)?.[1]
+
+async function run(tx: Kysely<unknown>, name: string, text: string, needs: string | undefined): Promise<void> {
+  await sql.raw(text).execute(tx)
+  await sql`create table if not exists migration_needs (name text primary key, needs text)`.execute(tx)
+  await sql`insert into migration_needs (name, needs) values (${name}, ${needs ?? null})`.execute(tx)
+}
+
+/**
+ * The migrations of a newer version that a database has, and why this program cannot run on its schema. A newer version whose
+ * needs are not noted is not trusted to have only added.
+ */
+export async function newerMigrations(
+  db: Db,
+  done: readonly string[],
+  ours: readonly string[],
+): Promise<{ names: string[]; problem?: string }> {
+  const names = done.filter((name) => !ours.includes(name))
+  if (names.length === 0) return { names }
+  const { rows } = await sql<{ noted: boolean }>`select to_regclass('migration_needs') is not null as noted`.execute(db)
+  const { rows: needs } = rows[0]!.noted
+    ? await sql<{ name: string; needs: string | null }>`select name, needs from migration_needs`.execute(db)
+    : { rows: [] }
+  const isServed = (name: string) => {
+    const noted = needs.find((one) => one.name === name)
+    return noted !== undefined && (noted.needs === null || ours.includes(noted.needs))
+  }
+  const contracted = names.findLast((name) => !isServed(name))
+  if (!contracted) return { names }
+  return {
+    names,
+    problem: `The database was changed by a newer version of Till: this one cannot use the schema after its migration ${contracted}. Start the newer version.`,
+  }
 }
 
 /** The names of the migrations that a database has, in order. An empty database has none. */

@@ -429,6 +429,9 @@ test('the doctor notices missing migrations, and those of a newer version', asyn
   assertSays(await examine(env), 'database', 'warning', /1 migrations? (is|are) not done/)
   await sql`insert into kysely_migration (name, timestamp) values ('999_tomorrow', '')`.execute(shop.db)
   assertSays(await examine(env), 'database', 'failure', /of a newer Till \(999_tomorrow\)/)
+  await sql`insert into kysely_migration (name, timestamp) select max(name), '' from migration_needs`.execute(shop.db)
+  await sql`insert into migration_needs (name, needs) values ('999_tomorrow', null)`.execute(shop.db)
+  assertSays(await examine(env), 'database', 'fine', /a newer Till has added to its schema, which this one can use/)
   const [, server, name] = /^(.*\/)([^/?]+)$/.exec(shop.databaseUrl)!
   const missing = await examine({ ...env, DATABASE_URL: `${server}${name}_missing` })
   assertSays(missing, 'database', 'failure', /there is no such database/)

@@ -87,9 +87,29 @@ test('a database that does not answer, is not there, or belongs to a newer versi
     { DATA_DIR, DATABASE_URL: missing },
     /^DATABASE_URL: .*database "no_such_database" does not exist/,
   )
+})
+
+test('a schema of a newer version: the service starts when it only grew, and else says so', async (t) => {
+  const DATABASE_URL = await newDatabase(t)
+  const dataDir = await temporaryFolder(t)
+  const refused = /^The database was changed by a newer version of Till: this one cannot use the schema after its migration 902_later\. Start the newer version\.$/m // oxfmt-ignore
+  const note = (needs: string) =>
+    query(DATABASE_URL, `update migration_needs set needs = ${needs} where name = '902_later'`)
   await query(DATABASE_URL, `insert into kysely_migration (name, timestamp) values ('901_of_tomorrow', 'now'), ('902_later', 'now')`) // oxfmt-ignore
-  const newer = /^The database was brought up to date by a newer version of Till, whose migration 902_later this one does not know: start the newer version\.$/m // oxfmt-ignore
-  await assertRefused({ DATA_DIR, DATABASE_URL }, newer)
+  await query(DATABASE_URL, `insert into migration_needs (name, needs) values ('901_of_tomorrow', null)`)
+  await assertRefused({ DATA_DIR: dataDir, DATABASE_URL }, refused)
+  await query(DATABASE_URL, `insert into migration_needs (name, needs) values ('902_later', '901_of_tomorrow')`)
+  await assertRefused({ DATA_DIR: dataDir, DATABASE_URL }, refused)
+  await query(DATABASE_URL, 'alter table migration_needs rename to away')
+  await assertRefused({ DATA_DIR: dataDir, DATABASE_URL }, refused)
+  await query(DATABASE_URL, 'alter table away rename to migration_needs')
+
+  for (const needs of ['null', `'043_outbox_retention'`]) {
+    await note(needs)
+    const service = await startService(t, dataDir, { DATABASE_URL })
+    assert.equal((await service.call('GET', '/readyz')).status, 200)
+    await service.kill()
+  }
 })
 
 test('a port that is taken: the command for another one', async (t) => {

@@ -321,6 +321,16 @@ export async function newDatabase(t: Ends): Promise<string> {
   return databaseOf(server, name)
 }
 
+/** A database with nothing in it, not even a schema. Goes with the test. */
+export async function emptyDatabase(t: Ends): Promise<string> {
+  const server = process.env.TEST_DATABASE_URL
+  assert(server, 'TEST_DATABASE_URL: the tests run through `npm test`')
+  const name = `t_${randomBytes(8).toString('hex')}`
+  await asAdmin(server, (client) => client.query(`create database ${name}`))
+  t.after(() => asAdmin(server, (client) => client.query(`drop database if exists ${name} with (force)`)))
+  return databaseOf(server, name)
+}
+
 async function makeTemplate(client: pg.Client, server: string): Promise<void> {
   // a run that was killed in the middle has left one
   await client.query('drop database if exists till_making')

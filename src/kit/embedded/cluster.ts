@@ -39,13 +39,10 @@ export function claimData({ home, dataDir, account }: Place): void {
  */
 export function checkPresence({ home, dataDir }: Pick<Place, 'home' | 'dataDir'>, mayMake: boolean): void {
   if (isCluster(dataDir)) return
-  const link = path.join(home, 'elsewhere')
-  const elsewhere = fs.lstatSync(link, { throwIfNoEntry: false }) && fs.readlinkSync(link)
+  const elsewhere = earlierPlace(home)
   if (elsewhere && isCluster(path.join(elsewhere, 'data'))) {
-    throw new CannotStart(
-      `The database of ${home} lies in ${elsewhere}, where an earlier version has put it, and must lie in the folder itself. ` +
-        `With the service stopped, move it: mv '${path.join(elsewhere, 'data')}' '${dataDir}'`,
-    )
+    if (mayMake) return // the start copies it
+    throw new CannotStart(`The database of ${home} lies in ${elsewhere}: start the service once, which copies it here.`)
   }
   const found = fs.readdirSync(home)
   const remains = elsewhere ? `it was in ${elsewhere}` : found.includes('postgres.log') && 'there was one here before'
@@ -104,11 +101,17 @@ export function checkVersion({ dataDir, version }: Place): void {
   throw new CannotStart(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
 }
 
+/** Where the database of `home` lay under an earlier version, which put that of root's closed folder behind this link. */
+export function earlierPlace(home: string): string | undefined {
+  const link = path.join(home, 'elsewhere')
+  return fs.lstatSync(link, { throwIfNoEntry: false }) && fs.readlinkSync(link)
+}
+
 export function readPassword(dataDir: string): string {
   return fs.readFileSync(path.join(dataDir, PASSWORD_FILE), 'utf8').trim()
 }
 
-const isCluster = (dataDir: string) => fs.existsSync(path.join(dataDir, 'PG_VERSION'))
+export const isCluster = (dataDir: string) => fs.existsSync(path.join(dataDir, 'PG_VERSION'))
 
 function writePassword({ account }: Place, file: string): string {
   fs.writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flush: true })

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { connect } from '../../src/kit/database.ts'
+import { migrate, neededBy } from '../../src/kit/migrate.ts'
+import { emptyDatabase, temporaryFolder } from '../support/shop.ts'
+
+const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
+/** Before this migration no database has noted what each one needs. */
+const FIRST_NOTED = '044'
+/** What a program that does not know of it could miss, or be refused by. */
+const CONTRACTS = /\b(drop\s+(table|column|function|view|type)|rename|set\s+not\s+null|alter\s+column\s+\w+\s+type)\b/i
+
+test('a migration that takes something away names the migration that a program must know', () => {
+  const files = fs.readdirSync(SCHEMA).filter((file) => file.slice(0, 3) >= FIRST_NOTED)
+  for (const file of files) {
+    const text = fs.readFileSync(path.join(SCHEMA, file), 'utf8')
+    const needs = neededBy(text)
+    if (CONTRACTS.test(text.replaceAll(/--.*/g, ''))) assert(needs, `${file}: add a line "-- needs: …"`)
+    if (needs) assert(fs.existsSync(path.join(SCHEMA, `${needs}.sql`)), `${file}: there is no ${needs}`)
+  }
+})
+
+test('a program goes on beside migrations of a newer one that only add, also when both have added', async (t) => {
+  const folders = await Promise.all(['older', 'newer', 'contracting'].map(() => temporaryFolder(t)))
+  const [older, newer, contracting] = folders as [string, string, string]
+  const put = (name: string, text: string, ...into: string[]) => {
+    for (const folder of into) fs.writeFileSync(path.join(folder, `${name}.sql`), text)
+  }
+  put('001_first', 'create table first (n integer);', ...folders)
+  put('003_more', 'alter table first add column m integer;', newer, contracting)
+  put('004_less', '-- needs: 003_more\nalter table first drop column n;', contracting)
+  const { db, close } = connect({ connectionString: await emptyDatabase(t) }, { connections: 2, onError: () => {} })
+  t.after(close)
+
+  await Promise.all([migrate(db, older), migrate(db, older), migrate(db, newer)])
+  await migrate(db, older)
+  put('002_fix', 'create table fix (n integer);', older)
+  await migrate(db, older)
+  const names = async () => (await sql`select name, needs from migration_needs order by name`.execute(db)).rows
+  assert.deepEqual(await names(), [
+    { name: '001_first', needs: null },
+    { name: '002_fix', needs: null },
+    { name: '003_more', needs: null },
+  ])
+
+  await migrate(db, contracting)
+  await migrate(db, newer)
+  await assert.rejects(
+    migrate(db, older),
+    /cannot use the schema after its migration 004_less\. Start the newer version/,
+  )
+  assert.deepEqual((await names()).at(-1), { name: '004_less', needs: '003_more' })
+})
