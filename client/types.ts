@@ -711,6 +711,7 @@ export type RefusalCode =
   | 'rate_limited'
   | 'refund_too_large'
   | 'session_conflict'
+  | 'shop_not_open'
   | 'storage_full'
   | 'storage_unavailable'
   | 'unsupported_media_type'

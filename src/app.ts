@@ -12,6 +12,7 @@ import { healthRoutes } from './kit/health.ts'
 import { closeWithin } from './kit/http.ts'
 import { startJobs } from './kit/jobs.ts'
 import type { Log } from './kit/log.ts'
+import { registerOperator } from './operator/register.ts'
 import { registerOrders } from './orders/register.ts'
 import { orderUrls } from './orders/urls.ts'
 import { registerPages } from './pages/register.ts'
@@ -62,6 +63,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
+  await registerOperator({ db, jobs, mailer, config, appUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
 

@@ -14,6 +14,7 @@ import { storedSecret } from './kit/stored-secret.ts'
 import {
   cookieDomain,
   limitList,
+  mailboxList,
   oneOf,
   origin,
   secretList,
@@ -72,7 +73,13 @@ export function readConfig(env: Environment = process.env): Config {
       ),
     },
     secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
-    signup: checked('SIGNUP', 'open', oneOf('open', 'closed'), 'open or closed'),
+    signup: checked(
+      'SIGNUP',
+      isPublic ? 'approval' : 'open',
+      oneOf('open', 'approval', 'closed'),
+      'open, approval or closed',
+    ),
+    operators: checked('OPERATORS', [], mailboxList, 'mailboxes, separated by commas, such as ann@example.com'),
     idp: readIdentityProvider(reader, isPublic),
     smtpUrl: checked(
       'SMTP_URL',

@@ -18,6 +18,7 @@ const SLICES = [
   'payments',
   'shop',
   'checkout',
+  'operator',
   'pages',
 ]
 const WIRING: Record<string, string[]> = {

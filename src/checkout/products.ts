@@ -1,18 +1,17 @@
 import { sql } from 'kysely'
 import { type Db, genericPlanArray } from '../kit/database.ts'
-import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import { findDiscount } from '../orders/discounts/discounts.ts'
 import { isOpenDiscount } from '../orders/discounts/uses.ts'
 import type { Processor } from '../processors/processor.ts'
 import { imagesOf } from '../products/images/urls.ts'
-import { isForSale } from '../products/off-sale.ts'
+import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import { processorFor } from '../processors/routing.ts'
 import type { ProductView } from './schema.ts'
 
 /**
  * The public view of a product that is for sale, as the hosted page shows it. With a code it has the discount too. Refuses
- * `product_not_found`, `discount_not_valid`.
+ * `product_not_found`, `shop_not_open`, `discount_not_valid`.
  */
 export async function productView(
   db: Db,
@@ -22,7 +21,7 @@ export async function productView(
   discountCode?: string,
 ): Promise<ProductView> {
   const view = isId('prod', productId) ? (await productViews(db, processors, baseUrl, [productId]))[0] : undefined
-  if (!view) throw new Refusal('product_not_found', 'This product is not for sale.')
+  if (!view) return refuseNotForSale(db, productId)
   return discountCode?.trim() ? { ...view, discount: await discountView(db, view, discountCode) } : view
 }
 

@@ -111,7 +111,7 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
         tags: ['Checkout'],
         params: ProductParams,
         querystring: ProductQuery,
-        response: { 200: ProductView, ...refusing('product_not_found', 'discount_not_valid') },
+        response: { 200: ProductView, ...refusing('product_not_found', 'shop_not_open', 'discount_not_valid') },
       },
     },
     async (request) => {
@@ -141,6 +141,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
           201: Created,
           ...refusing(
             'product_not_found',
+            'shop_not_open',
             'discount_not_valid',
             'amount_too_small',
             'idempotency_key_reused',

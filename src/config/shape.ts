@@ -25,8 +25,10 @@ export interface Config extends ProcessorsConfig, RetentionConfig, StorageConfig
   readonly uploads: { readonly maxBytes: number; readonly quotaBytes: number; readonly untrustedQuotaBytes: number }
   /** The first one signs. All of them verify. */
   readonly secrets: readonly string[]
-  /** Closed: only existing sellers can sign in. */
-  readonly signup: 'open' | 'closed'
+  /** Approval: a new seller sells after the operator's approval. Closed: only existing sellers can sign in. */
+  readonly signup: 'open' | 'approval' | 'closed'
+  /** The mailboxes of the operators, in the form in which sellers' addresses are stored. */
+  readonly operators: readonly string[]
   /** Undefined: no sign-in through an identity provider. */
   readonly idp: IdpConfig | undefined
   /** Undefined: the outbox page shows the mails. */

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { EMAIL_LONGEST, EMAIL_PATTERN, canonicalEmail } from './email.ts'
 import type { Limit } from './limits.ts'
 
 // Parsers for the texts of settings. Undefined means that the text is not valid, and the service does not start.
@@ -47,6 +48,13 @@ export function trustedProxy(value: string): TrustedProxy | undefined {
 /** An address, or a name and an address: `Shop <shop@shop.example>`. */
 export const sender = (value: string): string | undefined =>
   /^(?:[^<>@\r\n]+<[^<>@\s,]+@[^<>@\s,]+>|[^<>@\s,]+@[^<>@\s,]+)$/.test(value) ? value : undefined
+
+/** Mailboxes, separated by commas, in the form in which they are stored. */
+export function mailboxList(value: string): string[] | undefined {
+  const list = value.split(',').map(canonicalEmail)
+  const isMailbox = (one: string) => one.length <= EMAIL_LONGEST && new RegExp(EMAIL_PATTERN).test(one)
+  return list.every(isMailbox) ? [...new Set(list)] : undefined
+}
 
 /** One of a few words. */
 export const oneOf =

@@ -5,7 +5,7 @@ import { type Db, genericPlanArray, inTransaction, isDatabaseOutage, retryConfli
 import { Refusal } from '../kit/errors.ts'
 import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
-import { isForSale } from '../products/off-sale.ts'
+import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import type { CreatedOrder, NewOrder, OrderRow } from './new-order.ts'
@@ -39,7 +39,7 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
  * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where
  * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
- * Refuses `product_not_found`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`.
+ * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
   const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }
@@ -66,7 +66,7 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     if (earlier) return earlier
     if (made === 'again') return make(row)
     if (made) throw new Refusal(made, WHY_NOT[made])
-    throw new Refusal('product_not_found', 'This product is not for sale.')
+    return refuseNotForSale(db, row.productId)
   }
 
   return async ({ discountCode, ...order }) => {

@@ -18,7 +18,7 @@ interface PagesParts {
     isPublic: boolean
     demoOnNetwork: boolean
     idp: { label: string } | undefined
-    signup: 'open' | 'closed'
+    signup: 'open' | 'approval' | 'closed'
     statementPrefix: string
   }
   demo: readonly { id: string }[]

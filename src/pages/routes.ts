@@ -21,7 +21,7 @@ export interface PagesOptions {
   outbox: boolean
   /** The identity provider's name, where one is configured. */
   idpLabel?: string | undefined
-  signup?: 'open' | 'closed'
+  signup?: 'open' | 'approval' | 'closed'
   /** The beginning of every statement descriptor. */
   statementPrefix: string
   /** The demo's products, where there is a demo. */

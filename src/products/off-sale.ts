@@ -1,8 +1,11 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { isId } from '../kit/ids.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { MAIL_TRIES, type Mailer, MailRefused } from '../kit/mail.ts'
 import { renderMail } from '../kit/mail-layout.ts'
+import { sellerMaySell } from '../sellers/standing.ts'
 
 // A buyer pays for files. So a product without files cannot be published, and it goes off sale when its last file goes.
 
@@ -13,8 +16,20 @@ export const hasFiles = sql<boolean>`exists (
   select from files f where f.product_id = p.id and f.removed_at is null
     and not exists (select from withdrawn_files w where w.seller_id = p.seller_id and w.sha256 = f.sha256))`
 
-/** Whether the product `p` is for sale. It checks for files too, because an older version can leave an active product without files. */
-export const isForSale = sql<boolean>`p.status = 'active' and ${hasFiles}`
+/** Whether the product `p` is ready to be sold. It checks for files too, because an older version can leave an active product without files. */
+export const isPublished = sql<boolean>`p.status = 'active' and ${hasFiles}`
+/** Whether the product `p` is for sale: it is published, and its seller may sell. */
+export const isForSale = sql<boolean>`${isPublished} and ${sellerMaySell}`
+
+/** Refuses a product that is not for sale: `shop_not_open` because of its seller, `product_not_found` for any other reason. */
+export async function refuseNotForSale(db: Db, productId: string): Promise<never> {
+  const gone = new Refusal('product_not_found', 'This product is not for sale.')
+  if (!isId('prod', productId)) throw gone
+  const { rows } = await sql`
+    select from products p where p.id = ${productId} and ${isPublished} and not ${sellerMaySell}`.execute(db)
+  if (rows.length > 0) throw new Refusal('shop_not_open', 'This shop is not open at the moment.')
+  throw gone
+}
 
 /**
  * Turns products without files back into drafts. The caller must lock the products' rows (`for update`) before it removes the files: a

@@ -123,5 +123,6 @@ export const sellerView = ({ createdAt, ...seller }: SellerRow): Seller => ({
   email: seller.email,
   supportEmail: seller.supportEmail,
   hasPassword: seller.hasPassword,
+  standing: seller.standing,
   createdAt: createdAt.toISOString(),
 })

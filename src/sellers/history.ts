@@ -8,7 +8,7 @@ const MOST_SHOWN = 50
 
 export interface AccountEvent {
   sellerId: string
-  what: Notice['kind']
+  what: Exclude<Notice['kind'], `shop_${string}`>
   /** For a provider's account: the provider. `email` is then the provider's address for it. */
   issuer?: string
   email?: string | undefined
@@ -16,7 +16,7 @@ export interface AccountEvent {
 
 export interface ListedEvent {
   at: Date
-  what: Notice['kind']
+  what: Exclude<Notice['kind'], `shop_${string}`>
   issuer: string | null
   email: string | null
 }

@@ -15,7 +15,7 @@ import { Identities, IdentityParams, LinkStart, LinkStarted } from './schema.ts'
 /** The page on which a seller links accounts. */
 const ACCOUNT = '/account/'
 
-type IdentityRouteParts = Omit<ProviderRouteParts, 'sendCode' | 'signup' | 'appUrl'>
+type IdentityRouteParts = Omit<ProviderRouteParts, 'sendCode' | 'signupOf' | 'appUrl'>
 
 /** Lists, links and unlinks a seller's accounts at the identity provider. */
 export function identityRoutes(server: Server, parts: IdentityRouteParts): void {

@@ -5,7 +5,7 @@ import { DropJob, type Jobs } from '../kit/jobs.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
-import type { Signup } from './sellers.ts'
+import type { SignupOf } from './sellers.ts'
 
 /** A mail to the owner about a change of the account, which somebody else may have made. */
 export type Notice =
@@ -13,6 +13,7 @@ export type Notice =
       kind: 'password_changed' | 'identity_linked' | 'identity_added' | 'identity_unlinked' | 'support_email_changed'
       to: string
     }
+  | { kind: 'shop_approved' | 'shop_suspended' | 'shop_resumed'; to: string }
   | { kind: 'email_changed'; to: string; newEmail: string }
 
 type DatedNotice = Notice & { at: string }
@@ -26,14 +27,14 @@ export interface SellerMails {
   /** For codes, which must not wait behind other mails. */
   codeMailer: Mailer
   secrets: readonly string[]
-  signup: Signup
+  signupOf: SignupOf
   appUrl: string
 }
 
 /** Sends codes, and notices about the account. */
 export async function sendSellerMails(
   jobs: Jobs,
-  { db, mailer, codeMailer, secrets, signup, appUrl }: SellerMails,
+  { db, mailer, codeMailer, secrets, signupOf, appUrl }: SellerMails,
 ): Promise<void> {
   const send = async (by: Mailer, id: string, to: string, lines: Lines) => {
     try {
@@ -58,7 +59,7 @@ export async function sendSellerMails(
     const code = rows[0]
     // the browser has asked for a newer code, or this one is used or expired
     if (!code) return
-    if (code.purpose === 'sign_in' && (code.isDisabled || (signup === 'closed' && !code.isSeller))) return
+    if (code.purpose === 'sign_in' && (code.isDisabled || (!code.isSeller && signupOf(code.email) === 'closed'))) return
     const lines = CODE_LINES[code.links ? 'link' : code.purpose]
     await send(codeMailer, jobId, code.email, lines(codeOf(secret, id), new URL(appUrl).host))
   }
@@ -127,7 +128,27 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
       subject: `Your address at ${host} was changed`,
       text: `From now on you sign in with ${notice.kind === 'email_changed' ? masked(notice.newEmail) : ''} instead of this address, and every other session has ended.`,
     },
+    shop_approved: {
+      subject: `Your shop at ${host} is open`,
+      text: 'The operator has approved your shop. Every product that you have published can be bought from now on.',
+    },
+    shop_suspended: {
+      subject: `Your shop at ${host} is suspended`,
+      text: 'The operator has stopped your sales. Buyers keep what they bought, and you can still sign in and refund them. Ask the operator what to do.',
+    },
+    shop_resumed: {
+      subject: `Your shop at ${host} is open again`,
+      text: 'The operator has ended the suspension. Every product that you have published can be bought again.',
+    },
   }[notice.kind]
+  const isOfShop = notice.kind.startsWith('shop_')
+  if (isOfShop)
+    return {
+      ...what,
+      title: what.subject,
+      button: { label: 'Open my shop', url: `${appUrl}/shop/` },
+      facts: [['When', `${notice.at.slice(0, 16).replace('T', ' ')} UTC`]],
+    }
   return {
     ...what,
     title: what.subject,

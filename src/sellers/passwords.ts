@@ -8,6 +8,7 @@ import { type Limit, countOneThenOther, countUses, giveBack, refuseBeyond } from
 import { hashPassword, verifyPassword } from '../kit/password-hash.ts'
 import { notifyOwner } from './history.ts'
 import { type SellerRow, lockSellerById } from './sellers.ts'
+import { standingOf } from './standing.ts'
 import { type Browser, MOST_SESSIONS, type SignedIn, endOtherSessions, holdSession, newSession } from './sessions.ts'
 
 /** Below this score the estimator expects an attacker with lists of common passwords to need less than a million guesses. */
@@ -138,7 +139,7 @@ async function startByPassword(
   const { token, id, tokenHash, userAgent, replaced } = newSession(browser)
   const { rows } = await sql<Omit<SellerRow, 'hasPassword'>>`
     with seller as materialized (
-      select id, name, email, support_email, created_at from sellers where id = ${sellerId} and disabled_at is null for no key update),
+      select id, name, email, support_email, created_at, ${standingOf('sellers')} as standing from sellers where id = ${sellerId} and disabled_at is null for no key update),
     still as materialized (
       select p.seller_id from passwords p join seller on seller.id = p.seller_id where p.hash = ${hash} for share of p),
     replaced as (delete from sessions where token_hash = any(${replaced}) and exists (select from still)),
@@ -149,7 +150,7 @@ async function startByPassword(
     made as (
       insert into sessions (id, token_hash, seller_id, method, user_agent)
       select ${id}, ${tokenHash}, seller_id, 'password', ${userAgent} from still returning seller_id)
-    select seller.id, seller.name, seller.email, seller.support_email as "supportEmail", seller.created_at as "createdAt"
+    select seller.id, seller.name, seller.email, seller.support_email as "supportEmail", seller.created_at as "createdAt", seller.standing
     from seller join made on made.seller_id = seller.id`.execute(db)
   return rows[0] && { seller: { ...rows[0], hasPassword: true }, token }
 }

@@ -12,10 +12,10 @@ import { type IdentityProvider, ProviderFault, type ProvenIdentity } from './pro
 import { enterByProvider, linkToSession } from './provider-sign-in.ts'
 import { type SellerParts, TAG, refusals } from './routes.ts'
 import { Providers } from './schema.ts'
-import type { Signup } from './sellers.ts'
+import type { SignupOf } from './sellers.ts'
 
 export interface ProviderRouteParts extends SellerParts {
-  signup: Signup
+  signupOf: SignupOf
   appUrl: string
   /** Absent: no identity provider is configured. */
   provider: IdentityProvider | undefined

@@ -4,13 +4,13 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type AccountEvent, addEvent, notifyOwner } from './history.ts'
 import { hasHadIdentityOf, linkIdentity, ownerOf } from './identities.ts'
 import type { ProvenIdentity } from './provider-port.ts'
-import { type SellerRow, type Signup, lockSellerById, sellerOfProvenMailbox } from './sellers.ts'
+import { type SellerRow, type SignupOf, lockSellerById, sellerOfProvenMailbox } from './sellers.ts'
 import { type Browser, type SignedIn, holdSession, startSession } from './sessions.ts'
 
 export interface ProviderParts {
   db: Db
   jobs: Jobs
-  signup: Signup
+  signupOf: SignupOf
 }
 
 export type Entered =
@@ -25,7 +25,7 @@ export type Entered =
  * had one linked, because the provider may have given the address to another person.
  */
 export function enterByProvider(
-  { db, jobs, signup }: ProviderParts,
+  { db, jobs, signupOf }: ProviderParts,
   identity: ProvenIdentity,
   browser: Browser,
 ): Promise<Entered> {
@@ -44,7 +44,7 @@ export function enterByProvider(
     if (owner && !isOwnMailbox) return signedIn(tx, owner, browser)
 
     if (email === undefined) return { kind: 'refused', why: 'idp_no_mailbox' }
-    const seller = await sellerOfProvenMailbox(tx, email, signup)
+    const seller = await sellerOfProvenMailbox(tx, email, signupOf)
     if (!seller) return { kind: 'refused', why: (await isKnown(tx, email)) ? 'account_disabled' : 'signup_closed' }
     // read again under the seller's lock, because a simultaneous request may have linked this same account
     const isAnother = !seller.isNew && (await hasHadIdentityOf(tx, seller.id, identity.issuer))

@@ -14,7 +14,7 @@ import { sendSellerMails } from './mails.ts'
 import type { IdentityProvider, ProviderSettings } from './provider-port.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { signInRoutes } from './routes.ts'
-import type { Signup } from './sellers.ts'
+import type { Signup, SignupOf } from './sellers.ts'
 import { sweepSessions } from './sessions.ts'
 
 interface SellersParts {
@@ -25,6 +25,7 @@ interface SellersParts {
   config: {
     secrets: readonly string[]
     signup: Signup
+    operators: readonly string[]
     limits: SignInLimits
     cookieDomain: string | undefined
     idp: ProviderSettings | undefined
@@ -38,20 +39,21 @@ interface SellersParts {
 /** Registers the sellers' routes and jobs. Returns how other slices learn which seller a browser belongs to. */
 export async function registerSellers(server: Server, parts: SellersParts): Promise<Browsers> {
   const { db, jobs, mailer, codeMailer, config, baseUrl, appUrl } = parts
-  const { secrets, signup, limits } = config
+  const { secrets, signup, operators, limits } = config
+  const signupOf: SignupOf = (email) => (operators.includes(email) ? 'open' : signup)
   const cookies = sellerCookies({ baseUrl, cookieDomain: config.cookieDomain })
   const browsers = browsersOf(db, cookies, newSigner(secrets, 'known browser'))
   const sendCode = codeSender(db, jobs, secrets, limits)
   const shared = { db, jobs, cookies, browsers, limits }
-  signInRoutes(server, { ...shared, sendCode, secrets, signup })
+  signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
   accountRoutes(server, { ...shared, sendCode, secrets })
 
   const provider = await providerOf(parts)
   const attemptSigner = newSigner(secrets, 'provider attempt')
-  providerRoutes(server, { ...shared, sendCode, signup, appUrl, provider, attemptSigner })
+  providerRoutes(server, { ...shared, sendCode, signupOf, appUrl, provider, attemptSigner })
   identityRoutes(server, { ...shared, provider, attemptSigner })
 
-  await sendSellerMails(jobs, { db, mailer, codeMailer, secrets, signup, appUrl })
+  await sendSellerMails(jobs, { db, mailer, codeMailer, secrets, signupOf, appUrl })
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_sessions', () => sweepSessions(db))
   return browsers
 }

@@ -19,7 +19,7 @@ import {
   SignedInSeller,
   WaitingFor,
 } from './schema.ts'
-import type { Signup } from './sellers.ts'
+import type { SignupOf } from './sellers.ts'
 import { endSessions } from './sessions.ts'
 import { verifyCode } from './verify.ts'
 
@@ -32,7 +32,7 @@ export interface SellerParts {
   limits: SignInLimits
 }
 
-type SignInParts = SellerParts & { secrets: readonly string[]; signup: Signup }
+type SignInParts = SellerParts & { secrets: readonly string[]; signupOf: SignupOf }
 
 export const refusals = refusing()
 export const TAG = ['Sign-in']

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { EMAIL_LONGEST, EMAIL_PATTERN } from '../kit/email.ts'
 import { idPattern } from '../kit/ids.ts'
 import { Code, Time } from '../kit/schema.ts'
+import { STANDINGS } from './standing.ts'
 
 const Email = Type.String({
   pattern: EMAIL_PATTERN,
@@ -21,6 +22,10 @@ export const Seller = Type.Object({
     description: 'The address where buyers reach the seller. Null: `email`.',
   }),
   hasPassword: Type.Boolean(),
+  standing: Type.Enum([...STANDINGS], {
+    description:
+      '`active`: the shop sells. `awaiting_approval`: everything can be prepared, and nothing is sold before the operator approves the shop. `suspended`: the operator has stopped the sales.',
+  }),
   createdAt: Time,
 })
 export type Seller = Type.Static<typeof Seller>

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../kit/database.ts'
 import { newId } from '../kit/ids.ts'
+import { type Standing, standingOf } from './standing.ts'
 
 /** Buyers read this name until the seller sets one. A name made from the address would publish a part of it. */
 export const UNNAMED = 'New seller'
@@ -12,10 +13,15 @@ export interface SellerRow {
   /** The address where buyers reach the seller. Null: `email`. */
   supportEmail: string | null
   hasPassword: boolean
+  standing: Standing
   createdAt: Date
 }
 
-export type Signup = 'open' | 'closed'
+export const SIGNUPS = ['open', 'approval', 'closed'] as const
+/** `approval`: a new seller sells after the operator's approval. `closed`: there are no new sellers. */
+export type Signup = (typeof SIGNUPS)[number]
+/** How the owner of a mailbox may sign up: operators always may. */
+export type SignupOf = (email: string) => Signup
 
 /** Returns the seller with this address, and makes one if there is none. `trusted` marks the seller as trusted. The address is canonical. */
 export async function ensureSeller(
@@ -31,18 +37,20 @@ export async function ensureSeller(
 }
 
 /**
- * Returns the seller of a mailbox that has just been proven, and makes one if sign-up is open. The seller is locked until `tx` ends, so
+ * Returns the seller of a mailbox that has just been proven, and makes one unless sign-up is closed. The seller is locked until `tx` ends, so
  * simultaneous sign-ins run one after the other. Undefined: there is no such seller, or the operator has disabled the account.
  */
 export async function sellerOfProvenMailbox(
   tx: Tx,
   email: string,
-  signup: Signup,
+  signupOf: SignupOf,
 ): Promise<(SellerRow & { isNew: boolean }) | undefined> {
   let isNew = false
-  if (signup === 'open') {
+  const signup = signupOf(email)
+  if (signup !== 'closed') {
     const { rows } = await sql`
-      insert into sellers (id, name, email, email_proven_at) values (${newId('sel')}, ${UNNAMED}, ${email}, now())
+      insert into sellers (id, name, email, email_proven_at, approval_asked_at)
+      values (${newId('sel')}, ${UNNAMED}, ${email}, now(), case when ${signup === 'approval'} then now() end)
       on conflict (email) do nothing returning 1`.execute(tx)
     isNew = rows.length > 0
   }
@@ -61,7 +69,7 @@ async function lockSeller(
   which: ReturnType<typeof sql>,
 ): Promise<(SellerRow & { isProven: boolean }) | undefined> {
   const { rows } = await sql<SellerRow & { isProven: boolean }>`
-    select id, name, email, support_email as "supportEmail", created_at as "createdAt", email_proven_at is not null as "isProven",
+    select id, name, email, support_email as "supportEmail", created_at as "createdAt", ${standingOf('sellers')} as standing, email_proven_at is not null as "isProven",
       exists (select 1 from passwords p where p.seller_id = sellers.id) as "hasPassword"
     from sellers where ${which} and disabled_at is null for no key update`.execute(tx)
   return rows[0]

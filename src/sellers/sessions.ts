@@ -6,6 +6,7 @@ import { sweepRows } from '../kit/sweep.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { Method } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
+import { type Standing, standingOf } from './standing.ts'
 
 /** The database's clock decides about all of these times. */
 const IDLE = '30 days'
@@ -38,6 +39,7 @@ export function sessionFinder(db: Db): FindSession {
     email: string
     supportEmail: string | null
     hasPassword: boolean
+    standing: Standing
     sellerSince: Date
   }
   const read = batched(
@@ -46,7 +48,7 @@ export function sessionFinder(db: Db): FindSession {
         select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
           s.created_at > now() - ${RECENT}::interval as "isRecent", s.created_at + ${RECENT}::interval as "recentUntil",
           s.seen_at < now() - ${SEEN}::interval as "isStale",
-          e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince",
+          e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", ${standingOf('e')} as standing,
           exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
         from sessions s join sellers e on e.id = s.seller_id
         where s.token_hash = any(${hashes}) and s.seen_at > now() - ${IDLE}::interval
@@ -62,8 +64,8 @@ export function sessionFinder(db: Db): FindSession {
     if (!row) return undefined
     if (row.isStale) await sql`update sessions set seen_at = now() where id = ${row.id}`.execute(db)
     const { id, method, createdAt, isRecent, recentUntil, sellerId, sellerSince } = row
-    const { name, email, supportEmail, hasPassword } = row
-    const seller = { id: sellerId, name, email, supportEmail, hasPassword, createdAt: sellerSince }
+    const { name, email, supportEmail, hasPassword, standing } = row
+    const seller = { id: sellerId, name, email, supportEmail, hasPassword, standing, createdAt: sellerSince }
     return { id, method, createdAt, isRecent, recentUntil, seller }
   }
 }

@@ -5,7 +5,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import { KIND, type NewCode } from './codes.ts'
 import { addEvent, notifyOwner } from './history.ts'
 import { hasHadIdentityOf, linkIdentity } from './identities.ts'
-import { type SellerRow, type Signup, sellerOfProvenMailbox } from './sellers.ts'
+import { type SellerRow, type SignupOf, sellerOfProvenMailbox } from './sellers.ts'
 import { type Browser, startSession } from './sessions.ts'
 
 export interface VerifyParts {
@@ -38,12 +38,12 @@ export function withRightCode<T>(
 
 /** Signs in by a code, which proves the mailbox. A provider's account that waited for this proof is linked by it. */
 export const verifyCode = (
-  parts: VerifyParts & { signup: Signup; jobs: Jobs },
+  parts: VerifyParts & { signupOf: SignupOf; jobs: Jobs },
   { browser, ...given }: Omit<CodeAttempt, 'purpose'> & { email: string; browser: Browser },
   asker: Asker,
 ): Promise<{ seller: SellerRow; token: string }> =>
   withRightCode(parts, { ...given, purpose: 'sign_in' }, asker, async (tx, { email, issuer, subject }) => {
-    const seller = await sellerOfProvenMailbox(tx, email, parts.signup)
+    const seller = await sellerOfProvenMailbox(tx, email, parts.signupOf)
     if (!seller) return undefined
     if (issuer !== null && subject !== null) {
       const what = (await hasHadIdentityOf(tx, seller.id, issuer)) ? 'identity_added' : 'identity_linked'

@@ -5,6 +5,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import type { Server } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { refuseUnlessActive } from '../sellers/standing.ts'
 import { OrderParams } from './schema.ts'
 
 const NewEmail = Type.Object({ email: Email })
@@ -29,12 +30,20 @@ export function requestEmailChangeRoute(server: Server, parts: EmailChangeRouteP
         body: NewEmail,
         response: {
           202: NewEmail,
-          ...refusing('recent_sign_in_required', 'order_not_found', 'order_not_paid', 'rate_limited'),
+          ...refusing(
+            'recent_sign_in_required',
+            'approval_awaited',
+            'seller_suspended',
+            'order_not_found',
+            'order_not_paid',
+            'rate_limited',
+          ),
         },
       },
     },
     async (request, reply) => {
       const { seller } = await parts.browsers.recentlySignedIn(request, reply)
+      await refuseUnlessActive(parts.db, seller.id)
       const email = canonicalEmail(request.body.email)
       await requestEmailChange(parts, { orderId: request.params.orderId, sellerId: seller.id, email })
       return reply.code(202).send({ email })

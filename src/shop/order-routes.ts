@@ -15,6 +15,7 @@ import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
 import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { refuseUnlessActive } from '../sellers/standing.ts'
 import {
   type OrderDetails,
   type OrderFilter,
@@ -142,13 +143,17 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
         tags: TAG,
         security: NEEDS_SESSION,
         params: OrderParams,
-        response: { 202: Type.Object({}), ...refusing('order_not_found', 'order_not_paid', 'rate_limited') },
+        response: {
+          202: Type.Object({}),
+          ...refusing('order_not_found', 'order_not_paid', 'approval_awaited', 'seller_suspended', 'rate_limited'),
+        },
       },
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
       const { id, paidAt } = await findOwnOrder(db, seller.id, request.params.orderId)
       if (!paidAt) throw new Refusal('order_not_paid', 'This order was not paid, so there is no receipt to send.')
+      await refuseUnlessActive(db, seller.id)
       await refuseFreeMails(db, { orderId: id }, limits)
       await inTransaction(db, (tx) => jobs.add(tx, 'mail', [{ data: { kind: 'receipt', orderId: id } }]))
       return reply.code(202).send({})

@@ -79,6 +79,7 @@ test('no setting is required', async (t) => {
       s3: undefined,
       uploads: { maxBytes: 10 * 1024 ** 3, quotaBytes: 100 * 1024 ** 3, untrustedQuotaBytes: 1024 ** 3 },
       signup: 'open',
+      operators: [],
       idp: undefined,
       smtpUrl: undefined,
       mailFrom: 'Till <till@localhost>',
@@ -258,6 +259,14 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
   SIGNUP: [
     ['open', ({ signup }) => signup, 'open'],
     ['closed', ({ signup }) => signup, 'closed'],
+    ['approval', ({ signup }) => signup, 'approval'],
+  ],
+  OPERATORS: [
+    [
+      ' Ann@Example.com,bob@example.com, ann@example.com',
+      ({ operators }) => operators,
+      ['ann@example.com', 'bob@example.com'],
+    ],
   ],
   PORT: [['65535', ({ port }) => port, 65_535]],
   EVENT_RETENTION_DAYS: [
@@ -322,6 +331,7 @@ const WRONG: Record<string, string[]> = {
   TRUST_PROXY: ['6', '99999999999', 'everybody', 'true', 'yes', '10.0.0.0/33', '10.0.0.0/0', '999.1.1.1', 'bad', '1.2.3.4,', '::1/129', '10.0.0.0/8/8', '10.0.0.0/x'],
   LOG_LEVEL: ['loud', 'INFO', 'info,debug'],
   SIGNUP: ['yes', 'OPEN', 'closed,open', 'toString', '1'],
+  OPERATORS: ['ann', 'ann@example', 'ann@example.com,', 'ann@example.com bob@example.com', 'Ann <ann@example.com>', 'ann@example.com;bob@example.com'],
   COOKIE_DOMAIN: ['localhost', 'example', '127.0.0.1', '::1', 'https://shop.example', 'shop.example/', 'shop.example:443', 'shop example', '*.shop.example', 'shop..example', '-shop.example', 'shop.example;x', `${'a.'.repeat(130)}example`],
   MAIL_CONNECTIONS: ['0', '201', 'many', '-1', '1.5'],
   MAIL_FROM: ['nobody', 'Shop', '<>', 'Shop <nobody>', 'a@b, c@d', 'a@b c@d', 'Shop <a@b> x'],

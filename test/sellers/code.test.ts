@@ -40,7 +40,7 @@ test('a code makes a seller of an unknown mailbox, and finds the same seller the
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.deepEqual(
     seller,
-    { name: 'New seller', email, supportEmail: null, hasPassword: false },
+    { name: 'New seller', email, supportEmail: null, hasPassword: false, standing: 'active' },
     'no part of the address is a public name',
   )
   assert.equal(headers.get('cache-control'), 'no-store')

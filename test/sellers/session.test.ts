@@ -524,7 +524,7 @@ test('a session shows its seller, its method, its start, and until when it count
   assert.match(session.id, /^ses_[0-9a-hjkmnp-tv-z]{26}$/)
   assert.deepEqual({ ...session, id: '' }, { id: '', method: 'code' })
   assert.equal(Date.parse(recentUntil) - Date.parse(createdAt), 600_000)
-  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, supportEmail: null, hasPassword: false, createdAt: '' }) // oxfmt-ignore
+  assert.deepEqual({ ...body.seller, createdAt: '' }, { id, name: 'New seller', email, supportEmail: null, hasPassword: false, standing: 'active', createdAt: '' }) // oxfmt-ignore
   await browser.setPassword()
   assert.equal((await browser.session()).body.seller.hasPassword, true)
 })

@@ -26,6 +26,8 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
       </Plain>
     )
   if (product) return <CheckoutPage product={product} returned={returned} />
+  if (isClosed() || (trouble instanceof ApiError && trouble.code === 'shop_not_open'))
+    return <Plain title="This shop is not open">It sells nothing at the moment. Please come back later.</Plain>
   if (isGone() || (trouble instanceof ApiError && trouble.status === 404)) {
     // A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page instead.
     const orderId = readKept(productId)?.orderId
@@ -68,5 +70,7 @@ function given(productId: string): ProductView | undefined {
   return product && 'id' in product && product.id === productId ? product : undefined
 }
 
-const isGone = (): boolean =>
-  pageData.product !== undefined && 'error' in pageData.product && pageData.product.error.code === 'product_not_found'
+const isRefused = (code: string): boolean =>
+  pageData.product !== undefined && 'error' in pageData.product && pageData.product.error.code === code
+const isGone = (): boolean => isRefused('product_not_found')
+const isClosed = (): boolean => isRefused('shop_not_open')

@@ -4,6 +4,7 @@ import { getSession } from '../ui/auth-api.ts'
 import { OneMoment } from '../ui/one-moment.tsx'
 import { useRecovery } from '../ui/recovery.ts'
 import { Bar, ENTRIES } from './bar.tsx'
+import { StandingNotice } from './standing-notice.tsx'
 import { fetched, useLoad } from './load.ts'
 import { Failed, Head } from './parts.tsx'
 import { address, usePlace, type Place } from './router.ts'
@@ -23,7 +24,10 @@ export function ShopPage() {
       <Bar under={place.view && VIEWS[place.view].under} onLeave={leave} />
       <main class="room shop">
         {seller ? (
-          <Shown place={place} seller={seller} />
+          <>
+            <StandingNotice standing={seller.standing} />
+            <Shown place={place} seller={seller} />
+          </>
         ) : session.trouble ? (
           <Failed trouble={session.trouble} again={session.again} />
         ) : (

@@ -18,7 +18,7 @@ export interface PageData {
   demoProducts?: ProductView[]
   /** The name of the identity provider, where there is one. */
   idpLabel?: string
-  signup?: 'open' | 'closed'
+  signup?: 'open' | 'approval' | 'closed'
   /** The beginning of every line on a bank statement. */
   statementPrefix?: string
 }

@@ -21,6 +21,8 @@ export function sentence(trouble: unknown): string {
       return `That was a little fast. Please try again ${inAWhile(trouble)}.`
     case 'product_not_found':
       return 'This product is not for sale any more.'
+    case 'shop_not_open':
+      return 'This shop is not open at the moment. Nothing was taken.'
     case 'rail_not_offered':
       return 'This way of paying is not offered for this product. Please choose another.'
     case 'processor_unavailable':

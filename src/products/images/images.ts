@@ -4,7 +4,7 @@ import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Storage } from '../../kit/storage/storage.ts'
 import { refuseUnknown } from '../find.ts'
-import { type UploadLimits, quotaOf } from '../uploads/limits.ts'
+import { type QuotaOwner, type UploadLimits, quotaOf } from '../uploads/limits.ts'
 import { putImage, removeImage } from './store.ts'
 import type { Size } from './urls.ts'
 
@@ -26,9 +26,11 @@ export async function setImage(
   { sellerId, productId, limits }: { sellerId: string; productId: string; limits: UploadLimits },
   sizes: ReadonlyMap<Size, Buffer>,
 ): Promise<void> {
-  const { rows: sellers } = await sql<{ isTrusted: boolean }>`
-    select trusted_at is not null as "isTrusted" from sellers where id = ${sellerId}`.execute(db)
-  const quotaBytes = quotaOf(limits, sellers[0]?.isTrusted ?? false)
+  const { rows: sellers } = await sql<QuotaOwner>`
+    select trusted_at is not null as "isTrusted", quota_bytes as "ownQuotaBytes" from sellers where id = ${sellerId}`.execute(
+    db,
+  )
+  const quotaBytes = quotaOf(limits, sellers[0] ?? { isTrusted: false, ownQuotaBytes: null })
   const id = newId('img')
   const { rows } = await sql`
     insert into images (id, product_id)

@@ -6,8 +6,16 @@ export interface UploadLimits {
   untrustedQuotaBytes: number
 }
 
+export interface QuotaOwner {
+  isTrusted: boolean
+  /** The seller's own quota, set by the operator. Null: the service's. */
+  ownQuotaBytes: number | null
+}
+
 /** The seller's quota in bytes. 0 is no limit. */
-export function quotaOf({ quotaBytes, untrustedQuotaBytes }: UploadLimits, isTrusted: boolean): number {
+export function quotaOf({ quotaBytes, untrustedQuotaBytes }: UploadLimits, owner: QuotaOwner): number {
+  const { isTrusted, ownQuotaBytes } = owner
+  if (ownQuotaBytes !== null) return ownQuotaBytes
   if (isTrusted || untrustedQuotaBytes === 0) return quotaBytes
   return quotaBytes === 0 ? untrustedQuotaBytes : Math.min(quotaBytes, untrustedQuotaBytes)
 }

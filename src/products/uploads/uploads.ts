@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type UploadLimits, quotaOf } from './limits.ts'
+import { type QuotaOwner, type UploadLimits, quotaOf } from './limits.ts'
 import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
@@ -74,9 +74,9 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
     throw new Refusal('file_too_large', `A file may have at most ${maxBytes} bytes; this one has ${upload.sizeBytes}.`)
   await storage.mustHaveRoom(upload.sizeBytes)
   return inTransaction(db, async (tx) => {
-    const { used, open, isTrusted } = await roomOf(tx, upload.sellerId)
+    const { used, open, ...owner } = await roomOf(tx, upload.sellerId)
     await checkProduct(tx, upload)
-    const quotaBytes = quotaOf(limits, isTrusted)
+    const quotaBytes = quotaOf(limits, owner)
     if (quotaBytes > 0 && used + upload.sizeBytes > quotaBytes)
       throw new Refusal('quota_exceeded', `${Math.max(0, quotaBytes - used)} of your ${quotaBytes} bytes are left.`)
     if (open >= MOST_OPEN) throw new Refusal('quota_exceeded', 'Too many uploads are unfinished: finish or end some.')
@@ -90,16 +90,18 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
 }
 
 /** Returns the bytes that a seller stores, with unfinished uploads. It locks the seller, so simultaneous uploads never share one room. */
-async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number; isTrusted: boolean }> {
-  const { rows: sellers } = await sql<{ isTrusted: boolean }>`
-    select trusted_at is not null as "isTrusted" from sellers where id = ${sellerId} for no key update`.execute(tx)
+async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number } & QuotaOwner> {
+  const { rows: sellers } = await sql<QuotaOwner>`
+    select trusted_at is not null as "isTrusted", quota_bytes as "ownQuotaBytes" from sellers where id = ${sellerId} for no key update`.execute(
+    tx,
+  )
   const { rows } = await sql<{ used: number; open: number }>`
     select open.count as open, (open.bytes + (
       select coalesce(sum(f.size_bytes), 0) from files f join products p on p.id = f.product_id
       where p.seller_id = ${sellerId}))::bigint as used
     from (select count(*)::int as count, coalesce(sum(size_bytes), 0) as bytes
       from uploads where seller_id = ${sellerId} and state = 'open') open`.execute(tx)
-  return { ...rows[0]!, isTrusted: sellers[0]?.isTrusted ?? false }
+  return { ...rows[0]!, ...(sellers[0] ?? { isTrusted: false, ownQuotaBytes: null }) }
 }
 
 async function checkProduct(tx: Tx, { productId, sellerId, ...upload }: NewUpload): Promise<void> {
