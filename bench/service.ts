@@ -60,11 +60,11 @@ export interface Bare {
 }
 
 /** Starts the service as an operator does: a process of its own, with the log it has by default. `PORT` can name the port. */
-export async function startService(env: Record<string, string>): Promise<Service> {
+export async function startService(env: Record<string, string>, main = MAIN): Promise<Service> {
   const port = Number(env.PORT ?? (await freePort()))
   const began = performance.now()
   const child = watch(
-    spawn(process.execPath, [MAIN], {
+    spawn(process.execPath, [main], {
       // named as by npm, so that it ends with us however we die
       env: { PATH: process.env.PATH, PORT: String(port), SECRET, LIMITS: 'off', npm_lifecycle_event: 'bench', ...env },
       stdio: ['ignore', 'ignore', 'inherit'],

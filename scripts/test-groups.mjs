@@ -11,6 +11,7 @@ const ALONE = [
   'test/operation/faults',
   'test/operation/doctor',
   'test/operation/drill',
+  'test/operation/rolling',
   'test/kit/card-numbers',
   'test/products/images',
   'test/products/uploads',
