@@ -36,6 +36,7 @@ try {
     throw new Failure('Till needs Node 18 or newer to set itself up.')
   // commands that only read must change nothing under a running service
   if (process.argv.includes('--if-missing') && fs.existsSync(INSTALLED)) process.exit()
+  if (process.argv.includes('--is-installed')) process.exit(readJson(INSTALLED)?.key === keyOfPackages() ? 0 : 1)
   held = lock('.setup-lock', () => say('another set-up is running in this folder, waiting for it …'))
   await install()
   await buildPages(serviceNode())
@@ -44,10 +45,15 @@ try {
   process.exitCode = 1
 }
 
-async function install() {
+/** Changes when other packages are needed. */
+function keyOfPackages() {
   const { dependencies, devDependencies, optionalDependencies } = readJson('package.json')
   const declared = JSON.stringify([dependencies, devDependencies, optionalDependencies])
-  const key = hash(fs.readFileSync('package-lock.json'), declared, process.platform, process.arch)
+  return hash(fs.readFileSync('package-lock.json'), declared, process.platform, process.arch)
+}
+
+async function install() {
+  const key = keyOfPackages()
   /** @type {{ key: string, has: Wanted, adding?: boolean } | undefined} */
   const before = readJson(INSTALLED)
   const upToDate = before?.key === key

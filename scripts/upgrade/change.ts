@@ -1,0 +1,51 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { output } from './command.ts'
+import type { Release } from './release.ts'
+
+/** What a release has beside its files in git. */
+const MADE = ['node_modules', 'dist']
+const FROM = 'from'
+const BEFORE = 'before'
+
+export interface Way {
+  /** The new release stays: what led back is removed. */
+  keep(): void
+}
+
+/** Whether a change was begun and neither kept nor taken back. */
+export const isBrokenOff = (work: string): boolean => fs.existsSync(path.join(work, FROM))
+
+/** Puts the prepared release in the place of the present one, in moments. It can be killed between any two lines: `goBack` undoes what was done. */
+export function changeTo({ commit, from }: Release, work: string): Way {
+  const [next, before] = [path.join(work, 'next'), path.join(work, BEFORE)]
+  fs.rmSync(before, { recursive: true, force: true })
+  fs.mkdirSync(before)
+  fs.writeFileSync(path.join(work, FROM), from, { flush: true })
+  output('git', 'reset', '--quiet', '--keep', commit)
+  for (const name of MADE) {
+    const prepared = path.join(next, name)
+    // the packages are the same ones
+    if (fs.lstatSync(prepared).isSymbolicLink()) continue
+    fs.renameSync(name, path.join(before, name))
+    fs.renameSync(prepared, name)
+  }
+  return { keep: () => forget(work) }
+}
+
+/** Puts back what was here before `changeTo`. */
+export function goBack(work: string): void {
+  output('git', 'reset', '--quiet', '--hard', fs.readFileSync(path.join(work, FROM), 'utf8'))
+  for (const name of MADE) {
+    const earlier = path.join(work, BEFORE, name)
+    if (!fs.existsSync(earlier)) continue
+    fs.rmSync(name, { recursive: true, force: true })
+    fs.renameSync(earlier, name)
+  }
+  forget(work)
+}
+
+function forget(work: string): void {
+  fs.rmSync(path.join(work, FROM), { force: true })
+  for (const name of ['next', BEFORE]) fs.rmSync(path.join(work, name), { recursive: true, force: true })
+}

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+
+/** What the operator can do something about: printed without a stack. */
+export class Failure extends Error {}
+
+export function say(line: string): void {
+  console.log(line)
+}
+
+/** Runs a program to its end and returns its output. Throws with its errors when it fails. */
+export function output(program: string, ...args: string[]): string {
+  const { status, error, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Failure(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr.trim()}`)
+  return stdout.trim()
+}
+
+/** The same, or undefined when it fails. */
+export function outputOr(program: string, ...args: string[]): string | undefined {
+  const { status, stdout } = spawnSync(program, args, { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : undefined
+}
+
+/** Runs a program to its end and shows what it prints. Returns whether it succeeded. */
+export const show = (program: string, args: string[], options: { cwd?: string; shell?: boolean } = {}): boolean =>
+  spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options }).status === 0
