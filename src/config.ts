@@ -2,12 +2,14 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readIdentityProvider } from './config/identity-provider.ts'
 import { LIMITS } from './config/limits.ts'
+import { problemsOfNames } from './config/misspelt.ts'
 import { readProcessors } from './config/processors.ts'
 import { problemsOfKeys, problemsOfPrivate, problemsOfPublic } from './config/public.ts'
 import { type Environment, newReader } from './config/reader.ts'
 import { readRetention } from './config/retention.ts'
 import { readStorage } from './config/storage.ts'
 import type { Config } from './config/shape.ts'
+import { problemsOfParts } from './config/together.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { DEADLINES } from './kit/deadlines.ts'
 import { storedSecret } from './kit/stored-secret.ts'
@@ -129,7 +131,8 @@ export function readConfig(env: Environment = process.env): Config {
   }
   problems.push(...problemsOfHosts(config))
   problems.push(...(isPublic ? problemsOfPublic(config, reader) : problemsOfPrivate(config, reader)))
-  problems.push(...problemsOfKeys(config, reader))
+  problems.push(...problemsOfKeys(config, reader), ...problemsOfParts(config, reader, env))
+  problems.push(...problemsOfNames(env, reader.names))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   const secretFile = path.join(dataDir, 'secret')
   const secrets = config.secrets.length > 0 ? config.secrets : [storedSecret(secretFile)]

@@ -12,12 +12,14 @@ const DATA_DIR = fileURLToPath(new URL('../../data', import.meta.url))
 
 /** Reads the settings as the service does, or lists the wrong ones. It makes no new secret. */
 export function checkSettings(env: Environment): { config?: Config; findings: Finding[] } {
-  const { text, checked } = newReader(env)
+  const { text, checked, problems: unreadable } = newReader(env)
   const secretFile = path.join(path.resolve(text('DATA_DIR') ?? DATA_DIR), 'secret')
   const isPublic = checked('PUBLIC', false, yesOrNo, '')
   const isNew = !isPublic && !text('SECRET') && !fs.existsSync(secretFile)
   try {
-    const config = readConfig(isNew ? { ...env, SECRET: 'x'.repeat(32) } : env)
+    // an empty SECRET_FILE counts as not set
+    const newSecret = { SECRET: 'x'.repeat(32), ...(unreadable.length === 0 && { SECRET_FILE: undefined }) }
+    const config = readConfig(isNew ? { ...env, ...newSecret } : env)
     const kind = config.isPublic ? 'a public service' : 'a private service (PUBLIC is not 1)'
     const processors = config.processors.join(', ') || 'no processor: card payments are not live'
     return { config, findings: [fine('settings', `read: ${kind}; ${processors}`)] }

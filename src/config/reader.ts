@@ -8,13 +8,17 @@ export interface Reader {
   text(name: string): string | undefined
   /** The parsed value, or `fallback` when the setting is not set. When `parse` returns undefined, the setting is a problem. */
   checked<T>(name: string, fallback: T, parse: (value: string) => T | undefined, expected: string): T
+  /** The names of all settings that were asked for. */
+  readonly names: ReadonlySet<string>
   /** Each begins with the setting's name, and none contains its value, which can be a secret. */
   readonly problems: string[]
 }
 
 export function newReader(env: Environment): Reader {
   const problems: string[] = []
+  const names = new Set<string>()
   const text = (name: string): string | undefined => {
+    names.add(name)
     const file = env[`${name}_FILE`]
     if (!file) return env[name]?.trim() || undefined
     try {
@@ -32,6 +36,7 @@ export function newReader(env: Environment): Reader {
       if (parsed === undefined) problems.push(`${name}: expected ${expected}`)
       return parsed ?? fallback
     },
+    names,
     problems,
   }
 }

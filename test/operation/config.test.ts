@@ -517,7 +517,8 @@ test('every setting can be read from a file', async (t) => {
     DATABASE_URL_FILE: file('database', 'postgres://app:pw@db/till\n'),
     SMTP_URL_FILE: file('smtp', '  smtp://user:pw@mail:587  '),
     PORT_FILE: file('port', '4321'),
-    PORT: '1',
+    PORT: '',
+    MAIL_FROM: 'a@b.example',
     LOG_LEVEL_FILE: file('empty', '\n'),
     ...IDP,
     IDP_CLIENT_SECRET: '',
@@ -529,7 +530,7 @@ test('every setting can be read from a file', async (t) => {
     ['postgres://app:pw@db/till', 'smtp://user:pw@mail:587', 4321, 'info'],
   )
   assert.equal(config.idp?.clientSecret, 'from the provider')
-  assert.deepEqual(wrong({ SECRET_FILE: path.join(folder, 'missing') }), ['SECRET_FILE'])
+  assert.deepEqual(wrong({ SECRET: '', SECRET_FILE: path.join(folder, 'missing') }), ['SECRET_FILE'])
   assert.deepEqual(wrong({ DATABASE_URL_FILE: folder }), ['DATABASE_URL_FILE'])
   assert.deepEqual(wrong({ PORT_FILE: file('bad', 'x') }), ['PORT'])
   assert.deepEqual(wrong({ ...PUBLIC, MAIL_FROM: '', MAIL_FROM_FILE: file('from', 'a@b.example') }), [])

@@ -1,0 +1,30 @@
+import { isLocalName } from '../kit/settings.ts'
+import { modeOf } from '../processors/settings.ts'
+import type { Environment, Reader } from './reader.ts'
+import type { Config } from './shape.ts'
+
+/** Settings that mean something only beside others. A part of them is not taken for none. */
+export function problemsOfParts(config: Config, { text, names }: Reader, env: Environment): string[] {
+  const problems: string[] = []
+  for (const name of names)
+    if (env[name]?.trim() && env[`${name}_FILE`])
+      problems.push(`${name}: set here and by ${name}_FILE; keep one of them`)
+  // mail servers refuse the default sender, and codes to sign in would never arrive
+  if (config.smtpUrl && !config.isPublic && !text('MAIL_FROM') && !isLocalName(new URL(config.smtpUrl).hostname))
+    problems.push('MAIL_FROM: required with SMTP_URL')
+  if (!text('STORAGE_URL')?.startsWith('s3:'))
+    for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
+      if (text(name))
+        problems.push(`${name}: of no use without STORAGE_URL=s3://…, so the files would not go to a bucket`)
+  for (const [name, key] of [
+    ['STRIPE_PAYMENT_METHOD_TYPES', 'STRIPE_SECRET_KEY'],
+    ['STRIPE_API_URL', 'STRIPE_SECRET_KEY'],
+    ['RAZORPAY_API_URL', 'RAZORPAY_KEY_ID'],
+  ] as const)
+    if (text(name) && !text(key)) problems.push(`${key}: required with ${name}`)
+  // a buyer who chose the one in test mode would get the files for a card that is not real
+  const { stripe, razorpay } = config
+  if (stripe?.secretKey && razorpay?.keyId && modeOf(stripe.secretKey) !== modeOf(razorpay.keyId))
+    problems.push('RAZORPAY_KEY_ID: of the other mode (test or live) than STRIPE_SECRET_KEY')
+  return problems
+}
