@@ -12,6 +12,7 @@ const ALONE = [
   'test/operation/doctor',
   'test/operation/drill',
   'test/operation/rolling',
+  'test/operation/upgrade',
   'test/kit/card-numbers',
   'test/products/images',
   'test/products/uploads',

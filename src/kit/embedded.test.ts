@@ -184,8 +184,16 @@ test('a long path with special characters works', async (t) => {
 
 test('data of another major version are refused with an explanation', async (t) => {
   const folder = clusterFolder(t)
-  fs.writeFileSync(path.join(folder, 'data', 'PG_VERSION'), '9\n')
-  await assert.rejects(start(t, folder), /was made by PostgreSQL 9 and cannot be used with/)
+  for (const [made, way] of [
+    ['9', 'run "npm run upgrade-database"'],
+    ['99', 'start the newer release that has made it'],
+  ] as const) {
+    fs.writeFileSync(path.join(folder, 'data', 'PG_VERSION'), `${made}\n`)
+    await assert.rejects(
+      start(t, folder),
+      new RegExp(`was made by PostgreSQL ${made}, and this release runs \\d+: ${way}\\.$`),
+    )
+  }
 })
 
 test('the server’s log has no rows and no failed statements', async (t) => {

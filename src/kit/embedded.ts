@@ -39,6 +39,8 @@ export interface EmbeddedOptions {
   fast?: boolean
   maxConnections?: number
   log?: (line: string) => void
+  /** The folder `native` of another package of PostgreSQL's programs, to use data of another major version. */
+  programs?: string
   /** Called while the server starts, which takes a while and needs little of this process. Not called for a server that runs already. */
   meanwhile?: () => void
 }
@@ -77,7 +79,7 @@ async function startInside(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   const { dir, name, mayMake = true, lockWaitMs = LOCK_WAIT_MS } = options
   if (fs.existsSync(dir)) checkPresence(whereIn(dir), mayMake)
   else if (!mayMake) throw new CannotStart(`There is no database in ${dir}. ${WHERE_ELSE}.`)
-  const place = findPlace(dir, name, options.log)
+  const place = findPlace(dir, name, options.log, options.programs)
   const lock = await lockFolder(place.home, lockWaitMs)
   try {
     return await run(place, options, lock.release)

