@@ -1,14 +1,13 @@
-import { inTransaction } from '../kit/database.ts'
 import type { Db } from '../kit/database.ts'
 import { type Columns, sendCsv, wantsCsv } from '../kit/csv.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
-import { recallFileIn } from '../products/recall.ts'
 import { CSV_ROWS, listOf } from '../shop/order-routes.ts'
 import { HIDDEN, type Operators } from './guard.ts'
-import { type LogRow, note, readLog } from './log.ts'
+import { type LogRow, readLog } from './log.ts'
+import { recallAsOperator } from './recall.ts'
 import { type Check, type Machine, checkMachine } from './machine.ts'
 import { mattersOf } from './matters.ts'
 import {
@@ -128,15 +127,6 @@ function recallRoute(server: Server, { db, operators }: OperatorRouteParts): voi
     },
   )
 }
-
-/** The operator recalls a file. Refuses as recallFile(). */
-export const recallAsOperator = (db: Db, actor: string, wanted: { fileId: string; reason: string }) =>
-  inTransaction(db, async (tx) => {
-    const recalled = await recallFileIn(tx, wanted)
-    const { name, productName, reason, already } = recalled
-    if (!already) await note(tx, actor, 'file_recalled', wanted.fileId, { name, product: productName, reason })
-    return recalled
-  })
 
 function logRoute(server: Server, { db }: OperatorRouteParts): void {
   server.get(

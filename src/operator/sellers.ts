@@ -6,8 +6,8 @@ import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Notice, addNotice } from '../sellers/mails.ts'
 import { type Standing, standingOf } from '../sellers/standing.ts'
-import { trustSeller } from '../sellers/trust.ts'
-import { note } from './log.ts'
+import { type TrustedSeller, trustSeller } from '../sellers/trust.ts'
+import { MACHINE, note } from './log.ts'
 
 export interface SellerSearch {
   /** An id, a whole address, or the beginning of an address or of a name. */
@@ -94,6 +94,17 @@ export const endApproval: SellerAction = (db, _jobs, actor, sellerId) =>
     const { already, email } = (await trustSeller(tx, sellerId, false)) ?? unknownSeller()
     if (!already) await note(tx, actor, 'seller_approval_ended', sellerId, { email })
     return !already
+  })
+
+/** The command `npm run trust`: the same without a mail, for a seller found by id or address. Undefined: there is no such seller. */
+export const trustFromMachine = (db: Db, seller: string, isTrusted: boolean): Promise<TrustedSeller | undefined> =>
+  inTransaction(db, async (tx) => {
+    const changed = await trustSeller(tx, seller, isTrusted)
+    if (changed && !changed.already)
+      await note(tx, MACHINE, isTrusted ? 'seller_approved' : 'seller_approval_ended', changed.id, {
+        email: changed.email,
+      })
+    return changed
   })
 
 /** Stops the sales of a seller at once. Buyers keep their files, and payments that have begun still end as sales. */
