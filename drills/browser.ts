@@ -10,6 +10,9 @@ const PAUSE_MS = { first: 250, growth: 2, most: 8_000 }
 /** The service has not read the request in time, and answers so. A client may repeat it on a new connection (RFC 9110, 15.5.9). */
 const REQUEST_TIMEOUT = 408
 const UNAVAILABLE = 503
+/** A proxy has lost the instance that it had given the request to. */
+const LOST_BEHIND_PROXY = [502, 504]
+const AWAY = new Set([REQUEST_TIMEOUT, UNAVAILABLE, ...LOST_BEHIND_PROXY])
 
 export interface Asked {
   body?: object
@@ -22,6 +25,8 @@ export interface Asked {
 
 export interface Answer {
   status: number
+  /** The seconds that the service asks the client to wait. */
+  retryAfter?: string | undefined
   bytes: Buffer
 }
 
@@ -29,7 +34,7 @@ export interface Answer {
 export interface Browser {
   /**
    * Sends a request until the service answers it. The same request is repeated while the service is away: the connection is refused or
-   * breaks, or the answer is 503 or 408. Throws for any other answer that is not expected, and after `giveUpAt`.
+   * breaks, or the answer is 408, 502, 503 or 504. Throws for any other answer that is not expected, and after `giveUpAt`.
    */
   ask(method: 'GET' | 'POST', path: string, asked: Asked): Promise<Answer>
   close(): Promise<void>
@@ -38,7 +43,7 @@ export interface Browser {
 /** `giveUpAt` is a time of `performance.now()`. */
 export function openBrowser(
   port: number,
-  { giveUpAt, onRepeat }: { giveUpAt: number; onRepeat: (status: number | undefined) => void },
+  { giveUpAt, onRepeat }: { giveUpAt: number; onRepeat: (answer: Answer | undefined) => void },
 ): Browser {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS })
   const once = async (method: 'GET' | 'POST', path: string, { body, headers, by = 'api' }: Asked): Promise<Answer> => {
@@ -50,19 +55,20 @@ export function openBrowser(
       headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
     })
-    return { status: response.statusCode, bytes: Buffer.from(await response.body.arrayBuffer()) }
+    const retryAfter = response.headers['retry-after']?.toString()
+    return { status: response.statusCode, retryAfter, bytes: Buffer.from(await response.body.arrayBuffer()) }
   }
   return {
     async ask(method, path, asked) {
       let pauseMs = PAUSE_MS.first
       for (;;) {
         const answer = await once(method, path, asked).catch((error: Error) => error)
-        const isAway = answer instanceof Error || answer.status === UNAVAILABLE || answer.status === REQUEST_TIMEOUT
+        const isAway = answer instanceof Error || AWAY.has(answer.status)
         if (!isAway && asked.expected.includes(answer.status)) return answer
         const what = answer instanceof Error ? `failed (${answer.message})` : `was answered with ${answer.status}`
         if (!isAway) throw new Error(`${method} ${path} ${what}: ${answer.bytes.toString().slice(0, 300)}`)
         if (performance.now() > giveUpAt) throw new Error(`${method} ${path} ${what}, and the buyer gave up`)
-        onRepeat(answer instanceof Error ? undefined : answer.status)
+        onRepeat(answer instanceof Error ? undefined : answer)
         await sleep(pauseMs * (0.5 + Math.random()))
         pauseMs = Math.min(pauseMs * PAUSE_MS.growth, PAUSE_MS.most)
       }

@@ -20,9 +20,11 @@ export interface Tally {
   paid: number
   withFiles: number
   failed: number
-  /** Requests that were repeated because the service was away, and those of them that it had answered with 408 or 503. */
+  /** Requests that were repeated because the service was away, and those of them that were answered nevertheless: with 408, 502, 503 or 504. */
   repeated: number
   answeredAway: number
+  /** Those of them that did not say when to come again. */
+  withoutRetryAfter: number
   declined: number
   clickedTwice: number
   notificationsLost: number
@@ -40,9 +42,10 @@ export async function buy(shop: Shop, n: number, tally: Tally): Promise<Bought> 
   const arrivedAt = performance.now()
   tally.arrived++
   const giveUpAt = arrivedAt + GIVE_UP_MS
-  const onRepeat = (status: number | undefined) => {
+  const onRepeat = (answer: Answer | undefined) => {
     tally.repeated++
-    if (status) tally.answeredAway++
+    if (answer) tally.answeredAway++
+    if (answer && !answer.retryAfter) tally.withoutRetryAfter++
   }
   const browser = openBrowser(shop.port, { giveUpAt, onRepeat })
   try {

@@ -23,6 +23,7 @@ export const newTally = (): Tally => ({
   failed: 0,
   repeated: 0,
   answeredAway: 0,
+  withoutRetryAfter: 0,
   declined: 0,
   clickedTwice: 0,
   notificationsLost: 0,
@@ -56,6 +57,44 @@ export async function sell(
     }),
   )
   return { bought, failures, lastFileMs: performance.now() - lastArrival }
+}
+
+const LOOK_MS = 100
+const WAIT_MS = 180_000
+
+/** Waits until `isSo` returns true. A failure counts as not yet. */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + WAIT_MS; !(await isSo().catch(() => false)); await sleep(LOOK_MS))
+    if (performance.now() > end) throw new Error(`it never came: ${what}`)
+}
+
+export const isUp = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status === 200)
+
+/** Buyers come in groups of so many seconds, until all is done. */
+const GROUP_SECONDS = 2
+
+/** Lets `rate` buyers a second come until `work` is done, and a last group after it. */
+export async function sellDuring(work: Promise<void>, shop: Shop, tally: Tally, rate: number): Promise<Sold> {
+  let isDone = false
+  void work.then(
+    () => (isDone = true),
+    () => (isDone = true),
+  )
+  const all: Sold = { bought: [], failures: [], lastFileMs: 0 }
+  const buyers = Math.ceil(rate * GROUP_SECONDS)
+  const groups: Promise<Sold>[] = []
+  for (let first = 0, isLast = false; !isLast; first += buyers) {
+    isLast = isDone
+    groups.push(sell(shop, tally, { buyers, seconds: GROUP_SECONDS, first }))
+    await sleep(GROUP_SECONDS * 1000)
+  }
+  for (const { bought, failures } of await Promise.all(groups)) {
+    all.bought.push(...bought)
+    all.failures.push(...failures)
+  }
+  await work
+  return all
 }
 
 /** Shows how far the buyers are, every few seconds and at the end. The next line waits for a slow count. */

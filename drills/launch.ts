@@ -64,7 +64,7 @@ async function drill(world: World): Promise<boolean> {
   await settled(database, tally.paid, receiptsWithin * 1000)
   await progress.stop()
 
-  const processorMs = { service: firstMs + second.processorMs(), buyers: ownMs() }
+  const processorMs = { service: firstMs + second.processorMs(), database: world.databaseMs(), buyers: ownMs() }
   const books = await resultsOfBooks(database, env, { buyers, receiptsWithin })
   const results = [
     ...resultsOfBuyers(sold, tally, buyers, filesWithin),

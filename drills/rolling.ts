@@ -8,7 +8,7 @@ import { SECRET, type Service, startService } from '../bench/service.ts'
 import { APP, type World } from '../bench/world.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { settled } from './books.ts'
-import { LIMITS, type Sold, newTally, quietPort, say, sell, showProgress } from './crowd.ts'
+import { LIMITS, newTally, quietPort, say, sellDuring, showProgress } from './crowd.ts'
 import { previousRelease } from './previous.ts'
 import { report, resultsOfBooks, resultsOfBuyers } from './results.ts'
 import { runDrill } from './run.ts'
@@ -17,8 +17,6 @@ import { openShop } from './shop.ts'
 const USAGE = `npm run rolling-upgrade -- [--rate=20] [--from=COMMIT]
   --rate  how many buyers come in a second, from the first replacement until the last
   --from  the release that is replaced: a tag or a commit`
-/** Buyers come in groups of so many seconds, until all is replaced. */
-const GROUP_SECONDS = 2
 const RECEIPTS_WITHIN_MS = 300_000
 const DRAIN_SECONDS = 2
 
@@ -64,8 +62,7 @@ async function drill(world: World): Promise<boolean> {
   const tally = newTally()
   const progress = showProgress(database, tally)
   const replacing = replaceAll(balancer, before, start)
-  const sold = await sellDuring(replacing, (first) => sell(shop, tally, { buyers: rate * GROUP_SECONDS, seconds: GROUP_SECONDS, first })) // oxfmt-ignore
-  await replacing
+  const sold = await sellDuring(replacing, shop, tally, rate)
   await settled(database, tally.paid, RECEIPTS_WITHIN_MS)
   await progress.stop()
   const buyers = tally.arrived
@@ -86,22 +83,5 @@ async function replaceAll(balancer: Balancer, before: Service[], start: () => Pr
     running.splice(running.indexOf(old), 1)
     balancer.use(running.map(({ port }) => port))
     say('an old instance has ended')
-  }
-}
-
-/** Lets groups of buyers come one after the other until `work` is done, and a last group after it. */
-async function sellDuring(work: Promise<void>, group: (first: number) => Promise<Sold>): Promise<Sold> {
-  let isDone = false
-  void work.then(
-    () => (isDone = true),
-    () => (isDone = true),
-  )
-  const all: Sold = { bought: [], failures: [], lastFileMs: 0 }
-  for (let first = 0, isLast = false; ; first += rate * GROUP_SECONDS) {
-    const { bought, failures } = await group(first)
-    all.bought.push(...bought)
-    all.failures.push(...failures)
-    if (isLast) return all
-    isLast = isDone
   }
 }

@@ -3,8 +3,7 @@
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
 import { Refusal } from '../src/kit/errors.ts'
-import { MACHINE } from '../src/operator/log.ts'
-import { recallAsOperator } from '../src/operator/recall.ts'
+import { recallFile } from '../src/products/recall.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const [RECALLED, NO_SUCH_FILE, NOT_DONE] = [0, 1, 2]
@@ -30,7 +29,7 @@ process.exit(status)
 async function recall(url: string): Promise<void> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
   try {
-    const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallAsOperator(db, MACHINE, options)
+    const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallFile(db, options)
     const file = `${plain(name)} of ${plain(productName)}`
     if (already) {
       console.log(`Already recalled at ${withdrawnAt.toISOString()}: ${file}. The reason for buyers: ${plain(reason)}`)

@@ -63,7 +63,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
-  await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
+  await registerOperator({ db, jobs, mailer, config, appUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
 

@@ -60,8 +60,9 @@ export function readConfig(env: Environment = process.env): Config {
     databaseUrl: checked(
       'DATABASE_URL',
       undefined,
-      (value) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined),
-      'postgres://user:password@host/database',
+      // the driver knows only one host, and would read several as one
+      (value) => (/^postgres(ql)?:\/\/(?:[^/]*@)?[^/,@]*(?:\/|\?|$)/.test(value) ? value : undefined),
+      'postgres://user:password@host/database with one host; docs/scale.md has what several nodes need',
     ),
     ...readStorage(reader, dataDir),
     uploads: {

@@ -2,13 +2,18 @@ import type pg from 'pg'
 import { fileURLToPath } from 'node:url'
 import { type DemoProduct, ensureDemo } from '../checkout/demo.ts'
 import type { Config } from '../config.ts'
-import { connect } from '../kit/database.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { connect, sharesServerProcesses } from '../kit/database.ts'
 import { openInstallation } from '../kit/installation.ts'
 import type { Log } from '../kit/log.ts'
 import { migrate } from '../kit/migrate.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 
 const SCHEMA = fileURLToPath(new URL('../../schema', import.meta.url))
+
+const SHARED =
+  'DATABASE_URL: a pooler gives each transaction another connection, but Till keeps statements and locks on its own: ' +
+  'set pool_mode = session in PgBouncer, or name the server itself.'
 
 /**
  * Migrates the database, opens the storage, and makes the demo's products where the settings ask for a demo. It has a connection of
@@ -19,6 +24,7 @@ export async function prepare(
   config: Config,
   log: Log,
 ): Promise<{ storage: Storage; demo: DemoProduct[] }> {
+  if (config.databaseUrl && (await sharesServerProcesses(database))) throw new CannotStart(SHARED)
   const { db, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)

@@ -122,6 +122,27 @@ export function connect(
   return { db, pool, close: () => db.destroy() }
 }
 
+/**
+ * True when two connections that are both open have one server process, as behind a pooler that gives it to each transaction anew.
+ * Then the statements that a connection has prepared, its locks and what it listens to belong to nobody. False when it cannot ask.
+ */
+export async function sharesServerProcesses(config: pg.PoolConfig): Promise<boolean> {
+  const clients = [0, 1].map(() => new pg.Client({ ...config, connectionTimeoutMillis: CONNECTION_TIMEOUT_MS }))
+  try {
+    const pids: number[] = []
+    for (const client of clients) {
+      client.on('error', () => {})
+      await client.connect()
+      pids.push((await client.query('select pg_backend_pid() as pid')).rows[0].pid)
+    }
+    return pids[0] === pids[1]
+  } catch {
+    return false
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})))
+  }
+}
+
 /** A statement that changes something, to be run together with others. Undefined when there is nothing to change. */
 export type Change = RawBuilder<unknown> | undefined
 

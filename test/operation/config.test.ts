@@ -312,7 +312,7 @@ const WRONG: Record<string, string[]> = {
   DEMO: ['2', 'maybe'],
   BASE_URL: ['shop.example', 'ftp://shop.example', 'https://shop.example/path', 'https://shop.example?x', 'https://shop.example#x', 'https://user@shop.example', 'https://', 'javascript:alert(1)', 'https://a b'],
   APP_URL: ['shop.example', '/pay', 'https://shop.example/pay/'],
-  DATABASE_URL: ['mysql://db/till', 'db.example/till', 'postgres:/db'],
+  DATABASE_URL: ['mysql://db/till', 'db.example/till', 'postgres:/db', 'postgres://app:pw@one,other:5432/till'],
   STORAGE_URL: ['s3://bucket', '/var/files', 'file:', 'http://files.example', 's3://?region=eu-west-1', 's3://my_bucket?region=eu-west-1', 's3://bucket/below?region=eu-west-1', 's3://bucket?region=eu-west-1&prefix=x', 's3://bucket?region=EU', 's3://bucket?endpoint=minio:9000', 's3://bucket?endpoint=ftp://minio', 's3://id:key@bucket?region=eu-west-1', 's3://bucket?region=eu-west-1&public=https://files.example'],
   UPLOAD_MAX_BYTES: ['0', '-1', '10GB', '1e9', '68719476737'],
   STORAGE_QUOTA_BYTES: ['-1', '10GB', '1.5'],

@@ -112,6 +112,15 @@ test('a schema of a newer version: the service starts when it only grew, and els
   }
 })
 
+test('a pooler that gives each transaction another connection is refused, before anything is written', async (t) => {
+  const { port, asked } = await startSharingPooler(t)
+  await assertRefused(
+    { DATA_DIR: await temporaryFolder(t), DATABASE_URL: `postgres://till@127.0.0.1:${port}/till` },
+    /^DATABASE_URL: a pooler gives each transaction another connection, .*: set pool_mode = session in PgBouncer, or name the server itself\.$/m,
+  )
+  assert.deepEqual([...new Set(asked)], ['select pg_backend_pid() as pid'])
+})
+
 test('a port that is taken: the command for another one', async (t) => {
   const taken = net.createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
@@ -253,3 +262,38 @@ test('the next start repairs a start that was killed between the database and th
   const written = fs.readFileSync(path.join(dataDir, 'files', 'id', 'till-storage-id'), 'utf8').trim()
   assert.deepEqual(row, { storage_id: written, confirmed: true })
 })
+
+/** Answers every query of every connection with one server process's number, in PostgreSQL's protocol. */
+async function startSharingPooler(t: Ends): Promise<{ port: number; asked: string[] }> {
+  const asked: string[] = []
+  const message = (type: string, ...parts: Buffer[]) => {
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(4 + Buffer.concat(parts).length)
+    return Buffer.concat([Buffer.from(type), length, ...parts])
+  }
+  const ready = message('Z', Buffer.from('I'))
+  // a column "pid", of type int4 in text, and a row with 7
+  const answer = [
+    message(
+      'T',
+      Buffer.from('0001', 'hex'),
+      Buffer.from('pid\0'),
+      Buffer.from(`${'00'.repeat(6)}00000017${'0004'}ffffffff0000`, 'hex'),
+    ),
+    message('D', Buffer.from('000100000001', 'hex'), Buffer.from('7')),
+    message('C', Buffer.from('SELECT 1\0')),
+    ready,
+  ]
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      if (chunk[0] === 0) socket.write(Buffer.concat([message('R', Buffer.alloc(4)), ready]))
+      if (chunk.toString('latin1', 0, 1) !== 'Q') return
+      asked.push(chunk.toString('utf8', 5, chunk.length - 1))
+      socket.write(Buffer.concat(answer))
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return { port: (server.address() as net.AddressInfo).port, asked }
+}
