@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
-import { findEmbedded, startEmbedded } from '../src/kit/embedded.ts'
+import { findEmbedded, findRunning, startEmbedded } from '../src/kit/embedded.ts'
 
 /** Reads the settings of the service. Wrong settings are printed, and end the script with `status`. */
 export function settingsOrExit(status: number): ReturnType<typeof readConfig> {
@@ -23,4 +23,12 @@ export async function ownDatabase(
   const dir = path.join(config.dataDir, 'postgres')
   const running = findEmbedded(dir)
   return running ? { url: running, stop } : startEmbedded({ dir, name: 'till', mayMake: false })
+}
+
+/** Opens the embedded database for a backup: that of the running service, or else it is started. */
+export async function databaseToBackUp({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>) {
+  const dir = path.join(dataDir, 'postgres')
+  const running = findRunning(dir)
+  if (running) return { ...running, stop: async () => {} }
+  return startEmbedded({ dir, name: 'till', mayMake: false, archive: true })
 }

@@ -4,10 +4,12 @@ import { measuresOf } from './app/measures.ts'
 import { prepare } from './app/prepare.ts'
 import { openServer } from './app/server.ts'
 import { registerSweeps } from './app/sweeps.ts'
+import { registerBackup } from './backup/register.ts'
 import { registerBuyers } from './buyers/register.ts'
 import { registerCheckout } from './checkout/register.ts'
 import type { Config } from './config.ts'
 import type { Connection } from './kit/database.ts'
+import type { EmbeddedPostgres } from './kit/embedded.ts'
 import { healthRoutes } from './kit/health.ts'
 import { closeWithin } from './kit/http.ts'
 import { startJobs } from './kit/jobs.ts'
@@ -31,6 +33,8 @@ export interface AppParts {
   reserved: Connection
   /** How the jobs, and the start itself, connect. */
   database: pg.PoolConfig
+  /** The database, if this process runs it: only then can it be backed up. */
+  embedded?: EmbeddedPostgres | undefined
   /** The address the service listens on, for itself. Known once it listens. */
   ownUrl: () => string
   /** Where buyers reach the API and the pages. */
@@ -42,7 +46,7 @@ export interface AppParts {
  * The table of contents: each slice registers its routes and jobs, in the order in which slices may know each other. A queue is
  * there before a later slice adds jobs to it.
  */
-export async function buildApp({ config, log, main, reserved, database, ownUrl, baseUrl, appUrl }: AppParts) {
+export async function buildApp({ config, log, main, reserved, database, embedded, ownUrl, baseUrl, appUrl }: AppParts) {
   const { db } = main
   const { db: reservedDb } = reserved
   const { storage, demo } = await prepare(database, config, log)
@@ -50,7 +54,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   const jobs = await startJobs(database, log)
   const { mailers, closeMailers } = await openMailers(config, db)
   const { mail: mailer, code: codeMailer } = mailers
-  const measures = measuresOf({ db: reservedDb, jobs, mailers, connections: { main, reserved }, config })
+  const measures = measuresOf({ db: reservedDb, jobs, mailers, connections: { main, reserved }, config, embedded })
   let closing = false
   healthRoutes(server, { db: reservedDb, isClosing: () => closing, config, measures })
 
@@ -66,6 +70,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
   await registerOperator({ db, jobs, mailer, config, appUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
+  const backup = await registerBackup({ db, jobs, storage, embedded, mailer, config, appUrl, log })
 
   return {
     server,
@@ -80,6 +85,7 @@ export async function buildApp({ config, log, main, reserved, database, ownUrl, 
       await jobs.rest()
       await closeWithin(server, requestsMs)
       await jobs.stop()
+      await backup.stop()
       closeMailers()
     },
   }

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readBackup } from './config/backup.ts'
 import { readIdentityProvider } from './config/identity-provider.ts'
 import { LIMITS } from './config/limits.ts'
 import { problemsOfNames } from './config/misspelt.ts'
@@ -48,6 +49,14 @@ export function readConfig(env: Environment = process.env): Config {
   const dataDir = path.resolve(text('DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
   const url = (name: string) =>
     checked(name, undefined, (value) => origin(value), 'an address such as https://shop.example, without a path')
+  const secrets = checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate')
+  const databaseUrl = checked(
+    'DATABASE_URL',
+    undefined,
+    // the driver knows only one host, and would read several as one
+    (value) => (/^postgres(ql)?:\/\/(?:[^/]*@)?[^/,@]*(?:\/|\?|$)/.test(value) ? value : undefined),
+    'postgres://user:password@host/database with one host; docs/scale.md has what several nodes need',
+  )
   const config: Config = {
     port: checked('PORT', 4000, (value) => whole(value, 0, 65_535), 'a port number'),
     host: text('HOST') ?? (isPublic || demoOnNetwork ? '0.0.0.0' : '127.0.0.1'),
@@ -57,13 +66,8 @@ export function readConfig(env: Environment = process.env): Config {
     isPublic,
     demoOnNetwork,
     dataDir,
-    databaseUrl: checked(
-      'DATABASE_URL',
-      undefined,
-      // the driver knows only one host, and would read several as one
-      (value) => (/^postgres(ql)?:\/\/(?:[^/]*@)?[^/,@]*(?:\/|\?|$)/.test(value) ? value : undefined),
-      'postgres://user:password@host/database with one host; docs/scale.md has what several nodes need',
-    ),
+    databaseUrl,
+    ...readBackup(reader, { dataDir, secrets, databaseUrl }),
     ...readStorage(reader, dataDir),
     uploads: {
       maxBytes: checked('UPLOAD_MAX_BYTES', 10 * 1024 ** 3, (value) => whole(value, 1, LARGEST_FILE), 'at most 64 GB'),
@@ -75,7 +79,7 @@ export function readConfig(env: Environment = process.env): Config {
         'bytes, or 0',
       ),
     },
-    secrets: checked('SECRET', [], secretList, 'at least 32 characters; several, separated by commas, to rotate'),
+    secrets,
     signup: checked(
       'SIGNUP',
       isPublic ? 'approval' : 'open',
@@ -136,9 +140,24 @@ export function readConfig(env: Environment = process.env): Config {
   problems.push(...problemsOfNames(env, reader.names))
   if (problems.length > 0) throw new ConfigError([...new Set(problems)])
   const secretFile = path.join(dataDir, 'secret')
-  const secrets = config.secrets.length > 0 ? config.secrets : [storedSecret(secretFile)]
-  if (secrets[0]!.length < 32) throw new ConfigError([`SECRET: ${secretFile} is damaged; remove it, or set SECRET`])
-  return Object.freeze({ ...config, secrets })
+  const usedSecrets = secrets.length > 0 ? secrets : [storedSecret(secretFile)]
+  if (usedSecrets[0]!.length < 32) throw new ConfigError([`SECRET: ${secretFile} is damaged; remove it, or set SECRET`])
+  return Object.freeze({ ...config, secrets: usedSecrets })
+}
+
+/**
+ * Reads what a restore needs, and makes no secret: an empty DATA_DIR stays empty. `secrets` is empty when SECRET is not set. Throws a
+ * ConfigError.
+ */
+export function readRestoreConfig(env: Environment = process.env) {
+  const reader = newReader(env)
+  const dataDir = path.resolve(reader.text('DATA_DIR') ?? fileURLToPath(new URL('../data', import.meta.url)))
+  const secrets = reader.checked('SECRET', [], secretList, 'at least 32 characters')
+  const databaseUrl = reader.text('DATABASE_URL')
+  const { backup } = readBackup(reader, { dataDir, secrets, databaseUrl })
+  const config = { dataDir, secrets, backup, databaseUrl, ...readStorage(reader, dataDir) }
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  return config
 }
 
 /** A cookie reaches both hosts only if both are its domain or below it. */

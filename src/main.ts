@@ -39,7 +39,7 @@ const ownUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config
   .replace('//[::]:', '//[::1]:')
 const baseUrl = config.baseUrl ?? ownUrl
 const appUrl = config.appUrl ?? baseUrl
-const parts = { config, log, main, reserved, database, ownUrl: () => ownUrl, baseUrl, appUrl }
+const parts = { config, log, main, reserved, database, embedded: own.database, ownUrl: () => ownUrl, baseUrl, appUrl }
 const app = await orExit(() => buildApp(parts))
 let closing = false
 const hurry = new AbortController()
@@ -112,6 +112,7 @@ function startOwnDatabase() {
     dir: path.join(config.dataDir, 'postgres'),
     name: 'till',
     mayMake: !hadFiles,
+    archive: config.backup !== undefined,
     log: (line) => log.info(line),
     meanwhile: () => void loadApp(),
   })

@@ -18,6 +18,7 @@ const SLICES = [
   'payments',
   'shop',
   'checkout',
+  'backup',
   'operator',
   'pages',
 ]

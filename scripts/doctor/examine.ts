@@ -1,6 +1,7 @@
 import type { Config } from '../../src/config.ts'
 import type { Environment } from '../../src/config/reader.ts'
 import { inTime } from '../../src/kit/time.ts'
+import { checkBackup } from './backup.ts'
 import { checkClocks } from './clock.ts'
 import { checkDatabase, openDatabase } from './database.ts'
 import { type Clock, type Finding, type Patience, type Patient, examined } from './finding.ts'
@@ -39,6 +40,7 @@ export async function examineConfig(config: Config, patience: Patience): Promise
     ...config.processors.flatMap((name) =>
       name === 'sandbox' ? [] : [checked(name, 'see docs/payments.md', () => checkProcessor(patient, name))],
     ),
+    checked('backup', 'see BACKUP_URL and docs/backup.md', () => checkBackup(patient)),
     checked('service', 'see its log', () => checkService(patient)),
   ])
   await inTime(
@@ -58,7 +60,7 @@ function ownUrl({ host, port }: Config): string {
 /** Removes secrets from the findings, in case a text from another server contains one. */
 function withoutSecrets(
   findings: Finding[],
-  { secrets, stripe, razorpay, idp, databaseUrl, smtpUrl, s3 }: Config,
+  { secrets, stripe, razorpay, idp, databaseUrl, smtpUrl, s3, backup }: Config,
 ): Finding[] {
   const passwords = [databaseUrl, smtpUrl].flatMap((url) => /:\/\/[^:@/]*:([^@/]+)@/.exec(url ?? '')?.[1] ?? [])
   const all = [
@@ -71,6 +73,8 @@ function withoutSecrets(
     ...(razorpay?.webhookSecrets ?? []),
     idp?.clientSecret,
     s3?.keys?.secret,
+    ...(backup?.keys ?? []),
+    ...(backup && 's3' in backup.place ? [backup.place.s3.keys?.secret] : []),
   ].filter((secret): secret is string => secret !== undefined && secret.length > 3)
   const clean = (text: string) => all.reduce((rest, secret) => hide(rest, secret), text)
   return findings.map(({ says, advice, ...rest }) => ({

@@ -1,7 +1,9 @@
 import fs from 'node:fs/promises'
 import { sql } from 'kysely'
+import { backupMeasures } from '../backup/register.ts'
 import type { Config } from '../config.ts'
 import type { Connection, Db } from '../kit/database.ts'
+import type { EmbeddedPostgres } from '../kit/embedded.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
@@ -13,11 +15,12 @@ interface Measured {
   jobs: Jobs
   mailers: Readonly<Record<string, Mailer>>
   connections: Readonly<Record<string, Connection>>
-  config: Pick<Config, 'dataDir' | 'storageDir' | 's3'>
+  config: Pick<Config, 'dataDir' | 'storageDir' | 's3' | 'backup'>
+  embedded: EmbeddedPostgres | undefined
 }
 
 /** Every number of the service's own that /metrics shows. docs/operation.md says what each is for. */
-export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured): Measure[] => [
+export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }: Measured): Measure[] => [
   ...reconciliationMeasures(db),
   ...(jobs.measures ?? []),
   {
@@ -52,6 +55,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config }: Measured)
     },
   },
   oldestRowMeasure(db),
+  ...(config.backup && embedded ? backupMeasures(db, embedded.walFolder) : []),
   {
     name: 'till_database_connections',
     help: 'Connections of this process by pool, used or idle, and requests that wait for one',

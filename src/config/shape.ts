@@ -1,3 +1,4 @@
+import type { BackupConfig } from './backup.ts'
 import type { IdpConfig } from './identity-provider.ts'
 import type { Limits } from './limits.ts'
 import type { ProcessorsConfig } from './processors.ts'
@@ -7,7 +8,7 @@ import type { TrustedProxy } from '../kit/settings.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 
 /** The settings, read once when the service starts. */
-export interface Config extends ProcessorsConfig, RetentionConfig, StorageConfig {
+export interface Config extends BackupConfig, ProcessorsConfig, RetentionConfig, StorageConfig {
   readonly port: number
   readonly host: string
   /** The public addresses of the API and the pages. Undefined: the address on which the service listens. */

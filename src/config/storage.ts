@@ -11,7 +11,7 @@ export interface StorageConfig {
   readonly s3: S3Settings | undefined
 }
 
-const EXPECTED =
+export const PLACE_EXPECTED =
   'file:/a/folder, or s3://bucket?region=…&endpoint=https://… (the endpoint only where it is not Amazon’s)'
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const REGION = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -27,7 +27,7 @@ export function readStorage({ text, checked, problems }: Reader, dataDir: string
     (value) => whole(value, 0, 1e15),
     'bytes, or 0',
   )
-  const place = checked('STORAGE_URL', { storageDir }, placeOf, EXPECTED)
+  const place = checked('STORAGE_URL', { storageDir }, placeOf, PLACE_EXPECTED)
   if (!('bucket' in place)) return { storageDir: place.storageDir, storageReserveBytes, s3: undefined }
   for (const [name, value] of [
     ['S3_ACCESS_KEY_ID', keyId],
@@ -42,7 +42,8 @@ export function readStorage({ text, checked, problems }: Reader, dataDir: string
   }
 }
 
-function placeOf(value: string): { storageDir: string } | Omit<S3Settings, 'keys'> | undefined {
+/** A folder or a bucket. */
+export function placeOf(value: string): { storageDir: string } | Omit<S3Settings, 'keys'> | undefined {
   const folder = /^file:(?:\/\/)?(.+)/.exec(value)?.[1]
   if (folder) return { storageDir: folder }
   if (!value.startsWith('s3://') || !URL.canParse(value)) return undefined

@@ -9,14 +9,16 @@ import {
   DATABASE,
   makeCluster,
   readPassword,
+  readSuperuserPassword,
   ROLE,
+  SUPERUSER,
   WHERE_ELSE,
 } from './embedded/cluster.ts'
 import { bringHome } from './embedded/earlier-place.ts'
 import { findPostmaster, type Postmaster } from './embedded/pid-file.ts'
 import { type Guard, isGuarded, standGuard } from './embedded/guard.ts'
 import { findPlace, type Place, WINDOWS } from './embedded/place.ts'
-import { ensureRunning, inUse, stopPostmaster } from './embedded/postmaster.ts'
+import { ensureRunning, inUse, isArchiving, stopPostmaster } from './embedded/postmaster.ts'
 import { holderOf, tryLock } from './lock.mjs'
 
 const DEFAULT_CONNECTIONS = 100
@@ -25,6 +27,7 @@ const LOOK_EVERY_MS = 500
 /** A service that is ending needs a moment while the next one already starts. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 100
+const WAL_FOLDER = 'wal'
 
 export interface EmbeddedOptions {
   /** The folder of the cluster, made when it is missing. Removing it removes the database. */
@@ -38,6 +41,8 @@ export interface EmbeddedOptions {
   /** For tests: commits go to memory and not to the disk. */
   fast?: boolean
   maxConnections?: number
+  /** Keeps the finished segments of the write-ahead log in the folder `wal`, until somebody removes them. */
+  archive?: boolean
   log?: (line: string) => void
   /** The folder `native` of another package of PostgreSQL's programs, to use data of another major version. */
   programs?: string
@@ -54,6 +59,10 @@ export interface EmbeddedPostgres {
   /** All of the above in one, as `pg` takes it. */
   url: string
   dataDir: string
+  /** The same address for the superuser, for backups. */
+  superuserUrl: string
+  /** Where finished segments of the write-ahead log wait, if the server archives. */
+  walFolder: string
   /** The server's main process. It changes when the server was killed and started again. */
   readonly pid: number
   /** True when the server was running already, left behind by a run that was killed. */
@@ -120,16 +129,22 @@ async function holdFolder(folder: string): Promise<{ release(): void } | undefin
 
 async function run(
   place: Place,
-  { fast = false, maxConnections = DEFAULT_CONNECTIONS, log = () => {}, meanwhile }: EmbeddedOptions,
+  { fast = false, maxConnections = DEFAULT_CONNECTIONS, archive = false, log = () => {}, meanwhile }: EmbeddedOptions,
   release: () => void,
 ): Promise<EmbeddedPostgres> {
-  const server = { durable: !fast, maxConnections }
+  const walFolder = path.join(place.home, WAL_FOLDER)
+  const server = { durable: !fast, maxConnections, walFolder: archive ? walFolder : undefined }
   bringHome(place, log)
   claimData(place)
   makeCluster(place, server)
   checkVersion(place)
 
   let running = await ensureRunning(place, server, meanwhile)
+  if (running.adopted && isArchiving(place) !== archive) {
+    // the settings of the archive need a new start
+    await stopPostmaster(place, running)
+    running = await ensureRunning(place, server, meanwhile)
+  }
   let restart: Promise<void> | undefined
   const look = setInterval(() => {
     if (findPostmaster(place.dataDir)?.pid === running.pid) return
@@ -149,6 +164,8 @@ async function run(
   return {
     ...addressOf(place.dataDir, running),
     dataDir: place.dataDir,
+    superuserUrl: superuserUrlOf(place.dataDir, running),
+    walFolder,
     get pid() {
       return running.pid
     },
@@ -164,15 +181,29 @@ async function run(
 
 /** The address of the server that runs in `dir`, started by any process. The server does not end with this process. */
 export function findEmbedded(dir: string): string | undefined {
+  return findRunning(dir)?.url
+}
+
+/** The server that runs in `dir`, as a backup needs it. */
+export function findRunning(
+  dir: string,
+): Pick<EmbeddedPostgres, 'url' | 'dataDir' | 'superuserUrl' | 'walFolder'> | undefined {
   if (!fs.existsSync(dir)) return undefined
-  const { dataDir } = whereIn(dir)
+  const { home, dataDir } = whereIn(dir)
   const running = findPostmaster(dataDir)
-  return running?.status === 'ready' ? addressOf(dataDir, running).url : undefined
+  if (running?.status !== 'ready') return undefined
+  const { url } = addressOf(dataDir, running)
+  return { url, dataDir, superuserUrl: superuserUrlOf(dataDir, running), walFolder: path.join(home, WAL_FOLDER) }
 }
 
 function whereIn(dir: string) {
   const home = fs.realpathSync(dir)
   return { home, dataDir: path.join(home, 'data') }
+}
+
+function superuserUrlOf(dataDir: string, postmaster: Postmaster): string {
+  const { host, port } = addressOf(dataDir, postmaster)
+  return `postgres://${SUPERUSER}:${readSuperuserPassword(dataDir)}@${encodeURIComponent(host)}:${port}/${DATABASE}`
 }
 
 function addressOf(dataDir: string, { socketDir, port }: Postmaster) {

@@ -74,6 +74,8 @@ test('no setting is required', async (t) => {
       deadlines: DEADLINES,
       dataDir: '',
       databaseUrl: undefined,
+      backup: undefined,
+      drillRestoreCommand: undefined,
       storageDir: 'files',
       storageReserveBytes: 1024 ** 3,
       s3: undefined,

@@ -76,6 +76,20 @@ export async function startS3Server(t: Ends) {
       const items = listed.map(([id, one]) => `<Upload><Key>${one.key}</Key><UploadId>${id}</UploadId></Upload>`)
       return send(response, 200, xml('ListMultipartUploadsResult', `<IsTruncated>false</IsTruncated>${items.join('')}`))
     }
+    if (url.searchParams.get('list-type') === '2') {
+      const prefix = url.searchParams.get('prefix') ?? ''
+      const after = url.searchParams.get('continuation-token') ?? ''
+      const names = [...objects.keys()].filter((name) => name.startsWith(prefix) && name > after).sort()
+      // few at a time, so that a client that reads only the first page is found
+      const page = names.slice(0, 5)
+      const more = names.length > page.length ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''
+      const items = page.map((name) => `<Contents><Key>${name}</Key></Contents>`)
+      return send(
+        response,
+        200,
+        xml('ListBucketResult', `<IsTruncated>${more !== ''}</IsTruncated>${more}${items.join('')}`),
+      )
+    }
     if (uploadId) return inParts(method, url, uploadId, body, response, fail)
     if (method === 'PUT') {
       objects.set(key, body)

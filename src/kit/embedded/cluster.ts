@@ -12,7 +12,7 @@ const PASSWORD_FILE = 'app-password'
 /** Tells the operator what to do when the database is missing. */
 export const WHERE_ELSE =
   'If the database is on a server, set DATABASE_URL, which is perhaps missing from the environment; else put the folder back from its former machine or from a backup'
-/** Used only to migrate the data to another major version. */
+/** Used only for backups, and to migrate the data to another major version. */
 export const SUPERUSER = 'postgres'
 export const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
@@ -112,6 +112,10 @@ export function earlierPlace(home: string): string | undefined {
 
 export function readPassword(dataDir: string): string {
   return fs.readFileSync(path.join(dataDir, PASSWORD_FILE), 'utf8').trim()
+}
+
+export function readSuperuserPassword(dataDir: string): string {
+  return fs.readFileSync(path.join(dataDir, SUPERUSER_PASSWORD_FILE), 'utf8').trim()
 }
 
 export const isCluster = (dataDir: string) => fs.existsSync(path.join(dataDir, 'PG_VERSION'))

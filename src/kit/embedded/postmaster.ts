@@ -27,7 +27,14 @@ export interface Running extends Postmaster {
 export interface ServerOptions {
   durable: boolean
   maxConnections: number
+  /** Puts finished segments of the write-ahead log (WAL) into this folder beside the data. */
+  walFolder?: string | undefined
+  /** Lets a copy become a database again: it asks for each segment in this folder, see `recovery.ts`. */
+  recovery?: { folder: string; until?: Date | undefined } | undefined
 }
+
+/** A seller loses at most this much of the log with the machine, and half a minute on its way to the backup. */
+const ARCHIVE_SECONDS = 30
 
 /**
  * Returns the cluster's server once it accepts connections: the server that an earlier run left behind, or a new one. When several
@@ -37,8 +44,9 @@ export async function ensureRunning(
   place: Place,
   options: ServerOptions,
   meanwhile: () => void = () => {},
+  timeoutMs = START_TIMEOUT_MS,
 ): Promise<Running> {
-  const deadline = Date.now() + START_TIMEOUT_MS
+  const deadline = Date.now() + timeoutMs
   let child: ChildProcess | undefined
   let letGo = () => {}
   for (let launches = 0; Date.now() < deadline; await sleep(POLL_MS)) {
@@ -64,7 +72,42 @@ export async function ensureRunning(
   throw new CannotStart(`PostgreSQL did not start, see ${logFile(place)}: ${lastWords(place)}`)
 }
 
-function launch(place: Place, { durable, maxConnections }: ServerOptions): ChildProcess {
+/** How a server was started, as its command line says. A server that was left behind can have been started without the archive. */
+export const isArchiving = ({ dataDir }: Place): boolean =>
+  fs.readFileSync(path.join(dataDir, 'postmaster.opts'), 'utf8').includes('archive_mode=on')
+
+function archiveSettings(place: Place, { walFolder, recovery }: ServerOptions): Record<string, string | number> {
+  const inside = insideFolder(place, place.dataDir)
+  if (recovery) {
+    const asked = `'${inside.reach(recovery.folder)}/%f'`
+    return {
+      wal_level: 'replica',
+      // no connection before the recovery has ended
+      hot_standby: 'off',
+      restore_command: `touch ${asked}.want; while [ ! -e ${asked}.here ] && [ ! -e ${asked}.none ]; do sleep 0.05; done; mv ${asked}.here '%p'`,
+      recovery_target_timeline: 'latest',
+      ...(recovery.until && {
+        // the abbreviation Z is not known yet when PostgreSQL reads this
+        recovery_target_time: recovery.until.toISOString().replace('Z', '+00'),
+        recovery_target_action: 'promote',
+      }),
+    }
+  }
+  // there is no replication
+  if (!walFolder) return { wal_level: 'minimal' }
+  fs.mkdirSync(walFolder, { recursive: true, mode: 0o700 })
+  giveTo(place.account, walFolder)
+  return {
+    wal_level: 'replica',
+    archive_mode: 'on',
+    archive_library: 'basic_archive',
+    'basic_archive.archive_directory': inside.reach(walFolder),
+    archive_timeout: ARCHIVE_SECONDS,
+  }
+}
+
+function launch(place: Place, options: ServerOptions): ChildProcess {
+  const { durable, maxConnections } = options
   const inside = insideFolder(place, place.dataDir)
   const sockets = inside.reach(place.socketDir)
   const settings = {
@@ -74,8 +117,7 @@ function launch(place: Place, { durable, maxConnections }: ServerOptions): Child
     unix_socket_directories: WINDOWS ? '' : `"${sockets.replaceAll('"', '""')}"`, // PostgreSQL reads a list separated by commas, hence the quotes
     port: WINDOWS ? 49_152 + Math.floor(Math.random() * 16_000) : PORT,
     max_connections: maxConnections,
-    // there is no replication
-    wal_level: 'minimal',
+    ...archiveSettings(place, options),
     max_wal_senders: 0,
     max_logical_replication_workers: 0,
     max_wal_size: '512MB',

@@ -7,6 +7,8 @@ import { SIZES, type Size } from './urls.ts'
 // The only place that stores and reads the bytes of pictures. An id ends in random characters, so its keys do too.
 
 const keyOf = (imageId: string, size: Size): string => `${size}-${imageId}`
+/** The keys of all sizes of a picture. */
+export const imageKeys = (imageId: string): string[] => SIZES.map((size) => keyOf(imageId, size))
 
 /** Refuses `storage_unavailable`, `storage_full`. */
 export async function putImage(storage: Storage, imageId: string, sizes: ReadonlyMap<Size, Buffer>): Promise<void> {

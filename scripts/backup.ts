@@ -1,0 +1,74 @@
+// npm run backup    makes a backup now, beside the running service or without it
+// Ends with 0: it is complete; 1: it is not.
+import { sql } from 'kysely'
+import { makeBase } from '../src/backup/base.ts'
+import { copyNewFiles } from '../src/backup/files.ts'
+import { prune } from '../src/backup/retention.ts'
+import { noted } from '../src/backup/runs.ts'
+import { sendHistories, sendWal } from '../src/backup/wal.ts'
+import { CannotStart } from '../src/kit/cannot-start.ts'
+import { connect } from '../src/kit/database.ts'
+import { openStorage } from '../src/kit/storage/open.ts'
+import { openVault } from '../src/kit/vault/vault.ts'
+import { databaseToBackUp, settingsOrExit } from './own-database.ts'
+
+const PROGRESS_BYTES = 64e6
+const began = performance.now()
+const config = settingsOrExit(1)
+try {
+  await backUp()
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
+}
+
+async function backUp(): Promise<void> {
+  if (!config.backup) throw new CannotStart('BACKUP_URL: not set, so there is no place for a backup.')
+  const vault = openVault(config.backup.place, config.backup.keys)
+  const database = await databaseToBackUp(config)
+  const { db, close } = connect(
+    { connectionString: database.url },
+    { connections: 2, onError: () => {}, patient: true },
+  )
+  try {
+    await mustArchive(db)
+    const storage = await openStorage(config)
+    const { superuserUrl, dataDir, walFolder } = database
+    const base = await noted(db, 'base', async () => {
+      say('the files')
+      const copied = await copyNewFiles(db, storage, vault)
+      say(`${copied} new files copied; the database`)
+      await sendHistories(dataDir, vault)
+      let shown = 0
+      return makeBase({
+        superuserUrl,
+        dataDir,
+        vault,
+        secrets: config.secrets,
+        fast: true,
+        sendWal: () => sendWal(walFolder, vault),
+        onProgress({ bytes }) {
+          if (bytes - shown < PROGRESS_BYTES) return
+          shown = bytes
+          say(`${(bytes / 1e6).toFixed(0)} MB`)
+        },
+      })
+    })
+    const { removed } = await prune(vault, new Date())
+    say(`complete: ${(base.bytes / 1e6).toFixed(0)} MB, ${base.files.length} files; ${removed} old objects removed`)
+  } finally {
+    await close()
+    await database.stop()
+  }
+}
+
+/** A service that was started without BACKUP_URL does not keep its log, and a copy without the log is of no use. */
+async function mustArchive(db: Parameters<typeof copyNewFiles>[0]): Promise<void> {
+  const { rows } = await sql<{ mode: string }>`select current_setting('archive_mode') as mode`.execute(db)
+  if (rows[0]?.mode !== 'on')
+    throw new CannotStart('The service runs without BACKUP_URL: set it there, and start it again.')
+}
+
+function say(what: string): void {
+  console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${what}`)
+}

@@ -1,0 +1,49 @@
+import { readBases } from '../../src/backup/retention.ts'
+import { lastRuns } from '../../src/backup/runs.ts'
+import { openVault } from '../../src/kit/vault/vault.ts'
+import type { Finding, Patient } from './finding.ts'
+
+const HOUR_MS = 3_600_000
+/** A nightly backup, and one that is late. */
+const OLDEST_BACKUP_HOURS = 26
+const OLDEST_DRILL_HOURS = 8 * 24
+const ABOUT = 'backup'
+
+/** Looks into the place of the backups, and at the last restore drill. */
+export async function checkBackup({ config, database }: Patient): Promise<Finding[]> {
+  if (!config.backup) {
+    if (!config.isPublic || config.databaseUrl) return []
+    return [
+      { about: ABOUT, mark: 'warning', says: 'no backup is set up', advice: 'set BACKUP_URL, see docs/backup.md' },
+    ]
+  }
+  const newest = (await readBases(openVault(config.backup.place, config.backup.keys))).at(-1)
+  if (!newest)
+    return [{ about: ABOUT, mark: 'failure', says: 'there is no complete backup', advice: 'run "npm run backup"' }]
+  const hours = (Date.now() - Date.parse(newest.finishedAt)) / HOUR_MS
+  const age: Finding =
+    hours > OLDEST_BACKUP_HOURS
+      ? {
+          about: ABOUT,
+          mark: 'failure',
+          says: `the newest is ${hours.toFixed(0)} hours old`,
+          advice: 'see the service’s log',
+        }
+      : { about: ABOUT, mark: 'fine', says: `the newest is of ${newest.finishedAt}, and can be read` }
+  return [age, drillFinding(await lastDrill(database))]
+}
+
+async function lastDrill(database: Patient['database']) {
+  const db = await database
+  return db && (await lastRuns(db)).find(({ kind }) => kind === 'drill')
+}
+
+function drillFinding(drill: Awaited<ReturnType<typeof lastDrill>>): Finding {
+  const about = 'restore drill'
+  const advice = 'run "npm run drill"'
+  if (!drill) return { about, mark: 'warning', says: 'no restore was ever tried', advice }
+  if (drill.problem !== null) return { about, mark: 'failure', says: `failed: ${drill.problem}`, advice }
+  const isOld = Date.now() - drill.endedAt.getTime() > OLDEST_DRILL_HOURS * HOUR_MS
+  if (isOld) return { about, mark: 'warning', says: `the last one was on ${drill.endedAt.toISOString()}`, advice }
+  return { about, mark: 'fine', says: `the last one went well, on ${drill.endedAt.toISOString()}` }
+}

@@ -1,0 +1,49 @@
+// npm run restore                                    makes DATA_DIR of the newest backup, as far as it goes
+// npm run restore -- --at 2026-11-20T10:00:00Z       as it was at that moment
+// DATA_DIR must be empty. Ends with 0: it is whole; 1: nothing was restored; 2: files are missing.
+import { parseArgs } from 'node:util'
+import { restore } from '../src/backup/restore.ts'
+import { readRestoreConfig } from '../src/config.ts'
+import { CannotStart } from '../src/kit/cannot-start.ts'
+import { openStorage } from '../src/kit/storage/open.ts'
+import { openVault } from '../src/kit/vault/vault.ts'
+
+const MOST_NAMED = 20
+const began = performance.now()
+try {
+  process.exitCode = await run()
+} catch (error) {
+  console.error(
+    error instanceof CannotStart || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+      ? (error as Error).message
+      : error,
+  )
+  process.exitCode = 1
+}
+
+async function run(): Promise<number> {
+  const { values } = parseArgs({ options: { at: { type: 'string' } } })
+  const until = values.at === undefined ? undefined : new Date(values.at)
+  if (until && !(until.getTime() <= Date.now()))
+    throw new CannotStart('--at: expected a moment of the past, such as 2026-11-20T10:00:00Z')
+  const { dataDir, secrets, backup, s3, storageDir } = readRestoreConfig()
+  if (!backup) throw new CannotStart('BACKUP_URL: not set, so there is nothing to restore.')
+  const isInside = storageDir.startsWith(dataDir)
+  const { base, bytes, lastAt, files } = await restore({
+    vault: openVault(backup.place, backup.keys),
+    dataDir,
+    secrets,
+    until,
+    openStorage: (folder) => openStorage({ s3, storageDir: isInside ? storageDir.replace(dataDir, folder) : storageDir }),
+    onProgress: say,
+  })
+  say(`restored: ${(bytes / 1e6).toFixed(0)} MB and ${files.copied} files, from the backup of ${base.finishedAt}`)
+  console.log(`The last change in it is of ${lastAt?.toISOString() ?? base.finishedAt}. Start the service: it asks the processors for what came later.`)
+  for (const key of files.missing.slice(0, MOST_NAMED)) console.error(`missing or damaged: ${key}`)
+  if (files.missing.length > 0) console.error(`${files.missing.length} files are missing in the backup: see docs/backup.md`)
+  return files.missing.length > 0 ? 2 : 0
+} // oxfmt-ignore
+
+function say(what: string): void {
+  console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${what}`)
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { type Db, connect } from '../kit/database.ts'
+import type { Vault } from '../kit/vault/vault.ts'
+import { type Packed, pack } from './folder-stream.ts'
+import { type Base, IDENTITY, type Identity, baseData, baseManifest, walName } from './names.ts'
+
+/** Only one base is copied at a time, over all processes. */
+const LOCK = 7_261_004
+const POLL_MS = 200
+/** PostgreSQL's manual (25.3.4, "Backing Up the Data Directory") leaves out the contents of these: they are of the running server. */
+const LEFT_OUT = [
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+]
+const LEFT_OUT_FILES =
+  /^(?:postmaster\.pid|postmaster\.opts|backup_label.*|tablespace_map.*|.*\/pg_internal\.init|(?:.*\/)?pgsql_tmp.*)$/
+const CONTROL = 'global/pg_control'
+
+/** Another base is being copied at the moment. */
+export class BackupUnderWay extends Error {}
+
+/** The place holds the backup of another service, and is left as it is. */
+export class OtherBackup extends Error {}
+
+export interface Copied {
+  /** The database, as its superuser. */
+  superuserUrl: string
+  dataDir: string
+  vault: Vault
+  secrets: readonly string[]
+  /** Sends the waiting WAL. */
+  sendWal(): Promise<unknown>
+  /** A checkpoint at once, instead of one that is spread over minutes. */
+  fast?: boolean
+  onProgress?: (packed: Packed) => void
+  /** How long to wait until the last segment is sent. */
+  walWaitMs?: number
+}
+
+/**
+ * Copies the database while it is in use, as pg_backup_start() and pg_backup_stop() allow it. Sales go on. The manifest is written
+ * last, so a copy that is cut off counts for nothing. Throws BackupUnderWay and OtherBackup.
+ */
+export async function makeBase(copied: Copied): Promise<Base> {
+  const database = { connectionString: copied.superuserUrl }
+  const { db: pool, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
+  try {
+    return await pool.connection().execute(async (db) => {
+      const { rows } = await sql<{ isOurs: boolean }>`select pg_try_advisory_lock(${LOCK}) as "isOurs"`.execute(db)
+      if (!rows[0]!.isOurs) throw new BackupUnderWay('another backup is under way')
+      return copy(db, copied)
+    })
+  } finally {
+    // the connection ends, and with it the lock and a backup mode that was not ended
+    await close()
+  }
+}
+
+async function copy(db: Db, { dataDir, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
+  const installation = await ownInstallation(db)
+  await claimPlace(vault, installation)
+  const { fast = false, onProgress, walWaitMs = 600_000 } = copied
+  const began = await one<{ id: string; at: string; segment: string; version: string }>(
+    db,
+    sql`select to_char(now() at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as id,
+      to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at,
+      pg_walfile_name(pg_backup_start('till', ${fast})) as segment,
+      (current_setting('server_version_num')::int / 10000)::text as version`,
+  )
+  const id = `${began.id}-${randomBytes(3).toString('hex')}`
+  const files = await storedKeys(db)
+  let bytes = 0
+  const entries = await entriesOf(dataDir)
+  const packed = pack(dataDir, entries, (now) => {
+    bytes = now.bytes
+    onProgress?.(now)
+  })
+  await vault.put(baseData(id), packed, { compressed: true })
+  const ended = await one<{ label: string; segment: string; at: string }>(
+    db,
+    sql`select labelfile as label, pg_walfile_name(lsn) as segment,
+      to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
+      from pg_backup_stop(false)`,
+  )
+  const base: Base = {
+    id,
+    startedAt: began.at,
+    finishedAt: ended.at,
+    version: began.version,
+    firstSegment: began.segment,
+    lastSegment: ended.segment,
+    label: ended.label,
+    bytes,
+    files,
+    secrets: [...secrets],
+    installation,
+  }
+  await lastSegmentSent(vault, base.lastSegment, sendWal, walWaitMs)
+  await vault.putJson(baseManifest(id), base)
+  return base
+}
+
+/** Writes whose backup it is, or refuses the place of another service. */
+export async function claimPlace(vault: Vault, installation: string): Promise<void> {
+  const found = await vault.readJson<Identity>(IDENTITY)
+  if (!found) return vault.putJson(IDENTITY, { installation })
+  if (found.installation !== installation)
+    throw new OtherBackup('BACKUP_URL: this place holds the backup of another service')
+}
+
+export async function ownInstallation(db: Db): Promise<string> {
+  return (await one<{ id: string }>(db, sql`select storage_id as id from installation`)).id
+}
+
+/** A restore needs the changes that were made while the files were copied. */
+async function lastSegmentSent(vault: Vault, segment: string, send: Copied['sendWal'], waitMs: number): Promise<void> {
+  for (const end = Date.now() + waitMs; ; await sleep(POLL_MS)) {
+    await send()
+    if ((await vault.list(walName(segment))).includes(walName(segment))) return
+    if (Date.now() > end) throw new Error(`PostgreSQL has not archived ${segment}: see postgres.log`)
+  }
+}
+
+/** The folders and files to copy. pg_control comes last, because it says how far the files are. */
+async function entriesOf(dataDir: string) {
+  const found = await fs.readdir(dataDir, { recursive: true, withFileTypes: true })
+  const all = found.map((entry) => ({
+    path: path.relative(dataDir, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'),
+    isFolder: entry.isDirectory(),
+    isFile: entry.isFile(),
+  }))
+  const isCopied = ({ path: name }: { path: string }) =>
+    !LEFT_OUT.some((folder) => name.startsWith(`${folder}/`)) && !LEFT_OUT_FILES.test(name) && name !== CONTROL
+  const kept = all.filter(isCopied)
+  const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1)
+  return [
+    ...kept.filter(({ isFolder }) => isFolder).sort(byPath).map(({ path: name }) => ({ path: name, isFolder: true as const })),
+    { path: 'pg_wal/archive_status', isFolder: true as const },
+    ...kept.filter(({ isFile }) => isFile).sort(byPath).map(({ path: name }) => ({ path: name })),
+    { path: CONTROL },
+  ] // oxfmt-ignore
+}
+
+/** The keys of all files and pictures that the backup has. */
+async function storedKeys(db: Db): Promise<string[]> {
+  const { rows } = await sql<{
+    key: string
+  }>`select key from backup_files where sha256 is not null order by key`.execute(db)
+  return rows.map(({ key }) => key)
+}
+
+async function one<Row>(db: Db, query: ReturnType<typeof sql<Row>>): Promise<Row> {
+  const { rows } = await query.execute(db)
+  return rows[0]!
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import type { Storage } from '../kit/storage/storage.ts'
+import type { Vault } from '../kit/vault/vault.ts'
+import { imageKeys } from '../products/images/store.ts'
+import { fileName } from './names.ts'
+
+const AT_ONCE = 200
+
+interface Stored {
+  key: string
+  /** Known for a product's file, and not for a picture. */
+  sha256: string | null
+}
+
+/**
+ * Copies the files and pictures that the backup does not have yet, each once: their bytes never change. Returns how many. Throws when
+ * a file has other bytes than its row says, and goes on with the others first.
+ */
+export async function copyNewFiles(db: Db, storage: Storage, vault: Vault): Promise<number> {
+  let copied = 0
+  const wrong: string[] = []
+  for (let last = ''; ;) {
+    const found = await newFiles(db, last)
+    for (const file of found) {
+      const sha256 = await copyFile(storage, vault, file)
+      if (sha256 && file.sha256 && sha256 !== file.sha256) wrong.push(file.key)
+      else {
+        // a file that the storage has lost is noted too, so that it is not looked for each minute
+        await sql`
+          insert into backup_files (key, sha256) values (${file.key}, ${sha256 ?? null}) on conflict do nothing`.execute(
+          db,
+        )
+        copied++
+      }
+    }
+    if (found.length === 0) break
+    last = found.at(-1)!.key
+  }
+  if (wrong.length > 0) throw new Error(`other bytes than were uploaded: ${wrong.slice(0, 10).join(', ')}`)
+  return copied
+}
+
+async function newFiles(db: Db, after: string): Promise<Stored[]> {
+  const { rows } = await sql<Stored>`
+    select key, sha256 from (
+      select f.id as key, f.sha256 from files f
+      union all
+      select k.key, null from images i, unnest(array[${sql.join(imageKeys('?').map((key) => sql`replace(${key}, '?', i.id)`))}]) as k(key)
+    ) s
+    where key > ${after} and not exists (select from backup_files b where b.key = s.key)
+    order by key limit ${AT_ONCE}`.execute(db)
+  return rows
+}
+
+/** Returns the hash of the copied bytes, or undefined when the storage has no such file. */
+async function copyFile(storage: Storage, vault: Vault, { key }: Stored): Promise<string | undefined> {
+  if (!(await storage.stat(key))) return undefined
+  const hash = createHash('sha256')
+  const bytes = await storage.read(key)
+  async function* hashed() {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  await vault.put(fileName(key), hashed())
+  return hash.digest('hex')
+}
+
+export interface FilesBack {
+  copied: number
+  bytes: number
+  /** Files that the backup does not have, or has with other bytes. */
+  missing: string[]
+}
+
+/** Copies the files that the restored database knows into the storage. A file that is there with its size is left as it is. */
+export async function bringFilesBack(db: Db, storage: Storage, vault: Vault): Promise<FilesBack> {
+  const done: FilesBack = { copied: 0, bytes: 0, missing: [] }
+  for (let last = ''; ;) {
+    const { rows } = await sql<{ key: string; sha256: string | null; sizeBytes: number | null }>`
+      select b.key, b.sha256, f.size_bytes as "sizeBytes" from backup_files b left join files f on f.id = b.key
+      where b.key > ${last} and b.sha256 is not null
+      union all
+      select f.id, f.sha256, f.size_bytes from files f
+      where f.id > ${last} and not exists (select from backup_files b where b.key = f.id)
+      order by 1 limit ${AT_ONCE}`.execute(db)
+    if (rows.length === 0) return done
+    for (const { key, sha256, sizeBytes } of rows) {
+      const there = await storage.stat(key)
+      if (there && there.size === sizeBytes) continue
+      const bytes = await vault.read(fileName(key))
+      const stored = bytes && (await storage.put(key, bytes))
+      if (!stored || (sha256 && stored.sha256 !== sha256)) {
+        done.missing.push(key)
+        if (stored) await storage.remove(key)
+        continue
+      }
+      done.copied++
+      done.bytes += stored.size
+    }
+    last = rows.at(-1)!.key
+  }
+}

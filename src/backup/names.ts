@@ -1,0 +1,39 @@
+// The objects of a backup:
+//   identity                  whose backup it is
+//   base/ID/data              the folder of the database, copied while it was in use
+//   base/ID/manifest          written last: a base without it is not complete
+//   wal/SEGMENT               the changes since then, of PostgreSQL's write-ahead log (WAL)
+//   files/KEY                 the files of products and their pictures, each once
+
+/** PostgreSQL's names of segments, such as 00000001000000000000000A, and of the files beside them. */
+export const WAL_NAME = /^[0-9A-F]{8}(?:[0-9A-F]{16}(?:\.[0-9A-F]{8}\.backup|\.partial)?|\.history)$/
+
+export const IDENTITY = 'identity'
+export const baseData = (id: string): string => `base/${id}/data`
+export const baseManifest = (id: string): string => `base/${id}/manifest`
+export const walName = (segment: string): string => `wal/${segment}`
+export const fileName = (key: string): string => `files/${key}`
+
+/** Says whose backup it is, so that two services never write to one place. */
+export interface Identity {
+  installation: string
+}
+
+/** A copy of the database that a restore can begin with. Times are those of the database's clock, in ISO 8601. */
+export interface Base {
+  id: string
+  startedAt: string
+  finishedAt: string
+  /** The major version of PostgreSQL. */
+  version: string
+  /** The first and the last segment that a restore needs. */
+  firstSegment: string
+  lastSegment: string
+  /** What PostgreSQL reads first after a restore. */
+  label: string
+  bytes: number
+  /** The keys of the files at that time. */
+  files: string[]
+  secrets: string[]
+  installation: string
+}

@@ -1,0 +1,173 @@
+import os from 'node:os'
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../kit/database.ts'
+import type { EmbeddedPostgres } from '../kit/embedded.ts'
+import { EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
+import { type Log, errorForLog } from '../kit/log.ts'
+import type { Mailer } from '../kit/mail.ts'
+import type { Measure } from '../kit/measure.ts'
+import type { Storage } from '../kit/storage/storage.ts'
+import type { VaultPlace } from '../kit/vault/places.ts'
+import { openVault } from '../kit/vault/vault.ts'
+import { BackupUnderWay, claimPlace, makeBase, ownInstallation } from './base.ts'
+import { drill } from './drill.ts'
+import { copyNewFiles } from './files.ts'
+import { sendBackupMails, tellDrillFailed } from './mails.ts'
+import { prune } from './retention.ts'
+import { lastRuns, noted } from './runs.ts'
+import { sendHistories, sendWal, waitingSeconds } from './wal.ts'
+
+const NIGHTLY = '40 2 * * *'
+const WEEKLY = '20 4 * * 0'
+/** How often the service looks for finished segments. */
+const SEND_EVERY_MS = 5_000
+/** A service that was off at night makes its backup as soon as it starts. */
+const OLDEST_HOURS = 26
+const LONG_JOB = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 6 * 3600, atOnce: 1 }
+
+export interface BackupParts {
+  db: Db
+  jobs: Jobs
+  storage: Storage
+  /** The embedded database, which archives. Undefined with DATABASE_URL. */
+  embedded: EmbeddedPostgres | undefined
+  config: {
+    backup: { place: VaultPlace; keys: readonly string[] } | undefined
+    secrets: readonly string[]
+    operators: readonly string[]
+  }
+  mailer: Mailer
+  appUrl: string
+  log: Log
+}
+
+/** Sends the log of the database as it grows, copies the database each night and the files each minute, and tries the restore weekly. */
+export async function registerBackup(parts: BackupParts): Promise<{ stop(): Promise<void> }> {
+  const { db, jobs, storage, embedded, config, log } = parts
+  if (!config.backup || !embedded) return { stop: async () => {} }
+  const vault = openVault(config.backup.place, config.backup.keys)
+  let isFirst = true
+  const sending = keepSending(parts, async () => {
+    // after a restore, the earlier backups end where it began
+    if (isFirst && (await sendHistories(embedded.dataDir, vault)) > 0) await addBackup(db, jobs, { fast: true })
+    isFirst = false
+    return sendWal(embedded.walFolder, vault)
+  })
+
+  await sendBackupMails(jobs, parts.mailer, parts.appUrl)
+  await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
+    try {
+      await noted(db, 'base', async () => {
+        await copyNewFiles(db, storage, vault)
+        const { superuserUrl, dataDir } = embedded
+        const base = await makeBase({ superuserUrl, dataDir, vault, secrets: config.secrets, sendWal: sending.now, fast })
+        await prune(vault, new Date())
+        log.info({ bytes: base.bytes }, 'the database was backed up')
+        return base
+      })
+    } catch (error) {
+      if (error instanceof BackupUnderWay) return
+      throw error
+    }
+  })
+  await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))
+  await jobs.every(EVERY_MINUTE, 'backup_files', async () => {
+    await claimPlace(vault, await ownInstallation(db))
+    await copyNewFiles(db, storage, vault)
+  })
+  await jobs.on('backup_drill', { ...LONG_JOB, retries: 0 }, async () => {
+    let problem: string | undefined
+    try {
+      ;({ problem } = await noted(db, 'drill', () => drill({ vault, secrets: config.secrets, parent: os.tmpdir() })))
+    } catch (error) {
+      problem = (error as Error).message
+    }
+    if (problem === undefined) return
+    log.error({ problem }, 'the restore drill failed')
+    await tellDrillFailed(db, jobs, config.operators, problem)
+  })
+  await jobs.every(WEEKLY, 'backup_drill_weekly', () =>
+    inTransaction(db, (tx) => jobs.add(tx, 'backup_drill', [{ data: {} }])),
+  )
+  await addOverdue(db, jobs)
+  return { stop: sending.stop }
+} // oxfmt-ignore
+
+interface BackupJob {
+  /** Whether it begins with a checkpoint at once. At night it is spread over minutes, so that no sale waits for the disk. */
+  fast: boolean
+}
+
+const addBackup = (db: Db, jobs: Jobs, data: BackupJob) => inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data }]))
+
+/** Adds a backup when the last one is too old, or there is none, and none waits. */
+async function addOverdue(db: Db, jobs: Jobs): Promise<void> {
+  const { rows } = await sql`
+    select from backup_runs where kind = 'base' and problem is null
+      and finished_at > now() - make_interval(hours => ${OLDEST_HOURS})
+    limit 1`.execute(db)
+  if (rows.length === 0) await addBackup(db, jobs, { fast: true })
+}
+
+/** Sends finished segments while the process runs. A failure is logged when it begins and when it ends. */
+function keepSending({ db, jobs, log }: BackupParts, send: () => Promise<{ sent: number }>) {
+  let isAway = false
+  let underWay: Promise<unknown> = Promise.resolve()
+  const now = () => (underWay = underWay.then(send, send))
+  const tick = async () => {
+    try {
+      await now()
+      if (isAway) log.info('the backup can be reached again')
+      isAway = false
+    } catch (error) {
+      if (!isAway) log.error(errorForLog((error as Error).cause ?? error), 'the backup cannot be reached; sales go on')
+      isAway = true
+      const { dropped = 0 } = error as { dropped?: number }
+      if (dropped > 0) {
+        log.error({ dropped }, 'changes were removed before they were backed up, because too many wait')
+        // only a new base ends the gap
+        await addBackup(db, jobs, { fast: true }).catch(() => {})
+      }
+    }
+  }
+  const timer = setInterval(() => void tick(), SEND_EVERY_MS).unref()
+  return {
+    now,
+    async stop() {
+      clearInterval(timer)
+      await underWay.catch(() => {})
+    },
+  }
+}
+
+/** For alarms: the age of the last backup and drill, and of the oldest change that is not in the backup yet. */
+export function backupMeasures(db: Db, walFolder: string | undefined): Measure[] {
+  const kinds = { base: 'backup', drill: 'backup drill' } as const
+  return [
+    {
+      name: 'till_backup_timestamp_seconds',
+      help: 'When the last backup, and the last restore drill, went well (Unix time)',
+      labels: ['kind'],
+      read: async () =>
+        (await lastRuns(db)).flatMap(({ kind, wentWellAt }) =>
+          wentWellAt ? [{ labels: { kind: kinds[kind] }, value: wentWellAt.getTime() / 1000 }] : [],
+        ),
+    },
+    {
+      name: 'till_backup_failed',
+      help: '1 when the last backup, or the last restore drill, failed',
+      labels: ['kind'],
+      read: async () =>
+        (await lastRuns(db)).map(({ kind, problem }) => ({ labels: { kind: kinds[kind] }, value: problem === null ? 0 : 1 })),
+    },
+    ...(walFolder === undefined
+      ? []
+      : [
+          {
+            name: 'till_backup_waiting_seconds',
+            help: 'How long the oldest change has been waiting that is not in the backup yet',
+            read: () => waitingSeconds(walFolder),
+          },
+        ]),
+  ]
+} // oxfmt-ignore

@@ -1,0 +1,161 @@
+import { createWriteStream } from 'node:fs'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { connect } from '../kit/database.ts'
+import { startEmbedded } from '../kit/embedded.ts'
+import { recover } from '../kit/embedded/recovery.ts'
+import { writeStorageId } from '../kit/installation.ts'
+import type { Storage } from '../kit/storage/storage.ts'
+import { SealError } from '../kit/vault/sealed.ts'
+import type { Vault } from '../kit/vault/vault.ts'
+import { type FilesBack, bringFilesBack } from './files.ts'
+import { type Base, baseData, walName } from './names.ts'
+import { unpack } from './folder-stream.ts'
+import { readBases } from './retention.ts'
+
+/** The folder inside of DATA_DIR in which a restore works until it is complete. */
+const UNFINISHED = 'restoring'
+const MARK = 'This folder is being restored. If no restore runs any more, remove it and run the restore again.\n'
+
+export interface Restored {
+  base: Base
+  /** The bytes of the database's folder. */
+  bytes: number
+  /** The time of the last transaction in it. */
+  lastAt: Date | undefined
+  files: FilesBack
+}
+
+export interface Restore {
+  vault: Vault
+  /** An empty folder, or none. */
+  dataDir: string
+  /** The secrets of the settings. Empty: those of the backup are written into the folder. */
+  secrets: readonly string[]
+  until?: Date | undefined
+  openStorage(dataDir: string): Promise<Storage>
+  onProgress?: (step: string) => void
+}
+
+/**
+ * Makes an installation of a backup: the database as it was at `until` or at the end of the backup, the files, the secret. It works
+ * in a folder of its own inside of `dataDir` and moves the result into its place at the end, so a restore that is cut off leaves
+ * nothing that a start could take for a database. Throws CannotStart with what the operator can do.
+ */
+export async function restore({ vault, dataDir, secrets, until, openStorage, onProgress = () => {} }: Restore): Promise<Restored> {
+  await mustBeEmpty(dataDir)
+  const base = await inWords(() => chooseBase(vault, until))
+  if (secrets.length > 0 && !base.secrets.some((secret) => secrets.includes(secret)))
+    throw new CannotStart('SECRET: the backup was made with another secret. Set that one, or none to take it from the backup.')
+  const working = path.join(dataDir, UNFINISHED)
+  await fs.mkdir(working, { recursive: true, mode: 0o711 })
+  await fs.chmod(working, 0o711)
+  await fs.writeFile(path.join(working, 'README'), MARK)
+  const postgres = path.join(working, 'postgres')
+  await fs.mkdir(path.join(postgres, 'data'), { recursive: true, mode: 0o700 })
+  await fs.chmod(postgres, 0o711)
+  onProgress(`the database of ${base.finishedAt}, ${megabytes(base.bytes)}`)
+  const bytes = await inWords(() => unpackBase(vault, base, path.join(postgres, 'data'), onProgress))
+  onProgress('the changes since then')
+  const lastAt = await inWords(() =>
+    recover({
+      dir: postgres,
+      name: 'till',
+      label: base.label,
+      until,
+      fetch: (segment, file) => fetchSegment(vault, segment, file),
+    }),
+  )
+  onProgress('the files')
+  const files = await inWords(() => restoreFiles(postgres, vault, base, () => openStorage(working)))
+  if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
+  await moveIntoPlace(working, dataDir)
+  return { base, bytes, lastAt, files }
+} // oxfmt-ignore
+
+async function mustBeEmpty(dataDir: string): Promise<void> {
+  const found = await fs.readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [] as string[]
+    throw error
+  })
+  if (found.includes(UNFINISHED))
+    throw new CannotStart(`DATA_DIR: an earlier restore was cut off: remove ${path.join(dataDir, UNFINISHED)} first.`)
+  // an empty volume has this folder on some systems
+  if (found.some((name) => name !== 'lost+found'))
+    throw new CannotStart(`DATA_DIR: ${dataDir} is not empty. A restore needs an empty folder, and overwrites nothing.`)
+}
+
+async function chooseBase(vault: Vault, until: Date | undefined): Promise<Base> {
+  const bases = await readBases(vault)
+  if (bases.length === 0) throw new CannotStart('BACKUP_URL: there is no complete backup in this place.')
+  const early = until ? bases.filter(({ finishedAt }) => Date.parse(finishedAt) <= until.getTime()) : bases
+  const newest = early.at(-1)
+  if (!newest) throw new CannotStart(`--at: the oldest backup is of ${bases[0]!.finishedAt}.`)
+  return newest
+}
+
+async function unpackBase(
+  vault: Vault,
+  base: Base,
+  target: string,
+  onProgress: (step: string) => void,
+): Promise<number> {
+  const data = await vault.read(baseData(base.id), { compressed: true })
+  if (!data) throw new CannotStart(`BACKUP_URL: ${baseData(base.id)} is missing.`)
+  let shown = 0
+  return unpack(data, target, ({ bytes }) => {
+    if (bytes - shown < 256e6) return
+    shown = bytes
+    onProgress(`${megabytes(bytes)} of ${megabytes(base.bytes)}`)
+  })
+}
+
+async function fetchSegment(vault: Vault, segment: string, file: string): Promise<boolean> {
+  const bytes = await vault.read(walName(segment), { compressed: true })
+  if (!bytes) return false
+  await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+  return true
+}
+
+async function restoreFiles(dir: string, vault: Vault, base: Base, openStorage: () => Promise<Storage>): Promise<FilesBack> {
+  const postgres = await startEmbedded({ dir, name: 'till', mayMake: false })
+  const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, onError: () => {}, patient: true })
+  try {
+    const storage = await openStorage()
+    const back = await bringFilesBack(db, storage, vault)
+    await writeStorageId(storage, base.installation)
+    return back
+  } finally {
+    await close()
+    await postgres.stop()
+  }
+} // oxfmt-ignore
+
+/** The database comes last: without it, a start refuses the folder. */
+async function moveIntoPlace(working: string, dataDir: string): Promise<void> {
+  await fs.rm(path.join(working, 'README'))
+  const names = await fs.readdir(working)
+  const last = 'postgres'
+  for (const name of [...names.filter((one) => one !== last), last])
+    await fs.rename(path.join(working, name), path.join(dataDir, name))
+  await fs.rmdir(working)
+}
+
+/** What the operator can do about an object that cannot be opened. */
+async function inWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error
+    const advice = {
+      other_key: 'BACKUP_KEY (or SECRET): the backup was written with another key',
+      not_sealed: 'BACKUP_URL: this place holds something that is no backup of Till',
+      damaged: 'BACKUP_URL: the backup is damaged; choose an earlier one with --at',
+    }[error.problem]
+    throw new CannotStart(`${advice} (${error.message}).`, { cause: error })
+  }
+}
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`

@@ -1,0 +1,91 @@
+import type { Vault } from '../kit/vault/vault.ts'
+import { type Base, fileName, walName } from './names.ts'
+
+const DAY_MS = 86_400_000
+const DAILY = 7
+const WEEKLY = 4
+const MONTHLY = 6
+/** A base without a manifest may still be on its way for so long. */
+const GRACE_MS = 2 * DAY_MS
+
+type Dated = Pick<Base, 'id' | 'startedAt'>
+
+/**
+ * All of the last day, and the newest of each of the last 7 days, 4 weeks and 6 months that have one. So the newest of all stays
+ * however old it is.
+ */
+export function keptBases<One extends Dated>(bases: readonly One[], now: Date): { kept: One[]; daily: One[] } {
+  const newestFirst = bases.toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+  const newestOf = (periodOf: (at: Date) => string, count: number) => {
+    const periods = new Map<string, One>()
+    for (const base of newestFirst) {
+      const period = periodOf(new Date(base.startedAt))
+      if (!periods.has(period) && periods.size < count) periods.set(period, base)
+    }
+    return [...periods.values()]
+  }
+  const fresh = bases.filter(({ startedAt }) => now.getTime() - Date.parse(startedAt) < DAY_MS)
+  const daily = newestOf((at) => at.toISOString().slice(0, 10), DAILY)
+  const weekly = newestOf((at) => mondayOf(at), WEEKLY)
+  const monthly = newestOf((at) => at.toISOString().slice(0, 7), MONTHLY)
+  const lately = [...new Set([...fresh, ...daily])]
+  return { kept: [...new Set([...lately, ...weekly, ...monthly])], daily: lately }
+}
+
+function mondayOf(at: Date): string {
+  const daysSince = (at.getUTCDay() + 6) % 7
+  return new Date(at.getTime() - daysSince * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** Returns all complete bases, oldest first. */
+export async function readBases(vault: Vault): Promise<Base[]> {
+  const names = (await vault.list('base/')).filter((name) => name.endsWith('/manifest'))
+  const bases = await Promise.all(names.map((name) => vault.readJson<Base>(name)))
+  return bases.filter((base) => base !== undefined).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+}
+
+/**
+ * Removes what no kept base needs. All WAL since the oldest of the daily bases is kept, so that a restore can go to any moment of
+ * the last days; from before, only what the weekly and monthly bases need to be whole.
+ */
+export async function prune(vault: Vault, now: Date): Promise<{ removed: number }> {
+  const bases = await readBases(vault)
+  const { kept, daily } = keptBases(bases, now)
+  if (kept.length === 0) return { removed: 0 }
+  const gone: string[] = []
+  const keptIds = new Set(kept.map(({ id }) => id))
+  for (const name of await vault.list('base/')) {
+    const [, id = '', what] = name.split('/')
+    if (keptIds.has(id)) continue
+    // a base without a manifest is being written, or was cut off
+    const isYoung = !bases.some((base) => base.id === id) && now.getTime() - timeOf(id) < GRACE_MS
+    if (isYoung) continue
+    // the manifest goes first: a base that is half removed must not look complete
+    if (what === 'manifest') gone.unshift(name)
+    else gone.push(name)
+  }
+  const since = daily.map(({ firstSegment }) => positionOf(firstSegment)).sort()[0]!
+  for (const name of await vault.list('wal/')) {
+    const segment = name.slice(walName('').length)
+    if (segment.endsWith('.history')) continue
+    const position = positionOf(segment)
+    const isNeeded =
+      position >= since ||
+      kept.some((base) => positionOf(base.firstSegment) <= position && position <= positionOf(base.lastSegment))
+    if (!isNeeded) gone.push(name)
+  }
+  const files = new Set(kept.flatMap((base) => base.files).map(fileName))
+  const known = new Set(bases.flatMap((base) => base.files).map(fileName))
+  // a file that no base knows is newer than all of them
+  for (const name of await vault.list(fileName(''))) if (known.has(name) && !files.has(name)) gone.push(name)
+  for (const name of gone) await vault.remove(name)
+  return { removed: gone.length }
+}
+
+/** The place of a segment in the log, whatever its timeline. */
+const positionOf = (segment: string): string => segment.slice(8, 24)
+
+function timeOf(id: string): number {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? []
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) || 0
+}

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+
+export interface Run {
+  kind: 'base' | 'drill'
+  startedAt: Date
+  bytes?: number
+  lostSeconds?: number | undefined
+  /** Undefined: it went well. */
+  problem?: string | undefined
+}
+
+export async function noteRun(db: Db, { kind, startedAt, bytes = 0, lostSeconds, problem }: Run): Promise<void> {
+  await sql`
+    insert into backup_runs (kind, started_at, bytes, lost_seconds, problem)
+    values (${kind}, ${startedAt}, ${bytes}, ${lostSeconds ?? null}, ${problem ?? null})`.execute(db)
+}
+
+export interface LastRun {
+  kind: 'base' | 'drill'
+  /** When the last one ended, and when the last one went well. */
+  endedAt: Date
+  wentWellAt: Date | null
+  bytes: number
+  lostSeconds: number | null
+  problem: string | null
+}
+
+/** The last backup and the last drill, for the operator's view, the measures and the doctor. A kind without a run is missing. */
+export async function lastRuns(db: Db): Promise<LastRun[]> {
+  const { rows } = await sql<LastRun>`
+    select distinct on (kind) kind, finished_at as "endedAt", bytes, lost_seconds as "lostSeconds", problem,
+      (select max(w.finished_at) from backup_runs w where w.kind = r.kind and w.problem is null) as "wentWellAt"
+    from backup_runs r order by kind, finished_at desc`.execute(db)
+  return rows
+}
+
+/** Runs `work` and notes what came of it. An error is noted and thrown. */
+export async function noted<T extends { bytes: number; lostSeconds?: number; problem?: string | undefined }>(
+  db: Db,
+  kind: Run['kind'],
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = new Date()
+  try {
+    const done = await work()
+    await noteRun(db, { kind, startedAt, bytes: done.bytes, lostSeconds: done.lostSeconds, problem: done.problem })
+    return done
+  } catch (error) {
+    await noteRun(db, { kind, startedAt, problem: (error as Error).message })
+    throw error
+  }
+}

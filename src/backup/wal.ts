@@ -1,0 +1,88 @@
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { createReadStream } from 'node:fs'
+import type { Vault } from '../kit/vault/vault.ts'
+import { WAL_NAME, walName } from './names.ts'
+
+/**
+ * The most bytes that wait for a place that cannot be reached. Beyond them the oldest are removed, because a full disk would stop the
+ * sales. Then the restore to a time ends before the gap, until the next base.
+ */
+export const MOST_WAITING_BYTES = 2 * 1024 ** 3
+
+export interface Sent {
+  sent: number
+  /** Segments that were removed without being sent. */
+  dropped: number
+}
+
+/**
+ * Sends the segments that PostgreSQL has put into `folder`, oldest first, and removes each one that is safe. It can be repeated, and
+ * several processes may do it at once: a segment never changes.
+ */
+export async function sendWal(
+  folder: string,
+  vault: Vault,
+  { mostWaitingBytes = MOST_WAITING_BYTES }: { mostWaitingBytes?: number } = {},
+): Promise<Sent> {
+  const done: Sent = { sent: 0, dropped: 0 }
+  let failed: unknown
+  for (const name of await waitingSegments(folder)) {
+    const file = path.join(folder, name)
+    try {
+      await vault.put(walName(name), createReadStream(file), { compressed: true })
+    } catch (error) {
+      // another process has sent it
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && (error as NodeJS.ErrnoException).path === file) continue
+      failed = error
+      break
+    }
+    await fs.rm(file, { force: true })
+    done.sent++
+  }
+  if (failed) {
+    done.dropped = await dropBeyond(folder, mostWaitingBytes)
+    throw Object.assign(new Error('the WAL cannot be sent', { cause: failed }), done)
+  }
+  return done
+}
+
+/**
+ * Sends the history files that a restore has made: they name the timelines that are taken. Returns how many the backup did not have
+ * yet. With a new one, this database was restored, and its backups of before end where the restore began.
+ */
+export async function sendHistories(dataDir: string, vault: Vault): Promise<number> {
+  const folder = path.join(dataDir, 'pg_wal')
+  const found = (await fs.readdir(folder)).filter((name) => name.endsWith('.history'))
+  if (found.length === 0) return 0
+  const known = new Set(await vault.list('wal/'))
+  const unknown = found.filter((name) => !known.has(walName(name)))
+  for (const name of unknown)
+    await vault.put(walName(name), createReadStream(path.join(folder, name)), { compressed: true })
+  return unknown.length
+}
+
+export async function waitingSegments(folder: string): Promise<string[]> {
+  return (await fs.readdir(folder)).filter((name) => WAL_NAME.test(name)).sort()
+}
+
+/** How long the oldest segment has been waiting, in seconds; 0 when none waits. */
+export async function waitingSeconds(folder: string): Promise<number> {
+  const [oldest] = await waitingSegments(folder)
+  const found = oldest && (await fs.stat(path.join(folder, oldest)).catch(() => undefined))
+  return found ? Math.max(0, (Date.now() - found.mtimeMs) / 1000) : 0
+}
+
+async function dropBeyond(folder: string, mostBytes: number): Promise<number> {
+  const segments = await waitingSegments(folder)
+  const sizes = await Promise.all(segments.map(async (name) => (await fs.stat(path.join(folder, name))).size))
+  let bytes = sizes.reduce((sum, size) => sum + size, 0)
+  let dropped = 0
+  for (const [at, name] of segments.entries()) {
+    if (bytes <= mostBytes) break
+    await fs.rm(path.join(folder, name), { force: true })
+    bytes -= sizes[at]!
+    dropped++
+  }
+  return dropped
+}

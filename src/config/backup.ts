@@ -1,0 +1,60 @@
+import path from 'node:path'
+import { secretList } from '../kit/settings.ts'
+import type { S3Settings } from '../kit/storage/s3-client.ts'
+import type { VaultPlace } from '../kit/vault/places.ts'
+import type { Reader } from './reader.ts'
+import { PLACE_EXPECTED, placeOf } from './storage.ts'
+
+export interface BackupConfig {
+  /** Where backups go, and the keys that they are encrypted with: the first writes, and all read. Undefined: there are none. */
+  readonly backup: { readonly place: VaultPlace; readonly keys: readonly string[] } | undefined
+  /** Restores a copy of DATABASE_URL and prints its address, for `npm run drill`. */
+  readonly drillRestoreCommand: string | undefined
+}
+
+/** Reads BACKUP_URL and BACKUP_KEY. `secrets` are those of the environment, `databaseUrl` is of a database that is not ours. */
+export function readBackup(
+  { text, checked, problems }: Reader,
+  { dataDir, secrets, databaseUrl }: { dataDir: string; secrets: readonly string[]; databaseUrl: string | undefined },
+): BackupConfig {
+  const ownKeys = checked(
+    'BACKUP_KEY',
+    [],
+    secretList,
+    'at least 32 characters; several, separated by commas, to rotate',
+  )
+  const drillRestoreCommand = text('DRILL_RESTORE_COMMAND')
+  const own = { id: text('BACKUP_S3_ACCESS_KEY_ID'), secret: text('BACKUP_S3_SECRET_ACCESS_KEY') }
+  const found = checked('BACKUP_URL', undefined, placeOf, PLACE_EXPECTED)
+  if (own.id && !(found && 'bucket' in found))
+    problems.push('BACKUP_S3_ACCESS_KEY_ID: of no use without BACKUP_URL=s3://…, so there would be no backup')
+  if (!found) return { backup: undefined, drillRestoreCommand }
+  const keys = ownKeys.length > 0 ? ownKeys : secrets
+  if (keys.length === 0)
+    problems.push('BACKUP_KEY: required (or SECRET), because a key that is only in DATA_DIR is lost with this machine')
+  if (databaseUrl)
+    problems.push('BACKUP_URL: only for the embedded database; see docs/backup.md for the server of DATABASE_URL')
+  if ('bucket' in found)
+    return { backup: { place: { s3: withKeys({ text, problems }, found, own) }, keys }, drillRestoreCommand }
+  const folder = path.resolve(found.storageDir)
+  if (`${folder}${path.sep}`.startsWith(`${dataDir}${path.sep}`))
+    problems.push('BACKUP_URL: a folder inside of DATA_DIR is lost together with it')
+  return { backup: { place: { folder }, keys }, drillRestoreCommand }
+}
+
+/** A backup should have keys of its own, so that nobody who has the service's keys can remove it. */
+function withKeys(
+  { text, problems }: Pick<Reader, 'text' | 'problems'>,
+  place: Omit<S3Settings, 'keys'>,
+  own: { id: string | undefined; secret: string | undefined },
+): S3Settings {
+  const id = own.id ?? text('S3_ACCESS_KEY_ID')
+  const secret = own.secret ?? text('S3_SECRET_ACCESS_KEY')
+  for (const [name, value] of [
+    ['BACKUP_S3_ACCESS_KEY_ID', id],
+    ['BACKUP_S3_SECRET_ACCESS_KEY', secret],
+  ] as const)
+    // Amazon gives keys to its own machines, so only there they can be absent
+    if (!value && (place.endpoint || id || secret)) problems.push(`${name}: required for this BACKUP_URL`)
+  return { ...place, keys: id && secret ? { id, secret } : undefined }
+}

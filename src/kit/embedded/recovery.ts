@@ -1,0 +1,143 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { checkVersion, DATABASE, readSuperuserPassword, SUPERUSER } from './cluster.ts'
+import { findPlace, giveTo, type Place, runProgram, WINDOWS } from './place.ts'
+import { ensureRunning, stopPostmaster } from './postmaster.ts'
+
+const POLL_MS = 20
+/** The log of a week takes a while. */
+const RECOVERY_TIMEOUT_MS = 24 * 3_600_000
+
+export interface Recovery {
+  /** The folder of the cluster. Its `data` holds a copy that was made of a running server. */
+  dir: string
+  name: string
+  /** The contents of `backup_label`, as PostgreSQL gave it when the copy ended. */
+  label: string
+  /** The moment to go back to. Undefined: as far as there are segments. */
+  until?: Date | undefined
+  /** Writes a segment into a file. Returns false when there is none. */
+  fetch(segment: string, file: string): Promise<boolean>
+  onProgress?: (segment: string) => void
+}
+
+/**
+ * Makes a database of the copy: PostgreSQL applies the segments of the write-ahead log and opens the database. It asks for each
+ * segment by a file in a folder that both can reach, because its account can run no program of ours. Returns the time of the last
+ * transaction that it has applied. When it returns, the server has ended and the data is on the disk.
+ */
+export async function recover({ dir, name, label, until, fetch, onProgress }: Recovery): Promise<Date | undefined> {
+  const place = findPlace(dir, name)
+  checkVersion(place)
+  const folder = path.join(place.home, 'asked')
+  fs.mkdirSync(folder, { mode: 0o700 })
+  for (const [file, text] of [
+    ['backup_label', label],
+    ['recovery.signal', ''],
+  ] as const)
+    fs.writeFileSync(path.join(place.dataDir, file), text, { mode: 0o600 })
+  giveAll(place, place.dataDir)
+  giveTo(place.account, folder)
+  runProgram(place, 'initdb', place.dataDir, (inside) => ['--sync-only', '-D', inside])
+
+  const requests = serve(place, folder, { fetch, onProgress })
+  try {
+    const recovery = { durable: true, maxConnections: 10, recovery: { folder, until } }
+    const running = await ensureRunning(place, recovery, undefined, RECOVERY_TIMEOUT_MS)
+    const lastAt = await lastApplied(place, running)
+    await stopPostmaster(place, running)
+    return lastAt
+  } finally {
+    // a segment that could not be read is the reason of everything else
+    await requests.end()
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The time of the last transaction that the recovery has applied. */
+async function lastApplied(place: Place, { socketDir, port }: { socketDir: string; port: number }) {
+  const client = new pg.Client({
+    host: WINDOWS ? '127.0.0.1' : socketDir,
+    port,
+    user: SUPERUSER,
+    password: readSuperuserPassword(place.dataDir),
+    database: DATABASE,
+  })
+  await client.connect()
+  const { rows } = await client.query<{ at: Date | null }>('select pg_last_xact_replay_timestamp() as at')
+  await client.end()
+  return rows[0]!.at ?? undefined
+}
+
+/**
+ * Answers PostgreSQL's requests for segments, and fetches the next ones ahead. After a failure it answers that there are no more, so
+ * that the server ends its recovery, and `end` throws the failure.
+ */
+function serve(place: Place, folder: string, { fetch, onProgress }: Pick<Recovery, 'fetch' | 'onProgress'>) {
+  let failure: { error: unknown } | undefined
+  const over = new AbortController()
+  const ahead = new Map<string, Promise<boolean>>()
+  const fetched = (segment: string) => {
+    const known = ahead.get(segment)
+    if (known) return known
+    const file = path.join(folder, `${segment}.part`)
+    const started = fetch(segment, file).then(
+      (found) => {
+        if (found) giveTo(place.account, file)
+        return found
+      },
+      (error: unknown) => {
+        failure ??= { error }
+        return false
+      },
+    )
+    ahead.set(segment, started)
+    return started
+  }
+  const answer = async (want: string) => {
+    const segment = want.slice(0, -'.want'.length)
+    onProgress?.(segment)
+    const found = fetched(segment)
+    for (const next of following(segment)) void fetched(next)
+    const file = path.join(folder, segment)
+    if ((await found) && !failure) fs.renameSync(`${file}.part`, `${file}.here`)
+    else fs.writeFileSync(`${file}.none`, '')
+    ahead.delete(segment)
+    fs.rmSync(path.join(folder, want), { force: true })
+  }
+  const working = (async () => {
+    while (!over.signal.aborted) {
+      const wanted = fs.readdirSync(folder).filter((name) => name.endsWith('.want'))
+      for (const want of wanted) await answer(want)
+      if (wanted.length === 0) await sleep(POLL_MS)
+    }
+    await Promise.all(ahead.values())
+  })()
+  return {
+    async end() {
+      over.abort()
+      await working
+      if (failure) throw failure.error
+    },
+  }
+}
+
+const AHEAD = 4
+/** With segments of 16 MB, the last part of a name counts to 255. */
+function following(segment: string): string[] {
+  if (!/^[0-9A-F]{24}$/.test(segment)) return []
+  const base = BigInt(`0x${segment.slice(8, 16)}`) * 256n + BigInt(`0x${segment.slice(16)}`)
+  return Array.from({ length: AHEAD }, (_, n) => {
+    const at = base + BigInt(n + 1)
+    const hex = (value: bigint) => value.toString(16).toUpperCase().padStart(8, '0')
+    return segment.slice(0, 8) + hex(at / 256n) + hex(at % 256n)
+  })
+}
+
+function giveAll({ account }: Place, dataDir: string): void {
+  if (account.uid === undefined) return
+  for (const file of [...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }), '.'])
+    giveTo(account, path.join(dataDir, file))
+}

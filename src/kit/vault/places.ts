@@ -1,0 +1,114 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type S3, type S3Settings, connectS3, isMissing } from '../storage/s3-client.ts'
+import { putStream } from '../storage/s3-put.ts'
+
+/** Where a backup lies: a folder, or a bucket. */
+export type VaultPlace = { readonly folder: string } | { readonly s3: S3Settings }
+
+/** Objects by name. A name is written whole or not at all, and survives a loss of power once `put` returns. */
+export interface Place {
+  put(name: string, bytes: Readable): Promise<void>
+  /** Undefined when there is no such object. */
+  read(name: string): Promise<Readable | undefined>
+  /** The names that begin with `prefix`, sorted. */
+  list(prefix: string): Promise<string[]>
+  /** A missing object is no error. */
+  remove(name: string): Promise<void>
+}
+
+export const openPlace = (place: VaultPlace): Place =>
+  'folder' in place ? folderPlace(place.folder) : bucket(place.s3)
+
+const UNFINISHED = '.part'
+
+function folderPlace(root: string): Place {
+  const fileOf = (name: string) => path.join(root, ...name.split('/'))
+  return {
+    async put(name, bytes) {
+      const target = fileOf(name)
+      const unfinished = `${target}.${process.pid}${UNFINISHED}`
+      await fs.mkdir(path.dirname(target), { recursive: true, mode: 0o700 })
+      try {
+        await pipeline(bytes, createWriteStream(unfinished, { mode: 0o600, flush: true }))
+        await fs.rename(unfinished, target)
+        await flushFolder(path.dirname(target))
+      } catch (error) {
+        await fs.rm(unfinished, { force: true })
+        throw error
+      }
+    },
+    async read(name) {
+      try {
+        const handle = await fs.open(fileOf(name))
+        return createReadStream('', { fd: handle })
+      } catch (error) {
+        if (isGone(error)) return undefined
+        throw error
+      }
+    },
+    async list(prefix) {
+      const from = fileOf(prefix.slice(0, prefix.lastIndexOf('/') + 1))
+      const found = await fs.readdir(from, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+        if (isGone(error)) return []
+        throw error
+      })
+      return found
+        .filter((entry) => entry.isFile() && !entry.name.endsWith(UNFINISHED))
+        .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
+        .filter((name) => name.startsWith(prefix))
+        .sort()
+    },
+    async remove(name) {
+      await fs.rm(fileOf(name), { force: true })
+      // the folder of a removed copy of the database goes with its last object
+      if (name.startsWith('base/')) await fs.rmdir(path.dirname(fileOf(name))).catch(() => {})
+    },
+  }
+}
+
+const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+async function flushFolder(folder: string): Promise<void> {
+  // Windows cannot flush a folder
+  if (process.platform === 'win32') return
+  const handle = await fs.open(folder)
+  await handle.sync().finally(() => handle.close())
+}
+
+function bucket(settings: S3Settings): Place {
+  const { bucket: Bucket } = settings
+  let connecting: Promise<S3> | undefined
+  const connected = () => (connecting ??= connectS3(settings))
+  return {
+    async put(name, bytes) {
+      await putStream(await connected(), { Bucket, Key: name }, bytes)
+    },
+    async read(name) {
+      const { sdk, client } = await connected()
+      try {
+        return (await client.send(new sdk.GetObjectCommand({ Bucket, Key: name }))).Body as Readable
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw error
+      }
+    },
+    async list(prefix) {
+      const { sdk, client } = await connected()
+      const names: string[] = []
+      for (let ContinuationToken: string | undefined; ;) {
+        const page = await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken }))
+        names.push(...(page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key])))
+        ContinuationToken = page.NextContinuationToken
+        if (!page.IsTruncated || ContinuationToken === undefined) return names.sort()
+      }
+    },
+    async remove(name) {
+      const { sdk, client } = await connected()
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: name }))
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { KeyObject } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { derivedKey } from '../signing.ts'
+import { type VaultPlace, openPlace } from './places.ts'
+import { seal, unseal } from './sealed.ts'
+
+/** Encrypted objects in a folder or a bucket. The first key writes, and all of them read. */
+export interface Vault {
+  /** Writes the object, whole or not at all. `compressed` for bytes that are worth it. */
+  put(name: string, bytes: AsyncIterable<Uint8Array>, options?: { compressed?: boolean }): Promise<void>
+  /** Undefined when there is no such object. The stream throws a SealError. */
+  read(name: string, options?: { compressed?: boolean }): Promise<Readable | undefined>
+  putJson(name: string, value: object): Promise<void>
+  readJson<T extends object>(name: string): Promise<T | undefined>
+  list(prefix: string): Promise<string[]>
+  remove(name: string): Promise<void>
+}
+
+export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
+  const { put, read, list, remove } = openPlace(place)
+  const own: KeyObject[] = keys.map((key) => derivedKey(key, 'backup'))
+  const vault: Vault = {
+    async put(name, bytes, { compressed = false } = {}) {
+      const plain = Readable.from(bytes, { objectMode: false })
+      const written = compressed ? plain.pipe(createZstdCompress()) : plain
+      // a pipe does not pass on errors
+      plain.on('error', (error) => written.destroy(error))
+      await put(name, Readable.from(seal(own[0]!, name, written), { objectMode: false }))
+    },
+    async read(name, { compressed = false } = {}) {
+      const bytes = await read(name)
+      if (!bytes) return undefined
+      const plain = Readable.from(unseal(own, name, bytes), { objectMode: false })
+      if (!compressed) return plain
+      const expanded = plain.pipe(createZstdDecompress())
+      plain.on('error', (error) => expanded.destroy(error))
+      return expanded
+    },
+    putJson: (name, value) => vault.put(name, bytesOf(value)),
+    async readJson<T extends object>(name: string) {
+      const bytes = await vault.read(name)
+      return bytes && (JSON.parse(String(await buffer(bytes))) as T)
+    },
+    list,
+    remove,
+  }
+  return vault
+}
+
+async function* bytesOf(value: object): AsyncGenerator<Buffer> {
+  yield Buffer.from(JSON.stringify(value))
+}

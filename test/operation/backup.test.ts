@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { findRunning } from '../../src/kit/embedded.ts'
+import { BUCKET, KEYS, startS3Server } from '../stand-ins/s3-server.ts'
+import { type Service, bareEnvironment, request, serviceFolder, startService } from '../support/service.ts'
+import { type Ends, SECRET } from '../support/shop.ts'
+
+// A real service is backed up, its folder is lost, and it comes back elsewhere.
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const BACKUP_KEY = 'the key of the backups of these tests'
+const WAIT_MS = 300_000
+const LOOK_MS = 100
+
+const ends: (() => unknown)[] = []
+const t: Ends = { after: (end) => void ends.push(end) }
+/** The place of the backups, the first service, and what it sold. */
+let place: string
+let env: Record<string, string>
+let first: { dataDir: string; service: Service }
+let early: Sold
+let late: Sold
+let betweenThem: Date
+
+interface Sold {
+  orderId: string
+  link: string
+}
+
+before(async () => {
+  place = serviceFolder(t)
+  env = { BACKUP_URL: `file:${place}`, BACKUP_KEY }
+  const dataDir = serviceFolder(t)
+  first = { dataDir, service: await startService(t, dataDir, env) }
+  early = await sell(first.service)
+  const { status, out } = await backUp(dataDir)
+  assert.equal(status, 0, out)
+  assert.match(out, /complete: \d+ MB, \d+ files/)
+  betweenThem = new Date(await nowOf(dataDir))
+  late = await sell(first.service)
+  await sendAll(dataDir)
+  first.service.child.kill('SIGKILL')
+  await once(first.service.child, 'exit').catch(() => {})
+  // the machine is gone
+  await eventually(() => findRunning(path.join(dataDir, 'postgres')) === undefined)
+  fs.rmSync(dataDir, { recursive: true })
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+/** An order that is paid, with the first of its links. */
+async function sell(service: Service): Promise<Sold> {
+  const { body: order } = await service.checkout()
+  assert.equal((await service.confirm(order.clientSecret)).status, 200)
+  let link = ''
+  await eventually(async () => {
+    const { body } = await service.status(order.orderId, true)
+    link = body.downloads?.[0]?.url ?? ''
+    return body.paid && link !== ''
+  })
+  return { orderId: order.orderId, link: new URL(link).pathname }
+}
+
+async function run(script: string, settings: Record<string, string>, ...args: string[]) {
+  const child = spawn(process.execPath, [path.join(ROOT, 'scripts', `${script}.ts`), ...args], {
+    env: { ...bareEnvironment(), SECRET, LOG_LEVEL: 'warn', ...env, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let out = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, out }
+}
+
+/** The service makes its first backup by itself, and only one is made at a time. */
+async function backUp(dataDir: string, settings: Record<string, string> = {}) {
+  for (;;) {
+    const done = await run('backup', { DATA_DIR: dataDir, ...settings })
+    if (!done.out.includes('another backup is under way')) return done
+    await sleep(LOOK_MS)
+  }
+}
+
+const restoreInto = (dataDir: string, settings: Record<string, string> = {}, ...args: string[]) =>
+  run('restore', { DATA_DIR: dataDir, ...settings }, ...args)
+
+/** A path at which nothing is yet. */
+const newPlace = () => path.join(serviceFolder(t), 'elsewhere', 'data')
+
+async function eventually(holds: () => unknown): Promise<void> {
+  for (const end = Date.now() + WAIT_MS; !(await holds()); await sleep(LOOK_MS))
+    assert(Date.now() < end, 'it never came')
+}
+
+async function asSuperuser(dataDir: string, text: string): Promise<any[]> {
+  const { superuserUrl } = findRunning(path.join(dataDir, 'postgres'))!
+  const client = new pg.Client({ connectionString: superuserUrl })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const nowOf = async (dataDir: string): Promise<string> =>
+  (await asSuperuser(dataDir, 'select clock_timestamp()::text as now'))[0].now
+
+/** Everything until now is in the backup. */
+async function sendAll(dataDir: string): Promise<void> {
+  const [{ name }] = await asSuperuser(dataDir, 'select pg_walfile_name(pg_switch_wal()) as name')
+  await eventually(() => fs.existsSync(path.join(place, 'wal', name)))
+}
+
+async function assertSold(service: Service, { orderId, link }: Sold): Promise<void> {
+  const { body } = await service.status(orderId)
+  assert.equal(body.status, 'paid', JSON.stringify(body))
+  const file = await request('GET', service.url + link)
+  assert.equal(file.status, 200, 'a link from before still opens')
+  const fresh = await request('GET', body.downloads[0].url)
+  assert.equal(fresh.body, file.body)
+}
+
+test('a lost machine comes back elsewhere, with every sale until the last moment, its files, and the links in old mails', async () => {
+  const dataDir = newPlace()
+  const { status, out } = await restoreInto(dataDir)
+  assert.equal(status, 0, out)
+  assert.match(out, /The last change in it is of /)
+  const service = await startService(t, dataDir, env)
+  await assertSold(service, early)
+  await assertSold(service, late)
+  assert.equal((await service.mails(late.orderId)).filter((subject) => subject.includes('receipt')).length, 1)
+  const again = await sell(service)
+  // the restored service is backed up too, and a backup of it is restored again
+  await eventually(() => fs.readdirSync(path.join(place, 'wal')).some((name) => name === '00000002.history'))
+  assert.equal((await backUp(dataDir)).status, 0)
+  await service.kill()
+  const third = newPlace()
+  assert.equal((await restoreInto(third)).status, 0)
+  await assertSold(await startService(t, third, { ...env, BACKUP_URL: '' }), again)
+})
+
+test('a restore without the secret takes it from the backup, which nobody can read without the key', async () => {
+  const dataDir = newPlace()
+  const { status, out } = await restoreInto(dataDir, { SECRET: '' })
+  assert.equal(status, 0, out)
+  assert.equal(fs.readFileSync(path.join(dataDir, 'secret'), 'utf8').trim(), SECRET)
+  const service = await startService(t, dataDir, { SECRET: '', BACKUP_URL: '', BACKUP_KEY: '' })
+  await assertSold(service, early)
+  const everything = fs.readdirSync(place, { recursive: true, encoding: 'utf8' }).map((name) => path.join(place, name))
+  for (const file of everything.filter((name) => fs.statSync(name).isFile())) {
+    const bytes = fs.readFileSync(file)
+    for (const plain of ['bob@example.com', SECRET, '%PDF']) assert(!bytes.includes(plain), `${file} holds ${plain}`)
+  }
+})
+
+test('--at brings back a moment: what was sold later is not there', async () => {
+  const dataDir = newPlace()
+  const { status, out } = await restoreInto(dataDir, {}, '--at', betweenThem.toISOString())
+  assert.equal(status, 0, out)
+  const service = await startService(t, dataDir, { ...env, BACKUP_URL: '' })
+  await assertSold(service, early)
+  assert.equal((await service.status(late.orderId)).status, 404)
+})
+
+test('a restore overwrites nothing, and refuses what it cannot use, in one line each', async () => {
+  const full = serviceFolder(t)
+  fs.writeFileSync(path.join(full, 'something'), '')
+  const empty = serviceFolder(t)
+  const broken = serviceFolder(t)
+  fs.cpSync(place, broken, { recursive: true })
+  for (const id of fs.readdirSync(path.join(broken, 'base'))) {
+    const data = path.join(broken, 'base', id, 'data')
+    if (!fs.existsSync(data)) continue
+    fs.truncateSync(data, fs.statSync(data).size - 1000)
+  }
+  const strange = serviceFolder(t)
+  fs.mkdirSync(path.join(strange, 'base', 'x'), { recursive: true })
+  fs.writeFileSync(path.join(strange, 'base', 'x', 'manifest'), 'x'.repeat(1000))
+  const cases: [says: RegExp, dataDir: string, settings: Record<string, string>, ...args: string[]][] = [
+    [/^DATA_DIR: .* is not empty/, full, {}],
+    [/^BACKUP_KEY \(or SECRET\): the backup was written with another key/, newPlace(), { BACKUP_KEY: 'y'.repeat(40) }],
+    [/^SECRET: the backup was made with another secret/, newPlace(), { SECRET: 'z'.repeat(40) }],
+    [/^BACKUP_URL: there is no complete backup in this place/, newPlace(), { BACKUP_URL: `file:${empty}` }],
+    [/BACKUP_URL: the backup is damaged/, newPlace(), { BACKUP_URL: `file:${broken}` }],
+    [
+      /^BACKUP_URL: this place holds something that is no backup of Till/,
+      newPlace(),
+      { BACKUP_URL: `file:${strange}` },
+    ],
+    [/^--at: the oldest backup is of 20/, newPlace(), {}, '--at', '2020-01-01T00:00:00Z'],
+    [/^--at: expected a moment of the past/, newPlace(), {}, '--at', 'yesterday'],
+    [/^--at: expected a moment of the past/, newPlace(), {}, '--at', '2999-01-01'],
+    [/^BACKUP_URL: not set/, newPlace(), { BACKUP_URL: '' }],
+    [/BACKUP_KEY: required/, newPlace(), { BACKUP_KEY: '', SECRET: '' }],
+  ]
+  for (const [says, dataDir, settings, ...args] of cases) {
+    const { status, out } = await restoreInto(dataDir, settings, ...args)
+    assert.equal(status, 1, out)
+    assert.match(out, new RegExp(says.source, 'm'))
+    assert(!fs.existsSync(path.join(dataDir, 'postgres')), 'nothing that a start could take for a database')
+    assert.doesNotMatch(out, /^ +at /m, 'no stack')
+  }
+  assert.deepEqual(fs.readdirSync(full), ['something'])
+})
+
+test('a file that is damaged in the backup is named, and everything else comes back', async () => {
+  const damaged = serviceFolder(t)
+  fs.cpSync(place, damaged, { recursive: true })
+  const key = fs.readdirSync(path.join(damaged, 'files')).find((name) => name.startsWith('file_'))
+  fs.rmSync(path.join(damaged, 'files', key!))
+  const { status, out } = await restoreInto(newPlace(), { BACKUP_URL: `file:${damaged}` })
+  assert.equal(status, 2, out)
+  assert.match(out, new RegExp(`^missing or damaged: ${key}$`, 'm'))
+})
+
+test('the drill tries the newest backup, leaves nothing, and says what would be lost; a broken one fails', async () => {
+  const { status, out } = await run('drill', { DATA_DIR: newPlace() })
+  assert.equal(status, 0, out)
+  assert.match(out, /If this machine were gone now, the last \d+ s would be lost/)
+  const broken = serviceFolder(t)
+  fs.cpSync(place, broken, { recursive: true })
+  for (const name of fs.readdirSync(path.join(broken, 'files'))) fs.rmSync(path.join(broken, 'files', name))
+  const failed = await run('drill', { DATA_DIR: newPlace(), BACKUP_URL: `file:${broken}` })
+  assert.equal(failed.status, 1, failed.out)
+  assert.match(failed.out, /The backup cannot be relied on: \d+ files are missing/)
+})
+
+test('another service is refused at the place of this one, and changes nothing there', async () => {
+  const dataDir = serviceFolder(t)
+  const before = fs.readFileSync(path.join(place, 'identity'))
+  const service = await startService(t, dataDir, env)
+  const { status, out } = await backUp(dataDir)
+  assert.equal(status, 1, out)
+  assert.match(out, /BACKUP_URL: this place holds the backup of another service/)
+  assert.deepEqual(fs.readFileSync(path.join(place, 'identity')), before)
+  await service.kill()
+})
+
+test('while the place is away sales go on and the alarm rises; when it is back, everything is sent', async () => {
+  const s3 = await startS3Server(t)
+  const dataDir = serviceFolder(t)
+  const settings = {
+    BACKUP_KEY,
+    BACKUP_URL: `s3://${BUCKET}?endpoint=${encodeURIComponent(s3.endpoint)}&region=eu-test-1`,
+    BACKUP_S3_ACCESS_KEY_ID: KEYS.id,
+    BACKUP_S3_SECRET_ACCESS_KEY: KEYS.secret,
+  }
+  const service = await startService(t, dataDir, settings)
+  const done = await backUp(dataDir, settings)
+  assert.equal(done.status, 0, done.out)
+  s3.weather.failing = true
+  const sold = await sell(service)
+  await asSuperuser(dataDir, 'select pg_switch_wal()')
+  const waiting = async () =>
+    Number(/^till_backup_waiting_seconds (\S+)$/m.exec((await service.call('GET', '/metrics')).body)?.[1])
+  await eventually(async () => (await waiting()) > 0)
+  const cut = await run('backup', { DATA_DIR: dataDir, ...settings })
+  assert.equal(cut.status, 1)
+  s3.weather.failing = false
+  await eventually(async () => (await waiting()) === 0)
+  await asSuperuser(dataDir, 'select pg_switch_wal()')
+  await eventually(async () => fs.readdirSync(path.join(dataDir, 'postgres', 'wal')).length === 0)
+  await service.kill()
+  const back = newPlace()
+  const { status, out } = await restoreInto(back, settings)
+  assert.equal(status, 0, out)
+  await assertSold(await startService(t, back, { BACKUP_URL: '', BACKUP_KEY: '' }), sold)
+})
+
+test('a backup that is killed in the middle counts for nothing, and two at once make one', async () => {
+  const dataDir = newPlace()
+  assert.equal((await restoreInto(dataDir)).status, 0)
+  const service = await startService(t, dataDir, env)
+  const child = spawn(process.execPath, [path.join(ROOT, 'scripts/backup.ts')], {
+    env: { ...bareEnvironment(), SECRET, ...env, DATA_DIR: dataDir },
+    stdio: 'ignore',
+  })
+  const known = new Set(fs.readdirSync(path.join(place, 'base')))
+  const begun = () => fs.readdirSync(path.join(place, 'base')).find((id) => !known.has(id))
+  await eventually(() => begun() !== undefined || child.exitCode !== null)
+  child.kill('SIGKILL')
+  const two = await Promise.all([run('backup', { DATA_DIR: dataDir }), run('backup', { DATA_DIR: dataDir })])
+  for (const { status, out } of two) assert(status === 0 || out.includes('another backup is under way'), out)
+  assert.equal((await backUp(dataDir)).status, 0)
+  await service.kill()
+  assert.equal((await run('drill', { DATA_DIR: dataDir })).status, 0)
+})
