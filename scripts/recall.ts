@@ -3,7 +3,8 @@
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
 import { Refusal } from '../src/kit/errors.ts'
-import { recallFile } from '../src/products/recall.ts'
+import { MACHINE } from '../src/operator/log.ts'
+import { recallAsOperator } from '../src/operator/recall.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const [RECALLED, NO_SUCH_FILE, NOT_DONE] = [0, 1, 2]
@@ -29,7 +30,7 @@ process.exit(status)
 async function recall(url: string): Promise<void> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
   try {
-    const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallFile(db, options)
+    const { name, productName, withdrawnAt, reason, already, elsewhere } = await recallAsOperator(db, MACHINE, options)
     const file = `${plain(name)} of ${plain(productName)}`
     if (already) {
       console.log(`Already recalled at ${withdrawnAt.toISOString()}: ${file}. The reason for buyers: ${plain(reason)}`)

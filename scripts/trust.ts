@@ -2,7 +2,7 @@
 // Ends with 0: done, also if it was so before; 1: there is no such seller; 2: it could not be done.
 import { parseArgs } from 'node:util'
 import { connect } from '../src/kit/database.ts'
-import { trustSeller } from '../src/sellers/trust.ts'
+import { trustFromMachine } from '../src/operator/sellers.ts'
 import { ownDatabase, settingsOrExit } from './own-database.ts'
 
 const [DONE, NO_SUCH_SELLER, NOT_DONE] = [0, 1, 2]
@@ -24,7 +24,7 @@ process.exit(status)
 async function trust(url: string): Promise<number> {
   const { db, close } = connect({ connectionString: url }, { connections: 1, onError: () => {} })
   try {
-    const changed = await trustSeller(db, seller, !end)
+    const changed = await trustFromMachine(db, seller, !end)
     if (!changed) {
       console.error('There is no seller with this address or id.')
       return NO_SUCH_SELLER

@@ -81,12 +81,19 @@ interface AddedRoute {
   config?: FastifyContextConfig
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A wrong method is answered as at an unknown address, because nobody else may learn of the route. */
+    hidden?: boolean
+  }
+}
+
 export function newKnownRoutes(): KnownRoutes {
   const known: { pattern: RegExp; method: string; anyOrigin: boolean }[] = []
   const routesAt = (path: string) => known.filter(({ pattern }) => pattern.test(path))
   return {
     add({ url, method, config }) {
-      if (url.includes('*')) return
+      if (url.includes('*') || config?.hidden) return
       const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.]/g, '\\.')))
       const pattern = new RegExp(`^${parts.join('/')}$`)
       const anyOrigin = config?.anyOrigin === true

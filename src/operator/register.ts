@@ -1,17 +1,51 @@
 import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
+import type { OrderUrls } from '../orders/urls.ts'
+import type { Browsers } from '../sellers/guard.ts'
+import { type Operators, operatorsOf } from './guard.ts'
+import type { BackupCheck } from './machine.ts'
+import { operatorOrderRoutes } from './order-routes.ts'
+import { type OperatorRouteParts, overviewRoutes } from './routes.ts'
+import { operatorSellerRoutes } from './seller-routes.ts'
 import { runWaitingMails } from './waiting.ts'
+
+/** A check of the machine that takes longer is reported as such. */
+const CHECK_MS = 3000
 
 interface OperatorParts {
   db: Db
   jobs: Jobs
   mailer: Mailer
-  config: { operators: readonly string[] }
+  browsers: Browsers
+  config: { operators: readonly string[]; dataDir: string; storageDir: string; s3: object | undefined }
+  urls: Pick<OrderUrls, 'orderUrl'>
+  baseUrl: string
   appUrl: string
+  /** What the backups tell. Absent: no backup is set up. */
+  backup?: BackupCheck
 }
 
-/** Registers what the operators of the service see and do. */
-export async function registerOperator({ db, jobs, mailer, config, appUrl }: OperatorParts): Promise<void> {
+/** Registers what the operators of the service see and do. Returns how the page learns who is one. */
+export async function registerOperator(
+  server: Server,
+  { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl, backup = async () => undefined }: OperatorParts,
+): Promise<Operators> {
+  const operators = operatorsOf(browsers, config.operators)
+  const folders = [...new Set([config.dataDir, ...(config.s3 ? [] : [config.storageDir])])]
+  const machine = { db, folders, addresses: [baseUrl, appUrl], backup, checkMs: CHECK_MS }
+  const parts: OperatorRouteParts = { db, jobs, operators, machine, orderUrl: urls.orderUrl }
+  await server.register(async (guarded: Server) => {
+    // before anything of the request is read, so that no refusal tells that the route exists
+    guarded.addHook('onRequest', async (request, reply) => {
+      await operators.guard(request)
+      reply.header('cache-control', 'no-store')
+    })
+    overviewRoutes(guarded, parts)
+    operatorOrderRoutes(guarded, parts)
+    operatorSellerRoutes(guarded, parts)
+  })
   await runWaitingMails(jobs, { db, mailer, operators: config.operators, appUrl })
+  return operators
 }

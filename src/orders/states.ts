@@ -20,6 +20,8 @@ export const MOVES = {
   process: { from: ['pending'], to: 'processing' },
   pay: { from: ['pending', 'processing', 'expired'], to: 'paid' },
   review: { from: ['pending', 'processing', 'expired'], to: 'needs_review' },
+  // The operator takes what the buyer paid as the price.
+  accept: { from: ['needs_review'], to: 'paid' },
   expire: { from: ['pending', 'processing'], to: 'expired' },
   refund_part: { from: ['paid', 'partially_refunded'], to: 'partially_refunded' },
   // A refund of all that a bank had left: the buyer has the whole price back, a part of it from the bank.

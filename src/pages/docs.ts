@@ -38,6 +38,11 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       { name: 'Discounts', description: 'The seller’s discount codes. Needs the session cookie.' },
       { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
       { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
+      {
+        name: 'Operator',
+        description:
+          'For the operators, whose mailboxes `OPERATORS` names, with the session cookie. For everybody else these addresses do not exist: 404 `not_found`.',
+      },
       { name: 'Operation', description: 'For the operator of the service.' },
     ],
   },

@@ -170,7 +170,8 @@ function payRoute(server: Server, { options, pages: { pay }, data, show }: PageP
 
 /** For an address that does not exist, a person gets a page and a program gets a problem. */
 function missingRoute(server: Server, { pages, data }: PageParts): void {
-  server.get('/*', { schema: { hide: true } }, async (request, reply) => {
+  // not compressed, so that it is byte for byte what a hidden route answers
+  server.get('/*', { compress: false, schema: { hide: true } }, async (request, reply) => {
     if (/^\/api([/?]|$)/.test(request.url) || !request.headers.accept?.includes('text/html'))
       return reply.callNotFound()
     reply.code(statusOf('not_found')).type('text/html; charset=utf-8')

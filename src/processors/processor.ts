@@ -32,6 +32,8 @@ export interface DisputeFact {
    * before, also later, so the amount can only shrink.
    */
   lostMinor?: number | undefined
+  /** Until when the bank waits for an answer to an open dispute (ISO 8601), when the processor reports it. */
+  respondBy?: string | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../kit/database.ts'
+import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { NOT_IN_A_LINE, lengthOf } from './fields.ts'
 import { takeOffSale } from './off-sale.ts'
@@ -24,28 +24,30 @@ export interface Recalled {
  * upload these bytes again. Products without another file go off sale. A job of each minute enqueues the buyers' mails. A repeat changes
  * nothing. For operators only: a seller could use it to take back sold files. Refuses `validation_failed`, `file_not_found`.
  */
-export async function recallFile(db: Db, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
+export const recallFile = (db: Db, wanted: { fileId: string; reason: string }): Promise<Recalled> =>
+  inTransaction(db, (tx) => recallFileIn(tx, wanted))
+
+/** The same within a transaction. */
+export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string; reason: string }): Promise<Recalled> {
   const line = checkedReason(reason)
-  const already = await inTransaction(db, async (tx) => {
-    const { rows: products } = await sql<{ id: string }>`
-      select p.id from products p where p.id in (
-        select c.product_id from files f join products o on o.id = f.product_id
-          join products q on q.seller_id = o.seller_id join files c on c.product_id = q.id and c.sha256 = f.sha256
-        where f.id = ${fileId})
-      order by p.id for update`.execute(tx)
-    const { rows: made } = await sql`
-      with chosen as (
-        select p.seller_id, f.sha256 from files f join products p on p.id = f.product_id where f.id = ${fileId}
-      ), removed as (
-        update files f set removed_at = now() from products p, chosen c
-        where f.product_id = p.id and p.seller_id = c.seller_id and f.sha256 = c.sha256 and f.removed_at is null)
-      insert into withdrawn_files (seller_id, sha256, reason)
-      select seller_id, sha256, ${line} from chosen
-      on conflict do nothing returning 1`.execute(tx)
-    // only products that have no other file
-    await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
-    return made.length === 0
-  })
+  const { rows: products } = await sql<{ id: string }>`
+    select p.id from products p where p.id in (
+      select c.product_id from files f join products o on o.id = f.product_id
+        join products q on q.seller_id = o.seller_id join files c on c.product_id = q.id and c.sha256 = f.sha256
+      where f.id = ${fileId})
+    order by p.id for update`.execute(tx)
+  const { rows: made } = await sql`
+    with chosen as (
+      select p.seller_id, f.sha256 from files f join products p on p.id = f.product_id where f.id = ${fileId}
+    ), removed as (
+      update files f set removed_at = now() from products p, chosen c
+      where f.product_id = p.id and p.seller_id = c.seller_id and f.sha256 = c.sha256 and f.removed_at is null)
+    insert into withdrawn_files (seller_id, sha256, reason)
+    select seller_id, sha256, ${line} from chosen
+    on conflict do nothing returning 1`.execute(tx)
+  // only products that have no other file
+  await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
+  const already = made.length === 0
   const { rows } = await sql<Omit<Recalled, 'already'>>`
     select f.name, p.name as "productName", w.withdrawn_at as "withdrawnAt", w.reason,
       (select coalesce(json_agg(json_build_object('fileId', c.id, 'productName', c.product, 'sellerName', c.seller)), '[]') from (
@@ -56,7 +58,7 @@ export async function recallFile(db: Db, { fileId, reason }: { fileId: string; r
         order by other.id limit ${COPIES_SHOWN}) c) as elsewhere
     from files f join products p on p.id = f.product_id
       join withdrawn_files w on w.seller_id = p.seller_id and w.sha256 = f.sha256
-    where f.id = ${fileId}`.execute(db)
+    where f.id = ${fileId}`.execute(tx)
   if (!rows[0]) throw new Refusal('file_not_found', 'There is no such file.')
   return { ...rows[0], already }
 }
@@ -67,6 +69,7 @@ function checkedReason(given: string): string {
     reason === '' || lengthOf(reason) > LONGEST_REASON
       ? `must have 1 to ${LONGEST_REASON} characters`
       : NOT_IN_A_LINE.test(reason) && 'must be one line without control characters'
-  if (problem) throw new Refusal('validation_failed', `The reason ${problem}.`)
+  if (problem)
+    throw new Refusal('validation_failed', `The reason ${problem}.`, { fields: [{ path: 'reason', message: problem }] })
   return reason
 }

@@ -25,6 +25,8 @@ export interface Browsers {
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
+  /** Returns the session, if the browser has exactly one. It changes nothing in the response, so that nobody notices the question. */
+  quietly(request: FastifyRequest): Promise<SignedIn | undefined>
   browser(request: FastifyRequest): Browser
   /** Sets the cookies of a new session, which replace those of an old one. */
   begin(reply: FastifyReply, session: { token: string; seller: SellerRow }): void
@@ -84,11 +86,12 @@ export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
     },
     async recentlySignedIn(request, reply) {
       const signedIn = await own.signedIn(request, reply)
-      if (signedIn.isRecent) return signedIn
-      throw new Refusal(
-        'recent_sign_in_required',
-        'Sign in again first: this can be changed for ten minutes after a sign-in.',
-      )
+      refuseUnlessRecent(signedIn)
+      return signedIn
+    },
+    async quietly(request) {
+      const { tokens } = own.browser(request)
+      return tokens.length === 1 ? findSession(tokens[0]!) : undefined
     },
     browser: (request) => ({
       userAgent: request.headers['user-agent'],
@@ -115,6 +118,15 @@ export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
     },
   }
   return own
+}
+
+/** Refuses `recent_sign_in_required`. */
+export function refuseUnlessRecent({ isRecent }: SignedIn): void {
+  if (isRecent) return
+  throw new Refusal(
+    'recent_sign_in_required',
+    'Sign in again first: this can be changed for ten minutes after a sign-in.',
+  )
 }
 
 export const sellerView = ({ createdAt, ...seller }: SellerRow): Seller => ({

@@ -24,6 +24,8 @@ export interface SignedIn {
   createdAt: Date
   isRecent: boolean
   recentUntil: Date
+  /** The mailbox is proven. */
+  isProven: boolean
   seller: SellerRow
 }
 
@@ -48,7 +50,7 @@ export function sessionFinder(db: Db): FindSession {
         select s.token_hash as "tokenHash", s.id, s.method, s.created_at as "createdAt",
           s.created_at > now() - ${RECENT}::interval as "isRecent", s.created_at + ${RECENT}::interval as "recentUntil",
           s.seen_at < now() - ${SEEN}::interval as "isStale",
-          e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", ${standingOf('e')} as standing,
+          e.id as "sellerId", e.name, e.email, e.support_email as "supportEmail", e.created_at as "sellerSince", e.email_proven_at is not null as "isProven", ${standingOf('e')} as standing,
           exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
         from sessions s join sellers e on e.id = s.seller_id
         where s.token_hash = any(${hashes}) and s.seen_at > now() - ${IDLE}::interval
@@ -63,10 +65,10 @@ export function sessionFinder(db: Db): FindSession {
     const row = await read(hashOf(token))
     if (!row) return undefined
     if (row.isStale) await sql`update sessions set seen_at = now() where id = ${row.id}`.execute(db)
-    const { id, method, createdAt, isRecent, recentUntil, sellerId, sellerSince } = row
+    const { id, method, createdAt, isRecent, recentUntil, isProven, sellerId, sellerSince } = row
     const { name, email, supportEmail, hasPassword, standing } = row
     const seller = { id: sellerId, name, email, supportEmail, hasPassword, standing, createdAt: sellerSince }
-    return { id, method, createdAt, isRecent, recentUntil, seller }
+    return { id, method, createdAt, isRecent, recentUntil, isProven, seller }
   }
 }
 

@@ -107,28 +107,38 @@ function getOrderRoute(server: Server, { db, browsers, orderUrl }: OrderRoutePar
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
       const { orderId } = request.params
-      const order = await findOwnOrder(db, seller.id, orderId)
-      const [refunds, transfers] = await Promise.all([
-        listRefunds(db, orderId, seller.id),
-        listTransfers(db, seller.id, { orderId }, { limit: MOST_TRANSFERS }),
-      ])
-      return {
-        ...orderView(order),
-        statementDescriptor: order.statementDescriptor,
-        netAmount: transfers.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
-        timeline: timelineOf(order),
-        refunds: refunds.map(refundView),
-        transfers: transfers.map(transferView),
-        files: order.files,
-        ...withdrawnFilesOf(order.withdrawn),
-        ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
-        ...(order.move && {
-          emailMove: { ...order.move, movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() },
-        }),
-        orderUrl: orderUrl(orderId),
-      }
+      return detailOf(db, seller.id, orderId, orderUrl)
     },
   )
+}
+
+/** An order of this seller with its history. Refuses `order_not_found`. */
+export async function detailOf(
+  db: Db,
+  sellerId: string,
+  orderId: string,
+  orderUrl: (orderId: string) => string,
+): Promise<OrderDetail> {
+  const order = await findOwnOrder(db, sellerId, orderId)
+  const [refunds, transfers] = await Promise.all([
+    listRefunds(db, orderId, sellerId),
+    listTransfers(db, sellerId, { orderId }, { limit: MOST_TRANSFERS }),
+  ])
+  return {
+    ...orderView(order),
+    statementDescriptor: order.statementDescriptor,
+    netAmount: transfers.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+    timeline: timelineOf(order),
+    refunds: refunds.map(refundView),
+    transfers: transfers.map(transferView),
+    files: order.files,
+    ...withdrawnFilesOf(order.withdrawn),
+    ...(order.pendingEmail !== null && { pendingEmail: order.pendingEmail }),
+    ...(order.move && {
+      emailMove: { ...order.move, movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() },
+    }),
+    orderUrl: orderUrl(orderId),
+  }
 }
 
 function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: OrderRouteParts): void {

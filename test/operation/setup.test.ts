@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Commands that can run beside the service, perhaps after a `git pull` whose packages are not installed yet. */
-const BESIDE = ['doctor', 'reconcile', 'recall', 'trust', 'adopt', 'upgrade', 'upgrade-database']
+const BESIDE = ['operator', 'doctor', 'reconcile', 'recall', 'trust', 'adopt', 'upgrade', 'upgrade-database']
 
 test('a command that can run beside the service removes no package', async (t) => {
   const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {

@@ -104,7 +104,7 @@ export function packagedMajor(): string {
 }
 
 /** Makes the symbolic links that an npm package cannot hold. The package's install script would do it, but scripts are disabled. */
-function linkLibraries(native: string): void {
+export function linkLibraries(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
   for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8')) as { source: string; target: string }[]) {

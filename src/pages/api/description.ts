@@ -94,7 +94,7 @@ function addExample(media: Media | undefined, around: string, whole: boolean): v
 
 /** The refusals that the route names in its responses or its description, and those that all such routes have. */
 function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[] {
-  const { description = '', parameters = [], requestBody, security, responses } = operation
+  const { description = '', parameters = [], requestBody, security, responses, tags = [] } = operation
   const own = Object.values(responses).flatMap(({ content = {} }) =>
     Object.values(content).flatMap(
       ({ schema }) => (schema as { 'x-codes'?: ProblemCode[] } | undefined)?.['x-codes'] ?? [],
@@ -105,6 +105,7 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     ['4XX' in responses, ['card_number_refused']],
     ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
+    [tags.includes('Operator'), ['not_found']],
     [security !== undefined, ['not_signed_in', 'session_conflict']],
     [isOurPagesOnly, ['origin_not_allowed']],
     [operation['x-limited'], ['rate_limited']],

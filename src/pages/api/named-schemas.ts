@@ -4,6 +4,13 @@ import { Library, LibraryItem } from '../../buyers/library-routes.ts'
 import { Checkout, Created, OrderStatus, ProductView } from '../../checkout/schema.ts'
 import { Problem } from '../../kit/schema.ts'
 import { Discount, DiscountChange, NewDiscount } from '../../orders/discounts/routes.ts'
+import {
+  FoundSeller,
+  Attention as OperatorAttention,
+  OperatorOrder,
+  FoundOrder as OperatorOrderFound,
+  Statistics as OperatorStatistics,
+} from '../../operator/schema.ts'
 import { Download } from '../../orders/links.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
@@ -31,6 +38,11 @@ export const NAMES = {
   NewOrder: Checkout,
   NewProduct: NewProductBody,
   NewRefund,
+  OperatorAttention,
+  OperatorOrder,
+  OperatorOrderFound,
+  OperatorSeller: FoundSeller,
+  OperatorStatistics,
   Order,
   OrderDetail,
   OrderStatus,

@@ -20,6 +20,11 @@ const ODD_ROWS = sql`
       order_id, amount_minor, currency
     from captures
     union all
+    -- a payment of another amount that the operator took as the price: it was held before, and left the suspense account as a sale
+    select a.kind, c.processor || a.event || c.processor_capture_id, c.order_id, c.amount_minor, c.currency
+    from captures c cross join (values ('held', ':capture:'), ('returned', ':accepted:')) as a(kind, event)
+    where c.accepted_at is not null
+    union all
     select case c.purpose when 'sale' then 'refund' else 'returned' end, r.processor || ':refund:' || r.processor_refund_id,
       r.order_id, r.amount_minor, c.currency
     from refunds r join captures c using (processor, processor_capture_id) where r.state = 'succeeded'

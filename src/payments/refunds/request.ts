@@ -55,34 +55,40 @@ const WHY_NOT: Partial<Record<State, string>> = {
  * sale is counted, so simultaneous refunds never exceed it. With an idempotency key the same request gives the same refund. Refuses
  * `order_not_found`, `order_not_refundable`, `refund_too_large`, `idempotency_key_reused`.
  */
-export async function requestRefund(db: Db, jobs: Jobs, request: RefundRequest): Promise<RefundRow> {
+export const requestRefund = (db: Db, jobs: Jobs, request: RefundRequest): Promise<RefundRow> =>
+  inTransaction(db, async (tx) => (await requestRefundIn(tx, jobs, request)).refund)
+
+/** The same within a transaction. `isRepeat`: an earlier request with this idempotency key has made the refund. */
+export async function requestRefundIn(
+  tx: Tx,
+  jobs: Jobs,
+  request: RefundRequest,
+): Promise<{ refund: RefundRow; isRepeat: boolean }> {
   const { orderId, sellerId, amountMinor, note, idempotencyKey } = request
   const keyHash = idempotencyKey === undefined ? null : digest([sellerId, idempotencyKey])
   const requestHash = keyHash && digest([orderId, amountMinor ?? null, note ?? null])
-  return inTransaction(db, async (tx) => {
-    const order = await lockRefundable(tx, orderId, sellerId)
-    const earlier = keyHash && (await findByKey(tx, keyHash))
-    if (earlier) return sameRequest(earlier, requestHash!)
+  const order = await lockRefundable(tx, orderId, sellerId)
+  const earlier = keyHash && (await findByKey(tx, keyHash))
+  if (earlier) return { refund: sameRequest(earlier, requestHash!), isRepeat: true }
 
-    if (!isDelivered(order.state) || !order.captureId)
-      throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'This order was not paid.')
-    const amount = amountMinor ?? order.leftMinor
-    if (amount < 1 || amount > order.leftMinor) throw new Refusal('refund_too_large', whatIsLeft(order))
+  if (!isDelivered(order.state) || !order.captureId)
+    throw new Refusal('order_not_refundable', WHY_NOT[order.state] ?? 'This order was not paid.')
+  const amount = amountMinor ?? order.leftMinor
+  if (amount < 1 || amount > order.leftMinor) throw new Refusal('refund_too_large', whatIsLeft(order))
 
-    const { rows } = await sql<RefundRow>`
-      insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state, note, idempotency_key, request_hash)
-      values (${newId('ref')}, ${order.processor}, ${order.captureId}, ${orderId}, ${amount}, 'seller', 'requested',
-        ${note ?? null}, ${keyHash}, ${requestHash})
-      on conflict (idempotency_key) do nothing
-      returning id, order_id as "orderId", amount_minor as "amountMinor", ${order.currency} as currency, state, reason, note,
-        created_at as "createdAt"`.execute(tx)
-    const refund = rows[0]
-    // the lock lets only one request for this order run, so the key belongs to a request for another order
-    if (!refund) throw new Refusal('idempotency_key_reused', KEY_REUSED)
-    await noteEvents(tx, [{ orderId, what: 'refund_requested' }])
-    await jobs.add(tx, 'refund', [{ data: { refundId: refund.id } }])
-    return refund
-  })
+  const { rows } = await sql<RefundRow>`
+    insert into refunds (id, processor, processor_capture_id, order_id, amount_minor, reason, state, note, idempotency_key, request_hash)
+    values (${newId('ref')}, ${order.processor}, ${order.captureId}, ${orderId}, ${amount}, 'seller', 'requested',
+      ${note ?? null}, ${keyHash}, ${requestHash})
+    on conflict (idempotency_key) do nothing
+    returning id, order_id as "orderId", amount_minor as "amountMinor", ${order.currency} as currency, state, reason, note,
+      created_at as "createdAt"`.execute(tx)
+  const refund = rows[0]
+  // the lock lets only one request for this order run, so the key belongs to a request for another order
+  if (!refund) throw new Refusal('idempotency_key_reused', KEY_REUSED)
+  await noteEvents(tx, [{ orderId, what: 'refund_requested' }])
+  await jobs.add(tx, 'refund', [{ data: { refundId: refund.id } }])
+  return { refund, isRepeat: false }
 }
 
 /** Far more refunds than one order needs. */

@@ -28,7 +28,7 @@ export const NewRefund = Type.Object({
     }),
   ),
 })
-const RefundHeaders = Type.Object({
+export const RefundHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       minLength: 16,

@@ -97,11 +97,10 @@ export async function writeDisputes(
 ): Promise<void> {
   for (const dispute of disputes) {
     await sql`
-      insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state, lost_minor)
+      insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state, lost_minor, respond_by)
       values (${dispute.processor}, ${dispute.id}, ${dispute.captureId}, ${dispute.orderId}, ${dispute.amountMinor}, ${dispute.state},
-        ${dispute.lostMinor ?? null})
-      on conflict (processor, processor_dispute_id) do update set state = excluded.state, lost_minor = excluded.lost_minor`.execute(
-      tx,
-    )
+        ${dispute.lostMinor ?? null}, ${dispute.respondBy ?? null})
+      on conflict (processor, processor_dispute_id) do update set state = excluded.state, lost_minor = excluded.lost_minor,
+        respond_by = coalesce(excluded.respond_by, disputes.respond_by)`.execute(tx)
   }
 }

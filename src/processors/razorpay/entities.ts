@@ -74,6 +74,8 @@ const Dispute = Type.Object({
   status: Text,
   /** fraud, retrieval, chargeback, pre_arbitration, arbitration. */
   phase: Text,
+  /** Until when the bank waits for an answer (https://razorpay.com/docs/api/disputes/entity). */
+  respond_by: Type.Optional(nullable(Seconds)),
   created_at: Seconds,
 })
 export type Dispute = Type.Static<typeof Dispute>

@@ -64,7 +64,9 @@ export function snapshotOf({ order, payments, refunds, disputes }: Found): Payme
         const lostMinor = state === 'lost' ? deductedMinor(dispute, payment, refunds) : undefined
         const amountMinor = disputedMinor(dispute, payment)
         const loss = lostMinor !== undefined && { lostMinor }
-        return { id: dispute.id, captureId: dispute.payment_id, amountMinor, state, ...loss }
+        const dueBy = state === 'open' && dispute.respond_by ? dispute.respond_by : undefined
+        const deadline = dueBy !== undefined && { respondBy: new Date(dueBy * 1000).toISOString() }
+        return { id: dispute.id, captureId: dispute.payment_id, amountMinor, state, ...loss, ...deadline }
       }),
   }
 }

@@ -89,6 +89,8 @@ const Dispute = Type.Object({
   payment_intent: nullable(PaymentId),
   status: Type.String(),
   created: Seconds,
+  /** Until when the bank waits for an answer (https://docs.stripe.com/api/disputes/object). */
+  evidence_details: Type.Optional(nullable(Type.Object({ due_by: Type.Optional(nullable(Seconds)) }))),
   /** The amounts that the dispute took from the account's balance and gave back, in the balance's currency. */
   balance_transactions: Type.Optional(nullable(Type.Array(Type.Object({ amount: Type.Integer() })))),
 })

@@ -76,8 +76,16 @@ export function snapshotOf({ intent, charges, refunds, disputes }: PaymentObject
       if (!state || !charge) return []
       const amountMinor = disputedMinor(dispute, charge)
       const lostMinor = state === 'lost' ? lostOf(dispute, amountMinor) : undefined
+      const dueBy = state === 'open' ? dispute.evidence_details?.due_by : undefined
       return [
-        { id: dispute.id, captureId: charge.id, amountMinor, state, ...(lostMinor !== undefined && { lostMinor }) },
+        {
+          id: dispute.id,
+          captureId: charge.id,
+          amountMinor,
+          state,
+          ...(lostMinor !== undefined && { lostMinor }),
+          ...(dueBy && { respondBy: new Date(dueBy * 1000).toISOString() }),
+        },
       ]
     }),
   }

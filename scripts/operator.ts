@@ -1,0 +1,154 @@
+// npm run operator -- COMMAND …    does on the machine what operators do at /operator/; the log says that it was the machine
+// Ends with 0: done, also if it was so before; 1: refused; 2: it could not be done.
+import { connect } from '../src/kit/database.ts'
+import { Refusal } from '../src/kit/errors.ts'
+import { startJobs } from '../src/kit/jobs.ts'
+import { newLog } from '../src/kit/log.ts'
+import { formatMoney } from '../src/kit/money.ts'
+import { MACHINE, readLog } from '../src/operator/log.ts'
+import { mattersOf } from '../src/operator/matters.ts'
+import { acceptOrder, refundAsOperator, resendReceipt, searchOrders, sendOrderBack } from '../src/operator/orders.ts'
+import { recallAsOperator } from '../src/operator/recall.ts'
+import * as sellers from '../src/operator/sellers.ts'
+import { ownDatabase, settingsOrExit } from './own-database.ts'
+
+const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
+const USAGE = `npm run operator -- COMMAND, where COMMAND is one of
+  attention                     what needs a person
+  sellers [TEXT]                the newest sellers, or those whose id, address or name begins so
+  approve SELLER                lets a seller sell; SELLER is an id or an address
+  end-approval SELLER
+  suspend SELLER                stops the sales
+  resume SELLER
+  quota SELLER BYTES|default    how much a seller may store; 0 is no limit
+  sign-out SELLER               ends all sessions
+  orders TEXT                   finds orders by id, address, or the processor's id of a payment
+  accept ORDER [CAPTURE]        takes what the buyer paid as the price
+  send-back ORDER               sends back what the buyer paid
+  refund ORDER [AMOUNT]         refunds all that is left, or an amount in minor units
+  receipt ORDER                 mails the receipt again
+  recall FILE REASON            recalls a file for good; its buyers read the reason
+  log [SUBJECT]                 what operators have done, newest first`
+const MOST_SHOWN = 100
+
+type Db = Parameters<typeof mattersOf>[0]
+type Jobs = Awaited<ReturnType<typeof startJobs>>
+type Command = (parts: { db: Db; jobs: Jobs }, first: string, second: string | undefined) => Promise<string[]>
+
+const page = { after: undefined, limit: MOST_SHOWN }
+const changed = (is: boolean) => [is ? 'Done.' : 'It was so before.']
+const aboutSeller =
+  (run: sellers.SellerAction): Command =>
+  async ({ db, jobs }, seller) =>
+    changed(await run(db, jobs, MACHINE, await sellers.sellerIdOf(db, seller)))
+
+/** The commands, with the least and the most arguments of each. */
+const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
+  attention: [0, 0, async ({ db }) => (await mattersOf(db)).map(({ says, advice }) => `${says} → ${advice}`)],
+  sellers: [0, 1, async ({ db }, text) => (await sellers.searchSellers(db, { q: text }, page)).map(sellerLine)],
+  approve: [1, 1, aboutSeller(sellers.approveSeller)],
+  'end-approval': [1, 1, aboutSeller(sellers.endApproval)],
+  suspend: [1, 1, aboutSeller(sellers.suspendSeller)],
+  resume: [1, 1, aboutSeller(sellers.resumeSeller)],
+  'sign-out': [1, 1, aboutSeller(sellers.endSellerSessions)],
+  quota: [2, 2, setQuota],
+  orders: [1, 1, async ({ db }, q) => (await searchOrders(db, { q }, page)).map(orderLine)],
+  accept: [1, 2, accept],
+  'send-back': [1, 1, sendBack],
+  refund: [1, 2, refund],
+  receipt: [1, 1, async ({ db, jobs }, orderId) => (await resendReceipt(db, jobs, MACHINE, orderId), ['Done.'])],
+  recall: [2, 2, recall],
+  log: [0, 1, showLog],
+}
+
+const [name = '', ...given] = process.argv.slice(2)
+const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+if (!command || given.length < command[0] || given.length > command[1]) {
+  console.error(USAGE)
+  process.exit(NOT_DONE)
+}
+const config = settingsOrExit(NOT_DONE)
+let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
+let status = NOT_DONE
+try {
+  database = await ownDatabase(config)
+  for (const line of await run(database.url, command[2])) console.log(plain(line))
+  status = DONE
+} catch (error) {
+  if (error instanceof Refusal) status = REFUSED
+  console.error(plain(error instanceof Refusal ? error.message : `It could not be done: ${(error as Error).message}`))
+}
+await database?.stop()
+process.exit(status)
+
+async function run(url: string, work: Command): Promise<string[]> {
+  const { db, close } = connect({ connectionString: url }, { connections: 2, onError: () => {} })
+  const jobs = await startJobs({ connectionString: url }, newLog('silent'))
+  try {
+    return await work({ db, jobs }, given[0] ?? '', given[1])
+  } finally {
+    await jobs.stop()
+    await close()
+  }
+}
+
+function sellerLine({ id, name: shop, email, standing, products }: sellers.FoundSeller): string {
+  return `${id}  ${standing.padEnd(17)}  ${email}  ${shop}, ${products} ${products === 1 ? 'product' : 'products'}`
+}
+
+function orderLine({
+  id,
+  state,
+  email,
+  amountMinor,
+  currency,
+  sellerName,
+}: Awaited<ReturnType<typeof searchOrders>>[number]): string {
+  return `${id}  ${state.padEnd(18)}  ${formatMoney(amountMinor, currency)}  ${email}  ${sellerName}`
+}
+
+async function setQuota({ db }: { db: Db }, seller: string, bytes = ''): Promise<string[]> {
+  const quota = bytes === 'default' ? null : Number(bytes)
+  const isRight = quota === null || (/^\d{1,15}$/.test(bytes) && Number.isSafeInteger(quota))
+  if (!isRight) throw new Refusal('validation_failed', 'BYTES is a whole number up to 15 digits, or default.')
+  return changed(await sellers.setQuota(db, MACHINE, await sellers.sellerIdOf(db, seller), quota))
+}
+
+async function accept({ db, jobs }: { db: Db; jobs: Jobs }, orderId: string, captureId?: string): Promise<string[]> {
+  const { amountMinor, currency } = await acceptOrder(db, jobs, MACHINE, { orderId, captureId })
+  return [`The order is paid with ${formatMoney(amountMinor, currency)}.`]
+}
+
+async function sendBack({ db, jobs }: { db: Db; jobs: Jobs }, orderId: string): Promise<string[]> {
+  const returns = await sendOrderBack(db, jobs, MACHINE, orderId)
+  return returns.map(({ amountMinor, currency }) => `${formatMoney(amountMinor, currency)} goes back.`)
+}
+
+async function refund({ db, jobs }: { db: Db; jobs: Jobs }, orderId: string, amount?: string): Promise<string[]> {
+  if (amount !== undefined && !/^[1-9]\d{0,11}$/.test(amount))
+    throw new Refusal('validation_failed', 'AMOUNT is in minor units of the order’s currency, such as 500 for $5.00.')
+  const made = await refundAsOperator(db, jobs, MACHINE, {
+    orderId,
+    amountMinor: amount === undefined ? undefined : Number(amount),
+  })
+  return [`${formatMoney(made.amountMinor, made.currency)} goes back (${made.id}).`]
+}
+
+async function recall({ db }: { db: Db }, fileId: string, reason = ''): Promise<string[]> {
+  const { name: file, productName, already, elsewhere } = await recallAsOperator(db, MACHINE, { fileId, reason })
+  const others = elsewhere.map((one) => `Not recalled, of another seller: ${one.fileId}, ${one.productName}`)
+  return [`${already ? 'Recalled before' : 'Recalled'}: ${file} of ${productName}`, ...others]
+}
+
+async function showLog({ db }: { db: Db }, subject: string): Promise<string[]> {
+  const rows = await readLog(db, { subject: subject || undefined }, page)
+  return rows.map(
+    ({ at, actor, action, subject: about, detail }) =>
+      `${at.toISOString()}  ${actor}  ${action}  ${about}  ${JSON.stringify(detail)}`,
+  )
+}
+
+/** A seller's text without characters that control a terminal. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../kit/database.ts'
+
+export const ACTIONS = [
+  'seller_approved',
+  'seller_approval_ended',
+  'seller_suspended',
+  'seller_resumed',
+  'seller_quota_set',
+  'seller_sessions_ended',
+  'order_accepted',
+  'order_sent_back',
+  'order_refunded',
+  'receipt_resent',
+  'file_recalled',
+] as const
+export type Action = (typeof ACTIONS)[number]
+
+/** The actor of a command on the machine itself. */
+export const MACHINE = 'machine'
+
+export interface LogRow {
+  id: string
+  at: Date
+  actor: string
+  action: Action
+  subject: string
+  detail: Record<string, unknown>
+}
+
+/** Writes what an operator does, in the transaction that does it: either both happen or neither. */
+export async function note(
+  tx: Tx,
+  actor: string,
+  action: Action,
+  subject: string,
+  detail: Record<string, unknown> = {},
+): Promise<void> {
+  await sql`
+    insert into operator_actions (actor, action, subject, detail)
+    values (${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb)`.execute(tx)
+}
+
+/** The log from the newest entry on, of one order, seller or file if `subject` is given. */
+export async function readLog(
+  db: Db,
+  { subject }: { subject?: string | undefined },
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<LogRow[]> {
+  const { rows } = await sql<LogRow>`
+    select id::text as id, at, actor, action, subject, detail from operator_actions
+    where id < ${after ?? '9223372036854775807'}::bigint and (${subject ?? null}::text is null or subject = ${subject ?? null})
+    order by operator_actions.id desc limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,0 +1,121 @@
+import fs from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { connect } from 'node:tls'
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import { inTime } from '../kit/time.ts'
+
+/** One thing about the machine or the installation, in the words of the doctor. */
+export interface Check {
+  about: 'backup' | 'disk' | 'certificate' | 'clock'
+  mark: 'fine' | 'warning' | 'failure'
+  says: string
+  /** What to do. Absent when all is fine. */
+  advice?: string
+}
+
+/** What the backups tell about themselves. Undefined: no backup is set up. */
+export type BackupCheck = () => Promise<Omit<Check, 'about'> | undefined>
+
+export interface Machine {
+  db: Db
+  /** The folders of the database and of the files, if they are on this machine. */
+  folders: readonly string[]
+  /** The addresses of the API and of the pages. */
+  addresses: readonly string[]
+  backup: BackupCheck
+  /** How long one check may take. */
+  checkMs: number
+}
+
+const GIGABYTE = 1024 ** 3
+const LOW_BYTES = GIGABYTE
+const TOO_LOW_BYTES = GIGABYTE / 10
+const DAY_MS = 86_400_000
+/** Renewals begin a month before the end, so a shorter rest means that they fail. */
+const RENEWED_DAYS = 14
+/** Synchronised clocks differ by less. */
+const NOTICED_SECONDS = 30
+
+/** Checks what an operator must know about the machine. A check that fails or takes too long is a warning of its own. */
+export async function checkMachine({ db, folders, addresses, backup, checkMs }: Machine): Promise<Check[]> {
+  const hosts = [...new Set(addresses.filter((one) => one.startsWith('https:')))]
+  const work: [Check['about'], Promise<Omit<Check, 'about'>>][] = [
+    ['backup', checkBackup(backup)],
+    ...folders.map((folder): (typeof work)[number] => ['disk', checkDisk(folder)]),
+    ...hosts.map((url): (typeof work)[number] => ['certificate', checkCertificate(url, checkMs)]),
+    ['clock', checkClock(db)],
+  ]
+  return Promise.all(
+    work.map(async ([about, check]): Promise<Check> => {
+      try {
+        return { about, ...(await inTime(check, checkMs)) }
+      } catch (error) {
+        const says = `This could not be checked: ${(error as Error).message}`
+        return { about, mark: 'warning', says, advice: 'Run npm run doctor on the machine.' }
+      }
+    }),
+  )
+}
+
+async function checkBackup(backup: BackupCheck): Promise<Omit<Check, 'about'>> {
+  return (
+    (await backup()) ?? {
+      mark: 'warning',
+      says: 'No backup is set up.',
+      advice: 'Back up the database and the files: see docs/operation.md.',
+    }
+  )
+}
+
+async function checkDisk(folder: string): Promise<Omit<Check, 'about'>> {
+  const { bavail, bsize } = await fs.statfs(folder)
+  const free = bavail * bsize
+  const says = `${(free / GIGABYTE).toFixed(1)} GB are free in ${folder}.`
+  if (free >= LOW_BYTES) return { mark: 'fine', says }
+  if (free >= TOO_LOW_BYTES) return { mark: 'warning', says, advice: 'Make room soon.' }
+  return { mark: 'failure', says, advice: 'Make room now: without it the database stops.' }
+}
+
+/** Reads the certificate that browsers get. It is read also when it is not valid, to say why. */
+async function checkCertificate(url: string, checkMs: number): Promise<Omit<Check, 'about'>> {
+  const { hostname, port } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const { validTo, problem } = await new Promise<{ validTo: string; problem: string | undefined }>(
+    (resolve, reject) => {
+      const socket = connect({
+        host,
+        port: Number(port || 443),
+        ...(isIP(host) === 0 && { servername: host }),
+        rejectUnauthorized: false,
+        timeout: checkMs,
+      })
+      socket.once('secureConnect', () => {
+        const { authorizationError: error } = socket
+        resolve({ validTo: socket.getPeerCertificate().valid_to, problem: error ? String(error) : undefined })
+        socket.destroy()
+      })
+      socket.once('timeout', () => socket.destroy(new Error('no answer')))
+      socket.once('error', reject)
+    },
+  )
+  const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS)
+  const advice = `Renew the certificate of ${hostname} at the proxy in front.`
+  if (problem !== undefined)
+    return { mark: 'failure', says: `Browsers refuse the certificate of ${hostname} (${problem}).`, advice }
+  const says = `The certificate of ${hostname} is valid for ${days} more ${days === 1 ? 'day' : 'days'}.`
+  return days < RENEWED_DAYS ? { mark: 'warning', says, advice } : { mark: 'fine', says }
+}
+
+async function checkClock(db: Db): Promise<Omit<Check, 'about'>> {
+  const before = Date.now()
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
+  const ours = (before + Date.now()) / 2
+  const off = Math.round(Math.abs(rows[0]!.now.getTime() - ours) / 1000)
+  if (off <= NOTICED_SECONDS) return { mark: 'fine', says: 'The clocks of this machine and of the database agree.' }
+  return {
+    mark: off > 300 ? 'failure' : 'warning',
+    says: `The clocks of this machine and of the database differ by ${off} s.`,
+    advice: 'Let the network set both clocks (on Linux: timedatectl set-ntp true).',
+  }
+}

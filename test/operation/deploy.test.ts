@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { parse, parseAllDocuments } from 'yaml'
+import { startTestShop } from '../support/shop.ts'
+
+// The examples in deploy/: each name in them is one that the service knows.
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const read = (file: string) => fs.readFileSync(path.join(ROOT, file), 'utf8')
+const isSetting = (name: string) => read('.env.example').includes(`#${name}=`)
+/** The service answers for ten seconds after SIGTERM where PUBLIC=1, and then takes up to fifteen to close. */
+const LONGEST_END_SECONDS = 25
+
+interface Rule {
+  alert: string
+  expr: string
+  labels: { severity: string }
+  annotations: { summary: string; action: string }
+}
+
+interface Panel {
+  title: string
+  targets: { expr: string }[]
+}
+
+/** The metrics that an expression reads, without what Prometheus derives from a histogram. */
+const metricsIn = (expr: string) =>
+  [...expr.matchAll(/\b(?:till|process|nodejs)_[a-z0-9_]+\b/g)].map(([name]) => name.replace(/_(?:bucket|count|sum)$/, '')) // oxfmt-ignore
+
+test('alert rules and dashboard read only metrics, labels and routes that the service has', async (t) => {
+  const shop = await startTestShop(t)
+  const { body } = await shop.call<string>('GET', '/metrics')
+  const there = new Set([...body.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!))
+  const { groups } = parse(read('deploy/prometheus-rules.yaml')) as { groups: { rules: Rule[] }[] }
+  const rules = groups.flatMap((group) => group.rules)
+  const { panels } = JSON.parse(read('deploy/grafana-dashboard.json')) as { panels: Panel[] }
+  const all = [
+    ...rules.map(({ alert, expr }) => [alert, expr] as const),
+    ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+  ]
+  assert(rules.length >= 12 && panels.length >= 12)
+  const { paths } = (await shop.call<{ paths: object }>('GET', '/api/openapi.json')).body
+  for (const [title, expr] of all) {
+    const names = metricsIn(expr)
+    for (const name of names) assert(there.has(name), `${title}: the service has no metric ${name}`)
+    assert(names.length > 0 || /^(?:sum\()?up\{/.test(expr), title)
+    for (const [, route = ''] of expr.matchAll(/route="([^"]*)"/g)) assert(route in paths, `${title}: ${route}`)
+    for (const [, queue = ''] of expr.matchAll(/queue="([^"]*)"/g))
+      assert(body.includes(`queue="${queue}"`), `${title}: ${queue}`)
+    for (const [, table = ''] of expr.matchAll(/table="([^"]*)"/g))
+      assert(read('src/app/sweeps.ts').includes(`'${table}'`), `${title}: ${table}`)
+  }
+  for (const { alert, labels, annotations } of rules) {
+    assert(['page', 'day'].includes(labels.severity), alert)
+    assert(annotations.summary && annotations.action, `${alert} says what is wrong and what to do`)
+    for (const [, script = ''] of annotations.action.matchAll(/npm run ([\w-]+)/g))
+      assert(script in JSON.parse(read('package.json')).scripts, `${alert}: npm run ${script}`)
+  }
+})
+
+test('the Kubernetes example has two instances without rights, that are replaced one after the other', () => {
+  const [deployment, service, budget, ...more] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one) => {
+    assert.deepEqual(one.errors, [])
+    return one.toJS()
+  })
+  assert.deepEqual([deployment.kind, service.kind, budget.kind, more], ['Deployment', 'Service', 'PodDisruptionBudget', []]) // oxfmt-ignore
+  assert.deepEqual([deployment.apiVersion, service.apiVersion, budget.apiVersion], ['apps/v1', 'v1', 'policy/v1'])
+  const { replicas, selector, strategy, template } = deployment.spec
+  const { spec: pod } = template
+  assert.deepEqual([replicas, strategy.rollingUpdate.maxUnavailable, budget.spec.minAvailable], [2, 0, 1])
+  for (const labels of [selector.matchLabels, service.spec.selector, budget.spec.selector.matchLabels])
+    assert.deepEqual(labels, template.metadata.labels)
+  const [till] = pod.containers
+  assert.deepEqual(
+    [till.startupProbe, till.readinessProbe, till.livenessProbe].map(({ httpGet }) => httpGet.path),
+    ['/readyz', '/readyz', '/healthz'],
+    'a database that is away takes no instance down',
+  )
+  assert.deepEqual(
+    [
+      till.securityContext.readOnlyRootFilesystem,
+      till.securityContext.capabilities.drop,
+      pod.securityContext.runAsUser,
+    ],
+    [true, ['ALL'], 10001],
+  )
+  const env = Object.fromEntries(till.env.map(({ name, value }: { name: string; value: string }) => [name, value]))
+  for (const name of Object.keys(env)) assert(isSetting(name), name)
+  assert.equal(String(till.ports[0].containerPort), env['PORT'])
+  assert(Number(env['DRAIN_SECONDS']) + 15 < pod.terminationGracePeriodSeconds)
+  const mounted = till.volumeMounts.map(({ name }: { name: string }) => name)
+  assert.deepEqual(mounted, pod.volumes.map(({ name }: { name: string }) => name)) // oxfmt-ignore
+  assert.equal(pod.enableServiceLinks, false)
+})
+
+test('the systemd unit starts the service itself, leaves it the time to end, and takes its rights away', () => {
+  const unit = read('deploy/till.service')
+  const valuesOf = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
+  assert.deepEqual(valuesOf('ExecStart'), ['/opt/till/node_modules/.bin/node src/main.ts'])
+  assert(Number(valuesOf('TimeoutStopSec')[0]) > LONGEST_END_SECONDS)
+  for (const variable of valuesOf('Environment')) {
+    const [name = ''] = variable.split('=')
+    assert(isSetting(name) || name.startsWith('NODE_'), name)
+  }
+  for (const [name, value] of [
+    ['User', 'till'],
+    ['NoNewPrivileges', 'yes'],
+    ['ProtectSystem', 'strict'],
+    ['ProtectHome', 'yes'],
+    ['CapabilityBoundingSet', ''],
+    ['KillMode', 'mixed'],
+  ])
+    // oxfmt-ignore
+    assert.deepEqual(valuesOf(name!), [value], name)
+})
+
+test('the proxies pass the host and the client’s address, and no file through a buffer', () => {
+  const nginx = read('deploy/nginx.conf').replaceAll(/^\s*#.*$/gm, '')
+  for (const line of [
+    'proxy_http_version 1.1',
+    'proxy_set_header Host $host',
+    'proxy_set_header X-Forwarded-For $remote_addr',
+    'proxy_request_buffering off',
+    'proxy_buffering off',
+    'client_max_body_size 0',
+  ])
+    assert.match(nginx, new RegExp(`^\\s*${line.replaceAll('$', '\\$')};$`, 'm'))
+  assert.match(read('deploy/Caddyfile'), /^\treverse_proxy \{\$TILL:127\.0\.0\.1:4000\} \{\n[^}]*health_uri \/readyz$/m)
+})

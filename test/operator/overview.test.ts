@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { sql } from 'kysely'
+import { type Check, checkMachine } from '../../src/operator/machine.ts'
+import type { Browser } from '../support/seller.ts'
+import { assertProblem, eventually, sharedShop, startTestShop, temporaryFolder } from '../support/shop.ts'
+import { OPERATOR, operatorOf, reviewedOrder, sellerOf } from './support.ts'
+
+const shop = sharedShop({ env: { OPERATORS: OPERATOR } })
+let ann: Browser
+before(async () => {
+  ann = await operatorOf(shop())
+})
+
+const matters = async (browser = ann) => (await browser.call('GET', '/api/operator/attention')).body.matters
+const of = async (what: string) => (await matters()).filter((one: { what: string }) => one.what === what)
+
+test('volume, fees and conversion are summed by currency and by day, over all sellers', async (t) => {
+  const own = await startTestShop(t, { env: { OPERATORS: OPERATOR } })
+  const operator = await operatorOf(own)
+  const read = async (days: string) => (await operator.call('GET', `/api/operator/statistics?days=${days}`)).body
+  assert.deepEqual((await read('30')).items, [])
+  const [one, other] = [await sellerOf(own, 1900), await sellerOf(own, 5050)]
+  const first = await own.paid({ productId: one.productId })
+  await own.paid({ productId: other.productId })
+  await own.checkout({ productId: one.productId })
+  await own.paid({ productId: await own.product({ currency: 'JPY', priceMinor: 500 }) })
+  // free orders are no sales
+  await own.checkout({ productId: await own.product({ priceMinor: 0 }) })
+  const refund = await operator.call('POST', `/api/operator/orders/${first.orderId}/refunds`, {})
+  assert.equal(refund.status, 201)
+  await own.until(first.orderId, ({ status }) => status === 'refunded')
+  await sql`update orders set created_at = created_at - interval '40 days', paid_at = paid_at - interval '40 days' where currency = 'JPY'`.execute(own.db) // oxfmt-ignore
+
+  const { items, from, to, ...month } = await read('30')
+  assert.deepEqual(month, { days: 30, interval: 'day' })
+  const [dollars, yen] = items
+  const { buckets, ...sums } = dollars
+  // the fee of 101 stays, and that of 38 went back
+  assert.deepEqual(sums, { currency: 'USD', created: 3, converted: 2, paid: 2, volume: 6950, fees: 101 })
+  assert.equal(buckets.length, 30)
+  assert.equal(buckets[0].at, from)
+  assert(buckets.at(-1).at <= to)
+  const total = (name: string) =>
+    buckets.reduce((sum: number, bucket: Record<string, number>) => sum + bucket[name]!, 0)
+  assert.deepEqual(['created', 'converted', 'paid', 'volume', 'fees'].map(total), [3, 2, 2, 6950, 101])
+  // the ledger booked the fee today
+  assert.deepEqual([yen.currency, yen.paid, yen.volume, yen.fees], ['JPY', 0, 0, 10])
+
+  const year = await read('365')
+  assert.deepEqual([year.interval, year.items.map(({ currency, volume }: any) => [currency, volume])], ['week', [['USD', 6950], ['JPY', 500]]]) // oxfmt-ignore
+  assert([53, 54].includes(year.items[0].buckets.length), String(year.items[0].buckets.length))
+  assert.equal((await read('7')).items[0].buckets.length, 7)
+  for (const days of ['0', '8', 'all'])
+    assertProblem(await operator.call('GET', `/api/operator/statistics?days=${days}`), 400, 'validation_failed')
+})
+
+test('an order that waits for a decision, a dispute and a failed refund each lead to the order', async () => {
+  const { productId } = await sellerOf(shop())
+  const reviewed = await reviewedOrder(shop(), productId)
+  const disputed = await shop().paid({ productId })
+  const refunded = await shop().paid({ productId })
+  const { rows } = await sql<{ id: string }>`
+    select processor_capture_id as id from captures where order_id = ${disputed.orderId}`.execute(shop().db)
+  await sql`
+    insert into disputes (processor, processor_dispute_id, processor_capture_id, order_id, amount_minor, state, respond_by)
+    values ('sandbox', 'dp_1', ${rows[0]!.id}, ${disputed.orderId}, 1900, 'open', '2031-05-06T07:00:00Z')`.execute(
+    shop().db,
+  )
+  await ann.call('POST', `/api/operator/orders/${refunded.orderId}/refunds`, {})
+  await eventually(
+    async () => (await sql<{ state: string }>`select state from refunds where order_id = ${refunded.orderId}`.execute(shop().db)).rows, // oxfmt-ignore
+    ([row]) => row?.state === 'succeeded',
+  )
+  await sql`update refunds set state = 'failed' where order_id = ${refunded.orderId}`.execute(shop().db)
+
+  const review = (await of('needs_review')).find(({ view }: any) => view === `/orders/${reviewed}`)
+  assert.match(review.says, /\$18\.99.*\$19\.00/)
+  assert.match(review.advice, /Accept.*send it back/)
+  const [dispute] = await of('disputed')
+  assert.deepEqual([dispute.view, dispute.at], [`/orders/${disputed.orderId}`, '2031-05-06T07:00:00.000Z'])
+  assert.match(dispute.says, /\$19\.00.*2031-05-06/)
+  const [refund] = await of('refund_failed')
+  assert.equal(refund.view, `/orders/${refunded.orderId}`)
+  const order = (await ann.call('GET', `/api/operator/orders/${disputed.orderId}`)).body
+  assert.equal(order.payments[0].disputes[0].respondBy, '2031-05-06T07:00:00.000Z')
+})
+
+test('silence of a processor, differences of the books, given-up mails and waiting sellers are named', async (t) => {
+  const own = await startTestShop(t, { env: { OPERATORS: OPERATOR, SIGNUP: 'approval' } })
+  const operator = await operatorOf(own)
+  const named = async () => (await matters(operator)).map(({ what }: { what: string }) => what)
+  assert.deepEqual(await named(), [])
+  await own.paid()
+  assert.deepEqual(await named(), [])
+  await sql`update processor_events set received_at = now() - interval '25 hours'`.execute(own.db)
+  assert.deepEqual(await named(), ['webhook_silence'])
+  await sql`insert into proofs (differences, not_asked) values (2, 0)`.execute(own.db)
+  await sellerOf(own)
+  await sql`
+    insert into pgboss.job (name, data, state, completed_on) values ('mail', '{}', 'failed', now())`.execute(own.db)
+  assert.deepEqual(await named(), ['reconciliation', 'webhook_silence', 'mail_failed', 'sellers_waiting'])
+  for (const { says, advice } of await matters(operator)) assert(says.length > 10 && advice.length > 10)
+  await sql`update proofs set differences = 0, at = now() - interval '3 days'`.execute(own.db)
+  assert((await named()).includes('reconciliation'), 'the books were not reconciled for days')
+  await sql`insert into proofs (differences, not_asked) values (0, 0)`.execute(own.db)
+  assert(!(await named()).includes('reconciliation'))
+})
+
+test('the machine’s checks name the backup, the disk and the clock, each with what to do', async () => {
+  const { checks } = (await ann.call('GET', '/api/operator/attention')).body
+  const marks = checks.map(({ about, mark }: Check) => [about, mark])
+  assert.deepEqual(marks[0], ['backup', 'warning'])
+  assert.equal(checks[0].says, 'No backup is set up.')
+  assert(marks.some(([about]: string[]) => about === 'disk'))
+  assert.deepEqual(marks.at(-1), ['clock', 'fine'])
+})
+
+test('a check that hangs or fails becomes a warning, and hides no other', async (t) => {
+  const { db } = shop()
+  const folder = await temporaryFolder(t)
+  const base = { db, folders: [folder], addresses: [], backup: async () => undefined, checkMs: 300 }
+  const marks = async (machine: Parameters<typeof checkMachine>[0]) =>
+    (await checkMachine(machine)).map(({ about, mark }) => `${about} ${mark}`)
+  const disk = (await marks(base))[1]!
+  assert.match(disk, /^disk /)
+  assert.deepEqual(await marks({ ...base, backup: () => new Promise(() => {}) }), ['backup warning', disk, 'clock fine']) // oxfmt-ignore
+  assert.deepEqual(await marks({ ...base, backup: async () => ({ mark: 'fine', says: 'An hour old.' }) }), ['backup fine', disk, 'clock fine']) // oxfmt-ignore
+  assert.deepEqual(await marks({ ...base, folders: [`${folder}/none`] }), ['backup warning', 'disk warning', 'clock fine']) // oxfmt-ignore
+  // nobody listens on this port
+  assert.deepEqual(await marks({ ...base, addresses: ['https://127.0.0.1:1'] }), ['backup warning', disk, 'certificate warning', 'clock fine']) // oxfmt-ignore
+})
