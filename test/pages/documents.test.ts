@@ -23,7 +23,7 @@ const TYPED_BY_A_TEST = [
   // these need a real file, order or account: their own tests run them (recalled files, trust, doctor, upgrade, backup)
   /^npm run (?:withdraw|recall|trust|doctor|operator|upgrade|upgrade-database|backup|restore|drill)\b/,
   // other people's programs
-  /^(?:stripe|sudo|docker|systemctl|pg_dump|pg_restore|psql|useradd|chmod|mkdir|install|tar|cp|mv|PORT=\d+ npm)\b/,
+  /^(?:stripe|sudo|docker|dokku|systemctl|pg_dump|pg_restore|psql|useradd|chmod|mkdir|install|tar|cp|mv|PORT=\d+ npm)\b/,
 ]
 /** The second and third of these documents say that the commands of the first come before theirs. */
 const CONTINUES = 'docs/sellers.md'
