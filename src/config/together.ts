@@ -12,7 +12,7 @@ export function problemsOfParts(config: Config, { text, names }: Reader, env: En
   // mail servers refuse the default sender, and codes to sign in would never arrive
   if (config.smtpUrl && !config.isPublic && !text('MAIL_FROM') && !isLocalName(new URL(config.smtpUrl).hostname))
     problems.push('MAIL_FROM: required with SMTP_URL')
-  if (!text('STORAGE_URL')?.startsWith('s3:'))
+  if (!['STORAGE_URL', 'BACKUP_URL'].some((name) => text(name)?.startsWith('s3:')))
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
       if (text(name))
         problems.push(`${name}: of no use without STORAGE_URL=s3://…, so the files would not go to a bucket`)

@@ -32,7 +32,9 @@ const metricsIn = (expr: string) =>
 test('alert rules and dashboard read only metrics, labels and routes that the service has', async (t) => {
   const shop = await startTestShop(t)
   const { body } = await shop.call<string>('GET', '/metrics')
-  const there = new Set([...body.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!))
+  // only a service with BACKUP_URL has the metrics of the backup
+  const ofBackup = [...read('src/backup/register.ts').matchAll(/name: '(till_\w+)'/g)]
+  const there = new Set([...body.matchAll(/^# TYPE (\w+)/gm), ...ofBackup].map(([, name]) => name!))
   const { groups } = parse(read('deploy/prometheus-rules.yaml')) as { groups: { rules: Rule[] }[] }
   const rules = groups.flatMap((group) => group.rules)
   const { panels } = JSON.parse(read('deploy/grafana-dashboard.json')) as { panels: Panel[] }
@@ -52,6 +54,8 @@ test('alert rules and dashboard read only metrics, labels and routes that the se
     for (const [, table = ''] of expr.matchAll(/table="([^"]*)"/g))
       assert(read('src/app/sweeps.ts').includes(`'${table}'`), `${title}: ${table}`)
   }
+  for (const [, kind = ''] of read('deploy/prometheus-rules.yaml').matchAll(/\bkind="([^"]*)"/g))
+    assert(read('src/backup/register.ts').includes(`'${kind}'`), kind)
   for (const { alert, labels, annotations } of rules) {
     assert(['page', 'day'].includes(labels.severity), alert)
     assert(annotations.summary && annotations.action, `${alert} says what is wrong and what to do`)

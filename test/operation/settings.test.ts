@@ -107,6 +107,7 @@ test('settings that only make sense together are checked together', async (t) =>
     { SMTP_URL: 'smtp://a:b@mail.example:587', MAIL_FROM: 'a@b.example' },
     { ...STRIPE, STRIPE_PAYMENT_METHOD_TYPES: 'card', STRIPE_API_URL: 'http://127.0.0.1:1' },
     { ...PUBLIC, ...STRIPE, ...RAZORPAY },
+    { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'key', BACKUP_URL: 's3://backups?region=eu-central-1' },
     // the keys stay while the processor is off
     { ...PUBLIC, ...STRIPE, ...RAZORPAY, RAZORPAY_KEY_ID: 'rzp_live_1DP5mm', PROCESSORS: 'razorpay' },
   ]
