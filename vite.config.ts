@@ -31,6 +31,7 @@ export default defineConfig({
         'sign-in/index.html',
         'account/index.html',
         'shop/index.html',
+        'operator/index.html',
         'outbox/index.html',
         '404.html',
       ].map((file) => path.join(root, file)),

@@ -67,8 +67,8 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
-  await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
-  const { outboxUrl } = await registerPages(server, { db, processors, config, demo, baseUrl, appUrl })
+  const operators = await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
+  const { outboxUrl } = await registerPages(server, { db, processors, config, demo, operators, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
   const backup = await registerBackup({ db, jobs, storage, embedded, mailer, config, appUrl, log })
 

@@ -42,7 +42,7 @@ export async function checkMachine({ db, folders, addresses, backup, checkMs }: 
   const hosts = [...new Set(addresses.filter((one) => one.startsWith('https:')))]
   const work: [Check['about'], Promise<Omit<Check, 'about'>>][] = [
     ['backup', checkBackup(backup)],
-    ...folders.map((folder): (typeof work)[number] => ['disk', checkDisk(folder)]),
+    ...(await onOwnDisks(folders)).map((folder): (typeof work)[number] => ['disk', checkDisk(folder)]),
     ...hosts.map((url): (typeof work)[number] => ['certificate', checkCertificate(url, checkMs)]),
     ['clock', checkClock(db)],
   ]
@@ -66,6 +66,12 @@ async function checkBackup(backup: BackupCheck): Promise<Omit<Check, 'about'>> {
       advice: 'Back up the database and the files: see docs/operation.md.',
     }
   )
+}
+
+/** The first of the folders on each disk. A folder that is not there stays, because its check says so. */
+async function onOwnDisks(folders: readonly string[]): Promise<string[]> {
+  const disks = await Promise.all(folders.map((one) => fs.stat(one).then(({ dev }) => String(dev), () => one))) // oxfmt-ignore
+  return folders.filter((_, at) => disks.indexOf(disks[at]!) === at)
 }
 
 async function checkDisk(folder: string): Promise<Omit<Check, 'about'>> {

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { fileURLToPath } from 'node:url'
 import { productView, productViews } from '../checkout/products.ts'
 import type { Db } from '../kit/database.ts'
@@ -22,6 +23,7 @@ interface PagesParts {
     statementPrefix: string
   }
   demo: readonly { id: string }[]
+  operators: { isOperator: (request: FastifyRequest) => Promise<boolean> }
   baseUrl: string
   appUrl: string
 }
@@ -29,7 +31,7 @@ interface PagesParts {
 /** Registers the pages, the API's documents, and the outbox where there is one. Returns the outbox's address. */
 export async function registerPages(
   server: Server,
-  { db, processors, config, demo, baseUrl, appUrl }: PagesParts,
+  { db, processors, config, demo, operators, baseUrl, appUrl }: PagesParts,
 ): Promise<{ outboxUrl: string | undefined }> {
   const { smtpUrl, isPublic, idp, signup, statementPrefix } = config
   const outbox = smtpUrl || isPublic ? undefined : openOutbox(config, appUrl)
@@ -45,6 +47,7 @@ export async function registerPages(
     signup,
     statementPrefix,
     demoProducts: () => productViews(db, processors, baseUrl, demoIds),
+    isOperator: operators.isOperator,
     findProduct: (productId) => productView(db, processors, baseUrl, productId),
   })
   return { outboxUrl: outbox?.url }

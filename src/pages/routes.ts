@@ -27,6 +27,8 @@ export interface PagesOptions {
   /** The demo's products, where there is a demo. */
   demoProducts: () => Promise<ProductView[]>
   findProduct: (productId: string) => Promise<ProductView>
+  /** Only for operators the page /operator/ exists. */
+  isOperator: (request: FastifyRequest) => Promise<boolean>
 }
 
 /** Serves the built pages with their data inside, so that the first response is the whole page. */
@@ -52,6 +54,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
     payRoute(server, parts)
     const { outbox } = pages
     if (outbox) page(server, '/outbox/', (_query, reply) => show(outbox, reply, { data }), 'no-store')
+    operatorRoute(server, parts)
     missingRoute(server, parts)
   })
 }
@@ -79,6 +82,7 @@ async function readPages(options: PagesOptions) {
     account: await read('account/index.html'),
     shop: await read('shop/index.html'),
     library: await read('library/index.html'),
+    operator: await read('operator/index.html'),
     missing: await read('404.html'),
     outbox: options.outbox
       ? await read('outbox/index.html', "; style-src-attr 'unsafe-inline'; frame-src 'self'")
@@ -169,14 +173,31 @@ function payRoute(server: Server, { options, pages: { pay }, data, show }: PageP
 }
 
 /** For an address that does not exist, a person gets a page and a program gets a problem. */
-function missingRoute(server: Server, { pages, data }: PageParts): void {
-  // not compressed, so that it is byte for byte what a hidden route answers
-  server.get('/*', { compress: false, schema: { hide: true } }, async (request, reply) => {
-    if (/^\/api([/?]|$)/.test(request.url) || !request.headers.accept?.includes('text/html'))
-      return reply.callNotFound()
-    reply.code(statusOf('not_found')).type('text/html; charset=utf-8')
-    return showOnce(pages.missing, reply, { data })
+function missingRoute(server: Server, parts: PageParts): void {
+  server.get('/*', UNCOMPRESSED, async (request, reply) => answerMissing(parts, request, reply))
+}
+
+/** Not compressed, so that an unknown address and one that is hidden from the client are answered byte for byte the same. */
+const UNCOMPRESSED = { compress: false, schema: { hide: true } } as const
+
+function answerMissing({ pages, data }: PageParts, request: FastifyRequest, reply: FastifyReply) {
+  if (/^\/api([/?]|$)/.test(request.url) || !request.headers.accept?.includes('text/html')) return reply.callNotFound()
+  reply.code(statusOf('not_found')).type('text/html; charset=utf-8')
+  return showOnce(pages.missing, reply, { data })
+}
+
+/** The operators' page. Nobody else learns that it exists. */
+function operatorRoute(server: Server, parts: PageParts): void {
+  const { options, pages, data, show } = parts
+  const hidden = { ...UNCOMPRESSED, config: { hidden: true } }
+  server.get('/operator/', hidden, async (request, reply) => {
+    if (!(await options.isOperator(request))) return answerMissing(parts, request, reply)
+    reply.type('text/html; charset=utf-8').header('cache-control', 'no-store')
+    return show(pages.operator, reply, { data })
   })
+  server.get('/operator', hidden, async (request, reply) =>
+    (await options.isOperator(request)) ? reply.redirect('/operator/', 308) : answerMissing(parts, request, reply),
+  )
 }
 
 function page(

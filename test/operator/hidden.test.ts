@@ -57,10 +57,11 @@ test('for strangers and sellers every operator’s address, with any method, is 
     ['a seller', seller],
     ['an operator who has signed out', aged],
   ]
-  for (const { address } of [...routes, { address: '/api/operator/orders?limit=x' }]) {
+  const more = ['/api/operator/orders?limit=x', '/operator/', '/operator', '/operator/?x=1']
+  for (const address of [...routes.map((one) => one.address), ...more]) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'PROPFIND']) {
       const plain = address.replace(/\?.*$/, '')
-      const unknown = plain.replace('/api/operator/', '/api/nowhere/')
+      const unknown = plain.replace('/operator', '/nowhere')
       const tries = others.flatMap(([who, browser]) => TRICKS.map((trick) => ({ who, browser, ...trick })))
       const fits = tries.filter(({ body }) => body === undefined || /POST|PUT|PATCH|DELETE/.test(method))
       await Promise.all(
@@ -128,4 +129,14 @@ test('an operator without the page’s origin changes nothing', async () => {
     origin: 'https://evil.example',
   })
   assertProblem(answer, 403, 'origin_not_allowed')
+})
+
+test('the page is there for an operator, and its address without the slash leads to it', async () => {
+  const operator = await operatorOf(shop())
+  const page = await operator.call('GET', '/operator/', undefined, { accept: 'text/html' })
+  assert.equal(page.status, 200)
+  assert.match(page.body, /<title>Operator/)
+  assert.equal(page.headers.get('cache-control'), 'no-store')
+  const short = await operator.call('GET', '/operator', undefined, { accept: 'text/html' })
+  assert.deepEqual([short.status, short.headers.get('location')], [308, '/operator/'])
 })

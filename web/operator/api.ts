@@ -1,0 +1,61 @@
+import type {
+  Attention,
+  FoundOrder,
+  FoundSeller,
+  LogEntry,
+  OperatorOrder,
+  Statistics,
+} from '../../src/operator/schema.ts'
+import { ApiError, call } from '../ui/api.ts'
+import { readTab, writeTab } from '../ui/tab-storage.ts'
+import type { List } from '../shop/api.ts'
+
+export type { Attention, FoundOrder, FoundSeller, LogEntry, OperatorOrder, Statistics }
+
+// The operators' API as these pages use it.
+
+const WAY_BACK = 'till:operator-way-back'
+
+/** Sends one request with the session. For a browser whose session has ended, the address of this page no longer exists. */
+export async function request<Answer>(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  try {
+    return await call<Answer>(`/api/operator/${path}`, body, headers, { credentials: 'include', method })
+  } catch (trouble) {
+    if (trouble instanceof ApiError && trouble.code === 'not_found') signIn(false)
+    throw trouble
+  }
+}
+
+export const get = <Answer>(path: string, query: Record<string, string | undefined> = {}): Promise<Answer> => {
+  const given = Object.entries(query).filter((one): one is [string, string] => Boolean(one[1]))
+  const text = new URLSearchParams(given).toString()
+  return request<Answer>('GET', `${path}${text && `?${text}`}`)
+}
+
+export const getStatistics = (days: string) => get<Statistics>('statistics', { days })
+export const getAttention = () => get<Attention>('attention')
+export const getOrders = (search: { q: string; status: string; sellerId: string }, cursor?: string) =>
+  get<List<FoundOrder>>('orders', { ...search, cursor })
+export const getOrder = (id: string) => get<OperatorOrder>(`orders/${encodeURIComponent(id)}`)
+export const getSellers = (q: string, standing: string, cursor?: string) =>
+  get<List<FoundSeller>>('sellers', { q, standing, cursor })
+export const getSeller = (id: string) => get<FoundSeller>(`sellers/${encodeURIComponent(id)}`)
+export const getLog = (subject: string, cursor?: string) => get<List<LogEntry>>('log', { subject, cursor })
+
+/** Leads to the sign-in page, and back to this view. `again`: although there is a session. */
+export function signIn(again: boolean): void {
+  writeTab(WAY_BACK, location.hash)
+  location.assign(`/sign-in/?returnTo=/operator/${again ? '&again=1' : ''}`)
+}
+
+/** Leads back to the view from which the sign-in page was opened. */
+export function returnToView(): void {
+  const hash = readTab<string>(WAY_BACK)
+  writeTab(WAY_BACK, undefined)
+  if (hash?.startsWith('#/') && !location.hash) history.replaceState(null, '', hash)
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAction } from '../ui/action.ts'
+import { Ask } from '../shop/dialog.tsx'
+import { signIn } from './api.ts'
+
+interface DoingProps {
+  /** The label of the button, and of the one that confirms. */
+  label: string
+  question: string
+  grave?: boolean
+  /** Does it. Returns the message when it is done. */
+  work: () => Promise<string>
+  onDone: () => void
+  /** What it means, shown before it is confirmed. */
+  children: ComponentChildren
+}
+
+/** A button for something that moves money or people: it asks first, and leads to a fresh sign-in when that is needed. */
+export function Doing({ label, question, grave = false, work, onDone, children }: DoingProps) {
+  const [isOpen, setOpen] = useState(false)
+  const action = useAction()
+  const confirm = () =>
+    void action.run(async () => {
+      const said = await work()
+      setOpen(false)
+      onDone()
+      return said
+    })
+  return (
+    <>
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          action.clear()
+          setOpen(true)
+        }}
+      >
+        {label}
+      </button>
+      <output class="unseen">{action.said}</output>
+      {isOpen && (
+        <Ask
+          title={question}
+          action={label}
+          busy={action.busy}
+          trouble={action.trouble}
+          grave={grave}
+          onYes={confirm}
+          onNo={() => setOpen(false)}
+        >
+          {children}
+          {action.refusedFor('recent_sign_in_required') && (
+            <p>
+              <button type="button" class="link" onClick={() => signIn(true)}>
+                Sign in again, and come back here
+              </button>
+            </p>
+          )}
+        </Ask>
+      )}
+    </>
+  )
+}

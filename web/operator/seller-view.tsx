@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks'
+import { day, fileSize } from '../ui/format.ts'
+import { TextField } from '../ui/text-field.tsx'
+import { useLoad } from '../shop/load.ts'
+import { Head, Shown } from '../shop/parts.tsx'
+import { type FoundSeller, getSeller, request } from './api.ts'
+import { Doing } from './doing.tsx'
+import { Entries } from './log-view.tsx'
+import type { ViewProps } from './view-props.ts'
+import { STANDINGS } from './sellers-view.tsx'
+
+/** A seller, and what can be done about this seller. */
+export function SellerView({ id }: ViewProps) {
+  const seller = useLoad(id, () => getSeller(id))
+  return <Shown of={seller}>{(value) => <Details seller={value} again={seller.again} />}</Shown>
+}
+
+function Details({ seller, again }: { seller: FoundSeller; again: () => void }) {
+  const [changes, setChanges] = useState(0)
+  const done = () => {
+    setChanges(changes + 1)
+    again()
+  }
+  const { sellerId, name, email, standing, trusted, createdAt, quotaBytes, usedBytes, products, sessions } = seller
+  const quota = quotaBytes === null ? 'the service’s quota' : quotaBytes === 0 ? 'no limit' : fileSize(quotaBytes)
+  return (
+    <>
+      <Head title={name} above={<a href="#/sellers">Sellers</a>}>
+        <span class={`tag ${STANDINGS[standing][1]}`}>{STANDINGS[standing][0]}</span>
+      </Head>
+      <dl class="panel facts">
+        <dt>Address</dt>
+        <dd>{email}</dd>
+        <dt>Id</dt>
+        <dd>{sellerId}</dd>
+        <dt>Since</dt>
+        <dd>{day(createdAt)}</dd>
+        <dt>Trusted</dt>
+        <dd>{trusted ? 'Yes' : 'No'}</dd>
+        <dt>Products</dt>
+        <dd>{products}</dd>
+        <dt>Stored</dt>
+        <dd>
+          {fileSize(usedBytes)} of {quota}
+        </dd>
+        <dt>Signed in</dt>
+        <dd>{sessions === 1 ? 'in 1 browser' : `in ${sessions} browsers`}</dd>
+      </dl>
+      <section class="stack" aria-labelledby="doing">
+        <h2 id="doing">What you can do</h2>
+        <Actions seller={seller} onDone={done} />
+      </section>
+      <Entries key={changes} subject={sellerId} />
+    </>
+  )
+}
+
+function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }) {
+  const { sellerId, standing, trusted } = seller
+  const send = (method: string, what: string, body?: object) => async () => {
+    await request(method, `sellers/${sellerId}/${what}`, body)
+    return 'Done.'
+  }
+  return (
+    <div class="row">
+      {trusted ? (
+        <Doing
+          label="Take the approval back"
+          question="Take the approval back?"
+          grave
+          work={send('DELETE', 'approval')}
+          onDone={onDone}
+        >
+          <p>
+            The seller is not trusted any more. A seller who needed an approval waits for one again, and sells nothing.
+          </p>
+        </Doing>
+      ) : (
+        <Doing label="Approve" question="Approve this seller?" work={send('PUT', 'approval')} onDone={onDone}>
+          <p>The seller sells from now on, and mails to buyers may have the seller’s own words.</p>
+        </Doing>
+      )}
+      {standing === 'suspended' ? (
+        <Doing
+          label="End the suspension"
+          question="End the suspension?"
+          work={send('DELETE', 'suspension')}
+          onDone={onDone}
+        >
+          <p>Published products can be bought again. The seller gets a mail.</p>
+        </Doing>
+      ) : (
+        <Doing label="Suspend" question="Suspend this seller?" grave work={send('PUT', 'suspension')} onDone={onDone}>
+          <p>
+            Nothing more is sold. Buyers keep their files, and the seller can still refund them. The seller gets a mail.
+          </p>
+        </Doing>
+      )}
+      <Quota seller={seller} onDone={onDone} />
+      <Doing
+        label="Sign out everywhere"
+        question="Sign this seller out everywhere?"
+        grave
+        work={send('DELETE', 'sessions')}
+        onDone={onDone}
+      >
+        <p>Every browser has to sign in again.</p>
+      </Doing>
+      <a class="link" href={`#/orders?sellerId=${sellerId}`}>
+        Orders of this seller
+      </a>
+    </div>
+  )
+}
+
+const GIGABYTE = 1e9
+
+function Quota({ seller: { sellerId, quotaBytes }, onDone }: { seller: FoundSeller; onDone: () => void }) {
+  const [typed, setTyped] = useState(quotaBytes === null ? '' : String(quotaBytes / GIGABYTE))
+  const gigabytes = Number(typed.replace(',', '.'))
+  const isWrong = typed.trim() !== '' && !(gigabytes >= 0 && gigabytes <= 1e6)
+  const work = async () => {
+    if (isWrong) throw new Error('the quota cannot be read')
+    const bytes = typed.trim() === '' ? null : Math.round(gigabytes * GIGABYTE)
+    await request('PUT', `sellers/${sellerId}/quota`, { quotaBytes: bytes })
+    return 'Done.'
+  }
+  return (
+    <Doing label="Set the quota" question="How much may this seller store?" work={work} onDone={onDone}>
+      <TextField
+        id="quota"
+        label="Gigabytes"
+        hint="Empty: the quota of the service. 0: no limit."
+        value={typed}
+        onValue={setTyped}
+        fault={isWrong ? 'Please enter a number such as 20.' : undefined}
+        input={{ inputMode: 'decimal', autoComplete: 'off', maxLength: 12 }}
+      />
+    </Doing>
+  )
+}

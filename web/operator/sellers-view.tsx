@@ -1,0 +1,55 @@
+import { day } from '../ui/format.ts'
+import { useList } from '../shop/load.ts'
+import { Head, More, Shown } from '../shop/parts.tsx'
+import { type FoundSeller, getSellers } from './api.ts'
+import type { ViewProps } from './view-props.ts'
+import { SearchForm } from './search-form.tsx'
+
+export const STANDINGS: Record<FoundSeller['standing'], [label: string, tone: string]> = {
+  active: ['May sell', 'good'],
+  awaiting_approval: ['Awaits approval', 'quiet'],
+  suspended: ['Suspended', 'bad'],
+}
+const OPTIONS = Object.entries(STANDINGS).map(([value, [label]]) => [value, label] as const)
+
+/** All sellers, the newest first. */
+export function SellersView({ query }: ViewProps) {
+  const [q, standing] = [query.get('q') ?? '', query.get('standing') ?? '']
+  const list = useList(`${q} ${standing}`, (cursor) => getSellers(q, standing, cursor))
+  return (
+    <>
+      <Head title="Sellers" />
+      <SearchForm
+        key={q}
+        view="sellers"
+        label="Search sellers"
+        hint="The beginning of an address or a name, or an id."
+        q={q}
+        filter={{ name: 'standing', label: 'Standing', value: standing, options: OPTIONS }}
+      />
+      <Shown of={list}>
+        {(sellers) =>
+          sellers.length === 0 ? (
+            <p class="soft">No seller was found.</p>
+          ) : (
+            <ul class="rows found">
+              {sellers.map((seller) => (
+                <li key={seller.sellerId}>
+                  <a class="name" href={`#/sellers/${seller.sellerId}`}>
+                    {seller.name}
+                  </a>
+                  <span class={`tag ${STANDINGS[seller.standing][1]}`}>{STANDINGS[seller.standing][0]}</span>
+                  <p class="small soft">
+                    {seller.email} · {seller.products} {seller.products === 1 ? 'product' : 'products'} · since{' '}
+                    {day(seller.createdAt)}
+                  </p>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+      <More list={list} />
+    </>
+  )
+}

@@ -1,0 +1,5 @@
+/** The props of every view. */
+export interface ViewProps {
+  id: string
+  query: URLSearchParams
+}
