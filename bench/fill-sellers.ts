@@ -18,8 +18,8 @@ export const cookieOf = (n: number): Record<string, string> => ({ cookie: `till_
 export const productOf = (seller: number, n: number): string => idIn('prod_05b', seller * PRODUCTS_OF_LARGE + n)
 
 const id = (prefix: string, n: string) => `'${prefix}' || lpad(to_hex((${n})::bigint), 23, '0')`
-const seller = (n: string) => id('sel_05b', n)
-const product = (owner: string, n: string) => id('prod_05b', `(${owner}) * ${PRODUCTS_OF_LARGE} + ${n}`)
+export const seller = (n: string) => id('sel_05b', n)
+export const product = (owner: string, n: string) => id('prod_05b', `(${owner}) * ${PRODUCTS_OF_LARGE} + ${n}`)
 /** Whose the order n is. */
 const owner = `(case when n % ${SHARE_OF_LARGE} = 0 then ${LARGE} else 1 + n % ${SELLERS - 1} end)`
 /** When it was made: over a year. */
@@ -34,14 +34,19 @@ export async function openSession(database: Database, sellerId: string, n: numbe
   ]) // oxfmt-ignore
 }
 
+/** Sellers 0 to `count - 1`, each of whom is signed in. */
+export const openSellers = (count: number): string[] => [
+  `insert into sellers (id, name, email)
+    select ${seller('n')}, 'Seller ' || n, 'seller' || n || '@sellers.example' from generate_series(0, ${count - 1}) n`,
+  `insert into sessions (id, token_hash, seller_id, method)
+    select ${id('ses_05b', 'n')}, sha256(convert_to(rpad('seller' || n, 43, '_'), 'UTF8')), ${seller('n')}, 'code'
+    from generate_series(0, ${count - 1}) n`,
+]
+
 /** Needs a database with the schema and little in it. */
 export async function fillSellers(database: Database, orders: number): Promise<void> {
   const statements = [
-    `insert into sellers (id, name, email)
-      select ${seller('n')}, 'Seller ' || n, 'seller' || n || '@sellers.example' from generate_series(0, ${SELLERS - 1}) n`,
-    `insert into sessions (id, token_hash, seller_id, method)
-      select ${id('ses_05b', 'n')}, sha256(convert_to(rpad('seller' || n, 43, '_'), 'UTF8')), ${seller('n')}, 'code'
-      from generate_series(0, ${SELLERS - 1}) n`,
+    ...openSellers(SELLERS),
     `insert into products (id, seller_id, name, status, price_minor, currency, statement_suffix)
       select ${product('s', 'p')}, ${seller('s')}, (array['Poems', 'Novel', 'Course', 'Font'])[1 + p % 4] || ', volume ' || p,
         'active', ${AMOUNT_MINOR}, '${CURRENCY}', 'BOOK ' || p

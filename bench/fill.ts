@@ -34,18 +34,40 @@ export async function openShop(database: Database): Promise<void> {
   await query(database, `select pgboss.create_queue('bench', '{"policy": "standard"}')`)
 }
 
+/** Who sells the order n, what, and when it was made: all in SQL. */
+export interface Trade {
+  seller: string
+  product: string
+  at: string
+}
+
+const OWN_TRADE: Trade = {
+  seller: `'${SELLER}'`,
+  product: productId(`n % ${PRODUCTS}`),
+  at: `now() - interval '1 year' + n * interval '20 seconds'`,
+}
+
 /**
  * Orders `first` to `last - 1` of a year of trade, and all that belongs to them: one half was paid, the other was given up.
  * Their ids lie before those of the orders that are made now.
  */
 export async function fillOrders(database: Database, first: number, last: number): Promise<void> {
+  await withoutForeignKeys(database, () => insertOrders(database, first, last, OWN_TRADE))
+  await query(database, 'vacuum (analyze)')
+}
+
+export async function insertOrders(
+  database: Database,
+  first: number,
+  last: number,
+  { seller, product, at }: Trade,
+): Promise<void> {
   const series = `generate_series(${first}::bigint, ${last - 1}) n`
-  const at = `now() - interval '1 year' + n * interval '20 seconds'`
   const paid = 'n % 2 = 0'
   const { order, payment, processorPayment, capture, event } = OLD
   const orders = `insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor,
       statement_descriptor, state, rail, created_at, paid_at, expires_at)
-    select ${order}, ${productId(`n % ${PRODUCTS}`)}, '${SELLER}', 'buyer' || n || '@example.com', 'A book', ${AMOUNT_MINOR},
+    select ${order}, ${product}, ${seller}, 'buyer' || n || '@example.com', 'A book', ${AMOUNT_MINOR},
       '${CURRENCY}', ${FEE_MINOR}, 'TILL BOOK', case when ${paid} then 'paid' else 'expired' end, case when ${paid} then 'card' end,
       ${at}, case when ${paid} then ${at} + interval '1 minute' end, ${at} + interval '1 day'
     from ${series}`
@@ -58,30 +80,28 @@ export async function fillOrders(database: Database, first: number, last: number
     from ${series} where ${paid}`
   const transfers = `insert into transfers (kind, cause, order_id, debit_account, credit_account, amount_minor, currency)
     select kind, 'sandbox:capture:' || ${capture}, ${order}, debit, credit, amount, '${CURRENCY}' from ${series},
-      (values ('sale', 'processor:sandbox', '${SELLER_ACCOUNT}', ${AMOUNT_MINOR}),
-        ('fee', '${SELLER_ACCOUNT}', 'fees', ${FEE_MINOR})) as t(kind, debit, credit, amount)
+      lateral (values ('sale', 'processor:sandbox', 'seller:' || ${seller}, ${AMOUNT_MINOR}),
+        ('fee', 'seller:' || ${seller}, 'fees', ${FEE_MINOR})) as t(kind, debit, credit, amount)
     where ${paid}`
   const events = `insert into processor_events (processor, event_id, type, processor_payment_id, outcome, received_at)
     select 'sandbox', ${event}, 'payment.captured', ${processorPayment}, 'applied', ${at} from ${series} where ${paid}`
   const timeline = `insert into order_events (order_id, what, at)
     select ${order}, case when ${paid} then 'paid' else 'expired' end, ${at} from ${series}`
 
-  await withoutForeignKeys(database, async () => {
-    const byTwo = [
-      [orders, timeline, captures, events],
-      [payments, transfers],
-    ]
-    await Promise.all(
-      byTwo.map(async (statements) => {
-        for (const statement of statements) await query(database, statement)
-      }),
-    )
-  })
-  await query(database, 'vacuum (analyze)')
+  const byTwo = [
+    [orders, timeline, captures, events],
+    [payments, transfers],
+  ]
+  await Promise.all(
+    byTwo.map(async (statements) => {
+      for (const statement of statements) await query(database, statement)
+    }),
+  )
 }
 
 const oldId = (prefix: string) => `'${prefix}' || lpad(to_hex(n::bigint), 23, '0')`
-const OLD = {
+/** The ids of the order n and of its rows, in SQL. */
+export const OLD = {
   order: oldId('ord_01a'),
   payment: oldId('pay_01a'),
   processorPayment: oldId('sbx_pi_0a'),

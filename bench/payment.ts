@@ -19,6 +19,33 @@ const ORDERS_A_SECOND_ALONE = 2_000
 
 /** A payment that was confirmed, from its signed notification to the commit: POST /api/webhooks/sandbox. */
 export async function measurePayment({ world, busy, shops }: Stage): Promise<Result[]> {
+  const { open, settle, settleAlone } = newPayments()
+  for (const shop of shops) await settle(shop, 32, WARM_UP_SECONDS, ORDERS_A_SECOND)
+
+  const statements = settlePayment(SELLER_ACCOUNT)
+  const rate = await byTurns({
+    statements: async () => {
+      const first = await open(busy, SECONDS * ORDERS_A_SECOND)
+      const perSecond = await statementsPerSecond(world, busy.database, { statements, first, seconds: SECONDS })
+      await forgetJobs(busy)
+      return perSecond
+    },
+    service: async () => (await settle(busy, 32, SECONDS, ORDERS_A_SECOND)).rate,
+  })
+  const p50 = await byTurns(Object.fromEntries(shops.map((shop) => [shop.orders, () => settleAlone(shop)])))
+  return [
+    {
+      name: 'payment: confirmed a second, of the bare transactions',
+      value: medianOf(rate, (round) => round.service! / round.statements!),
+      least: 0.45,
+      parts: medians(rate),
+    },
+    ...growth('payment', shops, p50),
+  ]
+}
+
+/** Opens orders that were not used before, and sends the notifications that pay for them. */
+export function newPayments() {
   let last = 0
   const open = async ({ database }: Shop, count: number): Promise<number> => {
     const first = last
@@ -34,35 +61,9 @@ export async function measurePayment({ world, busy, shops }: Stage): Promise<Res
     await forgetJobs(shop)
     return heard
   }
-  for (const shop of shops) await settle(shop, 32, WARM_UP_SECONDS, ORDERS_A_SECOND)
-
-  const statements = settlePayment(SELLER_ACCOUNT)
-  const rate = await byTurns({
-    statements: async () => {
-      const first = await open(busy, SECONDS * ORDERS_A_SECOND)
-      const perSecond = await statementsPerSecond(world, busy.database, { statements, first, seconds: SECONDS })
-      await forgetJobs(busy)
-      return perSecond
-    },
-    service: async () => (await settle(busy, 32, SECONDS, ORDERS_A_SECOND)).rate,
-  })
-  const p50 = await byTurns(
-    Object.fromEntries(
-      shops.map((shop) => [
-        shop.orders,
-        async () => (await settle(shop, 1, SECONDS_ALONE, ORDERS_A_SECOND_ALONE)).p50Ms,
-      ]),
-    ),
-  )
-  return [
-    {
-      name: 'payment: confirmed a second, of the bare transactions',
-      value: medianOf(rate, (round) => round.service! / round.statements!),
-      least: 0.45,
-      parts: medians(rate),
-    },
-    ...growth('payment', shops, p50),
-  ]
+  /** The p50 of one notification after the other, in ms. */
+  const settleAlone = async (shop: Shop) => (await settle(shop, 1, SECONDS_ALONE, ORDERS_A_SECOND_ALONE)).p50Ms
+  return { open, settle, settleAlone }
 }
 
 const key = derivedKey(SECRET, 'sandbox webhook')

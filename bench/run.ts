@@ -12,6 +12,7 @@ import { type Result, isMet, tableOf } from './report.ts'
 import { startBare, startFakeProcessor, startService } from './service.ts'
 import { measureSales } from './sales.ts'
 import { measureCsv, measureSellers } from './sellers.ts'
+import { measureSize } from './size.ts'
 import { LIMITS, measureSignIn } from './sign-in.ts'
 import type { Shop, Stage } from './stage.ts'
 import { measureStart } from './start.ts'
@@ -19,12 +20,16 @@ import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
+/** All parts except `size`, which takes most of an hour. */
 const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,equal-times,mail,files,sellers'
+const SIZE = 10_000_000
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
   --quick   few orders only, without the comparison with many, and ${FEW_RECEIPTS} receipts instead of ${RECEIPTS}
-  --fill    how many are many (1000000)`
+  --fill    how many are many (1000000)
+       npm run bench -- --only=size [--orders=${SIZE}]
+  --orders  how many the routes and the jobs are measured with, in thousands; each million takes about 3 GB of disk`
 const FEW = 10_000
 const SMALL = 'small'
 const MARKET = 'market'
@@ -34,6 +39,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     fill: { type: 'string', default: '1000000' },
     only: { type: 'string', default: PARTS },
+    orders: { type: 'string', default: String(SIZE) },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -44,6 +50,8 @@ if (options.help) {
 }
 const many = options.quick ? FEW : Number(options.fill)
 if (!(many >= FEW)) throw new Error(USAGE)
+const size = Number(options.orders)
+if (!(size >= FEW && size % 1000 === 0)) throw new Error(USAGE)
 const wanted = new Set(options.only.split(','))
 const began = Date.now()
 
@@ -79,6 +87,10 @@ try {
 async function measure(world: World): Promise<void> {
   results.push({ name: 'first start, seconds', value: (await firstStart(world)) / 1000 })
   await world.start()
+  if (options.only === 'size') {
+    results.push(...(await measureSize(world, size, say)))
+    return
+  }
   await fill(world)
   await world.stop()
   if (wanted.has('start')) {
