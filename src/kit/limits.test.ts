@@ -101,7 +101,9 @@ test('of two limits in a row, a use beyond the first takes nothing from the seco
 
 test('simultaneous counting and returning of the same two keys, at two instances, never deadlocks', async (t) => {
   const url = await newDatabase(t)
-  const instances = [1, 2].map(() => connect({ connectionString: url }, { connections: 8, onError: () => {} }))
+  const instances = [1, 2].map(() =>
+    connect({ connectionString: url }, { connections: 8, onError: () => {}, patient: true }),
+  )
   for (const { close } of instances) t.after(close)
   const limit = { count: 10_000, seconds: 600 }
   const keys = ['z network', 'a mailbox'] as const

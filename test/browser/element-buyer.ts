@@ -11,7 +11,7 @@ export const CHALLENGED = '4000 0000 0000 3220'
 export const REDIRECTED = '4000 0084 0000 1629'
 export const BROKEN = '4000 0000 0000 0119'
 /** The first start makes a database cluster. */
-const START_MS = 60_000
+const START_MS = 300_000
 
 /**
  * A shop with payments by Stripe, shared by the tests of a worker, and the stand-in for Stripe in each test's browser.

@@ -5,7 +5,7 @@ import path from 'node:path'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** The first start makes a database cluster. */
-const READY_MS = 60_000
+const READY_MS = 300_000
 const CLOSE_MS = 20_000
 
 export interface Service {

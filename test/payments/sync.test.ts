@@ -16,7 +16,7 @@ import { eventually, sharedShop, startTestShop } from '../support/shop.ts'
 const HOUR_MS = 3_600_000
 
 /** On every machine, a test ends before the pause between two syncs of an order does. */
-const shared = sharedPair({ deadlines: { syncPauseMs: HOUR_MS } })
+const shared = sharedPair({ deadlines: { syncPauseMs: HOUR_MS, syncBudgetMs: 60_000 } })
 /** On a database of its own, where nothing else may wait for the processor. */
 const alone = sharedShop({ deadlines: { syncBudgetMs: HOUR_MS, syncPauseMs: 50 } })
 

@@ -183,7 +183,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
       call('POST', '/api/sandbox/confirm', { clientSecret: order.clientSecret, rail, scenario }),
 
     /** Waits until the order's status is `wanted`, for a buyer who only reads it. */
-    async until(orderId: string, wanted: (status: OrderStatus) => boolean, seconds = 15): Promise<OrderStatus> {
+    async until(orderId: string, wanted: (status: OrderStatus) => boolean, seconds = 120): Promise<OrderStatus> {
       for (const end = Date.now() + seconds * 1000; ;) {
         const status = await shop.status(orderId, 'bob@example.com')
         if (wanted(status)) return status
@@ -250,7 +250,7 @@ function configOf(env: Record<string, string>): Config {
 }
 
 /** Asks again until the answer is as wanted, and fails with the last one when it never is, by a clock that no test sets. */
-export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, seconds = 15): Promise<T> {
+export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, seconds = 120): Promise<T> {
   for (const end = performance.now() + seconds * 1000; ;) {
     const answer = await ask()
     if (wanted(answer)) return answer
