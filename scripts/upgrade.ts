@@ -75,7 +75,7 @@ async function upgrade({ to, readyWithinMs, ...how }: Options): Promise<void> {
   const problem = await runner.start()
   if (!problem) {
     way.keep()
-    return say(`${release.name} is ready. ${await runner.leave()}`)
+    return say(`${release.name} is ready. ${await runner.leave()}`.trim())
   }
   say(`${problem} Going back.`)
   await runner.stop()
