@@ -43,6 +43,7 @@ async function backUp(): Promise<void> {
       return makeBase({
         superuserUrl,
         dataDir,
+        walFolder,
         vault,
         secrets: config.secrets,
         fast: true,

@@ -1,6 +1,6 @@
 // npm run restore                                    makes DATA_DIR of the newest backup, as far as it goes
 // npm run restore -- --at 2026-11-20T10:00:00Z       as it was at that moment
-// DATA_DIR must be empty. Ends with 0: it is whole; 1: nothing was restored; 2: files are missing.
+// DATA_DIR must be empty. Ends with 0: it is whole; 1: nothing was restored; 2: files or later changes are missing.
 import { parseArgs } from 'node:util'
 import { restore } from '../src/backup/restore.ts'
 import { readRestoreConfig } from '../src/config.ts'
@@ -29,7 +29,7 @@ async function run(): Promise<number> {
   const { dataDir, secrets, backup, s3, storageDir } = readRestoreConfig()
   if (!backup) throw new CannotStart('BACKUP_URL: not set, so there is nothing to restore.')
   const isInside = storageDir.startsWith(dataDir)
-  const { base, bytes, lastAt, files } = await restore({
+  const { base, bytes, lastAt, files, unused } = await restore({
     vault: openVault(backup.place, backup.keys),
     dataDir,
     secrets,
@@ -39,9 +39,10 @@ async function run(): Promise<number> {
   })
   say(`restored: ${(bytes / 1e6).toFixed(0)} MB and ${files.copied} files, from the backup of ${base.finishedAt}`)
   console.log(`The last change in it is of ${lastAt?.toISOString() ?? base.finishedAt}. Start the service: it asks the processors for what came later.`)
+  if (unused > 0) console.error(`A segment of the log is missing in the backup: ${unused} later ones could not be used.`)
   for (const key of files.missing.slice(0, MOST_NAMED)) console.error(`missing or damaged: ${key}`)
   if (files.missing.length > 0) console.error(`${files.missing.length} files are missing in the backup: see docs/backup.md`)
-  return files.missing.length > 0 ? 2 : 0
+  return files.missing.length + unused > 0 ? 2 : 0
 } // oxfmt-ignore
 
 function say(what: string): void {

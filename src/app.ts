@@ -79,6 +79,8 @@ export async function buildApp({ config, log, main, reserved, database, embedded
     demo,
     outboxUrl,
     startDraining: () => (closing = true),
+    /** Comes after the end of the database. */
+    sendLastOfBackup: () => backup.sendLast(),
     /** Takes nothing new, gives what runs `requestsMs` to finish, and hands the jobs over. */
     async close(requestsMs: number) {
       closing = true

@@ -58,6 +58,7 @@ async function close(why: string, { code = 0, drainSeconds = 0 } = {}): Promise<
     await app.close(REQUESTS_CLOSE_MS)
     await Promise.all([main.close(), reserved.close()])
     await own.database?.stop()
+    await app.sendLastOfBackup()
   })()
   const failed = finished.catch((error) => log.error(errorForLog(error), 'closing failed'))
   const overtime = sleep(CLOSE_TIMEOUT_MS).then(() => log.warn('closing was cut short: something still ran'))

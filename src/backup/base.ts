@@ -3,6 +3,7 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { endGap, gapOf } from '../kit/embedded/gap.ts'
 import { type Db, connect } from '../kit/database.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Packed, pack } from './folder-stream.ts'
@@ -36,6 +37,7 @@ export interface Copied {
   /** The database, as its superuser. */
   superuserUrl: string
   dataDir: string
+  walFolder: string
   vault: Vault
   secrets: readonly string[]
   /** Sends the waiting WAL. */
@@ -66,10 +68,11 @@ export async function makeBase(copied: Copied): Promise<Base> {
   }
 }
 
-async function copy(db: Db, { dataDir, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
+async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
   const installation = await ownInstallation(db)
   await claimPlace(vault, installation)
   const { fast = false, onProgress, walWaitMs = 600_000 } = copied
+  const gap = gapOf(walFolder)
   const began = await one<{ id: string; at: string; segment: string; version: string }>(
     db,
     sql`select to_char(now() at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as id,
@@ -107,6 +110,8 @@ async function copy(db: Db, { dataDir, vault, secrets, sendWal, ...copied }: Cop
   }
   await lastSegmentSent(vault, base.lastSegment, sendWal, walWaitMs)
   await vault.putJson(baseManifest(id), base)
+  // a gap that came meanwhile is behind this copy
+  if (gap !== undefined && gap === gapOf(walFolder)) endGap(walFolder)
   return base
 }
 

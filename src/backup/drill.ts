@@ -57,6 +57,7 @@ export async function drill({
     const { missing } = restored.files
     const problems = [
       ...(differences > 0 ? [`the books differ in ${differences} places`] : []),
+      ...(restored.unused > 0 ? [`the log has a gap, and ${restored.unused} segments after it are lost`] : []),
       ...(missing.length > 0 ? [`${missing.length} files are missing`] : []),
       ...(restored.base.secrets.some((secret) => secrets.includes(secret)) ? [] : ['the secret is another one']),
     ]

@@ -2,11 +2,13 @@ import os from 'node:os'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import type { EmbeddedPostgres } from '../kit/embedded.ts'
+import { gapOf } from '../kit/embedded/gap.ts'
 import { EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
 import type { Storage } from '../kit/storage/storage.ts'
+import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import { openVault } from '../kit/vault/vault.ts'
 import { BackupUnderWay, claimPlace, makeBase, ownInstallation } from './base.ts'
@@ -21,6 +23,8 @@ const NIGHTLY = '40 2 * * *'
 const WEEKLY = '20 4 * * 0'
 /** How often the service looks for finished segments. */
 const SEND_EVERY_MS = 5_000
+/** A process that ends waits no longer for the place. */
+const LAST_MS = 3_000
 /** A service that was off at night makes its backup as soon as it starts. */
 const OLDEST_HOURS = 26
 const LONG_JOB = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 6 * 3600, atOnce: 1 }
@@ -41,10 +45,16 @@ export interface BackupParts {
   log: Log
 }
 
+export interface Backup {
+  stop(): Promise<void>
+  /** Sends what the database has given out at its end. What cannot be sent waits for the next start. */
+  sendLast(): Promise<void>
+}
+
 /** Sends the log of the database as it grows, copies the database each night and the files each minute, and tries the restore weekly. */
-export async function registerBackup(parts: BackupParts): Promise<{ stop(): Promise<void> }> {
+export async function registerBackup(parts: BackupParts): Promise<Backup> {
   const { db, jobs, storage, embedded, config, log } = parts
-  if (!config.backup || !embedded) return { stop: async () => {} }
+  if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
   const vault = openVault(config.backup.place, config.backup.keys)
   let isFirst = true
   const sending = keepSending(parts, async () => {
@@ -59,8 +69,8 @@ export async function registerBackup(parts: BackupParts): Promise<{ stop(): Prom
     try {
       await noted(db, 'base', async () => {
         await copyNewFiles(db, storage, vault)
-        const { superuserUrl, dataDir } = embedded
-        const base = await makeBase({ superuserUrl, dataDir, vault, secrets: config.secrets, sendWal: sending.now, fast })
+        const { superuserUrl, dataDir, walFolder } = embedded
+        const base = await makeBase({ superuserUrl, dataDir, walFolder, vault, secrets: config.secrets, sendWal: sending.now, fast })
         await prune(vault, new Date())
         log.info({ bytes: base.bytes }, 'the database was backed up')
         return base
@@ -89,8 +99,11 @@ export async function registerBackup(parts: BackupParts): Promise<{ stop(): Prom
   await jobs.every(WEEKLY, 'backup_drill_weekly', () =>
     inTransaction(db, (tx) => jobs.add(tx, 'backup_drill', [{ data: {} }])),
   )
-  await addOverdue(db, jobs)
-  return { stop: sending.stop }
+  await addOverdue(db, jobs, embedded.walFolder)
+  return {
+    stop: sending.stop,
+    sendLast: async () => void (await inTime(sendWal(embedded.walFolder, vault), LAST_MS).catch(() => {})),
+  }
 } // oxfmt-ignore
 
 interface BackupJob {
@@ -100,34 +113,34 @@ interface BackupJob {
 
 const addBackup = (db: Db, jobs: Jobs, data: BackupJob) => inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data }]))
 
-/** Adds a backup when the last one is too old, or there is none, and none waits. */
-async function addOverdue(db: Db, jobs: Jobs): Promise<void> {
+/** Adds a backup when the last one is too old, or there is none, or the log has a gap since. */
+async function addOverdue(db: Db, jobs: Jobs, walFolder: string): Promise<void> {
   const { rows } = await sql`
     select from backup_runs where kind = 'base' and problem is null
       and finished_at > now() - make_interval(hours => ${OLDEST_HOURS})
     limit 1`.execute(db)
-  if (rows.length === 0) await addBackup(db, jobs, { fast: true })
+  if (rows.length === 0 || gapOf(walFolder) !== undefined) await addBackup(db, jobs, { fast: true })
 }
 
 /** Sends finished segments while the process runs. A failure is logged when it begins and when it ends. */
-function keepSending({ db, jobs, log }: BackupParts, send: () => Promise<{ sent: number }>) {
+function keepSending({ db, jobs, embedded, log }: BackupParts, send: () => Promise<{ sent: number }>) {
   let isAway = false
   let underWay: Promise<unknown> = Promise.resolve()
   const now = () => (underWay = underWay.then(send, send))
   const tick = async () => {
     try {
       await now()
-      if (isAway) log.info('the backup can be reached again')
+      if (isAway) {
+        log.info('the backup can be reached again')
+        // only a new base ends a gap
+        if (gapOf(embedded!.walFolder) !== undefined) await addBackup(db, jobs, { fast: true })
+      }
       isAway = false
     } catch (error) {
       if (!isAway) log.error(errorForLog((error as Error).cause ?? error), 'the backup cannot be reached; sales go on')
       isAway = true
       const { dropped = 0 } = error as { dropped?: number }
-      if (dropped > 0) {
-        log.error({ dropped }, 'changes were removed before they were backed up, because too many wait')
-        // only a new base ends the gap
-        await addBackup(db, jobs, { fast: true }).catch(() => {})
-      }
+      if (dropped > 0) log.error({ dropped }, 'changes were removed before they were backed up, because too many wait')
     }
   }
   const timer = setInterval(() => void tick(), SEND_EVERY_MS).unref()

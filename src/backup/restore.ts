@@ -17,6 +17,8 @@ import { readBases } from './retention.ts'
 
 /** The folder inside of DATA_DIR in which a restore works until it is complete. */
 const UNFINISHED = 'restoring'
+/** With segments of 16 MB. */
+const SEGMENTS_OF_A_LOG = 256n
 const MARK = 'This folder is being restored. If no restore runs any more, remove it and run the restore again.\n'
 
 export interface Restored {
@@ -26,6 +28,8 @@ export interface Restored {
   /** The time of the last transaction in it. */
   lastAt: Date | undefined
   files: FilesBack
+  /** How many segments the backup has after a missing one. What they hold is lost. */
+  unused: number
 }
 
 export interface Restore {
@@ -68,11 +72,12 @@ export async function restore({ vault, dataDir, secrets, until, openStorage, onP
       fetch: (segment, file) => fetchSegment(vault, segment, file),
     }),
   )
+  const unused = until ? 0 : await unusedSegments(vault, base)
   onProgress('the files')
   const files = await inWords(() => restoreFiles(postgres, vault, base, () => openStorage(working)))
   if (secrets.length === 0) await fs.writeFile(path.join(working, 'secret'), `${base.secrets[0]}\n`, { mode: 0o600, flush: true })
   await moveIntoPlace(working, dataDir)
-  return { base, bytes, lastAt, files }
+  return { base, bytes, lastAt, files, unused }
 } // oxfmt-ignore
 
 async function mustBeEmpty(dataDir: string): Promise<void> {
@@ -118,6 +123,14 @@ async function fetchSegment(vault: Vault, segment: string, file: string): Promis
   await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
   return true
 }
+
+async function unusedSegments(vault: Vault, { firstSegment }: Base): Promise<number> {
+  const timeline = walName(firstSegment.slice(0, 8))
+  const later = (await vault.list(timeline)).filter((name) => /^wal\/[0-9A-F]{24}$/.test(name) && name >= walName(firstSegment)).sort()
+  const numberOf = (name: string) => BigInt(`0x${name.slice(-16, -8)}`) * SEGMENTS_OF_A_LOG + BigInt(`0x${name.slice(-8)}`)
+  const gap = later.findIndex((name, at) => at > 0 && numberOf(name) !== numberOf(later[at - 1]!) + 1n)
+  return gap < 0 ? 0 : later.length - gap
+} // oxfmt-ignore
 
 async function restoreFiles(dir: string, vault: Vault, base: Base, openStorage: () => Promise<Storage>): Promise<FilesBack> {
   const postgres = await startEmbedded({ dir, name: 'till', mayMake: false })

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { createReadStream } from 'node:fs'
+import { markGap } from '../kit/embedded/gap.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { WAL_NAME, walName } from './names.ts'
 
@@ -9,6 +10,8 @@ import { WAL_NAME, walName } from './names.ts'
  * sales. Then the restore to a time ends before the gap, until the next base.
  */
 export const MOST_WAITING_BYTES = 2 * 1024 ** 3
+/** The same when less than this is free on the disk, where the database is too. */
+const LEAST_FREE_BYTES = 512 * 1024 ** 2
 
 export interface Sent {
   sent: number
@@ -23,14 +26,18 @@ export interface Sent {
 export async function sendWal(
   folder: string,
   vault: Vault,
-  { mostWaitingBytes = MOST_WAITING_BYTES }: { mostWaitingBytes?: number } = {},
+  {
+    mostWaitingBytes = MOST_WAITING_BYTES,
+    leastFreeBytes = LEAST_FREE_BYTES,
+  }: { mostWaitingBytes?: number; leastFreeBytes?: number } = {},
 ): Promise<Sent> {
   const done: Sent = { sent: 0, dropped: 0 }
   let failed: unknown
   for (const name of await waitingSegments(folder)) {
     const file = path.join(folder, name)
     try {
-      await vault.put(walName(name), createReadStream(file), { compressed: true })
+      if (!(await isSent(vault, name, file)))
+        await vault.put(walName(name), createReadStream(file), { compressed: true })
     } catch (error) {
       // another process has sent it
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' && (error as NodeJS.ErrnoException).path === file) continue
@@ -41,10 +48,38 @@ export async function sendWal(
     done.sent++
   }
   if (failed) {
-    done.dropped = await dropBeyond(folder, mostWaitingBytes)
+    const { bavail, bsize } = await fs.statfs(folder)
+    done.dropped = await dropBeyond(folder, bavail * bsize < leastFreeBytes ? 0 : mostWaitingBytes)
     throw Object.assign(new Error('the WAL cannot be sent', { cause: failed }), done)
   }
   return done
+}
+
+/**
+ * Whether the place has this segment, after a process that was killed before it removed it. Throws when it has other bytes: then a
+ * copy of this service sends its own log there, and would destroy this one.
+ */
+async function isSent(vault: Vault, name: string, file: string): Promise<boolean> {
+  const segment = walName(name)
+  if (!(await vault.list(segment)).includes(segment)) return false
+  const stored = await vault.read(segment, { compressed: true })
+  const ours = await fs.open(file)
+  try {
+    for await (const chunk of (stored ?? []) as AsyncIterable<Buffer>) {
+      const { buffer, bytesRead } = await ours.read(Buffer.alloc(chunk.length))
+      if (!chunk.equals(buffer.subarray(0, bytesRead))) throw new OtherLog(name)
+    }
+    if ((await ours.read(Buffer.alloc(1))).bytesRead > 0) throw new OtherLog(name)
+    return true
+  } finally {
+    await ours.close()
+  }
+}
+
+class OtherLog extends Error {
+  constructor(segment: string) {
+    super(`BACKUP_URL: ${segment} has other bytes there, so a copy of this service sends its log to the same place`)
+  }
 }
 
 /**
@@ -80,6 +115,8 @@ async function dropBeyond(folder: string, mostBytes: number): Promise<number> {
   let dropped = 0
   for (const [at, name] of segments.entries()) {
     if (bytes <= mostBytes) break
+    // before the removal: killed in between, the next copy comes without need, and is not forgotten
+    markGap(folder)
     await fs.rm(path.join(folder, name), { force: true })
     bytes -= sizes[at]!
     dropped++

@@ -41,7 +41,10 @@ export interface EmbeddedOptions {
   /** For tests: commits go to memory and not to the disk. */
   fast?: boolean
   maxConnections?: number
-  /** Keeps the finished segments of the write-ahead log in the folder `wal`, until somebody removes them. */
+  /**
+   * Keeps the finished segments of the write-ahead log in the folder `wal`, until somebody removes them. Undefined: as the last start
+   * that has said it, because segments that are not kept would be a gap in the log.
+   */
   archive?: boolean
   log?: (line: string) => void
   /** The folder `native` of another package of PostgreSQL's programs, to use data of another major version. */
@@ -129,18 +132,20 @@ async function holdFolder(folder: string): Promise<{ release(): void } | undefin
 
 async function run(
   place: Place,
-  { fast = false, maxConnections = DEFAULT_CONNECTIONS, archive = false, log = () => {}, meanwhile }: EmbeddedOptions,
+  { fast = false, maxConnections = DEFAULT_CONNECTIONS, archive, log = () => {}, meanwhile }: EmbeddedOptions,
   release: () => void,
 ): Promise<EmbeddedPostgres> {
   const walFolder = path.join(place.home, WAL_FOLDER)
-  const server = { durable: !fast, maxConnections, walFolder: archive ? walFolder : undefined }
+  const archives = archive ?? fs.existsSync(walFolder)
+  const server = { durable: !fast, maxConnections, walFolder: archives ? walFolder : undefined }
   bringHome(place, log)
   claimData(place)
   makeCluster(place, server)
   checkVersion(place)
+  if (!archives) fs.rmSync(walFolder, { recursive: true, force: true })
 
   let running = await ensureRunning(place, server, meanwhile)
-  if (running.adopted && isArchiving(place) !== archive) {
+  if (running.adopted && isArchiving(place) !== archives) {
     // the settings of the archive need a new start
     await stopPostmaster(place, running)
     running = await ensureRunning(place, server, meanwhile)

@@ -1,0 +1,13 @@
+import fs from 'node:fs'
+import path from 'node:path'
+
+/** This file says that segments are missing in the log: only a copy of the whole database that begins later leads to its newest state. */
+const markOf = (walFolder: string) => path.join(walFolder, 'gap')
+
+export const markGap = (walFolder: string): void => fs.writeFileSync(markOf(walFolder), '', { flush: true })
+
+/** When the last gap came. Undefined: the log has none since the last copy. */
+export const gapOf = (walFolder: string): number | undefined =>
+  fs.statSync(markOf(walFolder), { throwIfNoEntry: false })?.mtimeMs
+
+export const endGap = (walFolder: string): void => fs.rmSync(markOf(walFolder), { force: true })

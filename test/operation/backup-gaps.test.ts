@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { BACKUP_KEY, backUp, buy, end, runScript } from '../support/backups.ts'
+import { type Service, request, serviceFolder, startService } from '../support/service.ts'
+import { type Ends, temporaryFolder } from '../support/shop.ts'
+
+// A gap in the log: what comes after it can be restored only from a later copy of the database.
+
+async function places(t: Ends) {
+  const place = await temporaryFolder(t)
+  return { place, dataDir: serviceFolder(t), env: { SECRET: '', BACKUP_KEY, BACKUP_URL: `file:${place}` } }
+}
+
+async function restored(t: Ends, env: Record<string, string>, args: string[] = []): Promise<Service> {
+  const DATA_DIR = path.join(serviceFolder(t), 'elsewhere')
+  const ran = await runScript('restore', { ...env, DATA_DIR }, args)
+  assert.equal(ran.status, 0, ran.out + ran.err)
+  return startService(t, DATA_DIR, { ...env, BACKUP_URL: '', BACKUP_KEY: '' })
+}
+
+const isPaid = async (service: Service, orderId: string) => (await service.status(orderId)).body.status === 'paid'
+
+test('a command that starts the database by itself leaves no gap, and --at takes a moment after the last change', async (t) => {
+  const { dataDir, env } = await places(t)
+  const service = await startService(t, dataDir, env)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  const before = await buy(service)
+  await end(service)
+  const ran = await runScript('reconcile', { ...env, DATA_DIR: dataDir })
+  assert.equal(ran.status, 0, ran.err)
+  const again = await startService(t, dataDir, env)
+  const after = await buy(again)
+  await end(again)
+  const back = await restored(t, env, ['--at', new Date().toISOString()])
+  for (const { orderId, link } of [before, after]) {
+    assert(await isPaid(back, orderId))
+    assert.equal((await request('GET', back.url + link)).status, 200)
+  }
+})
+
+test('after a time without BACKUP_URL the service makes a new copy at once, so that nothing newer is lost', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const first = await startService(t, dataDir, env)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await end(first)
+  const without = await startService(t, dataDir, { SECRET: '' })
+  const sold = await buy(without)
+  await end(without)
+  const known = new Set(manifestsIn(place))
+  const again = await startService(t, dataDir, env)
+  await until(() => manifestsIn(place).some((id) => !known.has(id)))
+  await until(() => !fs.existsSync(path.join(dataDir, 'postgres', 'wal', 'gap')))
+  await again.kill()
+  assert(await isPaid(await restored(t, env), sold.orderId))
+})
+
+test('a segment that is missing in the backup is named, and the restore does not end as if it were whole', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const service = await startService(t, dataDir, env)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await backUp({ ...env, DATA_DIR: dataDir })
+  await service.kill()
+  const manifests = manifestsIn(place)
+  const segments = () => fs.readdirSync(path.join(place, 'wal')).filter((name) => /^[0-9A-F]{24}$/.test(name)).sort() // oxfmt-ignore
+  // only the first copy stays, and the segment before the last is lost
+  for (const id of manifests.slice(1)) fs.rmSync(path.join(place, 'base', id), { recursive: true })
+  fs.rmSync(path.join(place, 'wal', segments().at(-2)!))
+  const ran = await runScript('restore', { ...env, DATA_DIR: path.join(serviceFolder(t), 'elsewhere') })
+  assert.equal(ran.status, 2, ran.out + ran.err)
+  assert.match(ran.err, /A segment of the log is missing in the backup: 1 later ones could not be used\./)
+  const drill = await runScript('drill', { ...env, DATA_DIR: path.join(serviceFolder(t), 'none') })
+  assert.equal(drill.status, 1)
+  assert.match(drill.err, /The backup cannot be relied on: .*the log has a gap, and 1 segments after it are lost/)
+})
+
+const manifestsIn = (place: string): string[] =>
+  fs.readdirSync(path.join(place, 'base')).filter((id) => fs.existsSync(path.join(place, 'base', id, 'manifest'))).sort() // oxfmt-ignore
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50))
+}

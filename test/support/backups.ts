@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { bareEnvironment, type Service } from './service.ts'
+
+export const BACKUP_KEY = 'a key of the backups that is long enough'
+
+export interface Ran {
+  status: number | null
+  out: string
+  err: string
+}
+
+/** Runs one of our commands to its end. */
+export async function runScript(name: string, env: Record<string, string>, args: string[] = []): Promise<Ran> {
+  const file = fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url))
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...bareEnvironment(), LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const texts = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => (texts.out += String(chunk)))
+  child.stderr.on('data', (chunk) => (texts.err += String(chunk)))
+  const [status] = await once(child, 'close')
+  return { status, ...texts }
+}
+
+/** Makes a backup. A service makes its first one by itself, so this may have to wait for that one to end. */
+export async function backUp(env: Record<string, string>): Promise<string> {
+  for (;;) {
+    const { status, out, err } = await runScript('backup', env)
+    if (status === 0) return out
+    assert.match(err, /another backup is under way/, out)
+  }
+}
+
+/** A paid order with the path of its download link. */
+export async function buy(service: Service): Promise<{ orderId: string; link: string }> {
+  const { body } = await service.checkout()
+  await service.confirm(body.clientSecret)
+  const { body: status } = await service.status(body.orderId, true)
+  const { pathname, search } = new URL(status.downloads[0].url)
+  return { orderId: body.orderId, link: pathname + search }
+}
+
+export async function end(service: Service): Promise<void> {
+  const ended = once(service.child, 'exit')
+  service.child.kill('SIGTERM')
+  await ended
+}
