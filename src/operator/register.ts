@@ -5,7 +5,7 @@ import type { Mailer } from '../kit/mail.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { type Operators, operatorsOf } from './guard.ts'
-import type { BackupCheck } from './machine.ts'
+import { lastBackup } from './backup.ts'
 import { operatorOrderRoutes } from './order-routes.ts'
 import { type OperatorRouteParts, overviewRoutes } from './routes.ts'
 import { operatorSellerRoutes } from './seller-routes.ts'
@@ -19,21 +19,26 @@ interface OperatorParts {
   jobs: Jobs
   mailer: Mailer
   browsers: Browsers
-  config: { operators: readonly string[]; dataDir: string; storageDir: string; s3: object | undefined }
+  config: {
+    operators: readonly string[]
+    dataDir: string
+    storageDir: string
+    s3: object | undefined
+    backup: object | undefined
+  }
   urls: Pick<OrderUrls, 'orderUrl'>
   baseUrl: string
   appUrl: string
-  /** What the backups tell. Absent: no backup is set up. */
-  backup?: BackupCheck
 }
 
 /** Registers what the operators of the service see and do. Returns how the page learns who is one. */
 export async function registerOperator(
   server: Server,
-  { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl, backup = async () => undefined }: OperatorParts,
+  { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl }: OperatorParts,
 ): Promise<Operators> {
   const operators = operatorsOf(browsers, config.operators)
   const folders = [...new Set([config.dataDir, ...(config.s3 ? [] : [config.storageDir])])]
+  const backup = async () => (config.backup ? lastBackup(db) : undefined)
   const machine = { db, folders, addresses: [baseUrl, appUrl], backup, checkMs: CHECK_MS }
   const parts: OperatorRouteParts = { db, jobs, operators, machine, orderUrl: urls.orderUrl }
   await server.register(async (guarded: Server) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
+import { lastBackup } from '../../src/operator/backup.ts'
 import { type Check, checkMachine } from '../../src/operator/machine.ts'
 import type { Browser } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop, startTestShop, temporaryFolder } from '../support/shop.ts'
@@ -129,4 +130,20 @@ test('a check that hangs or fails becomes a warning, and hides no other', async 
   assert.deepEqual(await marks({ ...base, folders: [`${folder}/none`] }), ['backup warning', 'disk warning', 'clock fine']) // oxfmt-ignore
   // nobody listens on this port
   assert.deepEqual(await marks({ ...base, addresses: ['https://127.0.0.1:1'] }), ['backup warning', disk, 'certificate warning', 'clock fine']) // oxfmt-ignore
+})
+
+test('the age of the last backup counts, and what failed since', async (t) => {
+  const { db } = await startTestShop(t)
+  const add = (kind: string, hoursAgo: number, problem: string | null) =>
+    sql`insert into backup_runs (kind, started_at, finished_at, problem) values (${kind}, now(), now() - make_interval(hours => ${hoursAgo}), ${problem})`.execute(db) // oxfmt-ignore
+  const mark = async () => (await lastBackup(db)).mark
+  assert.equal(await mark(), 'warning')
+  await add('base', 40, null)
+  assert.equal(await mark(), 'failure', 'a night went by without one')
+  await add('base', 2, null)
+  assert.deepEqual(await lastBackup(db), { mark: 'fine', says: 'The last backup is 2 hours old.' })
+  await add('drill', 1, 'the key is another one')
+  assert.match((await lastBackup(db)).says, /restore was tried and failed: the key is another one/)
+  await add('base', 0, 'the bucket is away')
+  assert.match((await lastBackup(db)).says, /2 hours old\. The one after it failed: the bucket is away/)
 })

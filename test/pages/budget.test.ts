@@ -74,6 +74,7 @@ test('every page has the place for the data of the server, and nothing that its 
     'charge/index.html',
     'index.html',
     'library/index.html',
+    'operator/index.html',
     'order/index.html',
     'outbox/index.html',
     'pay/index.html',

@@ -13,7 +13,8 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   const [trouble, setTrouble] = useState<unknown>()
   const [tries, setTries] = useState(0)
   useEffect(() => {
-    if (productId && !given(productId) && !isGone()) getProduct(productId).then(setProduct, setTrouble)
+    if (productId && !given(productId) && refusalOf(undefined) !== 'product_not_found')
+      getProduct(productId).then(setProduct, setTrouble)
   }, [productId, tries])
   const again = () => {
     setTrouble(undefined)
@@ -26,9 +27,9 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
       </Plain>
     )
   if (product) return <CheckoutPage product={product} returned={returned} />
-  if (isClosed() || (trouble instanceof ApiError && trouble.code === 'shop_not_open'))
-    return <Plain title="This shop is not open">It sells nothing at the moment. Please come back later.</Plain>
-  if (isGone() || (trouble instanceof ApiError && trouble.status === 404)) {
+  const code = refusalOf(trouble)
+  if (code === 'shop_not_open') return <Plain title="This shop is not open">Please come back later.</Plain>
+  if (code?.endsWith('not_found')) {
     // A buyer who has an order for it, perhaps paid a moment ago, goes to the order's page instead.
     const orderId = readKept(productId)?.orderId
     if (orderId) {
@@ -70,7 +71,9 @@ function given(productId: string): ProductView | undefined {
   return product && 'id' in product && product.id === productId ? product : undefined
 }
 
-const isRefused = (code: string): boolean =>
-  pageData.product !== undefined && 'error' in pageData.product && pageData.product.error.code === code
-const isGone = (): boolean => isRefused('product_not_found')
-const isClosed = (): boolean => isRefused('shop_not_open')
+const refusalOf = (trouble: unknown): string | undefined =>
+  pageData.product && 'error' in pageData.product
+    ? pageData.product.error.code
+    : trouble instanceof ApiError
+      ? trouble.code
+      : undefined

@@ -21,8 +21,6 @@ export function sentence(trouble: unknown): string {
       return `That was a little fast. Please try again ${inAWhile(trouble)}.`
     case 'product_not_found':
       return 'This product is not for sale any more.'
-    case 'shop_not_open':
-      return 'This shop is not open at the moment. Nothing was taken.'
     case 'rail_not_offered':
       return 'This way of paying is not offered for this product. Please choose another.'
     case 'processor_unavailable':
@@ -35,6 +33,7 @@ export function sentence(trouble: unknown): string {
       return 'That looks like the number of a card. Please type it only where the payment form asks for it.'
     case 'discount_not_valid':
     case 'amount_too_small':
+    case 'shop_not_open':
       return trouble.message
     case 'validation_failed':
       return trouble.fields[0]?.message ?? 'Please check what you entered.'
