@@ -103,7 +103,8 @@ test('compose runs the image without rights, alone or with PostgreSQL and Caddy'
     assert(Number.parseInt(String(service['stop_grace_period'])) > 10 + 15, 'longer than draining and closing')
     for (const setting of Object.keys(service.environment ?? {}))
       assert(read('.env.example').includes(`#${setting}=`), `${setting} is a setting`)
-    for (const volume of service.volumes ?? []) assert.match(volume, /^\w+:\/data$/)
+    for (const volume of service.volumes ?? []) assert.match(volume, /^\w+:\/(?:data|tmp)$/)
+    assert(service['tmpfs'] || service.volumes!.includes('tmp:/tmp'), 'uploads to a bucket and drills need /tmp')
   }
   const { till, postgres, caddy } = file.services
   assert.deepEqual(file.services['till-alone']!.ports, ['127.0.0.1:${TILL_PORT:-4000}:4000'], 'not the whole network')
