@@ -8,13 +8,15 @@ import { type Db, isDatabaseOutage } from './database.ts'
 import type { Log } from './log.ts'
 
 const NO_RIGHT = '42501'
+const MOST_TRIES = 3
+const BY_A_NEWER_VERSION = /^corrupted migrations: previously executed migration \S+ is missing/
 
 /**
  * Brings the schema up to date with the numbered files of `folder`, under a lock, so that only one of several starts does the work.
  * A schema of a newer version is left as it is: the service uses it if it only grew, and otherwise refuses in one line. It is the
  * first to use the database, so it also tells the operator when the database cannot be reached.
  */
-export async function migrate(db: Db, folder: string, log?: Log): Promise<void> {
+export async function migrate(db: Db, folder: string, log?: Log, tries = MOST_TRIES): Promise<void> {
   const ours = (await fs.readdir(folder)).filter((file) => file.endsWith('.sql')).map(nameOf)
   const done = await migrationsOf(db)
   const newer = await newerMigrations(db, done, ours)
@@ -39,6 +41,9 @@ export async function migrate(db: Db, folder: string, log?: Log): Promise<void> 
   // a developer takes a number when work begins, so a file with a lower number can be released later
   const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true })
   const { error, results } = await migrator.migrateToLatest()
+  // a newer version has migrated since we looked: the library found migrations that we had not seen
+  if (tries > 1 && BY_A_NEWER_VERSION.test((error as Error | undefined)?.message ?? ''))
+    return migrate(db, folder, log, tries - 1)
   if (error) throw startProblem(error)
   const migrated = (results ?? []).map((result) => result.migrationName)
   if (migrated.length > 0) log?.info({ migrated }, 'the schema is up to date')
