@@ -113,9 +113,10 @@ test('every route accepts any text in its body without an internal error', async
     [`POST /api/checkout/${orderId}/email/consent`]: ['token', 'code'],
     'POST /api/auth/identities': ['returnTo'],
   }
-  const reading = (await operations(shop)).flatMap(({ methods }) =>
-    Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)),
-  )
+  // operators' routes read nothing of a request that is not an operator's: test/pages/openapi-fuzz.test.ts sends them wrong bodies
+  const reading = (await operations(shop))
+    .filter(({ path }) => !path.startsWith('/api/operator/'))
+    .flatMap(({ methods }) => Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)))
   assert.equal(
     reading.length,
     Object.keys(members).length + 6,

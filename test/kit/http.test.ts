@@ -87,7 +87,9 @@ test('a request id from outside is not trusted', async () => {
 
 test('every route answers its own methods, and says which they are to all others', async () => {
   const shop = shared()
-  for (const { path, methods } of await operations(shop)) {
+  // an operator's address does not exist for others, in any method: see test/operator/hidden.test.ts
+  const shown = (await operations(shop)).filter(({ path }) => !path.startsWith('/api/operator/'))
+  for (const { path, methods } of shown) {
     const own = Object.keys(methods).map((method) => method.toUpperCase())
     // addresses that only a redirected browser opens have no HEAD
     if (own.includes('GET') && !path.startsWith('/api/auth/idp')) own.push('HEAD')
