@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { parseArgs } from 'node:util'
+import { measureBackup } from './backup.ts'
 import { measureCheckout } from './checkout.ts'
 import { measureEqualTimes } from './equal-times.ts'
 import { measureFiles } from './files.ts'
@@ -21,7 +22,7 @@ import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
 /** All parts except `size`, which takes most of an hour. */
-const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,equal-times,mail,files,sellers'
+const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,equal-times,mail,files,sellers,backup'
 const SIZE = 10_000_000
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
@@ -146,6 +147,10 @@ async function measure(world: World): Promise<void> {
     })
   }
   if (wanted.has('sellers')) await measureMarket(world)
+  if (wanted.has('backup')) {
+    say('backup')
+    results.push(...(await measureBackup(world, many, say)))
+  }
   say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
 }
 

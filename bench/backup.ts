@@ -1,0 +1,95 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findEmbedded } from '../src/kit/embedded.ts'
+import { runChild } from './children.ts'
+import { fillOrders, openShop, products } from './fill.ts'
+import { cycle, load, wire } from './load.ts'
+import type { Result } from './report.ts'
+import { WARM_UP_SECONDS, byTurns, medianOf, medians } from './rounds.ts'
+import { SECRET, type Service, startService } from './service.ts'
+import type { Database, World } from './world.ts'
+
+const SECONDS = 3
+const CONNECTIONS = 32
+const REQUESTS = 1000
+/** For a million orders. */
+const MAX_RESTORE_SECONDS = 180
+const KEY = 'a key of the bench that is long enough'
+
+const REQUEST = Array.from({ length: REQUESTS }, (_, n) =>
+  wire(
+    'POST',
+    '/api/checkout',
+    JSON.stringify({ productId: products[n % products.length], email: `buyer${n}@example.com` }),
+  ),
+)
+
+/** What a backup costs the checkouts of a service with its own database, and how long a restore takes. */
+export async function measureBackup({ dir }: World, orders: number, say: (what: string) => void): Promise<Result[]> {
+  const [plainDir, savedDir, restoredDir, place] = ['plain', 'saved', 'restored', 'place'].map((name) => {
+    const folder = path.join(dir, `backup-${name}`)
+    fs.mkdirSync(folder)
+    fs.chmodSync(folder, 0o711)
+    return folder
+  }) as [string, string, string, string]
+  const backup = { BACKUP_URL: `file:${place}`, BACKUP_KEY: KEY, SECRET, DATA_DIR: savedDir }
+  const env = { PROCESSORS: 'none', DEMO: '0' }
+  const plain = await startService({ DATA_DIR: plainDir, ...env })
+  const saved = await startService({ ...backup, ...env })
+  for (const folder of [plainDir, savedDir]) await openShop(databaseIn(folder))
+
+  const rate = async ({ port }: Service, seconds = SECONDS) =>
+    (await load({ port, connections: CONNECTIONS, seconds, next: cycle(REQUEST), status: 201 })).rate
+  for (const service of [plain, saved]) await rate(service, WARM_UP_SECONDS)
+  const rounds = await byTurns({
+    plain: () => rate(plain),
+    archiving: () => rate(saved),
+    async 'copying too'() {
+      const copied = npmBackup(backup)
+      const found = await rate(saved)
+      await copied
+      return found
+    },
+  })
+  await plain.stop()
+
+  say(`a restore of ${orders} orders`)
+  await fillOrders(databaseIn(savedDir), 0, orders)
+  await npmBackup(backup)
+  await saved.stop()
+  const began = performance.now()
+  await runChild(process.execPath, [scriptOf('restore')], { ...backup, DATA_DIR: restoredDir })
+  const seconds = (performance.now() - began) / 1000
+  return [
+    {
+      name: 'backup: checkouts of a service that archives, of those without',
+      value: medianOf(rounds, (round) => round.archiving! / round.plain!),
+      least: 0.9,
+      parts: medians(rounds),
+    },
+    {
+      name: 'backup: the same while the database is copied',
+      value: medianOf(rounds, (round) => round['copying too']! / round.plain!),
+      least: 0.9,
+    },
+    {
+      name: `backup: restore of ${orders.toLocaleString('en')} orders, seconds`,
+      value: seconds,
+      most: MAX_RESTORE_SECONDS,
+    },
+  ]
+}
+
+const scriptOf = (name: string) => fileURLToPath(new URL(`../scripts/${name}.ts`, import.meta.url))
+/** The service makes one by itself after its first start, and only one is made at a time. */
+async function npmBackup(env: Record<string, string>): Promise<void> {
+  await runChild(process.execPath, [scriptOf('backup')], env).catch((error: Error) => {
+    if (!error.message.includes('another backup is under way')) throw error
+  })
+}
+
+function databaseIn(folder: string): Database {
+  const url = findEmbedded(path.join(folder, 'postgres'))!
+  return { name: 'app', host: '', port: 0, user: '', password: '', url }
+}
