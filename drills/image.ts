@@ -24,6 +24,9 @@ const STOP_SECONDS = 20
 const POLL_MS = 200
 const HARDENED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--network=host']
 const EMAIL = 'bob@example.com'
+/** In the volume of /tmp, where the restore drill also has its room. */
+const BACKUP = ['--env=BACKUP_URL=file:/tmp/backup', `--env=BACKUP_KEY=${'k'.repeat(40)}`]
+const COMMAND_TIMEOUT_MS = 120_000
 
 /** Who runs there, and where it may write. It is looked at from inside, because no tool but node is in the image. */
 const REPORT = `
@@ -63,7 +66,11 @@ try {
   await tryOut(image)
   say('the image is right')
 } finally {
-  spawnSync(engine[0]!, [...engine.slice(1), 'rm', '--force', '--volumes', name], { stdio: 'ignore' })
+  for (const remove of [
+    ['rm', '--force', '--volumes', name],
+    ['volume', 'rm', name],
+  ])
+    spawnSync(engine[0]!, [...engine.slice(1), ...remove], { stdio: 'ignore' })
   fs.rmSync(folder, { recursive: true, force: true })
 }
 
@@ -81,7 +88,20 @@ async function build(): Promise<string> {
 async function tryOut(image: string): Promise<void> {
   const port = await quietPort()
   const url = `http://127.0.0.1:${port}`
-  ask('run', '--detach', '--name', name, ...HARDENED, ...words(values.run), '--env', `PORT=${port}`, image)
+  const volume = `--volume=${name}:/tmp`
+  ask(
+    'run',
+    '--detach',
+    '--name',
+    name,
+    ...HARDENED,
+    volume,
+    ...BACKUP,
+    ...words(values.run),
+    '--env',
+    `PORT=${port}`,
+    image,
+  )
   const productId = await started(url)
   const own = JSON.parse(inside('node', '-e', REPORT)) as { uid: number; writable: string[]; nodes: string[] }
   assert.deepEqual(own, { uid: Number(UID), writable: ['/data'], nodes: ['node src/main.ts'] })
@@ -104,6 +124,10 @@ async function tryOut(image: string): Promise<void> {
     async () => (await pays(url, orderId).catch(() => undefined)) && tryInside('node', '-e', NO_ZOMBIES) === 0,
   )
   say('its database was killed, and is back; no process is left behind')
+
+  await until(async () => tryInside('node', 'scripts/backup.ts') === 0)
+  inside('node', 'scripts/drill.ts')
+  say('a backup was made, and restored in a drill')
 
   const began = performance.now()
   ask('stop', '--time', String(STOP_SECONDS), name)
@@ -177,7 +201,10 @@ function tryInside(...command: string[]): number | null {
 }
 
 function output(...args: string[]): { status: number | null; text: string } {
-  const { status, stdout, stderr } = spawnSync(engine[0]!, [...engine.slice(1), ...args], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(engine[0]!, [...engine.slice(1), ...args], {
+    encoding: 'utf8',
+    timeout: COMMAND_TIMEOUT_MS,
+  })
   return { status, text: status === 0 ? stdout : stderr + stdout }
 }
 

@@ -12,8 +12,11 @@ const UID = 10001
 const ONLY_FOR_PAGES = ['vite', 'preact', 'tus-js-client', 'uqr']
 /** Types, maps, documents, and libraries to link programs with. */
 const NOT_FOR_RUNNING = /\.(?:[cm]?ts|map|md|markdown|a)$/
-/** Programs of the system: the shell, because initdb starts `postgres` through it, and the process that starts node. */
-const PROGRAMS = ['/bin/sh', '/usr/bin/tini']
+/**
+ * Programs of the system: the process that starts node, and the shell, because initdb starts `postgres` through it. The others are those
+ * of the command by which PostgreSQL restores its log.
+ */
+const PROGRAMS = ['/usr/bin/tini', '/bin/sh', '/bin/mv', '/bin/sleep', '/bin/touch']
 
 const root = path.resolve(process.argv[2] ?? '/image')
 const till = path.join(root, 'till')

@@ -69,6 +69,15 @@ test('what the build copies reaches it, and no data or secret of this machine do
     assert(root.includes(`'${name}'`), `scripts/image-root.ts takes ${name}`)
 })
 
+test('the image has each program that a command of PostgreSQL calls', () => {
+  const [, command = ''] = /restore_command: `(.*)`/.exec(read('src/kit/embedded/postmaster.ts')) ?? []
+  const called = command.split(/;| && | do | while /).map((part) => part.trim().split(' ')[0]!).filter((word) => /^[a-z]+$/.test(word)) // oxfmt-ignore
+  const inShell = new Set(['while', 'do', 'done'])
+  const programs = /const PROGRAMS = \[(.*)\]/.exec(read('scripts/image-root.ts'))![1]!
+  assert(called.includes('touch') && called.includes('sleep'))
+  for (const name of called.filter((word) => !inShell.has(word))) assert(programs.includes(`/${name}'`), name)
+})
+
 test('each package with programs for one kind of processor has them for both', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean }> }
   const ofX64 = Object.entries(packages).filter(([name, { dev }]) => !dev && /linux(?:-?gnu)?-x64|linux-x64-gnu/.test(name)) // oxfmt-ignore
