@@ -10,7 +10,7 @@ const OLD_HOURS = 30
 export async function lastBackup(db: Db, now = Date.now()): Promise<Omit<Check, 'about'>> {
   const runs = await lastRuns(db)
   const base = runs.find(({ kind }) => kind === 'base')
-  const advice = 'See the log of the service, and docs/operation.md.'
+  const advice = 'See the log of the service, and docs/backup.md.'
   if (!base?.wentWellAt)
     return { mark: base?.problem ? 'failure' : 'warning', says: 'No backup has been made yet.', advice }
   const hours = Math.floor((now - base.wentWellAt.getTime()) / HOUR_MS)

@@ -63,7 +63,7 @@ async function checkBackup(backup: BackupCheck): Promise<Omit<Check, 'about'>> {
     (await backup()) ?? {
       mark: 'warning',
       says: 'No backup is set up.',
-      advice: 'Back up the database and the files: see docs/operation.md.',
+      advice: 'Set BACKUP_URL: see docs/backup.md.',
     }
   )
 }
