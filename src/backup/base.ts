@@ -12,6 +12,9 @@ import { type Base, IDENTITY, type Identity, baseData, baseManifest, walName } f
 /** Only one base is copied at a time, over all processes. */
 const LOCK = 7_261_004
 const POLL_MS = 200
+/** Slow enough that reading, packing and encrypting take a small part of one core from the sales. */
+const BYTES_A_SECOND = 25e6
+const PACE_MS = 50
 /** PostgreSQL's manual (25.3.4, "Backing Up the Data Directory") leaves out the contents of these: they are of the running server. */
 const LEFT_OUT = [
   'pg_wal',
@@ -45,6 +48,7 @@ export interface Copied {
   /** A checkpoint at once, instead of one that is spread over minutes. */
   fast?: boolean
   onProgress?: (packed: Packed) => void
+  bytesASecond?: number
   /** How long to wait until the last segment is sent. */
   walWaitMs?: number
 }
@@ -71,7 +75,7 @@ export async function makeBase(copied: Copied): Promise<Base> {
 async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
   const installation = await ownInstallation(db)
   await claimPlace(vault, installation)
-  const { fast = false, onProgress, walWaitMs = 600_000 } = copied
+  const { fast = false, onProgress, walWaitMs = 600_000, bytesASecond = BYTES_A_SECOND } = copied
   const gap = gapOf(walFolder)
   const began = await one<{ id: string; at: string; segment: string; version: string }>(
     db,
@@ -88,7 +92,7 @@ async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...co
     bytes = now.bytes
     onProgress?.(now)
   })
-  await vault.put(baseData(id), packed, { compressed: true })
+  await vault.put(baseData(id), paced(packed, bytesASecond), { compressed: true })
   const ended = await one<{ label: string; segment: string; at: string }>(
     db,
     sql`select labelfile as label, pg_walfile_name(lsn) as segment,
@@ -113,6 +117,18 @@ async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...co
   // a gap that came meanwhile is behind this copy
   if (gap !== undefined && gap === gapOf(walFolder)) endGap(walFolder)
   return base
+}
+
+/** The same bytes, no faster than that. */
+async function* paced(bytes: AsyncIterable<Buffer>, bytesASecond: number): AsyncGenerator<Buffer> {
+  const began = performance.now()
+  let sent = 0
+  for await (const chunk of bytes) {
+    sent += chunk.length
+    const aheadMs = (sent / bytesASecond) * 1000 - (performance.now() - began)
+    if (aheadMs > PACE_MS) await sleep(aheadMs)
+    yield chunk
+  }
 }
 
 /** Writes whose backup it is, or refuses the place of another service. */

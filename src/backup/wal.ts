@@ -62,8 +62,11 @@ export async function sendWal(
 async function isSent(vault: Vault, name: string, file: string): Promise<boolean> {
   const segment = walName(name)
   if (!(await vault.list(segment)).includes(segment)) return false
-  const stored = await vault.read(segment, { compressed: true })
   const ours = await fs.open(file)
+  const stored = await vault.read(segment, { compressed: true }).catch(async (error) => {
+    await ours.close()
+    throw error
+  })
   try {
     for await (const chunk of (stored ?? []) as AsyncIterable<Buffer>) {
       const { buffer, bytesRead } = await ours.read(Buffer.alloc(chunk.length))
@@ -72,6 +75,7 @@ async function isSent(vault: Vault, name: string, file: string): Promise<boolean
     if ((await ours.read(Buffer.alloc(1))).bytesRead > 0) throw new OtherLog(name)
     return true
   } finally {
+    stored?.destroy()
     await ours.close()
   }
 }

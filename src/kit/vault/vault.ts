@@ -33,9 +33,12 @@ export function openVault(place: VaultPlace, keys: readonly string[]): Vault {
       const bytes = await read(name)
       if (!bytes) return undefined
       const plain = Readable.from(unseal(own, name, bytes), { objectMode: false })
+      // also for a reader that stops early, or never begins
+      plain.on('close', () => bytes.destroy())
       if (!compressed) return plain
       const expanded = plain.pipe(createZstdDecompress())
       plain.on('error', (error) => expanded.destroy(error))
+      expanded.on('close', () => plain.destroy())
       return expanded
     },
     putJson: (name, value) => vault.put(name, bytesOf(value)),
