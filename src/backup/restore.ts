@@ -133,7 +133,8 @@ async function unusedSegments(vault: Vault, { firstSegment }: Base): Promise<num
 } // oxfmt-ignore
 
 async function restoreFiles(dir: string, vault: Vault, base: Base, openStorage: () => Promise<Storage>): Promise<FilesBack> {
-  const postgres = await startEmbedded({ dir, name: 'till', mayMake: false })
+  // a part of the log that is written without the archive would be a gap for every later restore
+  const postgres = await startEmbedded({ dir, name: 'till', mayMake: false, archive: true })
   const { db, close } = connect({ connectionString: postgres.url }, { connections: 2, onError: () => {}, patient: true })
   try {
     const storage = await openStorage()
