@@ -137,10 +137,16 @@ test('a lost machine comes back elsewhere, with every sale until the last moment
   const service = await startService(t, dataDir, env)
   await assertSold(service, early)
   await assertSold(service, late)
-  assert.equal((await service.mails(late.orderId)).filter((subject) => subject.includes('receipt')).length, 1)
+  const receipts = async () => (await service.mails(late.orderId)).filter((subject) => subject.includes('receipt')).length
+  await eventually(async () => (await receipts()) > 0)
+  assert.equal(await receipts(), 1)
   const again = await sell(service)
   // the restored service is backed up too, and a backup of it is restored again
   await eventually(() => fs.readdirSync(path.join(place, 'wal')).some((name) => name === '00000002.history'))
+  await sendAll(dataDir)
+  const withoutItsOwnBase = newPlace()
+  assert.equal((await restoreInto(withoutItsOwnBase)).status, 0)
+  await assertSold(await startService(t, withoutItsOwnBase, { ...env, BACKUP_URL: '' }), again)
   assert.equal((await backUp(dataDir)).status, 0)
   await service.kill()
   const third = newPlace()
