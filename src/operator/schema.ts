@@ -72,8 +72,8 @@ export const OrdersQuery = Type.Object({
         'An order’s id or its beginning, the whole address of a buyer, or the processor’s id of a payment or a capture.',
     }),
   ),
-  status: Type.Optional(Type.Enum([...STATES])),
-  sellerId: Type.Optional(Type.String({ pattern: idPattern('sel') })),
+  status: Type.Optional(Type.Enum([...STATES], { description: 'Only orders in this state.' })),
+  sellerId: Type.Optional(Type.String({ pattern: idPattern('sel'), description: 'Only orders of this seller.' })),
 })
 const SellerOfOrder = Type.Object({ id: Type.String(), name: Type.String() })
 export const FoundOrder = Type.Object({
@@ -161,7 +161,7 @@ export const SellersQuery = Type.Object({
   q: Type.Optional(
     Type.String({ maxLength: 200, pattern: TEXT, description: 'An id, or the beginning of an address or a name.' }),
   ),
-  standing: Type.Optional(Type.Enum([...STANDINGS])),
+  standing: Type.Optional(Type.Enum([...STANDINGS], { description: 'Only sellers of this standing.' })),
 })
 export const FoundSeller = Type.Object({
   sellerId: Type.String(),

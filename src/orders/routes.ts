@@ -28,7 +28,9 @@ export function downloadRoutes(
         summary: 'A file that was bought',
         tags: ['Checkout'],
         produces: ['application/octet-stream'],
-        params: Type.Object({ token: Type.String({ maxLength: 300 }) }),
+        params: Type.Object({
+          token: Type.String({ maxLength: 300, description: 'The signed token of a download link.' }),
+        }),
         response: {
           200: Type.Any({ description: 'The bytes.' }),
           206: Type.Any({ description: 'The requested part.' }),

@@ -47,7 +47,11 @@ export function outboxRoutes(server: Server, db: Db, { token }: Outbox): void {
         operationId: 'listOutbox',
         summary: 'The mails of a service without a mail server, newest first',
         tags: ['Sandbox'],
-        querystring: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^\\u0000]*$' })) }),
+        querystring: Type.Object({
+          to: Type.Optional(
+            Type.String({ maxLength: 254, pattern: '^[^\\u0000]*$', description: 'Only mails to this address.' }),
+          ),
+        }),
         response: { 200: Type.Array(Mail), ...refusing('local_only', 'token_required') },
       },
       onRequest: async (request) => {

@@ -60,7 +60,9 @@ function notificationRoute(server: Server, parts: WebhookParts): void {
         operationId: 'receiveNotification',
         summary: 'Notifications of a payment processor',
         tags: ['Operation'],
-        params: Type.Object({ processor: Type.String({ maxLength: 40 }) }),
+        params: Type.Object({
+          processor: Type.String({ maxLength: 40, description: 'The processor that sends the notification.' }),
+        }),
         response: {
           200: Type.Object({ received: Type.Boolean() }),
           ...refusing('invalid_signature', 'not_found', 'payment_unknown', 'processor_unavailable'),

@@ -84,7 +84,9 @@ function startProviderSignInRoute(server: Server, parts: ProviderRouteParts): vo
         summary: 'Sign in through the identity provider',
         description: 'A browser opens this address. `returnTo` is a path on the pages’ host; other values are ignored.',
         tags: TAG,
-        querystring: Type.Object({ returnTo: Type.Optional(Type.Unknown()) }),
+        querystring: Type.Object({
+          returnTo: Type.Optional(Type.Unknown({ description: 'The page to come back to.' })),
+        }),
         response: { ...redirect, ...refusals },
       },
     },
@@ -115,7 +117,10 @@ function finishProviderSignInRoute(server: Server, parts: ProviderRouteParts): v
         description:
           'The identity provider sends the browser here. Works once, and only in the browser that began the sign-in.',
         tags: TAG,
-        querystring: Type.Object({ state: Type.Optional(Type.Unknown()) }, { additionalProperties: true }),
+        querystring: Type.Object(
+          { state: Type.Optional(Type.Unknown({ description: 'The signed state of this sign-in.' })) },
+          { additionalProperties: true },
+        ),
         response: { ...redirect, ...refusals },
       },
     },

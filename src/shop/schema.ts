@@ -17,9 +17,9 @@ export const OrdersQuery = Type.Object({
   ...PageQuery,
   ...PeriodQuery,
   format,
-  status: Type.Optional(Type.Enum([...STATES])),
-  rail: Type.Optional(Rail),
-  productId: Type.Optional(Type.String({ maxLength: 100, pattern: TEXT })),
+  status: Type.Optional(Type.Enum([...STATES], { description: 'Only orders in this state.' })),
+  rail: Type.Optional(Type.Enum([...RAILS], { description: 'Only orders paid on this rail.' })),
+  productId: Type.Optional(Type.String({ maxLength: 100, pattern: TEXT, description: 'Only orders of this product.' })),
   email: Type.Optional(Type.String({ maxLength: 320, pattern: TEXT, description: 'The whole address of a buyer.' })),
   q: Type.Optional(
     Type.String({
@@ -103,8 +103,8 @@ export const TransfersQuery = Type.Object({
   ...PageQuery,
   ...PeriodQuery,
   format,
-  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
-  orderId: Type.Optional(Type.String({ pattern: idPattern('ord') })),
+  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'Only transfers in this currency.' })),
+  orderId: Type.Optional(Type.String({ pattern: idPattern('ord'), description: 'Only the transfers of this order.' })),
 })
 
 export const OrderDetail = Type.Object({
@@ -157,7 +157,9 @@ export const Balance = Type.Object({
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export const StatsQuery = Type.Object({
   ...PeriodQuery,
-  interval: Type.Optional(Type.Enum([...INTERVALS])),
+  interval: Type.Optional(
+    Type.Enum([...INTERVALS], { description: 'The length of one interval. The default is a day.' }),
+  ),
   timeZone: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,59}$',

@@ -48,6 +48,7 @@ export function describeApi(server: Server): Description {
       // the library adds `-head` to a HEAD route, in case a GET route has the same name
       operation.operationId = operation.operationId.replace(/-head$/, '')
       addBytes(operation, method)
+      describeIds(operation)
       addExamples(operation, around)
       const codes = refusalsOf(operation, UNSAFE.test(method) && !operation['x-any-origin'])
       for (const code of codes) listed.add(code)
@@ -71,6 +72,12 @@ function addTags({ tags = [], paths }: Description): void {
 function addBytes(operation: Operation, method: string): void {
   if (operation['x-bytes'] && (method === 'post' || method === 'put' || method === 'patch'))
     operation.requestBody ??= { content: { 'application/octet-stream': { schema: {} } } }
+}
+
+/** An id in an address needs no words of its own at each route. */
+function describeIds({ parameters = [] }: Operation): void {
+  for (const one of parameters)
+    if (one.in === 'path' && one.name.endsWith('Id')) one.description ??= `The id of the ${one.name.slice(0, -2)}.`
 }
 
 function addExamples({ parameters = [], requestBody, responses }: Operation, around: string): void {

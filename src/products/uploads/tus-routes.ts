@@ -8,7 +8,12 @@ import type { BodyReader } from './body-reader.ts'
 import type { AnswerTus } from './resumable.ts'
 
 const TAG = ['Products']
-const UploadParams = Type.Object({ id: Type.String({ pattern: idPattern('file') }) })
+const UploadParams = Type.Object({
+  id: Type.String({
+    pattern: idPattern('file'),
+    description: 'The id of the upload, which becomes the id of the file.',
+  }),
+})
 const UploadAnswer = Type.Null({
   description:
     '`Upload-Offset` is the number of bytes received. `Till-File` is the file’s id, once all bytes are received.',
