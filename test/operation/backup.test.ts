@@ -137,7 +137,8 @@ test('a lost machine comes back elsewhere, with every sale until the last moment
   const service = await startService(t, dataDir, env)
   await assertSold(service, early)
   await assertSold(service, late)
-  const receipts = async () => (await service.mails(late.orderId)).filter((subject) => subject.includes('receipt')).length
+  const receipts = async () =>
+    (await service.mails(late.orderId)).filter((subject) => subject.includes('receipt')).length
   await eventually(async () => (await receipts()) > 0)
   assert.equal(await receipts(), 1)
   const again = await sell(service)
