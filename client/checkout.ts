@@ -1,13 +1,14 @@
 import { type CallOptions, TillError, type TillOptions, ask, newKey, pause } from './request.ts'
+import type { Answer, Body } from './api.ts'
 import type { Api } from './types.ts'
 
 export { TillError }
 export type { CallOptions, TillErrorCode, TillOptions } from './request.ts'
 
-export type Product = Api['GET /api/products/{}/public']['answer']
-export type NewOrder = Api['POST /api/checkout']['body']
-export type Order = Api['POST /api/checkout']['answer']
-export type OrderStatus = Api['GET /api/checkout/{}/status']['answer']
+export type Product = Answer<'GET /api/products/{productId}/public'>
+export type NewOrder = Body<'POST /api/checkout'>
+export type Order = Answer<'POST /api/checkout'>
+export type OrderStatus = Answer<'GET /api/checkout/{orderId}/status'>
 export type Download = OrderStatus['downloads'][number]
 
 /** The service asks the payment processor at most every three seconds on request, and every minute by itself. */
@@ -18,8 +19,7 @@ const AWAY_MS = 5_000
 export type Till = ReturnType<typeof createTill>
 
 /**
- * The checkout, for a page or a server that sells. It needs no key and no session. Every call throws a {@link
- * TillError}.
+ * The checkout, for a page or a server that sells. It needs no API key. Every call throws a {@link TillError}.
  */
 export function createTill(options: TillOptions) {
   /** Idempotency keys by order request: a repeated call after a lost answer gets the order that may have been made. */
@@ -34,7 +34,7 @@ export function createTill(options: TillOptions) {
     /** The public view of a product, for a page to show. Throws `product_not_found`. */
     product: (
       productId: string,
-      query: Api['GET /api/products/{}/public']['query'] = {},
+      query: Api['GET /api/products/{productId}/public']['query'] = {},
       { signal }: CallOptions = {},
     ) => ask<Product>(options, `/api/products/${encodeURIComponent(productId)}/public`, { query, signal }),
 

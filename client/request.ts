@@ -9,6 +9,8 @@ const LONGEST_PAUSE_MS = 20_000
 export interface TillOptions {
   /** The address of the service: `https://api.shop.example`. */
   baseUrl: string
+  /** A seller's API key, `till_live_…`. Keep it on a server: whoever has it can do what its scopes allow. */
+  apiKey?: string | undefined
   /** A `fetch` to use instead of the global one. */
   fetch?: typeof globalThis.fetch
   /** How long one try may take. 15 seconds by default. */
@@ -31,12 +33,13 @@ export type TillErrorCode =
   | 'unexpected_answer'
   | 'email_mismatch'
   | 'not_paid'
+  | 'message_too_old'
 
 /** Why a call failed. `code` stays the same from version to version; `message` is for people. */
 export class TillError extends Error {
   override readonly name = 'TillError'
-  /** A newer service may send codes that these types do not know. */
-  readonly code: TillErrorCode | (string & {})
+  /** A newer service may send codes that these types do not know, so a `switch` over them needs a `default`. */
+  readonly code: TillErrorCode
   /** The HTTP status, or 0 where no answer came. */
   readonly status: number
   /** The members of the request that are wrong, with `validation_failed`. */
@@ -47,7 +50,7 @@ export class TillError extends Error {
   readonly requestId: string | undefined
 
   constructor(
-    code: TillErrorCode | (string & {}),
+    code: TillErrorCode,
     message: string,
     more: Partial<Pick<TillError, 'status' | 'fields' | 'retryAfterSeconds' | 'requestId' | 'cause'>> = {},
   ) {
@@ -66,14 +69,14 @@ export class TillError extends Error {
 }
 
 export interface Ask extends CallOptions {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  method?: string
   query?: object | undefined
   json?: unknown
   body?: RequestInit['body']
   headers?: Record<string, string | undefined>
   /** Whether a repetition has no second effect. A GET never has one. */
   repeatable?: boolean
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 /**
@@ -101,7 +104,7 @@ export async function ask<Answer>(
 }
 
 async function askOnce<Answer>(
-  { baseUrl, fetch = globalThis.fetch, timeoutMs: usualMs = TIMEOUT_MS }: TillOptions,
+  { baseUrl, apiKey, fetch = globalThis.fetch, timeoutMs: usualMs = TIMEOUT_MS }: TillOptions,
   path: string,
   { method = 'GET', query, json, body, headers = {}, signal, timeoutMs = usualMs }: Ask,
   read: (response: Response) => Promise<Answer>,
@@ -110,7 +113,11 @@ async function askOnce<Answer>(
   const url = new URL(baseUrl.replace(/\/+$/, '') + path)
   for (const [name, value] of Object.entries(query ?? {}))
     if (value !== undefined) url.searchParams.set(name, String(value))
-  const named = Object.entries({ ...(json !== undefined && { 'content-type': 'application/json' }), ...headers })
+  const named = Object.entries({
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    ...headers,
+  })
   const ended = new AbortController()
   const end = () => ended.abort()
   const timer = timeoutMs < Infinity ? setTimeout(end, timeoutMs) : undefined
@@ -140,7 +147,8 @@ async function askOnce<Answer>(
   }
 }
 
-async function readJson<Answer>(response: Response): Promise<Answer> {
+/** Reads a JSON body, or undefined where the answer has none. */
+export async function readJson<Answer>(response: Response): Promise<Answer> {
   const text = await response.text()
   if (text === '') return undefined as Answer
   try {
@@ -155,13 +163,19 @@ async function refusalOf(response: Response): Promise<TillError> {
   const { status, headers } = response
   const said: unknown = await response.json().catch(() => null)
   const { code, detail, fields, requestId } = (said ?? {}) as Record<string, never>
-  const seconds = Number(headers.get('retry-after') ?? undefined)
   return new TillError(code ?? 'unexpected_answer', detail ?? `The answer was ${status}.`, {
     status,
     fields: fields ?? [],
-    retryAfterSeconds: seconds >= 0 ? seconds : undefined,
+    retryAfterSeconds: secondsUntil(headers.get('retry-after')),
     requestId: requestId ?? headers.get('x-request-id') ?? undefined,
   })
+}
+
+/** A proxy may send a date instead of seconds. */
+function secondsUntil(retryAfter: string | null): number | undefined {
+  const text = retryAfter ?? ''
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000)
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0)
 }
 
 /** Waits. Rejects with the signal's reason when the signal ends the wait. */
@@ -180,9 +194,8 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** A unique key. Node 18 and pages without https have no randomUUID. */
+/** A key that nobody can guess. Pages without https have no randomUUID. */
 export function newKey(): string {
-  const { crypto } = globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }
-  const parts = crypto ? [...crypto.getRandomValues(new Uint32Array(5))] : Array.from({ length: 5 }, () => Math.random() * 2 ** 32) // oxfmt-ignore
-  return parts.map((part) => Math.floor(part).toString(36).padStart(7, '0')).join('')
+  const parts = [...crypto.getRandomValues(new Uint32Array(5))]
+  return parts.map((part) => part.toString(36).padStart(7, '0')).join('')
 }

@@ -1,25 +1,23 @@
-import { type Ask, type CallOptions, TillError, type TillOptions, ask, newKey } from './request.ts'
-import type { Api } from './types.ts'
+import { type Answer, type Body, type Item, type RequestOptions, type Search, openApi } from './api.ts'
+import { type CallOptions, TillError, type TillOptions, readJson } from './request.ts'
+import type { Bytes } from './types.ts'
 
 export { TillError }
+export type { Answer, Body, Item, ListRoute, Request, Route, Search } from './api.ts'
 export type { CallOptions, TillErrorCode, TillOptions } from './request.ts'
 
-type Route<Name extends string> = Api[Name & keyof Api]
-type Item<List> = List extends { items: (infer One)[] } ? One : never
-type Query<Name extends string> = Partial<Omit<Route<Name>['query'], 'cursor'>>
-
-export type Product = Route<'GET /api/products/{}'>['answer']
-export type NewProduct = Route<'POST /api/products'>['body']
-export type ProductChange = Route<'PATCH /api/products/{}'>['body']
-export type ProductFile = Route<'POST /api/products/{}/files'>['answer']
-export type OrderInList = Item<Route<'GET /api/orders'>['answer']>
-export type Order = Route<'GET /api/orders/{}'>['answer']
-export type NewRefund = Route<'POST /api/orders/{}/refunds'>['body']
-export type Refund = Route<'POST /api/orders/{}/refunds'>['answer']
-export type Balance = Item<Route<'GET /api/balance'>['answer']>
-export type Transfer = Item<Route<'GET /api/transfers'>['answer']>
-export type Discount = Route<'POST /api/discounts'>['answer']
-export type NewDiscount = Route<'POST /api/discounts'>['body']
+export type Product = Answer<'GET /api/products/{productId}'>
+export type NewProduct = Body<'POST /api/products'>
+export type ProductChange = Body<'PATCH /api/products/{productId}'>
+export type ProductFile = Answer<'POST /api/products/{productId}/files'>
+export type OrderInList = Item<'GET /api/orders'>
+export type Order = Answer<'GET /api/orders/{orderId}'>
+export type NewRefund = Body<'POST /api/orders/{orderId}/refunds'>
+export type Refund = Answer<'POST /api/orders/{orderId}/refunds'>
+export type Balance = Item<'GET /api/balance'>
+export type Transfer = Item<'GET /api/transfers'>
+export type Discount = Answer<'POST /api/discounts'>
+export type NewDiscount = Body<'POST /api/discounts'>
 
 /**
  * A product with its version. Pass the version to `update`, so that the update overwrites no change of another person.
@@ -28,153 +26,105 @@ export type Versioned<One> = One & { readonly etag: string }
 /** A file in memory, or a stream. For a stream the service must be told the number of bytes. */
 export type NewFile = { name: string; sha256?: string } & (
   | { data: Blob | Uint8Array; size?: undefined }
-  | { data: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>; size: number }
+  | { data: Exclude<Bytes, Blob | Uint8Array>; size: number }
 )
 
 export interface SellerOptions extends TillOptions {
-  /** The cookie that signing in set, as a `Cookie` header: `till_session=…`. */
-  cookie: string
-  /**
-   * The address of the pages, when they are on another host than the API: a session may change things only from there.
-   */
-  appUrl?: string
+  apiKey: string
 }
 
-const part = encodeURIComponent
-
 /**
- * A seller's shop, for scripts on Node: a browser lets no page set this cookie. Every call throws a {@link TillError}.
+ * A seller's shop, for programs on a server. `request` and `list` reach every route; the other members are short for
+ * the most used ones. Every call throws a {@link TillError}.
  */
-export function createSeller({ cookie, appUrl, ...options }: SellerOptions) {
-  const session = { cookie, origin: new URL(appUrl ?? options.baseUrl).origin }
-  const call = <Answer>(
-    path: string,
-    { headers, ...request }: Ask = {},
-    read?: (response: Response) => Promise<Answer>,
-  ) => ask<Answer>(options, path, { ...request, headers: { ...session, ...headers } }, read)
-  const send = <Answer>(method: NonNullable<Ask['method']>, path: string, json: unknown, more: Ask = {}) =>
-    call<Answer>(path, { ...more, method, json })
+export function createSeller(options: SellerOptions) {
+  const { request, list, send } = openApi(options)
   const versioned = <One>(response: Response): Promise<Versioned<One>> =>
     response.json().then((one) => ({ ...(one as One), etag: response.headers.get('etag') ?? '' }))
 
-  /** All items of a list. The client asks for each page when the caller gets to it. */
-  async function* every<One>(
-    path: string,
-    query: object,
-    { signal }: CallOptions,
-  ): AsyncGenerator<One, void, undefined> {
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const request: Ask = { query: { limit: 100, ...query, cursor }, signal }
-      const page: { items: One[]; nextCursor: string | null } = await call(path, request)
-      yield* page.items
-      cursor = page.nextCursor
-    }
-  }
-
   return {
+    request,
+    list,
+
     products: {
-      list: (query: Query<'GET /api/products'> = {}, more: CallOptions = {}) =>
-        every<Product>('/api/products', query, more),
+      list: (query: Search<'GET /api/products'> = {}, more: CallOptions = {}) =>
+        list('GET /api/products', { query, ...more }),
       get: (productId: string, more: CallOptions = {}): Promise<Versioned<Product>> =>
-        call(`/api/products/${part(productId)}`, more, versioned<Product>),
-      create: (product: NewProduct, more: CallOptions = {}): Promise<Versioned<Product>> =>
-        call('/api/products', { ...more, method: 'POST', json: product }, versioned<Product>),
+        send('GET /api/products/{productId}', { params: { productId }, ...more }, versioned<Product>),
+      create: (body: NewProduct, more: CallOptions = {}): Promise<Versioned<Product>> =>
+        send('POST /api/products', { body, ...more }, versioned<Product>),
       /** With `etag`, changes the product only if it is still that version. Otherwise throws `changed_meanwhile`. */
       update: (
         productId: string,
-        change: ProductChange,
+        body: ProductChange,
         { etag, ...more }: CallOptions & { etag?: string } = {},
       ): Promise<Versioned<Product>> =>
-        call(
-          `/api/products/${part(productId)}`,
-          { ...more, method: 'PATCH', json: change, headers: { 'if-match': etag } },
+        send(
+          'PATCH /api/products/{productId}',
+          { params: { productId }, body, headers: { 'if-match': etag }, ...more },
           versioned<Product>,
         ),
       /** Takes the product off sale. Buyers who have bought it keep it. */
-      archive: (productId: string, { signal }: CallOptions = {}): Promise<void> =>
-        call(`/api/products/${part(productId)}`, { method: 'DELETE', repeatable: true, signal }),
+      archive: (productId: string, more: CallOptions = {}) =>
+        request('DELETE /api/products/{productId}', { params: { productId }, ...more }),
       /**
        * Adds a file and sends it while reading it, so a stream of any length takes no memory. The service accepts the
        * file once all bytes have arrived, and only if they hash to `sha256` when you pass that. The call is never
        * repeated and has no time limit.
        */
-      addFile: (
-        productId: string,
-        { name, data, size, sha256 }: NewFile,
-        { signal }: CallOptions = {},
-      ): Promise<ProductFile> =>
-        call(`/api/products/${part(productId)}/files`, {
-          method: 'POST',
-          query: { name, sha256 },
-          body: bodyOf(data),
-          headers: { 'content-type': 'application/octet-stream', 'content-length': size?.toString() },
-          timeoutMs: Infinity,
-          signal,
-        }),
+      addFile: (productId: string, { name, data, size, sha256 }: NewFile, { signal }: CallOptions = {}) =>
+        send(
+          'POST /api/products/{productId}/files',
+          {
+            params: { productId },
+            query: { name, sha256 },
+            body: data,
+            headers: { 'content-length': size?.toString() },
+            timeoutMs: Infinity,
+            signal,
+          },
+          readJson<ProductFile>,
+        ),
       /** Renames a file, or moves it among the product's files. Its bytes stay the same. */
       updateFile: (
         productId: string,
         fileId: string,
-        change: Route<'PATCH /api/products/{}/files/{}'>['body'],
+        body: Body<'PATCH /api/products/{productId}/files/{fileId}'>,
         more: CallOptions = {},
-      ): Promise<ProductFile> =>
-        call(`/api/products/${part(productId)}/files/${part(fileId)}`, { ...more, method: 'PATCH', json: change }),
-      removeFile: (productId: string, fileId: string, { signal }: CallOptions = {}): Promise<void> =>
-        call(`/api/products/${part(productId)}/files/${part(fileId)}`, { method: 'DELETE', repeatable: true, signal }),
+      ) => request('PATCH /api/products/{productId}/files/{fileId}', { params: { productId, fileId }, body, ...more }),
+      removeFile: (productId: string, fileId: string, more: CallOptions = {}) =>
+        request('DELETE /api/products/{productId}/files/{fileId}', { params: { productId, fileId }, ...more }),
     },
 
     discounts: {
-      list: (query: Query<'GET /api/discounts'> = {}, more: CallOptions = {}) =>
-        every<Discount>('/api/discounts', query, more),
-      create: (discount: NewDiscount, more: CallOptions = {}): Promise<Discount> =>
-        send('POST', '/api/discounts', discount, more),
+      list: (query: Search<'GET /api/discounts'> = {}, more: CallOptions = {}) =>
+        list('GET /api/discounts', { query, ...more }),
+      create: (body: NewDiscount, more: CallOptions = {}) => request('POST /api/discounts', { body, ...more }),
     },
 
     orders: {
-      list: (query: Query<'GET /api/orders'> = {}, more: CallOptions = {}) =>
-        every<OrderInList>('/api/orders', query, more),
-      get: (orderId: string, more: CallOptions = {}): Promise<Order> => call(`/api/orders/${part(orderId)}`, more),
+      list: (query: Search<'GET /api/orders'> = {}, more: CallOptions = {}) =>
+        list('GET /api/orders', { query, ...more }),
+      get: (orderId: string, more: CallOptions = {}) =>
+        request('GET /api/orders/{orderId}', { params: { orderId }, ...more }),
       /** The same orders as a CSV stream. */
-      csv: (query: Query<'GET /api/orders'> = {}, { signal }: CallOptions = {}): Promise<ReadableStream<Uint8Array>> =>
-        call('/api/orders', { query, headers: { accept: 'text/csv' }, timeoutMs: Infinity, signal }, async ({ body }) =>
-          body!.pipeThrough(new TransformStream(), signal && { signal }),
+      csv: (query: Search<'GET /api/orders'> = {}, { signal }: CallOptions = {}): Promise<ReadableStream<Uint8Array>> =>
+        send(
+          'GET /api/orders',
+          { query, headers: { accept: 'text/csv' }, timeoutMs: Infinity, signal },
+          async ({ body }) => body!.pipeThrough(new TransformStream(), signal && { signal }),
         ),
       refunds: async (orderId: string, more: CallOptions = {}): Promise<Refund[]> =>
-        (await call<{ items: Refund[] }>(`/api/orders/${part(orderId)}/refunds`, more)).items,
-      /** Refunds an order: `amount`, or all that is left without it. Repeated calls make one refund. */
-      refund: (
-        orderId: string,
-        refund: NewRefund = {},
-        { signal, idempotencyKey = newKey() }: CallOptions & { idempotencyKey?: string } = {},
-      ): Promise<Refund> =>
-        send('POST', `/api/orders/${part(orderId)}/refunds`, refund, {
-          headers: { 'idempotency-key': idempotencyKey },
-          repeatable: true,
-          signal,
-        }),
+        (await request('GET /api/orders/{orderId}/refunds', { params: { orderId }, ...more })).items,
+      /** Refunds an order: `amount`, or all that is left without it. Repeated calls with one key make one refund. */
+      refund: (orderId: string, body: NewRefund = {}, more: RequestOptions = {}): Promise<Refund> =>
+        request('POST /api/orders/{orderId}/refunds', { params: { orderId }, body, ...more }),
     },
 
     /** The seller's balance in each currency. */
-    balance: async (more: CallOptions = {}): Promise<Balance[]> =>
-      (await call<{ items: Balance[] }>('/api/balance', more)).items,
+    balance: async (more: CallOptions = {}): Promise<Balance[]> => (await request('GET /api/balance', more)).items,
     /** Every transfer that touches the balance. */
-    transfers: (query: Query<'GET /api/transfers'> = {}, more: CallOptions = {}) =>
-      every<Transfer>('/api/transfers', query, more),
+    transfers: (query: Search<'GET /api/transfers'> = {}, more: CallOptions = {}) =>
+      list('GET /api/transfers', { query, ...more }),
   }
-}
-
-/** The bodies `fetch` takes everywhere. Only Node also takes iterables. */
-function bodyOf(data: NewFile['data']): NonNullable<RequestInit['body']> {
-  if (!(Symbol.asyncIterator in data) || data instanceof ReadableStream) return data as NonNullable<RequestInit['body']>
-  const chunks = data[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel(reason) {
-      await chunks.return?.(reason)
-    },
-  })
 }

@@ -1,5 +1,27 @@
 // Written by `npm run client-types` from the schemas of the routes.
 
+export interface Attention {
+  /** At most 20, in the order of the values of `what`: disputes first, because a bank waits for an answer. Disputes come oldest first, others newest first. */
+  items: {
+    what:
+      | 'disputed'
+      | 'needs_review'
+      | 'refund_failed'
+      | 'receipt_bounced'
+      | 'no_files'
+      | 'no_payments'
+      | 'file_withdrawn'
+    orderId?: string
+    productId?: string
+    /** The product’s name. */
+    name?: string
+    /** The buyer’s address. */
+    email?: string
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+  }[]
+}
+
 export interface Balance {
   items: {
     /** ISO 4217, upper case. */
@@ -66,6 +88,12 @@ export interface Discount {
   active: boolean
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
+}
+
+export interface DiscountChange {
+  active?: boolean
+  limit?: number | null
+  expiresAt?: string | null
 }
 
 export interface Download {
@@ -440,6 +468,50 @@ export interface Refund {
   createdAt: string
 }
 
+export interface Stats {
+  /** ISO 8601 in UTC with milliseconds. */
+  from: string
+  /** ISO 8601 in UTC with milliseconds. */
+  to: string
+  interval: 'hour' | 'day' | 'week' | 'month'
+  timeZone: string
+  items: {
+    /** ISO 4217, upper case. */
+    currency: string
+    orders: number
+    /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+    amount: number
+    /** The fees of these orders, without the parts that came back. */
+    fees: number
+    /** The money of these orders that went back, by refunds and lost disputes. */
+    refunded: number
+    /** amount − fees − refunded. */
+    net: number
+    /** All intervals, also those without orders. */
+    buckets: {
+      /** ISO 8601 in UTC with milliseconds. */
+      at: string
+      orders: number
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+    }[]
+    rails: {
+      rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet' | null
+      orders: number
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+    }[]
+    /** The five products with the highest sums. */
+    products: {
+      id: string
+      name: string
+      orders: number
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+    }[]
+  }[]
+}
+
 export interface Transfer {
   id: string
   /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already. */
@@ -475,15 +547,54 @@ export interface WithdrawnFile {
   withdrawnAt: string
 }
 
+/** A body that the client sends as it is. Only Node takes iterables itself, so the client makes a stream of them. */
+export type Bytes = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+
 export interface Api {
-  /** Your balance in each currency */
-  'GET /api/balance': {
-    query: Record<string, never>
-    body: undefined
-    answer: Balance
+  /** Delete a discount code */
+  'DELETE /api/discounts/{discountId}': {
+    params: {
+      /** The id of the discount. */
+      discountId: string
+    }
+    answer: undefined
   }
+  /** Archive a product */
+  'DELETE /api/products/{productId}': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
+    answer: undefined
+  }
+  /** Remove a file from a product */
+  'DELETE /api/products/{productId}/files/{fileId}': {
+    params: {
+      /** The id of the product. */
+      productId: string
+      /** The id of the file. */
+      fileId: string
+    }
+    answer: undefined
+  }
+  /** Remove a product’s picture */
+  'DELETE /api/products/{productId}/image': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
+    answer: undefined
+  }
+  /** Everything that needs your attention */
+  'GET /api/attention': { answer: Attention }
+  /** Your balance in each currency */
+  'GET /api/balance': { answer: Balance }
   /** The status of an order */
-  'GET /api/checkout/{}/status': {
+  'GET /api/checkout/{orderId}/status': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
     query: {
       /** The order’s address. The response is complete only with it. */
       email?: string
@@ -492,7 +603,6 @@ export interface Api {
       /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
       token?: string
     }
-    body: undefined
     answer: OrderStatus
   }
   /** Your discount codes */
@@ -505,7 +615,6 @@ export interface Api {
       /** The size of a page: 1 to 100, 25 by default. */
       limit?: string
     }
-    body: undefined
     answer: {
       items: Discount[]
       /** The `cursor` of the next page, or null on the last page. */
@@ -525,6 +634,7 @@ export interface Api {
       to?: string
       /** The same as `Accept: text/csv`, for a link. */
       format?: 'csv'
+      /** Only orders in this state. */
       status?:
         | 'pending'
         | 'processing'
@@ -535,14 +645,15 @@ export interface Api {
         | 'charged_back'
         | 'expired'
         | 'needs_review'
+      /** Only orders paid on this rail. */
       rail?: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet'
+      /** Only orders of this product. */
       productId?: string
       /** The whole address of a buyer. */
       email?: string
       /** A search text: the beginning of an address or of an order’s id, or a part of a product’s name. */
       q?: string
     }
-    body: undefined
     answer: {
       items: Order[]
       /** The `cursor` of the next page, or null on the last page. */
@@ -550,10 +661,38 @@ export interface Api {
     }
   }
   /** One of your orders, with its history */
-  'GET /api/orders/{}': {
-    query: Record<string, never>
-    body: undefined
+  'GET /api/orders/{orderId}': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
     answer: OrderDetail
+  }
+  /** The refunds of an order */
+  'GET /api/orders/{orderId}/refunds': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    answer: {
+      items: Refund[]
+    }
+  }
+  /** The mails of a service without a mail server, newest first */
+  'GET /api/outbox': {
+    query: {
+      /** Only mails to this address. */
+      to?: string
+    }
+    answer: {
+      id: string
+      to: string
+      subject: string
+      text: string
+      html: string
+      /** ISO 8601 in UTC with milliseconds. */
+      sentAt: string
+    }[]
   }
   /** Your products, newest first */
   'GET /api/products': {
@@ -567,7 +706,6 @@ export interface Api {
       /** A part of the name. Case does not matter. */
       q?: string
     }
-    body: undefined
     answer: {
       items: Product[]
       /** The `cursor` of the next page, or null on the last page. */
@@ -575,19 +713,38 @@ export interface Api {
     }
   }
   /** One of your products */
-  'GET /api/products/{}': {
-    query: Record<string, never>
-    body: undefined
+  'GET /api/products/{productId}': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
     answer: Product
   }
   /** A product that is for sale */
-  'GET /api/products/{}/public': {
+  'GET /api/products/{productId}/public': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
     query: {
       /** A seller’s discount code. Case does not matter. */
       discountCode?: string
     }
-    body: undefined
     answer: PublicProduct
+  }
+  /** Statistics of your sales */
+  'GET /api/stats': {
+    query: {
+      /** The inclusive start: 2026-11-01, or 2026-11-01T09:30:00Z. A day begins at midnight UTC. */
+      from?: string
+      /** The exclusive end, in the form of `from`. */
+      to?: string
+      /** The length of one interval. The default is a day. */
+      interval?: 'hour' | 'day' | 'week' | 'month'
+      /** The time zone of days, weeks and months: an IANA name such as Europe/Vienna. */
+      timeZone?: string
+    }
+    answer: Stats
   }
   /** The transfers of your account */
   'GET /api/transfers': {
@@ -602,25 +759,47 @@ export interface Api {
       to?: string
       /** The same as `Accept: text/csv`, for a link. */
       format?: 'csv'
+      /** Only transfers in this currency. */
       currency?: string
+      /** Only the transfers of this order. */
       orderId?: string
     }
-    body: undefined
     answer: {
       items: Transfer[]
       /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
   }
+  /** Change a discount code */
+  'PATCH /api/discounts/{discountId}': {
+    params: {
+      /** The id of the discount. */
+      discountId: string
+    }
+    body: DiscountChange
+    answer: Discount
+  }
   /** Change a product */
-  'PATCH /api/products/{}': {
-    query: Record<string, never>
+  'PATCH /api/products/{productId}': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
+    headers: {
+      /** The `ETag` of the product that the client read. If the product has changed since, the response is 412 and nothing changes. */
+      'if-match'?: string
+    }
     body: ProductChange
     answer: Product
   }
   /** Rename a file, or change its place */
-  'PATCH /api/products/{}/files/{}': {
-    query: Record<string, never>
+  'PATCH /api/products/{productId}/files/{fileId}': {
+    params: {
+      /** The id of the product. */
+      productId: string
+      /** The id of the file. */
+      fileId: string
+    }
     body: {
       /** The name that all buyers see, also earlier ones, and the name of the downloaded file. */
       name?: string
@@ -630,31 +809,107 @@ export interface Api {
     answer: File
   }
   /** Create an order */
-  'POST /api/checkout': {
-    query: Record<string, never>
-    body: NewOrder
-    answer: CreatedOrder
+  'POST /api/checkout': { body: NewOrder; answer: CreatedOrder }
+  /** Confirm the right address of an order */
+  'POST /api/checkout/{orderId}/email': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** The buyer’s address. We trim it and convert it to lower case. */
+      email: string
+      /** The six digits. */
+      code: string
+    }
+    answer: {
+      moved: boolean
+      /** The old mailbox has kept the order before, so the order moves only with that mailbox’s consent. */
+      needsConsent: boolean
+    }
+  }
+  /** Let an order move to its new address at once */
+  'POST /api/checkout/{orderId}/email/consent': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** From the link in the mail. */
+      token: string
+      /** The six digits. */
+      code: string
+    }
+    answer: Record<string, never>
+  }
+  /** Keep an order at the address it has */
+  'POST /api/checkout/{orderId}/email/keep': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** From the link in the mail. */
+      token: string
+    }
+    answer: Record<string, never>
+  }
+  /** Send the receipt again */
+  'POST /api/checkout/{orderId}/receipt': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** The buyer's address. */
+      email: string
+      /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
+      token?: string
+    }
+    answer: Record<string, never>
   }
   /** Create a discount code */
-  'POST /api/discounts': {
-    query: Record<string, never>
-    body: NewDiscount
-    answer: Discount
+  'POST /api/discounts': { body: NewDiscount; answer: Discount }
+  /** Correct a buyer’s mistyped address */
+  'POST /api/orders/{orderId}/email': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** The buyer’s address. We trim it and convert it to lower case. */
+      email: string
+    }
+    answer: {
+      /** The buyer’s address. We trim it and convert it to lower case. */
+      email: string
+    }
+  }
+  /** Send the buyer the receipt again */
+  'POST /api/orders/{orderId}/receipt': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    answer: Record<string, never>
   }
   /** Refund an order, all of it or a part */
-  'POST /api/orders/{}/refunds': {
-    query: Record<string, never>
+  'POST /api/orders/{orderId}/refunds': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
     body: NewRefund
     answer: Refund
   }
   /** Create a product */
-  'POST /api/products': {
-    query: Record<string, never>
-    body: NewProduct
-    answer: Product
-  }
+  'POST /api/products': { body: NewProduct; answer: Product }
   /** Add a file to a product */
-  'POST /api/products/{}/files': {
+  'POST /api/products/{productId}/files': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
     query: {
       /** The name that buyers see, and the name of the downloaded file. */
       name: string
@@ -663,7 +918,7 @@ export interface Api {
       /** The file that this one replaces. Buyers of the old file keep it. */
       replaces?: string
     }
-    body: unknown
+    body: Bytes
     answer: {
       id: string
       name: string
@@ -677,42 +932,150 @@ export interface Api {
       createdAt: string
     }
   }
+  /** Pay, in the sandbox */
+  'POST /api/sandbox/confirm': {
+    body: {
+      clientSecret: string
+      rail: 'card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet'
+      scenario?:
+        | 'success'
+        | 'decline'
+        | 'delayed'
+        | 'delayed_decline'
+        | 'lost_webhook'
+        | 'repeated_webhook'
+        | 'reordered_webhook'
+        | 'late_success'
+        | 'wrong_amount'
+        | 'double_capture'
+        | 'slow_refund'
+        | 'failed_refund'
+        | 'bounced_refund'
+    }
+    answer: {
+      status: 'captured' | 'processing'
+    }
+  }
+  /** Dispute a payment, and let the bank decide */
+  'POST /api/sandbox/dispute': {
+    body: {
+      clientSecret: string
+      outcome: 'open' | 'won' | 'lost'
+    }
+    answer: {
+      outcome: string
+    }
+  }
+  /** Send money back, as in the processor’s dashboard */
+  'POST /api/sandbox/refund': {
+    body: {
+      clientSecret: string
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount?: number
+    }
+    answer: {
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      refundedAmount: number
+    }
+  }
+  /** Give a product a picture */
+  'PUT /api/products/{productId}/image': {
+    params: {
+      /** The id of the product. */
+      productId: string
+    }
+    body: Bytes
+    answer: Product
+  }
 }
+
+/** The routes that make one thing for one idempotency key, however often the request comes. */
+export const KEYED: ReadonlySet<string> = new Set(['POST /api/checkout', 'POST /api/orders/{orderId}/refunds'])
 
 /** Why the service refuses. */
 export type RefusalCode =
   | 'amount_not_payable'
   | 'amount_too_small'
+  | 'approval_awaited'
   | 'bad_request'
   | 'body_too_large'
   | 'cannot_take_payment'
   | 'card_number_refused'
   | 'changed_meanwhile'
   | 'checksum_mismatch'
+  | 'code_not_found'
   | 'database_unavailable'
   | 'discount_code_taken'
+  | 'discount_not_found'
   | 'discount_not_valid'
+  | 'download_link_expired'
+  | 'download_link_invalid'
+  | 'download_not_available'
+  | 'email_change_over'
+  | 'email_taken'
   | 'file_not_found'
   | 'file_too_large'
   | 'file_withdrawn'
+  | 'headers_too_large'
   | 'idempotency_key_reused'
+  | 'identity_not_found'
+  | 'idp_not_configured'
+  | 'idp_unavailable'
+  | 'image_not_readable'
+  | 'image_too_large'
+  | 'images_busy'
   | 'internal_error'
+  | 'invalid_code'
+  | 'invalid_credentials'
+  | 'invalid_signature'
   | 'length_required'
+  | 'local_only'
   | 'malformed_body'
+  | 'method_not_allowed'
+  | 'misdirected_request'
+  | 'not_found'
   | 'not_signed_in'
+  | 'order_not_acceptable'
   | 'order_not_found'
+  | 'order_not_in_review'
+  | 'order_not_paid'
   | 'order_not_refundable'
   | 'origin_not_allowed'
+  | 'password_too_common'
+  | 'payment_already_captured'
   | 'payment_closed'
+  | 'payment_declined'
+  | 'payment_in_progress'
+  | 'payment_not_captured'
+  | 'payment_not_found'
+  | 'payment_unknown'
+  | 'precondition_failed'
   | 'processor_unavailable'
   | 'product_has_no_files'
   | 'product_not_found'
   | 'quota_exceeded'
+  | 'rail_not_offered'
+  | 'range_not_satisfiable'
   | 'rate_limited'
+  | 'recent_sign_in_required'
   | 'refund_too_large'
+  | 'seller_not_found'
+  | 'seller_suspended'
   | 'session_conflict'
+  | 'session_not_found'
   | 'shop_not_open'
+  | 'shutting_down'
+  | 'sign_in_busy'
   | 'storage_full'
   | 'storage_unavailable'
+  | 'token_required'
+  | 'tus_version_unsupported'
   | 'unsupported_media_type'
+  | 'upload_expired'
+  | 'upload_finished'
+  | 'upload_in_progress'
+  | 'upload_not_found'
+  | 'upload_offset_differs'
+  | 'uri_too_long'
   | 'validation_failed'
+  | 'wrong_password'

@@ -9,47 +9,62 @@ import { startTestShop } from '../test/support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
 export const CLIENT_TYPES = path.join(ROOT, 'client', 'types.ts')
-const CLIENT = ['checkout.ts', 'seller.ts'].map((file) => path.join(ROOT, 'client', file))
+/** For our own pages, whose cookies and origin no other program has, and for the operator. */
+const NOT_OURS = new Set(['Sign-in', 'Library', 'Charges', 'Operator', 'Operation'])
+/** They speak tus, which has clients of its own. */
+const UPLOADS = / \/api\/uploads\b/
+const KEY = 'idempotency-key'
 
 interface Route {
-  /** For example `GET /api/checkout/{}/status`. The braces are empty, so that a parameter can be renamed. */
+  /** For example `GET /api/checkout/{orderId}/status`. */
   name: string
   operation: Operation
 }
 
-/** The routes that the client names. */
-export async function namedRoutes(): Promise<string[]> {
-  const texts = await Promise.all(CLIENT.map((file) => fs.readFile(file, 'utf8')))
-  const names = texts.flatMap((text) => [...text.matchAll(/'([A-Z]+ \/api\/[^']+)'/g)].map(([, name]) => name!))
-  return [...new Set(names)].sort()
-}
-
-/** The client's types: the request and the response of each of those routes, from the routes' schemas. */
+/** The client's types: the request and the response of each route for buyers and sellers, from the routes' schemas. */
 export async function clientTypes({ paths, components }: Pick<Description, 'paths' | 'components'>): Promise<string> {
-  const called = await namedRoutes()
   const routes = Object.entries(paths)
     .flatMap(([address, methods]) =>
-      Object.entries(methods).map(([method, operation]): Route => ({ name: nameOf(method, address), operation })),
+      Object.entries(methods).map(([method, operation]): Route => ({
+        name: `${method.toUpperCase()} ${address}`,
+        operation,
+      })),
     )
-    .filter(({ name }) => called.includes(name))
+    .filter(
+      ({ name, operation }) =>
+        !UPLOADS.test(name) && !operation.tags?.some((tag) => NOT_OURS.has(tag)) && isRead(operation),
+    ) // oxfmt-ignore
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-  const codes = routes.flatMap(({ operation }) => codesOf(operation))
+  const keyed = routes.filter(({ operation }) => operation.parameters?.some(({ name }) => name === KEY))
+  const problem = components.schemas!['Problem'] as { properties: { code: { 'x-extensible-enum': string[] } } }
   const lines = [
     '// Written by `npm run client-types` from the schemas of the routes.',
     '',
     ...namedTypes(routes, components.schemas as Record<string, JsonSchema>),
+    '/** A body that the client sends as it is. Only Node takes iterables itself, so the client makes a stream of them. */',
+    'export type Bytes = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>',
+    '',
     'export interface Api {',
     ...routes.map(({ name, operation }) => `${comment(operation.summary)}${quoted(name)}: ${typeOfRoute(operation)}`),
     '}',
     '',
+    '/** The routes that make one thing for one idempotency key, however often the request comes. */',
+    `export const KEYED: ReadonlySet<string> = new Set([${keyed.map(({ name }) => quoted(name)).join(', ')}])`,
+    '',
     '/** Why the service refuses. */',
-    `export type RefusalCode = ${[...new Set(codes)].sort().map(quoted).join(' | ')}`,
+    `export type RefusalCode = ${problem.properties.code['x-extensible-enum'].map(quoted).join(' | ')}`,
   ]
   const style = JSON.parse(await fs.readFile(path.join(ROOT, '.oxfmtrc.json'), 'utf8'))
   const { code, errors } = await format('types.ts', lines.join('\n'), style)
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'))
   return code
 }
+
+/** Whether the client reads the answer. Files and pictures have links of their own. */
+const isRead = ({ responses }: Operation): boolean =>
+  Object.entries(responses).some(
+    ([status, { content }]) => status.startsWith('2') && (!content || 'application/json' in content),
+  )
 
 /** An interface for each named schema that these routes use, directly or in another. */
 function namedTypes(routes: readonly Route[], schemas: Record<string, JsonSchema>): string[] {
@@ -65,24 +80,25 @@ function namedTypes(routes: readonly Route[], schemas: Record<string, JsonSchema
   return [...used].sort().flatMap((name) => [`export interface ${name} ${typeOf(schemas[name]!)}`, ''])
 }
 
-export const nameOf = (method: string, address: string) =>
-  `${method.toUpperCase()} ${address.replaceAll(/\{\w+\}/g, '{}')}`
-
 function typeOfRoute({ parameters = [], requestBody, responses }: Operation): string {
-  const query = parameters.filter((one) => one.in === 'query')
-  const inQuery: JsonSchema = {
-    type: 'object',
-    properties: Object.fromEntries(query.map((one) => [one.name, { ...one.schema, ...(one.description && { description: one.description }) }])), // oxfmt-ignore
-    required: query.filter((one) => one.required).map((one) => one.name),
+  const given = (name: string, place: string): string => {
+    const mine = parameters.filter((one) => one.in === place && one.name !== KEY)
+    if (mine.length === 0) return ''
+    const properties = mine.map((one) => [one.name, { ...one.schema, ...(one.description && { description: one.description }) }]) // oxfmt-ignore
+    const required = mine.filter((one) => one.required).map((one) => one.name)
+    return `${name}: ${typeOf({ type: 'object', properties: Object.fromEntries(properties), required })}`
   }
-  const body = requestBody && (requestBody.content['application/json']?.schema as JsonSchema | undefined)
+  const body = requestBody?.content['application/json']?.schema as JsonSchema | undefined
   const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))
   const json = answer?.[1].content?.['application/json']?.schema as JsonSchema | undefined
-  return `{
-    query: ${typeOf(inQuery)}
-    body: ${requestBody ? (body ? typeOf(body) : 'unknown') : 'undefined'}
-    answer: ${json && json.type !== 'null' ? typeOf(json) : 'undefined'}
-  }`
+  const members = [
+    given('params', 'path'),
+    given('query', 'query'),
+    given('headers', 'header'),
+    requestBody ? `body: ${body ? typeOf(body) : 'Bytes'}` : '',
+    `answer: ${json && json.type !== 'null' ? typeOf(json) : 'undefined'}`,
+  ]
+  return `{ ${members.filter(Boolean).join('\n')} }`
 }
 
 function typeOf(schema: JsonSchema): string {
@@ -98,7 +114,7 @@ function typeOf(schema: JsonSchema): string {
 function typeOfObject({ properties = {}, required = [], additionalProperties }: JsonSchema): string {
   const members = Object.entries(properties)
   if (members.length === 0)
-    return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'never'}>`
+    return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : additionalProperties === true ? 'unknown' : 'never'}>`
   return `{\n${members
     .map(([name, member]) => {
       const key = /^[a-z]\w*$/i.test(name) ? name : quoted(name)
@@ -107,10 +123,6 @@ function typeOfObject({ properties = {}, required = [], additionalProperties }: 
     .join('\n')}\n}`
 }
 
-const codesOf = ({ responses }: Operation): string[] =>
-  Object.values(responses).flatMap(({ content = {} }) =>
-    Object.keys(content['application/problem+json']?.examples ?? {}),
-  )
 const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : String(value))
 const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`
 const comment = (text: string | undefined): string => (text ? `/** ${text.replaceAll('*/', '* /')} */\n` : '')

@@ -129,6 +129,7 @@ export class Refusal extends Error {
   }
 }
 
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]
 export const isProblemCode = (text: string): text is ProblemCode => Object.hasOwn(PROBLEMS, text)
 
 export const statusOf = (code: ProblemCode): number => PROBLEMS[code][0]

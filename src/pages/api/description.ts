@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type ProblemCode, Refusal, isProblemCode, problemOf, statusOf } from '../../kit/errors.ts'
+import { PROBLEM_CODES, type ProblemCode, Refusal, isProblemCode, problemOf, statusOf } from '../../kit/errors.ts'
 import type { Server } from '../../kit/http.ts'
 import { Problem } from '../../kit/schema.ts'
 import { type JsonSchema, exampleOf } from './examples.ts'
@@ -57,7 +57,7 @@ export function describeApi(server: Server): Description {
     }
   }
   addTags(description)
-  description.components.schemas = { Problem: { ...Problem } }
+  description.components.schemas = { Problem: problemSchema() }
   description.components.examples = Object.fromEntries([...listed].sort().map((code) => [code, problemExample(code)]))
   return description
 }
@@ -142,6 +142,13 @@ function withRefusals({ responses }: Operation, codes: readonly ProblemCode[]): 
     ]
   })
   return Object.fromEntries([...answers, ...refused])
+}
+
+/** Not an enum: a later version adds codes, and a client that holds the list to be complete would break. */
+function problemSchema(): object {
+  const { properties } = Problem
+  const code = { ...properties.code, 'x-extensible-enum': [...PROBLEM_CODES].sort() }
+  return { ...Problem, properties: { ...properties, code } }
 }
 
 function problemExample(code: ProblemCode): object {
