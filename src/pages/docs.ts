@@ -36,6 +36,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       { name: 'Orders', description: 'The seller’s orders and refunds. Needs the session cookie.' },
       { name: 'Money', description: 'The seller’s balance, transfers and statistics. Needs the session cookie.' },
       { name: 'Discounts', description: 'The seller’s discount codes. Needs the session cookie.' },
+      { name: 'Sites', description: 'The seller’s own sites, which may frame the checkout. Needs the session cookie.' },
       { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
       { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
       {

@@ -14,6 +14,7 @@ import { sendSellerMails } from './mails.ts'
 import type { IdentityProvider, ProviderSettings } from './provider-port.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { signInRoutes } from './routes.ts'
+import { siteRoutes } from './site-routes.ts'
 import type { Signup, SignupOf } from './sellers.ts'
 import { sweepSessions } from './sessions.ts'
 
@@ -47,6 +48,7 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
   const shared = { db, jobs, cookies, browsers, limits }
   signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
   accountRoutes(server, { ...shared, sendCode, secrets })
+  siteRoutes(server, shared)
 
   const provider = await providerOf(parts)
   const attemptSigner = newSigner(secrets, 'provider attempt')

@@ -115,7 +115,8 @@ test('every route accepts any text in its body without an internal error', async
   }
   // operators' routes read nothing of a request that is not an operator's: test/pages/openapi-fuzz.test.ts sends them wrong bodies
   const reading = (await operations(shop))
-    .filter(({ path }) => !path.startsWith('/api/operator/'))
+    // a site stands in the address, and test/sellers/sites.test.ts sends wrong ones
+    .filter(({ path }) => !path.startsWith('/api/operator/') && !path.startsWith('/api/sites/'))
     .flatMap(({ methods }) => Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)))
   assert.equal(
     reading.length,

@@ -15,6 +15,7 @@ import { Download } from '../../orders/links.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
 import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
+import { Site } from '../../sellers/site-routes.ts'
 import { Attention, Balance, Order, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
 import type { Description } from './description.ts'
 
@@ -54,6 +55,7 @@ export const NAMES = {
   Seller,
   SellerChange,
   Sessions,
+  Site,
   Stats,
   Transfer,
   WithdrawnFile,

@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import type { Server } from '../kit/http.ts'
+import { Time, refusing } from '../kit/schema.ts'
+import { NEEDS_SESSION } from './guard.ts'
+import type { SellerParts } from './routes.ts'
+import { type Site as SiteRow, addSite, listSites, removeSite, siteHost } from './sites.ts'
+
+const TAG = ['Sites']
+const SiteParams = Type.Object({
+  host: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: 'A host with an optional port. `*.shop.example` has all names below `shop.example`.',
+    examples: ['shop.example'],
+  }),
+})
+export const Site = Type.Object({ host: Type.String({ examples: ['shop.example'] }), createdAt: Time })
+export const Sites = Type.Object({ items: Type.Array(Site) })
+
+const siteView = ({ host, createdAt }: SiteRow) => ({ host, createdAt: createdAt.toISOString() })
+
+/** The seller's own sites: they may show the checkout in a frame, and an order may lead there. */
+export function siteRoutes(server: Server, { db, browsers }: Pick<SellerParts, 'db' | 'browsers'>): void {
+  server.get(
+    '/api/sites',
+    {
+      schema: {
+        operationId: 'listSites',
+        summary: 'Your own sites',
+        description:
+          'Only these sites may show the checkout in a frame, and only to them an order’s `successUrl` and `cancelUrl` may lead.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: { 200: Sites, ...refusing() },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      return { items: (await listSites(db, seller.id)).map(siteView) }
+    },
+  )
+
+  server.put(
+    '/api/sites/:host',
+    {
+      schema: {
+        operationId: 'addSite',
+        summary: 'Add a site of yours',
+        description: 'A repeat changes nothing. The site is reached by https; by http only on `localhost`.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: SiteParams,
+        response: { 200: Site, ...refusing('site_not_valid', 'too_many_sites') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      return siteView(await addSite(db, seller.id, await siteHost(request.params.host)))
+    },
+  )
+
+  server.delete(
+    '/api/sites/:host',
+    {
+      schema: {
+        operationId: 'removeSite',
+        summary: 'Remove a site of yours',
+        description: 'Orders that lead to it keep their addresses.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        params: SiteParams,
+        response: { 204: Type.Null({ description: 'Done.' }), ...refusing('site_not_valid', 'site_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      await removeSite(db, seller.id, await siteHost(request.params.host))
+      return reply.code(204).send(null)
+    },
+  )
+}
