@@ -157,6 +157,14 @@ export interface NewOrder {
   chosenAmount?: number
   /** A seller’s discount code. Case does not matter. */
   discountCode?: string
+  /** Your own id of the purchase, such as a cart or a user. Only the seller sees it. */
+  clientReferenceId?: string
+  /** Up to 20 texts of your own, 4 kB in all. Only the seller sees them. */
+  metadata?: Record<string, string>
+  /** Where the hosted page goes on after the payment, with `order` in the query. It lies on a site of the seller. */
+  successUrl?: string
+  /** Where the hosted page leads back to. It lies on a site of the seller. */
+  cancelUrl?: string
 }
 
 export interface NewProduct {
@@ -222,6 +230,10 @@ export interface Order {
   paidAt: string | null
   /** Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again. */
   paymentFailed?: boolean
+  /** As the order was made with. */
+  clientReferenceId?: string
+  /** As the order was made with. */
+  metadata?: Record<string, string>
   /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
 }
@@ -263,6 +275,10 @@ export interface OrderDetail {
   paidAt: string | null
   /** Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again. */
   paymentFailed?: boolean
+  /** As the order was made with. */
+  clientReferenceId?: string
+  /** As the order was made with. */
+  metadata?: Record<string, string>
   /** `bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid. */
   receipt: 'sent' | 'bounced' | 'held' | 'none'
   /** The line on the buyer’s bank statement. */
@@ -292,6 +308,10 @@ export interface OrderDetail {
   }
   /** The new address for the order, which its reader has yet to confirm. */
   pendingEmail?: string
+  /** Where the hosted page goes on after the payment. */
+  successUrl?: string
+  /** Where the hosted page leads back to. */
+  cancelUrl?: string
   /** The page of the order, for its buyer. */
   orderUrl: string
 }
@@ -358,6 +378,10 @@ export interface OrderStatus {
     at: string
     what: string
   }[]
+  /** Where to go on after the payment. */
+  successUrl?: string
+  /** Where to go back to. */
+  cancelUrl?: string
 }
 
 export interface Product {
@@ -464,6 +488,12 @@ export interface Refund {
   /** `api`: you requested the refund here. `dashboard`: it was made in the payment processor’s dashboard. */
   origin: 'api' | 'dashboard'
   reason?: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+}
+
+export interface Site {
+  host: string
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
 }
@@ -585,6 +615,14 @@ export interface Api {
     }
     answer: undefined
   }
+  /** Remove a site of yours */
+  'DELETE /api/sites/{host}': {
+    params: {
+      /** A host with an optional port. `*.shop.example` has all names below `shop.example`. */
+      host: string
+    }
+    answer: undefined
+  }
   /** Everything that needs your attention */
   'GET /api/attention': { answer: Attention }
   /** Your balance in each currency */
@@ -651,6 +689,8 @@ export interface Api {
       productId?: string
       /** The whole address of a buyer. */
       email?: string
+      /** The `clientReferenceId` with which the order was made. */
+      clientReferenceId?: string
       /** A search text: the beginning of an address or of an order’s id, or a part of a product’s name. */
       q?: string
     }
@@ -731,6 +771,12 @@ export interface Api {
       discountCode?: string
     }
     answer: PublicProduct
+  }
+  /** Your own sites */
+  'GET /api/sites': {
+    answer: {
+      items: Site[]
+    }
   }
   /** Statistics of your sales */
   'GET /api/stats': {
@@ -987,6 +1033,14 @@ export interface Api {
     body: Bytes
     answer: Product
   }
+  /** Add a site of yours */
+  'PUT /api/sites/{host}': {
+    params: {
+      /** A host with an optional port. `*.shop.example` has all names below `shop.example`. */
+      host: string
+    }
+    answer: Site
+  }
 }
 
 /** The routes that make one thing for one idempotency key, however often the request comes. */
@@ -999,6 +1053,7 @@ export type RefusalCode =
   | 'approval_awaited'
   | 'bad_request'
   | 'body_too_large'
+  | 'cancel_url_not_allowed'
   | 'cannot_take_payment'
   | 'card_number_refused'
   | 'changed_meanwhile'
@@ -1066,9 +1121,13 @@ export type RefusalCode =
   | 'shop_not_open'
   | 'shutting_down'
   | 'sign_in_busy'
+  | 'site_not_found'
+  | 'site_not_valid'
   | 'storage_full'
   | 'storage_unavailable'
+  | 'success_url_not_allowed'
   | 'token_required'
+  | 'too_many_sites'
   | 'tus_version_unsupported'
   | 'unsupported_media_type'
   | 'upload_expired'

@@ -6,8 +6,10 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, limited, networkOf } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
+import type { CreatedOrder } from '../orders/new-order.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
+import { integrationOf } from '../orders/integration.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
@@ -144,6 +146,8 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
             'shop_not_open',
             'discount_not_valid',
             'amount_too_small',
+            'success_url_not_allowed',
+            'cancel_url_not_allowed',
             'idempotency_key_reused',
             'payment_closed',
             'amount_not_payable',
@@ -164,6 +168,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
           email,
           chosenMinor: chosenAmount,
           discountCode,
+          integration: integrationOf(request.body),
           idempotencyKey: request.headers['idempotency-key'],
           network: networkOf(request.ip),
         }),
@@ -177,11 +182,7 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {
-        orderId: order.id,
-        amount: order.amountMinor,
-        ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
-        currency: order.currency,
-        statementDescriptor: order.statementDescriptor,
+        ...createdView(order),
         status: state,
         ...(started && {
           clientSecret: started.clientSecret,
@@ -193,6 +194,14 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
     },
   )
 }
+
+const createdView = (order: CreatedOrder) => ({
+  orderId: order.id,
+  amount: order.amountMinor,
+  ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
+  currency: order.currency,
+  statementDescriptor: order.statementDescriptor,
+})
 
 function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
   const { payments, findOrder, limits, refuseUnknown, matchingAddress } = parts

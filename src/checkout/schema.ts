@@ -10,6 +10,9 @@ import { RAILS } from '../processors/rails.ts'
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
+/** PostgreSQL stores no NUL in a text. */
+const NO_NUL = '^[^\\u0000]*$'
+const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$'
 const Rail = Type.Enum([...RAILS])
 const Status = Type.Enum([...STATES], { description: 'The state of the order.' })
 export const Email = Type.String({
@@ -55,6 +58,35 @@ export const ProductView = Type.Object({
 })
 export type ProductView = Type.Static<typeof ProductView>
 
+const Url = (description: string) =>
+  Type.Optional(Type.String({ maxLength: 2000, description, examples: ['https://shop.example/thanks'] }))
+/** What a seller's own site or program adds to an order. */
+const IntegrationFields = {
+  clientReferenceId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: NO_CONTROLS,
+      description: 'Your own id of the purchase, such as a cart or a user. Only the seller sees it.',
+      examples: ['cart-1042'],
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: 20,
+      propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,40}$' },
+      additionalProperties: Type.String({ maxLength: 500, pattern: NO_NUL }),
+      description: 'Up to 20 texts of your own, 4 kB in all. Only the seller sees them.',
+      examples: [{ plan: 'team' }],
+    }),
+  ),
+  successUrl: Url(
+    'Where the hosted page goes on after the payment, with `order` in the query. It lies on a site of the seller.',
+  ),
+  cancelUrl: Url('Where the hosted page leads back to. It lies on a site of the seller.'),
+}
+
 export const CheckoutHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -82,6 +114,7 @@ export const Checkout = Type.Object({
     }),
   ),
   discountCode: Type.Optional(DiscountCode),
+  ...IntegrationFields,
 })
 
 const StatusToken = Type.String({
@@ -168,6 +201,8 @@ export const OrderStatus = Type.Object({
   ),
   discountAmount: Type.Optional(Amount),
   timeline: Type.Optional(Type.Array(Type.Object({ at: Time, what: Type.String() }))),
+  successUrl: Type.Optional(Type.String({ description: 'Where to go on after the payment.' })),
+  cancelUrl: Type.Optional(Type.String({ description: 'Where to go back to.' })),
 })
 export type OrderStatus = Type.Static<typeof OrderStatus>
 

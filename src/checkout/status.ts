@@ -51,6 +51,8 @@ export function statusOf(
     ...(order.receiptBounced && { receiptBounced: true }),
     ...(order.receiptHeld && { receiptHeld: true }),
     ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
+    ...(order.successUrl !== null && { successUrl: order.successUrl }),
+    ...(order.cancelUrl !== null && { cancelUrl: order.cancelUrl }),
     timeline: [
       { at: order.createdAt.toISOString(), what: 'created' },
       ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),

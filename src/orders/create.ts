@@ -8,7 +8,8 @@ import type { Jobs } from '../kit/jobs.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
-import type { CreatedOrder, NewOrder, OrderRow } from './new-order.ts'
+import { refuseForeignUrls } from './integration.ts'
+import { type CreatedOrder, type NewOrder, type OrderRow, integrationColumn } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 
 export interface OrderSettings {
@@ -39,7 +40,8 @@ const WHY_NOT: Record<Exclude<NoOrder, 'again' | undefined>, string> = {
  * Makes orders. The insert reads the price from the product's row, so no request can set it, and pins the terms in the order. Where
  * the buyer chooses the price, the product's row holds the minimum. Repeated and simultaneous requests with one idempotency key get
  * the same order; a different request with that key is refused.
- * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`.
+ * Refuses `product_not_found`, `shop_not_open`, `idempotency_key_reused`, `discount_not_valid`, `amount_too_small`,
+ * `success_url_not_allowed`, `cancel_url_not_allowed`.
  */
 export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateOrder {
   const options = { most: MOST_AT_ONCE, atOnce: 2, isOutage: isDatabaseOutage }
@@ -55,6 +57,8 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
   )
 
   async function make(row: OrderRow): Promise<CreatedOrder> {
+    // a repeat gets its order also after the seller has removed the site
+    if (row.integration) await refuseForeignUrls(db, row.productId, row.integration).catch(unlessEarlier(row))
     const isPlain = row.chosenMinor === undefined && row.discountCode === undefined
     const plain = isPlain ? ((await insert(row)) ?? (await findEarlier(db, row))) : undefined
     // a free product is not a plain order either, and only the product's row shows its price
@@ -69,15 +73,20 @@ export function orderMaker(db: Db, jobs: Jobs, settings: OrderSettings): CreateO
     return refuseNotForSale(db, row.productId)
   }
 
+  const unlessEarlier = (row: OrderRow) => async (refusal: unknown) => {
+    if (!(await findEarlier(db, row))) throw refusal
+  }
+
   return async ({ discountCode, ...order }) => {
     if (!isId('prod', order.productId)) throw new Refusal('product_not_found', 'This product is not for sale.')
-    const { productId, email, chosenMinor, idempotencyKey } = order
+    const { productId, email, chosenMinor, idempotencyKey, integration } = order
     const code = normalCode(discountCode)
     const isKeyed = idempotencyKey !== undefined
     const requestParts = [
       productId,
       email,
-      ...(chosenMinor !== undefined || code !== undefined ? [chosenMinor ?? null, code ?? null] : []),
+      ...(chosenMinor !== undefined || code !== undefined || integration ? [chosenMinor ?? null, code ?? null] : []),
+      ...(integration ? [integration] : []),
     ]
     return make({
       ...order,
@@ -103,13 +112,15 @@ async function insertOrders(
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name])
   const made = await sql<CreatedOrder>`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
-      expires_at, due_at, idempotency_key, request_hash)
+      expires_at, due_at, idempotency_key, request_hash, client_reference_id, metadata, success_url, cancel_url)
     select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
       statement_line(${settings.statementPrefix}, p.statement_suffix),
-      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash
+      now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash,
+      i.more->>'clientReferenceId', i.more->'metadata', i.more->>'successUrl', i.more->>'cancelUrl'
     from unnest(
       ${column('id')}::text[], ${genericPlanArray(column('productId'), 'text')}, ${column('email')}::text[], ${column('keyHash')}::bytea[],
-      ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[]) as i(id, product_id, email, key, hash, plain_key)
+      ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[],
+      ${integrationColumn(rows)}::jsonb[]) as i(id, product_id, email, key, hash, plain_key, more)
     join products p on p.id = i.product_id and ${isForSale} and p.price_minor > 0
     where not exists (select from orders o where o.idempotency_key = i.plain_key and o.request_hash = i.hash)
     for key share of p

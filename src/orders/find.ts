@@ -47,6 +47,9 @@ export interface OrderView {
   receiptBounced: boolean
   /** No receipt was mailed, because too many mails about free orders had been sent. */
   receiptHeld: boolean
+  /** Where the buyer goes on after the payment, and goes back to, on the seller's own site. */
+  successUrl: string | null
+  cancelUrl: string | null
   /** All of the money is on its way back, so the buyer has no files any more, unless the refund fails. */
   fullRefundPending: boolean
   /** Wrong addresses that were tried for this order lately. */
@@ -68,7 +71,7 @@ export function orderFinder(db: Db): FindOrder {
         ${chargedBackMinor} as "chargedBackMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
         s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail",
-        o.created_at as "createdAt", o.paid_at as "paidAt",
+        o.created_at as "createdAt", o.paid_at as "paidAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
         case when o.state = 'processing' then
           exists (select from payments p where p.order_id = o.id and p.state = 'processing')
           else false end as "bankAtWork",

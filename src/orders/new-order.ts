@@ -1,3 +1,4 @@
+import type { Integration } from './integration.ts'
 import type { State } from './states.ts'
 
 export interface NewOrder {
@@ -10,6 +11,8 @@ export interface NewOrder {
   discountCode?: string | undefined
   /** The client's key for this request. The same key never makes two orders. */
   idempotencyKey?: string | undefined
+  /** What the seller's own site or program adds, from `integrationOf`. */
+  integration?: Integration | undefined
   /** The buyer's network, in the form in which limits count networks. */
   network?: string | undefined
 }
@@ -33,3 +36,7 @@ export interface OrderRow extends NewOrder {
   plainKeyHash: Buffer | null
   requestHash: Buffer | null
 }
+
+/** The column of what sites and programs add. Nearly all orders have nothing there, and one column of nulls costs nothing to send. */
+export const integrationColumn = (rows: readonly OrderRow[]): (string | null)[] =>
+  rows.map(({ integration }) => (integration ? JSON.stringify(integration) : null))

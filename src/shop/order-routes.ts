@@ -137,6 +137,8 @@ export async function detailOf(
     ...(order.move && {
       emailMove: { ...order.move, movesAt: order.move.movesAt && new Date(order.move.movesAt).toISOString() },
     }),
+    ...(order.successUrl !== null && { successUrl: order.successUrl }),
+    ...(order.cancelUrl !== null && { cancelUrl: order.cancelUrl }),
     orderUrl: orderUrl(orderId),
   }
 }
@@ -205,4 +207,6 @@ const CSV_COLUMNS: Columns<OrderRow> = {
   discount_code: ({ discountCode }) => discountCode,
   rail: ({ rail }) => rail,
   receipt: (row): Order['receipt'] => orderView(row).receipt,
+  client_reference_id: ({ clientReferenceId }) => clientReferenceId,
+  metadata: ({ metadata }) => metadata && JSON.stringify(metadata),
 }

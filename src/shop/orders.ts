@@ -17,6 +17,7 @@ export interface OrderFilter extends Period {
   productId?: string | undefined
   /** A whole address, in the form in which orders store it. */
   email?: string | undefined
+  clientReferenceId?: string | undefined
   /** A search text: the beginning of an address or an id, or a part of a product's name. */
   q?: string | undefined
 }
@@ -41,13 +42,15 @@ export interface OrderRow {
   held: boolean
   /** A bank had begun to work on the payment, and has said no. */
   paymentFailed: boolean
+  clientReferenceId: string | null
+  metadata: Record<string, string> | null
 }
 
 const ORDER_COLUMNS = sql`
   o.id, o.state, o.email, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
   o.refunded_minor as "refundedMinor", ${chargedBackMinor} as "chargedBackMinor", o.discount_minor as "discountMinor",
   (select d.code from discounts d where d.id = o.discount_id) as "discountCode", o.rail, o.product_id as "productId", o.product_name as "productName",
-  o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced, o.receipt_held_at is not null as held,
+  o.client_reference_id as "clientReferenceId", o.metadata, o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced, o.receipt_held_at is not null as held,
   case when o.state = 'processing' then
     not exists (select from payments p where p.order_id = o.id and p.state = 'processing') else false end as "paymentFailed"`
 
@@ -73,11 +76,11 @@ export async function listOrders(
   return rows
 }
 
-/** Conditions on columns of the index orders_seller only. Undefined: nothing can match. */
+/** Conditions on columns of the index orders_seller only, or of orders_client_reference. Undefined: nothing can match. */
 async function conditionsOf(
   db: Db,
   sellerId: string,
-  { from, to, status, rail, productId, email, q }: OrderFilter,
+  { from, to, status, rail, productId, email, clientReferenceId, q }: OrderFilter,
 ): Promise<RawBuilder<unknown>[] | undefined> {
   const conditions: RawBuilder<unknown>[] = [sql`true`]
   if (from) conditions.push(sql`o.created_at >= ${from}`)
@@ -86,6 +89,7 @@ async function conditionsOf(
   if (rail) conditions.push(sql`o.rail = ${rail}`)
   if (productId !== undefined) conditions.push(sql`o.product_id = ${productId}`)
   if (email !== undefined) conditions.push(sql`o.email = ${email}`)
+  if (clientReferenceId !== undefined) conditions.push(sql`o.client_reference_id = ${clientReferenceId}`)
   const typed = q?.trim().toLowerCase() ?? ''
   if (isId('ord', typed)) conditions.push(sql`o.id = ${typed}`)
   else if (typed.startsWith('ord_')) conditions.push(sql`starts_with(o.id, ${typed})`)
@@ -115,6 +119,8 @@ export interface OrderDetails extends OrderRow {
   statementDescriptor: string
   emailChangedAt: Date | null
   pendingEmail: string | null
+  successUrl: string | null
+  cancelUrl: string | null
   /** Present when the reader of the pending address has confirmed it. `movesAt`: when the order moves. */
   move: { movesAt: string | null; needsConsent: boolean } | null
   events: { at: string; what: string }[]
@@ -126,6 +132,7 @@ export interface OrderDetails extends OrderRow {
 export async function findOwnOrder(db: Db, sellerId: string, orderId: string): Promise<OrderDetails> {
   const { rows } = await sql<OrderDetails>`
     select ${ORDER_COLUMNS}, o.statement_descriptor as "statementDescriptor", o.email_changed_at as "emailChangedAt",
+      o.success_url as "successUrl", o.cancel_url as "cancelUrl",
       (select c.email from email_changes c where c.order_id = o.id and c.expires_at > now()) as "pendingEmail",
       (select json_build_object('movesAt', c.moves_at, 'needsConsent', o.address_kept_at is not null) from email_changes c
         where c.order_id = o.id and c.confirmed_at is not null and c.expires_at > now()) as move,
@@ -159,5 +166,7 @@ export const orderView = (row: OrderRow): Order => ({
   createdAt: row.createdAt.toISOString(),
   paidAt: row.paidAt?.toISOString() ?? null,
   ...(row.paymentFailed && { paymentFailed: true }),
+  ...(row.clientReferenceId !== null && { clientReferenceId: row.clientReferenceId }),
+  ...(row.metadata && { metadata: row.metadata }),
   receipt: row.bounced ? 'bounced' : row.held ? 'held' : row.paidAt ? 'sent' : 'none',
 })

@@ -21,6 +21,13 @@ export const OrdersQuery = Type.Object({
   rail: Type.Optional(Type.Enum([...RAILS], { description: 'Only orders paid on this rail.' })),
   productId: Type.Optional(Type.String({ maxLength: 100, pattern: TEXT, description: 'Only orders of this product.' })),
   email: Type.Optional(Type.String({ maxLength: 320, pattern: TEXT, description: 'The whole address of a buyer.' })),
+  clientReferenceId: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      pattern: TEXT,
+      description: 'The `clientReferenceId` with which the order was made.',
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -54,6 +61,17 @@ const order = {
     Type.Boolean({
       description:
         'Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again.',
+    }),
+  ),
+  clientReferenceId: Type.Optional(
+    Type.String({ description: 'As the order was made with.', examples: ['cart-1042'] }),
+  ),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'As the order was made with.',
+      examples: [{ plan: 'team' }],
     }),
   ),
   receipt: Type.Enum(['sent', 'bounced', 'held', 'none'], {
@@ -137,6 +155,8 @@ export const OrderDetail = Type.Object({
   pendingEmail: Type.Optional(
     Type.String({ description: 'The new address for the order, which its reader has yet to confirm.' }),
   ),
+  successUrl: Type.Optional(Type.String({ description: 'Where the hosted page goes on after the payment.' })),
+  cancelUrl: Type.Optional(Type.String({ description: 'Where the hosted page leads back to.' })),
   orderUrl: Type.String({ description: 'The page of the order, for its buyer.' }),
 })
 export type OrderDetail = Type.Static<typeof OrderDetail>

@@ -284,7 +284,7 @@ test('as CSV all orders come, with decimals beside the minor units, and no text 
   assert.equal(rows.length, 1 + names.length + 120)
   assert.equal(
     rows[0]!.join(),
-    'order_id,created_at,paid_at,status,email,product_id,product,currency,amount_minor,amount,fee_minor,fee,refunded_minor,refunded,discount_minor,discount,discount_code,rail,receipt',
+    'order_id,created_at,paid_at,status,email,product_id,product,currency,amount_minor,amount,fee_minor,fee,refunded_minor,refunded,discount_minor,discount,discount_code,rail,receipt,client_reference_id,metadata',
   )
   const products = rows.map((row) => row[6]!).filter((name) => name !== 'A book' && name !== 'product')
   const safe = ["'=cmd|calc", "'+1", "'-1", "'@SUM(A1)", "'\ttab", ...names.slice(5, 8), "'＝1"]
@@ -304,6 +304,8 @@ test('as CSV all orders come, with decimals beside the minor units, and no text 
     "'-SPRING",
     '',
     'none',
+    '',
+    '',
   ])
   assert.deepEqual((await browser.call('GET', '/api/orders?format=csv&q=Übung')).body.split('\r\n').length, 3)
   const spreadsheet = await fetch(`${shop.url}/api/orders?format=csv&status=paid`, {

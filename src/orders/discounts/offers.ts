@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Tx, changeTogether } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { isForSale } from '../../products/off-sale.ts'
-import type { CreatedOrder, OrderRow } from '../new-order.ts'
+import { type CreatedOrder, type OrderRow, integrationColumn } from '../new-order.ts'
 import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
 import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
 import { inTimelines, moveOrders } from '../move.ts'
@@ -73,14 +73,14 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
   const found = await sql<Priced>`
     with wanted as materialized (
-      select i.id, i.email, i.key, i.hash, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
+      select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
         p.price_minor as least_minor, d.id as discount_id,
         case when p.pay_what_you_want then coalesce(i.chosen, p.price_minor) else p.price_minor end as list_minor
       from unnest(
         ${column('id')}::text[], ${column('productId')}::text[], ${column('email')}::text[], ${column('keyHash')}::bytea[],
         ${column('requestHash')}::bytea[], ${column('chosenMinor')}::bigint[], ${column('discountCode')}::text[],
-        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[])
-        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, place)
+        ${column('network')}::text[], ${column('plainKeyHash')}::bytea[], ${integrationColumn(rows)}::jsonb[])
+        with ordinality as i(id, product_id, email, key, hash, chosen, code, network, plain_key, more, place)
       join products p on p.id = i.product_id and ${isForSale}
       join sellers s on s.id = p.seller_id
       left join discounts d on d.seller_id = p.seller_id and upper(d.code) = i.code and d.removed_at is null
@@ -104,11 +104,13 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
       from wanted w left join locked l on l.id = w.discount_id and w.list_minor > 0),
     made as (
       insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
-        expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount)
+        expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount,
+        client_reference_id, metadata, success_url, cancel_url)
       select id, product_id, seller_id, email, name, list_minor - discount_minor, currency, fee_of(list_minor - discount_minor),
         statement_line(${settings.statementPrefix}, statement_suffix),
         now() + life, now() + least(life, make_interval(secs => ${settings.firstLookSeconds})), key, hash,
-        discount_minor, used_id, used_id is not null
+        discount_minor, used_id, used_id is not null,
+        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl'
       from judged where refusal is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
       returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at),

@@ -28,6 +28,12 @@ export function OrderSlip({ order }: { order: OrderDetail }) {
           <Line name="Buyer" value={email} wide />
           <Line name="On the statement" value={statementDescriptor} wide mono />
           <Line name="Order number" value={orderId} wide mono />
+          {order.clientReferenceId !== undefined && (
+            <Line name="Your reference" value={order.clientReferenceId} wide mono />
+          )}
+          {Object.entries(order.metadata ?? {}).map(([name, value]) => (
+            <Line key={name} name={name} value={value} wide mono />
+          ))}
         </dl>
         <p class="small">
           <a href={orderUrl} target="_blank" rel="noopener">
