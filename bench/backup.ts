@@ -46,7 +46,7 @@ export async function measureBackup({ dir }: World, orders: number, say: (what: 
     plain: () => rate(plain),
     archiving: () => rate(saved),
     async 'copying too'() {
-      const copied = npmBackup(backup)
+      const copied = npmBackup(backup, '--by-service')
       const found = await rate(saved)
       await copied
       return found
@@ -83,8 +83,8 @@ export async function measureBackup({ dir }: World, orders: number, say: (what: 
 
 const scriptOf = (name: string) => fileURLToPath(new URL(`../scripts/${name}.ts`, import.meta.url))
 /** The service makes one by itself after its first start, and only one is made at a time. */
-async function npmBackup(env: Record<string, string>): Promise<void> {
-  await runChild(process.execPath, [scriptOf('backup')], env).catch((error: Error) => {
+async function npmBackup(env: Record<string, string>, ...args: string[]): Promise<void> {
+  await runChild(process.execPath, [scriptOf('backup'), ...args], env).catch((error: Error) => {
     if (!error.message.includes('another backup is under way')) throw error
   })
 }

@@ -1,7 +1,10 @@
-// npm run backup    makes a backup now, beside the running service or without it
-// Ends with 0: it is complete; 1: it is not.
+// npm run backup                   makes a backup now, beside the running service or without it
+// npm run backup -- --by-service   as the service does: only beside it, after the sales, and, with --spread, over minutes
+// Ends with 0: it is complete; 1: it is not; 2: another one is under way.
+import os from 'node:os'
+import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import { makeBase } from '../src/backup/base.ts'
+import { BackupUnderWay, makeBase } from '../src/backup/base.ts'
 import { copyNewFiles } from '../src/backup/files.ts'
 import { prune } from '../src/backup/retention.ts'
 import { noted } from '../src/backup/runs.ts'
@@ -14,18 +17,20 @@ import { databaseToBackUp, settingsOrExit } from './own-database.ts'
 
 const PROGRESS_BYTES = 64e6
 const began = performance.now()
+const { values: options } = parseArgs({ options: { 'by-service': { type: 'boolean' }, spread: { type: 'boolean' } } })
+if (options['by-service']) os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL)
 const config = settingsOrExit(1)
 try {
   await backUp()
 } catch (error) {
   console.error((error as Error).message)
-  process.exitCode = 1
+  process.exitCode = error instanceof BackupUnderWay ? 2 : 1
 }
 
 async function backUp(): Promise<void> {
   if (!config.backup) throw new CannotStart('BACKUP_URL: not set, so there is no place for a backup.')
   const vault = openVault(config.backup.place, config.backup.keys)
-  const database = await databaseToBackUp(config)
+  const database = await databaseToBackUp(config, { mayStart: !options['by-service'] })
   const { db, close } = connect(
     { connectionString: database.url },
     { connections: 2, onError: () => {}, patient: true },
@@ -46,7 +51,7 @@ async function backUp(): Promise<void> {
         walFolder,
         vault,
         secrets: config.secrets,
-        fast: true,
+        fast: !options.spread,
         sendWal: () => sendWal(walFolder, vault),
         onProgress({ bytes }) {
           if (bytes - shown < PROGRESS_BYTES) return

@@ -16,12 +16,14 @@ import { ownDatabase, settingsOrExit } from './own-database.ts'
 const DAYS = 15
 const began = new Date()
 const config = settingsOrExit(1)
+if (process.argv.includes('--by-service')) os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL)
 try {
   const { problem } = config.drillRestoreCommand ? await drillByCommand(config.drillRestoreCommand) : await drillOurs()
   if (problem) console.error(`The backup cannot be relied on: ${problem}.`)
   process.exitCode = problem ? 1 : 0
 } catch (error) {
   console.error(error instanceof CannotStart ? error.message : error)
+  await note({ bytes: 0, problem: (error as Error).message })
   process.exitCode = 1
 }
 

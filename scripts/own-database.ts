@@ -25,10 +25,14 @@ export async function ownDatabase(
   return running ? { url: running, stop } : startEmbedded({ dir, name: 'till', mayMake: false })
 }
 
-/** Opens the embedded database for a backup: that of the running service, or else it is started. */
-export async function databaseToBackUp({ dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>) {
+/** Opens the embedded database for a backup: that of the running service, or else it is started if it may be. */
+export async function databaseToBackUp(
+  { dataDir }: Pick<ReturnType<typeof readConfig>, 'dataDir'>,
+  { mayStart }: { mayStart: boolean },
+) {
   const dir = path.join(dataDir, 'postgres')
   const running = findRunning(dir)
   if (running) return { ...running, stop: async () => {} }
+  if (!mayStart) throw new CannotStart('The service has ended.')
   return startEmbedded({ dir, name: 'till', mayMake: false, archive: true })
 }

@@ -86,8 +86,9 @@ export async function buildApp({ config, log, main, reserved, database, embedded
       closing = true
       await jobs.rest()
       await closeWithin(server, requestsMs)
-      await jobs.stop()
+      // a backup that runs is ended, so that its job does not hold up the stop
       await backup.stop()
+      await jobs.stop()
       closeMailers()
     },
   }

@@ -32,7 +32,7 @@ export async function sendBackupMails(jobs: Jobs, mailer: Mailer, appUrl: string
       subject: title,
       title,
       facts: [],
-      text: `The newest backup cannot be relied on: ${problem}. Run "npm run drill" on the machine for the whole report, and "npm run backup" to make a new backup.`,
+      text: `The newest backup was restored into a temporary folder, with this result: ${problem} Run "npm run drill" on the machine for the whole report, and "npm run backup" to make a new backup.`,
     }
     try {
       await mailer(id, { to, subject: title, ...renderMail(lines) })

@@ -1,4 +1,3 @@
-import os from 'node:os'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import type { EmbeddedPostgres } from '../kit/embedded.ts'
@@ -11,12 +10,11 @@ import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
 import { openVault } from '../kit/vault/vault.ts'
-import { BackupUnderWay, claimPlace, makeBase, ownInstallation } from './base.ts'
-import { drill } from './drill.ts'
+import { claimPlace, ownInstallation } from './base.ts'
 import { copyNewFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
-import { prune } from './retention.ts'
-import { lastRuns, noted } from './runs.ts'
+import { ownProcesses } from './processes.ts'
+import { lastRuns } from './runs.ts'
 import { sendHistories, sendWal, waitingSeconds } from './wal.ts'
 
 const NIGHTLY = '40 2 * * *'
@@ -27,6 +25,8 @@ const SEND_EVERY_MS = 5_000
 const LAST_MS = 3_000
 /** A service that was off at night makes its backup as soon as it starts. */
 const OLDEST_HOURS = 26
+/** The exit status of `npm run backup` when another one is under way. */
+const UNDER_WAY = 2
 const LONG_JOB = { retries: 3, retryDelaySeconds: 60, retryDelayMaxSeconds: 3600, expireSeconds: 6 * 3600, atOnce: 1 }
 
 export interface BackupParts {
@@ -37,7 +37,6 @@ export interface BackupParts {
   embedded: EmbeddedPostgres | undefined
   config: {
     backup: { place: VaultPlace; keys: readonly string[] } | undefined
-    secrets: readonly string[]
     operators: readonly string[]
   }
   mailer: Mailer
@@ -56,6 +55,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   const { db, jobs, storage, embedded, config, log } = parts
   if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
   const vault = openVault(config.backup.place, config.backup.keys)
+  const processes = ownProcesses()
   let isFirst = true
   const sending = keepSending(parts, async () => {
     // after a restore, the earlier backups end where it began
@@ -66,19 +66,9 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
 
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
   await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
-    try {
-      await noted(db, 'base', async () => {
-        await copyNewFiles(db, storage, vault)
-        const { superuserUrl, dataDir, walFolder } = embedded
-        const base = await makeBase({ superuserUrl, dataDir, walFolder, vault, secrets: config.secrets, sendWal: sending.now, fast })
-        await prune(vault, new Date())
-        log.info({ bytes: base.bytes }, 'the database was backed up')
-        return base
-      })
-    } catch (error) {
-      if (error instanceof BackupUnderWay) return
-      throw error
-    }
+    const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
+    if (status !== 0 && status !== UNDER_WAY) throw new Error(lastLine)
+    log.info({ result: lastLine }, 'the database was backed up')
   })
   await jobs.every(NIGHTLY, 'backup_nightly', () => addBackup(db, jobs, { fast: false }))
   await jobs.every(EVERY_MINUTE, 'backup_files', async () => {
@@ -86,13 +76,8 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
     await copyNewFiles(db, storage, vault)
   })
   await jobs.on('backup_drill', { ...LONG_JOB, retries: 0 }, async () => {
-    let problem: string | undefined
-    try {
-      ;({ problem } = await noted(db, 'drill', () => drill({ vault, secrets: config.secrets, parent: os.tmpdir() })))
-    } catch (error) {
-      problem = (error as Error).message
-    }
-    if (problem === undefined) return
+    const { status, lastLine: problem } = await processes.run('drill', '--by-service')
+    if (status === 0) return
     log.error({ problem }, 'the restore drill failed')
     await tellDrillFailed(db, jobs, config.operators, problem)
   })
@@ -101,7 +86,10 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   )
   await addOverdue(db, jobs, embedded.walFolder)
   return {
-    stop: sending.stop,
+    async stop() {
+      processes.stop()
+      await sending.stop()
+    },
     sendLast: async () => void (await inTime(sendWal(embedded.walFolder, vault), LAST_MS).catch(() => {})),
   }
 } // oxfmt-ignore

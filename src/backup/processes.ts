@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+export interface Processes {
+  /** Runs `npm run NAME` beside the service, and returns how it ended and the last line that it printed. */
+  run(name: 'backup' | 'drill', ...args: string[]): Promise<{ status: number | null; lastLine: string }>
+  /** Ends what runs. It counts for nothing, and the job is done again after the next start. */
+  stop(): void
+}
+
+/**
+ * Long work on a backup runs in processes of its own: the service gets its memory back when they end, and buyers do not wait for the
+ * packing of a database. They read the same settings from the environment.
+ */
+export function ownProcesses(): Processes {
+  const stopping = new AbortController()
+  return {
+    async run(name, ...args) {
+      const child = spawn(process.execPath, [fileURLToPath(new URL(`../../scripts/${name}.ts`, import.meta.url)), ...args], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        signal: stopping.signal,
+      })
+      const [out, problem, [status]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'close') as Promise<[number | null]>,
+      ])
+      const lastLine = (problem.trim() || out.trim()).split('\n').at(-1)!
+      return { status, lastLine: status === null ? 'The process was killed.' : lastLine }
+    },
+    stop: () => stopping.abort(),
+  }
+} // oxfmt-ignore
