@@ -4,7 +4,12 @@ import { keptBases } from './retention.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.parse('2026-11-23T03:00:00Z')
-const of = (days: number) => ({ id: `${days}`, startedAt: new Date(NOW - days * DAY_MS).toISOString() })
+const segment = (position: number) => `00000001${position.toString(16).toUpperCase().padStart(16, '0')}`
+const of = (days: number) => ({
+  id: `${days}`,
+  startedAt: new Date(NOW - days * DAY_MS).toISOString(),
+  firstSegment: segment(Math.round((1000 - days) * 100)),
+})
 const keptOf = (days: number[]) => keptBases(days.map(of), new Date(NOW)).kept.map(({ id }) => Number(id)).sort((a, b) => a - b) // oxfmt-ignore
 
 test('a year of nights leaves seven days, four weeks and six months', () => {
@@ -22,4 +27,10 @@ test('of several backups a day the newest stays once it is a day old, and the ne
 
 test('days without a backup are not counted: the newest ones stay however old they are', () => {
   assert.deepEqual(keptOf([100, 101, 102, 103, 104, 105, 106]), [100, 101, 102, 103, 104, 105, 106])
+})
+
+test('a clock that was a year ahead for a while does not make the newest backup look old', () => {
+  const ahead = Array.from({ length: 8 }, (_, day) => of(-400 - day))
+  const newest = { ...of(1), firstSegment: segment(1_000_000) }
+  assert(keptBases([newest, ...ahead], new Date(NOW)).daily.includes(newest))
 })

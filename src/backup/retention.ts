@@ -8,14 +8,17 @@ const MONTHLY = 6
 /** A base without a manifest may still be on its way for so long. */
 const GRACE_MS = 2 * DAY_MS
 
-type Dated = Pick<Base, 'id' | 'startedAt'>
+type Dated = Pick<Base, 'id' | 'startedAt' | 'firstSegment'>
+
+/** Oldest first, by the place in the log, because the clock can have been set back. A restore begins a new timeline, which counts first. */
+const inLogOrder = (a: Dated, b: Dated): number => (a.firstSegment < b.firstSegment ? -1 : 1)
 
 /**
  * All of the last day, and the newest of each of the last 7 days, 4 weeks and 6 months that have one. So the newest of all stays
  * however old it is.
  */
 export function keptBases<One extends Dated>(bases: readonly One[], now: Date): { kept: One[]; daily: One[] } {
-  const newestFirst = bases.toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+  const newestFirst = bases.toSorted(inLogOrder).reverse()
   const newestOf = (periodOf: (at: Date) => string, count: number) => {
     const periods = new Map<string, One>()
     for (const base of newestFirst) {
@@ -41,7 +44,7 @@ function mondayOf(at: Date): string {
 export async function readBases(vault: Vault): Promise<Base[]> {
   const names = (await vault.list('base/')).filter((name) => name.endsWith('/manifest'))
   const bases = await Promise.all(names.map((name) => vault.readJson<Base>(name)))
-  return bases.filter((base) => base !== undefined).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+  return bases.filter((base) => base !== undefined).sort(inLogOrder)
 }
 
 /**
