@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { type Db, UNIQUE_VIOLATION } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
+import { wrongField } from '../../kit/moment.ts'
 import { newId } from '../../kit/ids.ts'
 import { DISCOUNT_NOT_VALID, isOpenDiscount, normalCode } from './uses.ts'
 
@@ -126,10 +127,6 @@ export async function findDiscount(db: Db, productId: string, code: string): Pro
 }
 
 const notFound = () => new Refusal('discount_not_found', 'There is no such discount of yours.')
-
-/** The refusal of a field that the schema alone cannot check. */
-export const wrongField = (path: string, message: string) =>
-  new Refusal('validation_failed', message, { fields: [{ path, message }] })
 
 async function refuseUnusable(
   db: Db,

@@ -4,31 +4,18 @@ import { type Server, neverCached } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { CURRENCIES } from '../../kit/currencies.ts'
 import { afterOf, pageOf } from '../../kit/keyset.ts'
+import { MomentAsked, momentOf, wrongField } from '../../kit/moment.ts'
 import { Amount, NextCursor, PageQuery, Time, limitOf, refusing } from '../../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
-import {
-  type DiscountRow,
-  changeDiscount,
-  createDiscount,
-  listDiscounts,
-  removeDiscount,
-  wrongField,
-} from './discounts.ts'
+import { type Browsers, needs } from '../../sellers/guard.ts'
+import { type DiscountRow, changeDiscount, createDiscount, listDiscounts, removeDiscount } from './discounts.ts'
 
 const TAG = ['Discounts']
 const refusals = refusing()
-const described = { tags: TAG, security: NEEDS_SESSION }
 
 const Params = Type.Object({ discountId: Type.String({ pattern: idPattern('dsc') }) })
 const ProductId = Type.String({
   pattern: idPattern('prod'),
   description: 'The code applies to this product only. Without it, to all your products.',
-})
-const WhenAsked = Type.String({
-  // years 2000 to 2999 only, which every database can store
-  pattern: '^2\\d{3}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d)$',
-  maxLength: 40,
-  description: 'ISO 8601 with an offset.',
 })
 const Uses = Type.Integer({
   minimum: 1,
@@ -57,8 +44,8 @@ export const NewDiscount = Type.Object(
       }),
     ),
     limit: Type.Optional(Uses),
-    startsAt: Type.Optional(WhenAsked),
-    expiresAt: Type.Optional(WhenAsked),
+    startsAt: Type.Optional(MomentAsked),
+    expiresAt: Type.Optional(MomentAsked),
   },
   { examples: [{ code: 'SUMMER', percentOff: 20, limit: 100, expiresAt: '2027-09-01T00:00:00Z' }] },
 )
@@ -66,7 +53,7 @@ export const DiscountChange = Type.Object(
   {
     active: Type.Optional(Type.Boolean()),
     limit: Type.Optional(Type.Union([Uses, Type.Null()])),
-    expiresAt: Type.Optional(Type.Union([WhenAsked, Type.Null()])),
+    expiresAt: Type.Optional(Type.Union([MomentAsked, Type.Null()])),
   },
   { examples: [{ active: false }, { limit: null }] },
 )
@@ -108,14 +95,15 @@ function createDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
         summary: 'Create a discount code',
         description:
           'Needs either `percentOff`, or `amountOff` and `currency`. A code that you have already gets 409 `discount_code_taken`.',
-        ...described,
+        tags: TAG,
+        security: needs('discounts:write'),
         body: NewDiscount,
         response: { 201: Discount, ...refusing('product_not_found', 'discount_code_taken') },
       },
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { code, productId, percentOff, amountOff, currency, limit, startsAt, expiresAt } = request.body
       if ((percentOff === undefined) === (amountOff === undefined))
         throw wrongField('percentOff', 'Give either percentOff or amountOff, and not both.')
@@ -147,7 +135,8 @@ function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts
         summary: 'Your discount codes',
         description:
           'Newest first. With `productId`: the codes that apply to that product, including codes for all products.',
-        ...described,
+        tags: TAG,
+        security: needs('discounts:read'),
         querystring: Type.Object({
           productId: Type.Optional(ProductId),
           ...PageQuery,
@@ -160,7 +149,7 @@ function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { productId, cursor } = request.query
       const after = afterOf(cursor, idPattern('dsc'))
       const limit = limitOf(request.query.limit)
@@ -178,7 +167,8 @@ function changeDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
         operationId: 'changeDiscount',
         summary: 'Change a discount code',
         description: 'Fields that are absent stay as they are. Null removes the limit or the end.',
-        ...described,
+        tags: TAG,
+        security: needs('discounts:write'),
         params: Params,
         body: DiscountChange,
         response: { 200: Discount, ...refusing('discount_not_found') },
@@ -186,7 +176,7 @@ function changeDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { active, limit, expiresAt } = request.body
       const change = { active, mostUses: limit, expiresAt: momentOf('expiresAt', expiresAt) }
       return viewOf(await changeDiscount(db, { id: request.params.discountId, sellerId: seller.id }, change))
@@ -203,30 +193,20 @@ function deleteDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
         summary: 'Delete a discount code',
         description:
           'No further order can use it. Orders that have it keep their price. The code can be created again.',
-        ...described,
+        tags: TAG,
+        security: needs('discounts:write'),
         params: Params,
         response: { 204: Type.Null(), ...refusing('discount_not_found') },
       },
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       await removeDiscount(db, { id: request.params.discountId, sellerId: seller.id })
       return reply.code(204).send(null)
     },
   )
 }
-
-/** Converts a time for the database, and refuses a day that does not exist, such as the 31st of February. */
-function momentOf<T extends string | null | undefined>(field: string, at: T): T | string {
-  if (typeof at !== 'string') return at
-  const moment = new Date(at)
-  if (Number.isNaN(moment.getTime()) || !isDay(at.slice(0, 10))) throw wrongField(field, 'There is no such moment.')
-  return moment.toISOString()
-}
-
-/** V8 takes the 30th of February for the 2nd of March. */
-const isDay = (day: string): boolean => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 
 const viewOf = (row: DiscountRow): Discount => ({
   id: row.id,
