@@ -1,5 +1,55 @@
 // Written by `npm run client-types` from the schemas of the routes.
 
+export interface ApiKey {
+  id: string
+  name: string
+  /** `till_live_`, or `till_test_` where the service takes no real payments. */
+  prefix: string
+  /** The last four characters of the newest secret. */
+  lastFour: string
+  status: 'active' | 'expired' | 'revoked'
+  scopes: (
+    | 'products:read'
+    | 'products:write'
+    | 'files:read'
+    | 'files:write'
+    | 'discounts:read'
+    | 'discounts:write'
+    | 'orders:read'
+    | 'orders:write'
+    | 'refunds:read'
+    | 'refunds:write'
+    | 'balance:read'
+    | 'balance:write'
+    | 'webhooks:read'
+    | 'webhooks:write'
+    | 'exports:read'
+    | 'exports:write'
+    | 'keys:read'
+    | 'keys:write'
+  )[]
+  /** The products that the key is bound to. Null: all of yours. */
+  productIds: string[] | null
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  /** Null: never. */
+  expiresAt: string | null
+  /** Null: the key was not revoked. */
+  revokedAt: string | null
+  /** To the hour. Null: never used. */
+  lastUsedAt: string | null
+  /** The first request of that hour, such as `GET /api/orders`. */
+  lastUsedRoute: string | null
+  /** The key that made this one. Null: you made it yourself. */
+  madeBy: string | null
+  /** Older secrets that still work. */
+  replaced: {
+    lastFour: string
+    /** ISO 8601 in UTC with milliseconds. */
+    endsAt: string
+  }[]
+}
+
 export interface Attention {
   /** At most 20, in the order of the values of `what`: disputes first, because a bank waits for an answer. Disputes come oldest first, others newest first. */
   items: {
@@ -589,6 +639,14 @@ export interface Api {
     }
     answer: undefined
   }
+  /** Revoke a key */
+  'DELETE /api/keys/{keyId}': {
+    params: {
+      /** The id of the key. */
+      keyId: string
+    }
+    answer: undefined
+  }
   /** Archive a product */
   'DELETE /api/products/{productId}': {
     params: {
@@ -623,6 +681,32 @@ export interface Api {
     }
     answer: undefined
   }
+  /** What your keys have changed */
+  'GET /api/activity': {
+    query: {
+      /** Only what this key has changed. */
+      keyId?: string
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+    }
+    answer: {
+      items: {
+        /** ISO 8601 in UTC with milliseconds. */
+        at: string
+        keyId: string
+        keyName: string
+        lastFour: string
+        method: string
+        path: string
+        /** The status of the answer. Null: it is not known, because the service ended before it. */
+        status: number | null
+      }[]
+      /** The `cursor` of the next page, or null on the last page. */
+      nextCursor: string | null
+    }
+  }
   /** Everything that needs your attention */
   'GET /api/attention': { answer: Attention }
   /** Your balance in each currency */
@@ -655,6 +739,20 @@ export interface Api {
     }
     answer: {
       items: Discount[]
+      /** The `cursor` of the next page, or null on the last page. */
+      nextCursor: string | null
+    }
+  }
+  /** Your API keys */
+  'GET /api/keys': {
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+    }
+    answer: {
+      items: ApiKey[]
       /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
     }
@@ -916,6 +1014,59 @@ export interface Api {
   }
   /** Create a discount code */
   'POST /api/discounts': { body: NewDiscount; answer: Discount }
+  /** Make an API key */
+  'POST /api/keys': {
+    body: {
+      /** Where the key is used. */
+      name: string
+      /** What the key may do. `write` does not include `read`. */
+      scopes: (
+        | 'products:read'
+        | 'products:write'
+        | 'files:read'
+        | 'files:write'
+        | 'discounts:read'
+        | 'discounts:write'
+        | 'orders:read'
+        | 'orders:write'
+        | 'refunds:read'
+        | 'refunds:write'
+        | 'balance:read'
+        | 'balance:write'
+        | 'webhooks:read'
+        | 'webhooks:write'
+        | 'exports:read'
+        | 'exports:write'
+        | 'keys:read'
+        | 'keys:write'
+      )[]
+      /** When the key ends. Without it: after 90 days. Null: never. */
+      expiresAt?: string | null
+      /** Binds the key to these products and their orders. Without it the key is for all of your products. */
+      productIds?: string[]
+    }
+    answer: {
+      key: ApiKey
+      /** The key itself. Only this answer has it: we store a hash of it. */
+      secret: string
+    }
+  }
+  /** Give a key a new secret */
+  'POST /api/keys/{keyId}/roll': {
+    params: {
+      /** The id of the key. */
+      keyId: string
+    }
+    body: {
+      /** How long the old secret works beside the new one. 0 ends it at once. */
+      overlapHours: number
+    }
+    answer: {
+      key: ApiKey
+      /** The key itself. Only this answer has it: we store a hash of it. */
+      secret: string
+    }
+  }
   /** Correct a buyer’s mistyped address */
   'POST /api/orders/{orderId}/email': {
     params: {
@@ -1079,10 +1230,20 @@ export type RefusalCode =
   | 'image_not_readable'
   | 'image_too_large'
   | 'images_busy'
+  | 'insufficient_scope'
   | 'internal_error'
   | 'invalid_code'
   | 'invalid_credentials'
+  | 'invalid_key'
   | 'invalid_signature'
+  | 'key_and_session'
+  | 'key_bound_to_products'
+  | 'key_ended'
+  | 'key_expired'
+  | 'key_not_accepted'
+  | 'key_not_found'
+  | 'key_revoked'
+  | 'key_too_weak'
   | 'length_required'
   | 'local_only'
   | 'malformed_body'
@@ -1127,6 +1288,7 @@ export type RefusalCode =
   | 'storage_unavailable'
   | 'success_url_not_allowed'
   | 'token_required'
+  | 'too_many_keys'
   | 'too_many_sites'
   | 'tus_version_unsupported'
   | 'unsupported_media_type'

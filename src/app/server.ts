@@ -5,6 +5,7 @@ import { registerLimits } from '../kit/limits.ts'
 import type { Log } from '../kit/log.ts'
 import { apiDescription } from '../pages/docs.ts'
 import { sessionCookieName } from '../sellers/cookies.ts'
+import { bringsKey } from '../sellers/keys/caller.ts'
 
 /** Opens the server with everything that comes before the routes: what all requests share, the limits, and the API's description. */
 export async function openServer(
@@ -21,6 +22,7 @@ export async function openServer(
     connections: isPublic || demoOnNetwork ? CONNECTIONS_OF_A_NETWORK : undefined,
     appUrl,
     sessionCookie,
+    needsNoOrigin: bringsKey,
   })
   await registerLimits(server)
   await server.register(swagger, apiDescription(baseUrl, sessionCookie))

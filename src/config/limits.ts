@@ -4,6 +4,8 @@ import type { Limit } from '../kit/limits.ts'
 export const LIMITS = {
   // for each network, on all routes except probes and notifications, because reading a large body takes milliseconds
   request: { count: 3000, seconds: 60 },
+  // for each API key
+  key: { count: 600, seconds: 60 },
   checkout: { count: 30, seconds: 60 },
   // a launch has 10,000 buyers of one product in a minute
   checkout_product: { count: 20_000, seconds: 60 },

@@ -61,6 +61,8 @@ export interface HttpOptions {
   appUrl: string
   /** The name of the session cookie. Another site's page must not be able to act with a seller's session. */
   sessionCookie: string
+  /** Whether a request proves itself by what no other site's page can make a browser send. Then its origin does not matter. */
+  needsNoOrigin?: (request: FastifyRequest) => boolean
   /** How long a client may read nothing of an answer. */
   readSilenceMs?: number
   /** The slowest accepted speed of a streamed body. */
@@ -136,7 +138,7 @@ function readJsonOnly(server: Server): void {
 /** Refuses requests before their routes read them. The hook takes a callback, because that is cheaper than a promise. */
 function checkRequests(
   server: Server,
-  { hosts, requests, appUrl, sessionCookie, uploadFloor }: HttpOptions,
+  { hosts, requests, appUrl, sessionCookie, needsNoOrigin, uploadFloor }: HttpOptions,
   routes: KnownRoutes,
 ): void {
   const origins = originRules(appUrl, sessionCookie)
@@ -159,7 +161,7 @@ function checkRequests(
     const counted = request.routeOptions.config?.unmetered ? undefined : budget(networkOf(request.ip))
     if (counted && !counted.within) return done(refusalBeyond(counted, 'Too many requests. Please wait a little.'))
     if (headHoldsCardNumber(request)) return done(refusalOfHead(request))
-    if (!isOpen && origins.isForeign(request))
+    if (!isOpen && origins.isForeign(request) && !needsNoOrigin?.(request))
       return done(new Refusal('origin_not_allowed', 'Only our own pages may make this request.'))
     if (request.method !== 'OPTIONS') return done()
     answerPreflight(reply)

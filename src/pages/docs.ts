@@ -26,17 +26,25 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
           description:
             'Signing in sets this cookie. Requests that change something are accepted only from our own pages.',
         },
+        apiKey: {
+          type: 'http' as const,
+          scheme: 'bearer',
+          bearerFormat: 'till_live_… or till_test_…',
+          description:
+            'An API key of a seller, which `POST /api/keys` makes. A route names the scopes of which the key needs one. No cookie may come with it. Each key may make 600 requests a minute.',
+        },
       },
     },
     tags: [
       { name: 'Checkout', description: 'For buyers, and for sites that sell to them.' },
       { name: 'Charges', description: 'For the page that finds the order behind a charge.' },
       { name: 'Library', description: 'For the page that shows a buyer all their orders.' },
-      { name: 'Products', description: 'The seller’s products and their files. Needs the session cookie.' },
-      { name: 'Orders', description: 'The seller’s orders and refunds. Needs the session cookie.' },
-      { name: 'Money', description: 'The seller’s balance, transfers and statistics. Needs the session cookie.' },
-      { name: 'Discounts', description: 'The seller’s discount codes. Needs the session cookie.' },
+      { name: 'Products', description: 'The seller’s products and their files.' },
+      { name: 'Orders', description: 'The seller’s orders and refunds.' },
+      { name: 'Money', description: 'The seller’s balance, transfers and statistics.' },
+      { name: 'Discounts', description: 'The seller’s discount codes.' },
       { name: 'Sites', description: 'The seller’s own sites, which may frame the checkout. Needs the session cookie.' },
+      { name: 'Keys', description: 'The API keys of the seller’s programs, and what they have changed.' },
       { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
       { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
       {

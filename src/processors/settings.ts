@@ -26,3 +26,18 @@ export interface RazorpaySettings extends RazorpayKey {
   /** Each of them can sign a notification: there are two while one replaces the other. Without any, no notification is genuine. */
   readonly webhookSecrets: readonly string[]
 }
+
+/** Whether the payments that the service takes are real. They are not when each processor is the sandbox, or has a key for tests. */
+export function modeOfPayments({ processors, stripe, razorpay }: PaymentSettings): 'live' | 'test' {
+  const keys = [
+    ...(processors.includes('stripe') ? [stripe?.secretKey ?? ''] : []),
+    ...(processors.includes('razorpay') ? [razorpay?.keyId ?? ''] : []),
+  ]
+  return processors.length > 0 && keys.every((key) => modeOf(key) === 'test') ? 'test' : 'live'
+}
+
+export interface PaymentSettings {
+  readonly processors: readonly string[]
+  readonly stripe: Pick<StripeSettings, 'secretKey'> | undefined
+  readonly razorpay: Pick<RazorpaySettings, 'keyId'> | undefined
+}

@@ -48,15 +48,25 @@ export async function listProducts(
   db: Db,
   {
     sellerId,
+    productIds,
     after = BEFORE_THE_FIRST,
     limit,
     status,
     q,
-  }: { sellerId: string; after: string | undefined; limit: number; status: string | undefined; q: string | undefined },
+  }: {
+    sellerId: string
+    /** Undefined: all products. */
+    productIds: readonly string[] | undefined
+    after: string | undefined
+    limit: number
+    status: string | undefined
+    q: string | undefined
+  },
 ): Promise<ProductRow[]> {
   const { rows } = await sql<ProductRow>`
     select ${PRODUCT_COLUMNS} from products p
     where p.seller_id = ${sellerId} and p.id < ${after}
+      and (${productIds ?? null}::text[] is null or p.id = any(${productIds ?? null}))
       and (${status ?? null}::text is null or p.status = ${status ?? null})
       and (${q || null}::text is null or position(lower(${q || null}) in lower(p.name)) > 0)
     order by p.id desc limit ${limit}`.execute(db)

@@ -5,7 +5,7 @@ import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { type Browsers, needs } from '../sellers/guard.ts'
 import { archiveProduct, changeProduct, etagOf, makeProduct, versionsOf } from './change.ts'
 import { changeFile, removeFile } from './files.ts'
 import { viewOf } from './uploads/uploads.ts'
@@ -65,13 +65,13 @@ function createProductRoute(server: Server, parts: WritingParts): void {
         description:
           'The product begins as a draft: add its files and a picture, then set its status to active. A product without files is not for sale.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:write'),
         body: NewProductBody,
         response: { 201: Product, ...refusing('product_has_no_files') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const product = await makeProduct(db, { sellerId: seller.id, statementPrefix }, request.body)
       reply.code(201).header('location', `${parts.baseUrl}/api/products/${product.id}`)
       return answer(reply, product, parts)
@@ -88,17 +88,24 @@ function listProductsRoute(server: Server, parts: ProductParts): void {
         operationId: 'listProducts',
         summary: 'Your products, newest first',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:read'),
         querystring: ProductQuery,
         response: { 200: ProductList, ...refusing() },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
       const { cursor, limit, status, q } = request.query
       const after = afterOf(cursor, idPattern('prod'))
       const most = limitOf(limit)
-      const rows = await listProducts(db, { sellerId: seller.id, after, limit: most + 1, status, q: q?.trim() })
+      const rows = await listProducts(db, {
+        sellerId: seller.id,
+        productIds,
+        after,
+        limit: most + 1,
+        status,
+        q: q?.trim(),
+      })
       return pageOf(rows, most, (row) => productOf(row, parts))
     },
   )
@@ -114,13 +121,13 @@ function getOwnProductRoute(server: Server, parts: ProductParts): void {
         summary: 'One of your products',
         description: 'Send its `ETag` as the `If-Match` of a change.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:read'),
         params: OwnProductParams,
         response: { 200: Product, ...refusing('product_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       return answer(reply, await findProduct(db, seller.id, request.params.productId), parts)
     },
   )
@@ -137,7 +144,7 @@ function changeProductRoute(server: Server, parts: WritingParts): void {
         description:
           'Fields that are absent stay as they are. Existing orders keep their price, currency and name. An archived product is for sale again once its status is active. A product without files cannot become active.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:write'),
         params: OwnProductParams,
         headers: IfMatch,
         body: ProductChange,
@@ -145,7 +152,7 @@ function changeProductRoute(server: Server, parts: WritingParts): void {
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { productId } = request.params
       const versions = versionsOf(request.headers['if-match'])
       const change = { sellerId: seller.id, productId, versions, statementPrefix }
@@ -163,13 +170,13 @@ function archiveProductRoute(server: Server, { db, browsers }: ProductParts): vo
         summary: 'Archive a product',
         description: 'The product is no longer for sale. Its buyers keep the files.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:write'),
         params: OwnProductParams,
         response: { ...NOTHING, ...refusing('product_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       await archiveProduct(db, seller.id, request.params.productId)
       return reply.code(204).send(null)
     },
@@ -185,14 +192,14 @@ function changeFileRoute(server: Server, { db, browsers }: ProductParts): void {
         summary: 'Rename a file, or change its place',
         description: 'The bytes stay the same. To change them, add a file that `replaces` this one.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('files:write'),
         params: OwnFileParams,
         body: FileChange,
         response: { 200: ProductFile, ...refusing('product_not_found', 'file_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       return viewOf(await changeFile(db, { sellerId: seller.id, ...request.params }, request.body))
     },
   )
@@ -208,13 +215,13 @@ function removeFileRoute(server: Server, { db, browsers }: ProductParts): void {
         description:
           'New buyers do not get it. Earlier buyers keep it. When the last file of an active product goes, the product becomes a draft, and its seller gets a mail.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('files:write'),
         params: OwnFileParams,
         response: { ...NOTHING, ...refusing('product_not_found', 'file_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       await removeFile(db, { sellerId: seller.id, ...request.params })
       return reply.code(204).send(null)
     },

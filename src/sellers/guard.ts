@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import assert from 'node:assert/strict'
 import type { Asker } from '../kit/codes.ts'
 import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -8,6 +9,9 @@ import type { Signer } from '../kit/signing.ts'
 import { hashOf, isToken, newToken } from '../kit/tokens.ts'
 import type { NewCode } from './codes.ts'
 import type { Cookies } from './cookies.ts'
+import type { Caller, CallerOptions, Keys } from './keys/caller.ts'
+import { securityOf, takesKeys, takesSession } from './keys/scopes.ts'
+import { bearerOf } from './keys/secret.ts'
 import { knownName, mark } from './known-browsers.ts'
 import type { Seller } from './schema.ts'
 import type { SellerRow } from './sellers.ts'
@@ -16,12 +20,19 @@ import { type Browser, type SignedIn, endSessions, sessionFinder } from './sessi
 /** The hashes that bind a code to its browser, and identify the browser's code before it. */
 export type CodeHolder = Pick<NewCode, 'browserHash' | 'previousBrowserHash' | 'again'>
 
-/** For the description of a route that needs a session. */
-export const NEEDS_SESSION = [{ session: [] }]
+export { NEEDS_KEY, NEEDS_SESSION, needs } from './keys/scopes.ts'
 
 /** Everything that the sellers' routes read from the client's cookies, and set in them. */
 export interface Browsers {
-  /** Returns the session and its seller. Throws `not_signed_in`, and `session_conflict` when the browser sends sessions of two sellers. */
+  /**
+   * Returns who makes the request, by a session or by a key with a scope that the route declares. Throws what `signedIn` throws, and
+   * `key_and_session`, `invalid_key`, `key_expired`, `key_revoked`, `insufficient_scope`, `key_bound_to_products`, and `rate_limited`.
+   */
+  caller(request: FastifyRequest, reply: FastifyReply, options?: CallerOptions): Promise<Caller>
+  /**
+   * Returns the session and its seller. Throws `not_signed_in`, `session_conflict` when the browser sends sessions of two sellers, and
+   * `key_not_accepted` when the request brings a key.
+   */
   signedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
   /** The same for a sign-in of the last ten minutes, which changes to the account's security need. Throws `recent_sign_in_required` too. */
   recentlySignedIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>
@@ -56,33 +67,36 @@ export type SignInLimits = Partial<
   Record<'code' | 'code_address' | 'code_try' | 'mailbox' | 'mailbox_site' | 'password' | 'idp', Limit>
 >
 
-/** `known` signs the marks of browsers that have signed in to a mailbox before. */
-export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
+export interface BrowserParts {
+  db: Db
+  cookies: Cookies
+  /** Signs the marks of browsers that have signed in to a mailbox before. */
+  known: Signer
+  keys: Keys
+}
+
+export function browsers({ db, cookies, known, keys }: BrowserParts): Browsers {
   const findSession = sessionFinder(db)
+  const findSignedIn = signedInFinder(db, cookies, findSession)
   const hashed = (token: string | undefined) => (isToken(token) ? hashOf(token) : undefined)
   const own: Browsers = {
+    async caller(request, reply, options = {}) {
+      const security = securityOf(request)
+      assert(takesKeys(security), `${request.routeOptions.url} does not declare which keys may use it`)
+      const secret = bearerOf(request)
+      if (secret === undefined && takesSession(security)) {
+        const session = await own.signedIn(request, reply)
+        return { seller: session.seller, session }
+      }
+      neverCached(reply)
+      refuseSessionBeside(cookies, request)
+      return keys.callerOf(secret ?? '', request, reply, options)
+    },
     async signedIn(request, reply) {
       neverCached(reply)
-      const { tokens } = own.browser(request)
-      // requested together, so that they share one statement
-      const found =
-        tokens.length > MOST_TOKENS
-          ? []
-          : (await Promise.all(tokens.map(findSession))).filter((one) => one !== undefined)
-      const sellers = new Set(found.map(({ seller }) => seller.id))
-      if (tokens.length > MOST_TOKENS || sellers.size > 1) {
-        // An attacker may have set one of the cookies. If our response does not clear it, it could come back. So each session also ends
-        // in the database.
-        await endSessions(db, tokens)
-        cookies.clearPlanted(request, reply)
-        throw new Refusal(
-          'session_conflict',
-          'This browser sent the sessions of two different accounts. Both have ended, so that you do not work in somebody else’s account. Please sign in again.',
-        )
-      }
-      if (found[0]) return found[0]
-      if (cookies.readAll(request, 'session').length > 0) cookies.clear(reply, 'session')
-      throw new Refusal('not_signed_in', 'You are not signed in, or your session has ended.')
+      if (bearerOf(request) === undefined) return findSignedIn(request, reply, own.browser(request).tokens)
+      refuseSessionBeside(cookies, request)
+      throw new Refusal('key_not_accepted', 'A key cannot do this. Sign in on our pages.')
     },
     async recentlySignedIn(request, reply) {
       const signedIn = await own.signedIn(request, reply)
@@ -90,6 +104,7 @@ export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
       return signedIn
     },
     async quietly(request) {
+      if (bearerOf(request) !== undefined) return undefined
       const { tokens } = own.browser(request)
       return tokens.length === 1 ? findSession(tokens[0]!) : undefined
     },
@@ -118,6 +133,34 @@ export function browsers(db: Db, cookies: Cookies, known: Signer): Browsers {
     },
   }
   return own
+}
+
+function signedInFinder(db: Db, cookies: Cookies, findSession: ReturnType<typeof sessionFinder>) {
+  return async (request: FastifyRequest, reply: FastifyReply, tokens: readonly string[]): Promise<SignedIn> => {
+    // requested together, so that they share one statement
+    const found =
+      tokens.length > MOST_TOKENS ? [] : (await Promise.all(tokens.map(findSession))).filter((one) => one !== undefined)
+    const sellers = new Set(found.map(({ seller }) => seller.id))
+    if (tokens.length > MOST_TOKENS || sellers.size > 1) {
+      // An attacker may have set one of the cookies. If our response does not clear it, it could come back. So each session also ends
+      // in the database.
+      await endSessions(db, tokens)
+      cookies.clearPlanted(request, reply)
+      throw new Refusal(
+        'session_conflict',
+        'This browser sent the sessions of two different accounts. Both have ended, so that you do not work in somebody else’s account. Please sign in again.',
+      )
+    }
+    if (found[0]) return found[0]
+    if (cookies.readAll(request, 'session').length > 0) cookies.clear(reply, 'session')
+    throw new Refusal('not_signed_in', 'You are not signed in, or your session has ended.')
+  }
+}
+
+/** Which of the two is meant would be a guess, and another host of our domain may have set the cookie. */
+function refuseSessionBeside(cookies: Cookies, request: FastifyRequest): void {
+  if (cookies.readAll(request, 'session').length === 0) return
+  throw new Refusal('key_and_session', 'This request brings a key and the cookie of a session. Send only one of them.')
 }
 
 /** Refuses `recent_sign_in_required`. */

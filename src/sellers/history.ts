@@ -12,6 +12,8 @@ export interface AccountEvent {
   /** For a provider's account: the provider. `email` is then the provider's address for it. */
   issuer?: string
   email?: string | undefined
+  /** For an API key. */
+  keyName?: string
 }
 
 export interface ListedEvent {
@@ -19,29 +21,33 @@ export interface ListedEvent {
   what: Exclude<Notice['kind'], `shop_${string}`>
   issuer: string | null
   email: string | null
+  keyName: string | null
 }
 
 /** Writes a change to an account's security into its history, where the owner sees changes that somebody else has made. */
-export async function addEvent(tx: Tx, { sellerId, what, issuer, email }: AccountEvent): Promise<void> {
+export async function addEvent(tx: Tx, { sellerId, what, issuer, email, keyName }: AccountEvent): Promise<void> {
   await sql`
-    insert into account_events (seller_id, what, issuer, email)
-    values (${sellerId}, ${what}, ${issuer ?? null}, ${email ?? null})`.execute(tx)
+    insert into account_events (seller_id, what, issuer, email, key_name)
+    values (${sellerId}, ${what}, ${issuer ?? null}, ${email ?? null}, ${keyName ?? null})`.execute(tx)
 }
 
 /** Writes the event, and enqueues a mail to the owner. */
 export async function notifyOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: string): Promise<void> {
   await addEvent(tx, event)
-  await addNotice(
-    tx,
-    jobs,
-    event.what === 'email_changed' ? { kind: event.what, to, newEmail: event.email! } : { kind: event.what, to },
-  )
+  await addNotice(tx, jobs, noticeOf(event, to))
+}
+
+function noticeOf({ what, email, keyName }: AccountEvent, to: string): Notice {
+  if (what === 'email_changed') return { kind: what, to, newEmail: email! }
+  return what === 'key_created' || what === 'key_rolled' || what === 'key_revoked'
+    ? { kind: what, to, keyName: keyName! }
+    : { kind: what, to }
 }
 
 /** The events of an account, newest first. */
 export async function listEvents(db: Db, sellerId: string): Promise<ListedEvent[]> {
   const { rows } = await sql<ListedEvent>`
-    select at, what, issuer, email from account_events where seller_id = ${sellerId}
+    select at, what, issuer, email, key_name as "keyName" from account_events where seller_id = ${sellerId}
     order by id desc limit ${MOST_SHOWN}`.execute(db)
   return rows
 }

@@ -15,6 +15,7 @@ export type Notice =
     }
   | { kind: 'shop_approved' | 'shop_suspended' | 'shop_resumed'; to: string }
   | { kind: 'email_changed'; to: string; newEmail: string }
+  | { kind: 'key_created' | 'key_rolled' | 'key_revoked'; to: string; keyName: string }
 
 type DatedNotice = Notice & { at: string }
 
@@ -103,7 +104,31 @@ const CODE_LINES: Record<'sign_in' | 'link' | 'change_email', (digits: string, h
 
 function noticeLines(notice: DatedNotice, appUrl: string): Lines {
   const { host } = new URL(appUrl)
-  const what = {
+  const { subject, text } = wordsOf(notice, host)
+  const when: [string, string] = ['When', `${notice.at.slice(0, 16).replace('T', ' ')} UTC`]
+  const lines = { subject, text, title: subject, facts: [when] }
+  if (notice.kind.startsWith('shop_')) return { ...lines, button: { label: 'Open my shop', url: `${appUrl}/shop/` } }
+  if ('keyName' in notice)
+    return {
+      ...lines,
+      button: { label: 'See my keys', url: `${appUrl}/shop/#/developers` },
+      facts: [['Key', notice.keyName], when],
+      note: 'It was not you? Sign in by a code to your mailbox, revoke the keys and end the sessions you do not know, and set a new password.',
+    }
+  if (notice.kind === 'email_changed')
+    return {
+      ...lines,
+      note: `It was not you? Then somebody else is in your account, and this address no longer opens it: tell whoever runs ${host} at once.`,
+    }
+  return {
+    ...lines,
+    button: { label: 'See my account', url: `${appUrl}/account/` },
+    note: `It was not you? Sign in by a code to your mailbox, set a new password, and end the sessions you do not know.`,
+  }
+}
+
+function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'text'> {
+  return {
     password_changed: {
       subject: `Your password at ${host} was changed`,
       text: 'Your password was changed, and every other session has ended.',
@@ -128,6 +153,18 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
       subject: `Your address at ${host} was changed`,
       text: `From now on you sign in with ${notice.kind === 'email_changed' ? masked(notice.newEmail) : ''} instead of this address, and every other session has ended.`,
     },
+    key_created: {
+      subject: `A new API key of your account at ${host}`,
+      text: 'A program with this key can use your account from now on, within what the key may do.',
+    },
+    key_rolled: {
+      subject: `A new secret for an API key at ${host}`,
+      text: 'An API key of your account was rolled: a new secret works, and the old one ends.',
+    },
+    key_revoked: {
+      subject: `An API key at ${host} was revoked`,
+      text: 'Programs that use this key can no longer use your account.',
+    },
     shop_approved: {
       subject: `Your shop at ${host} is open`,
       text: 'The operator has approved your shop. Every product that you have published can be bought from now on.',
@@ -141,24 +178,6 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
       text: 'The operator has ended the suspension. Every product that you have published can be bought again.',
     },
   }[notice.kind]
-  const isOfShop = notice.kind.startsWith('shop_')
-  if (isOfShop)
-    return {
-      ...what,
-      title: what.subject,
-      button: { label: 'Open my shop', url: `${appUrl}/shop/` },
-      facts: [['When', `${notice.at.slice(0, 16).replace('T', ' ')} UTC`]],
-    }
-  return {
-    ...what,
-    title: what.subject,
-    ...(notice.kind !== 'email_changed' && { button: { label: 'See my account', url: `${appUrl}/account/` } }),
-    facts: [['When', `${notice.at.slice(0, 16).replace('T', ' ')} UTC`]],
-    note:
-      notice.kind === 'email_changed'
-        ? `It was not you? Then somebody else is in your account, and this address no longer opens it: tell whoever runs ${host} at once.`
-        : `It was not you? Sign in by a code to your mailbox, set a new password, and end the sessions you do not know.`,
-  }
 }
 
 /** Shows enough for the owner to recognise the address, and not enough for a stranger to learn it. */

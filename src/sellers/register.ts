@@ -4,12 +4,18 @@ import type { Server } from '../kit/http.ts'
 import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
+import type { Limit } from '../kit/limits.ts'
 import { newSigner } from '../kit/signing.ts'
+import { type PaymentSettings, modeOfPayments } from '../processors/settings.ts'
 import { accountRoutes } from './account-routes.ts'
 import { codeSender } from './codes.ts'
 import { sellerCookies } from './cookies.ts'
 import { type Browsers, type SignInLimits, browsers as browsersOf } from './guard.ts'
 import { identityRoutes } from './identity-routes.ts'
+import { keysOf } from './keys/caller.ts'
+import { sweepKeys } from './keys/keys.ts'
+import { keyRoutes } from './keys/routes.ts'
+import { sweepActivity } from './keys/uses.ts'
 import { sendSellerMails } from './mails.ts'
 import type { IdentityProvider, ProviderSettings } from './provider-port.ts'
 import { providerRoutes } from './provider-routes.ts'
@@ -27,11 +33,11 @@ interface SellersParts {
     secrets: readonly string[]
     signup: Signup
     operators: readonly string[]
-    limits: SignInLimits
+    limits: SignInLimits & { key?: Limit }
     cookieDomain: string | undefined
     idp: ProviderSettings | undefined
     deadlines: Pick<Deadlines, 'identityProviderMs'>
-  }
+  } & PaymentSettings
   baseUrl: string
   appUrl: string
   log: Log
@@ -42,13 +48,16 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
   const { db, jobs, mailer, codeMailer, config, baseUrl, appUrl } = parts
   const { secrets, signup, operators, limits } = config
   const signupOf: SignupOf = (email) => (operators.includes(email) ? 'open' : signup)
+  const mode = modeOfPayments(config)
+  const keys = keysOf(db, { mode, limit: limits.key })
   const cookies = sellerCookies({ baseUrl, cookieDomain: config.cookieDomain })
-  const browsers = browsersOf(db, cookies, newSigner(secrets, 'known browser'))
+  const browsers = browsersOf({ db, cookies, known: newSigner(secrets, 'known browser'), keys })
   const sendCode = codeSender(db, jobs, secrets, limits)
   const shared = { db, jobs, cookies, browsers, limits }
   signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
   accountRoutes(server, { ...shared, sendCode, secrets })
   siteRoutes(server, shared)
+  keyRoutes(server, { db, jobs, browsers, mode })
 
   const provider = await providerOf(parts)
   const attemptSigner = newSigner(secrets, 'provider attempt')
@@ -57,6 +66,10 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
 
   await sendSellerMails(jobs, { db, mailer, codeMailer, secrets, signupOf, appUrl })
   await jobs.every(EVERY_TEN_MINUTES, 'sweep_sessions', () => sweepSessions(db))
+  await jobs.every(EVERY_TEN_MINUTES, 'sweep_keys', async () => {
+    await sweepKeys(db)
+    await sweepActivity(db)
+  })
   return browsers
 }
 

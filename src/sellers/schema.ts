@@ -70,14 +70,15 @@ export const PasswordChange = Type.Object({
   newPassword: Type.String({ minLength: PASSWORD_SHORTEST, maxLength: PASSWORD_LONGEST }),
   currentPassword: Type.Optional(Password),
 })
+/** A pattern without control characters, and without characters that change the direction of the text after them. */
+export const PLAIN_TEXT = '^(?=.*\\S)[^\\p{Cc}\\u202a-\\u202e\\u2066-\\u2069]*$'
 export const SellerChange = Type.Object(
   {
     name: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        // no control characters, and none that change the direction of the text after them
-        pattern: '^(?=.*\\S)[^\\p{Cc}\\u202a-\\u202e\\u2066-\\u2069]*$',
+        pattern: PLAIN_TEXT,
       }),
     ),
     supportEmail: Type.Optional(
@@ -120,6 +121,9 @@ export const History = Type.Object({
           'password_changed',
           'email_changed',
           'support_email_changed',
+          'key_created',
+          'key_rolled',
+          'key_revoked',
         ],
         { description: '`identity_added`: a further account of a provider that has had one linked before.' },
       ),
@@ -128,6 +132,7 @@ export const History = Type.Object({
         description:
           'For a provider’s account: its address at the provider. For the seller’s mailbox or support address: the new one.',
       }),
+      keyName: Type.Union([Type.String(), Type.Null()], { description: 'For an API key: its name.' }),
     }),
     { description: 'Newest first, at most fifty.' },
   ),

@@ -80,6 +80,7 @@ async function firstProof(tx: Tx, sellerId: string): Promise<void> {
   await sql`delete from passwords where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from identities where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from sessions where seller_id = ${sellerId}`.execute(tx)
+  await sql`delete from api_keys where seller_id = ${sellerId}`.execute(tx)
   await sql`delete from account_events where seller_id = ${sellerId}`.execute(tx)
   await sql`update sellers set email_proven_at = now() where id = ${sellerId}`.execute(tx)
 }

@@ -6,7 +6,7 @@ import { notValid, periodOf } from '../kit/period.ts'
 import { limitOf } from '../kit/schema.ts'
 import type { Processor } from '../processors/processor.ts'
 import { processorFor } from '../processors/routing.ts'
-import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { type Browsers, needs } from '../sellers/guard.ts'
 import { attentionOf } from './attention.ts'
 import { balancesOf } from './balance.ts'
 import { CSV_ROWS, listOf, refusals } from './order-routes.ts'
@@ -42,12 +42,12 @@ function getBalanceRoute(server: Server, { db, browsers }: MoneyRouteParts): voi
         summary: 'Your balance in each currency',
         description: 'The exact sum of all your transfers.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('balance:read'),
         response: { 200: Balance, ...refusals },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       return { items: await balancesOf(db, seller.id) }
     },
   )
@@ -63,13 +63,13 @@ function listTransfersRoute(server: Server, { db, browsers }: MoneyRouteParts): 
         description:
           'Newest first. Transfers of one order and one moment are in the order of booking: a sale before its fee. With `Accept: text/csv` the response is a file with all transfers.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('balance:read', 'exports:read'),
         querystring: TransfersQuery,
         response: { 200: listOf(Transfers, 'A page of transfers.'), ...refusals },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { cursor, limit, currency, orderId } = request.query
       const after = afterOf(cursor, TRANSFER_ID)
       const filter = { ...periodOf(request.query), currency, orderId }
@@ -95,13 +95,13 @@ function getStatsRoute(server: Server, { db, browsers }: MoneyRouteParts): void 
         description:
           'Sums of the orders paid in the period, for each currency: by interval, by rail, and for the five products with the highest sums. The default is the last 30 days, by day, in UTC. A period has at most 400 intervals.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('balance:read'),
         querystring: StatsQuery,
         response: { 200: Stats, ...refusals },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { interval = 'day', timeZone = 'UTC', ...named } = request.query
       const { from: begin, to: end } = periodOf(named)
       const to = end ?? new Date(Math.max(Date.now(), (begin?.getTime() ?? 0) + 1))
@@ -120,12 +120,12 @@ function getAttentionRoute(server: Server, { db, browsers, processors }: MoneyRo
         operationId: 'getAttention',
         summary: 'Everything that needs your attention',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('orders:read'),
         response: { 200: Attention, ...refusals },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const payable = (currency: string) => processorFor(processors, currency) !== undefined
       const matters = await attentionOf(db, seller.id, payable)
       return {

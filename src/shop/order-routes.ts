@@ -14,7 +14,7 @@ import { type FreeMailLimits, refuseFreeMails } from '../orders/free-mails.ts'
 import { listRefunds } from '../payments/refunds/request.ts'
 import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { type Browsers, needs } from '../sellers/guard.ts'
 import { refuseUnlessActive } from '../sellers/standing.ts'
 import {
   type OrderDetails,
@@ -65,18 +65,19 @@ function listOrdersRoute(server: Server, { db, browsers }: OrderRouteParts): voi
         description:
           'Newest first. With `Accept: text/csv` the response is a file with all orders; amounts are in minor units and as decimals.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('orders:read', 'exports:read'),
         querystring: OrdersQuery,
         response: { 200: listOf(Orders, 'A page of orders.'), ...refusals },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
       const { cursor, limit, format: _, from, to, email, ...rest } = request.query
       const after = afterOf(cursor, idPattern('ord'))
       const filter: OrderFilter = {
         ...rest,
         ...periodOf(request.query),
+        productIds,
         ...(email !== undefined && { email: canonicalEmail(email) }),
       }
       if (wantsCsv(request)) {
@@ -99,13 +100,13 @@ function getOrderRoute(server: Server, { db, browsers, orderUrl }: OrderRoutePar
         operationId: 'getOrder',
         summary: 'One of your orders, with its history',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('orders:read'),
         params: OrderParams,
         response: { 200: OrderDetail, ...refusing('order_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { orderId } = request.params
       return detailOf(db, seller.id, orderId, orderUrl)
     },
@@ -153,7 +154,7 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
         summary: 'Send the buyer the receipt again',
         description: 'The mail goes to the order’s address.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('orders:write'),
         params: OrderParams,
         response: {
           202: Type.Object({}),
@@ -162,7 +163,7 @@ function resendReceiptRoute(server: Server, { db, jobs, browsers, limits }: Orde
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { id, paidAt } = await findOwnOrder(db, seller.id, request.params.orderId)
       if (!paidAt) throw new Refusal('order_not_paid', 'This order was not paid, so there is no receipt to send.')
       await refuseUnlessActive(db, seller.id)

@@ -15,6 +15,8 @@ export interface OrderFilter extends Period {
   status?: State | undefined
   rail?: Rail | undefined
   productId?: string | undefined
+  /** Only orders of these products. Undefined: of all. */
+  productIds?: readonly string[] | undefined
   /** A whole address, in the form in which orders store it. */
   email?: string | undefined
   clientReferenceId?: string | undefined
@@ -80,7 +82,7 @@ export async function listOrders(
 async function conditionsOf(
   db: Db,
   sellerId: string,
-  { from, to, status, rail, productId, email, clientReferenceId, q }: OrderFilter,
+  { from, to, status, rail, productId, productIds, email, clientReferenceId, q }: OrderFilter,
 ): Promise<RawBuilder<unknown>[] | undefined> {
   const conditions: RawBuilder<unknown>[] = [sql`true`]
   if (from) conditions.push(sql`o.created_at >= ${from}`)
@@ -88,18 +90,19 @@ async function conditionsOf(
   if (status) conditions.push(sql`o.state = ${status}`)
   if (rail) conditions.push(sql`o.rail = ${rail}`)
   if (productId !== undefined) conditions.push(sql`o.product_id = ${productId}`)
+  if (productIds !== undefined) conditions.push(sql`o.product_id = any(${productIds})`)
   if (email !== undefined) conditions.push(sql`o.email = ${email}`)
   if (clientReferenceId !== undefined) conditions.push(sql`o.client_reference_id = ${clientReferenceId}`)
   const typed = q?.trim().toLowerCase() ?? ''
   if (isId('ord', typed)) conditions.push(sql`o.id = ${typed}`)
   else if (typed.startsWith('ord_')) conditions.push(sql`starts_with(o.id, ${typed})`)
   else if (typed !== '') {
-    const productIds = await productsNamed(db, sellerId, typed)
+    const named = await productsNamed(db, sellerId, typed)
     const isAddress = /^[\x21-\x7e]+$/.test(typed)
-    if (!isAddress && productIds.length === 0) return undefined
+    if (!isAddress && named.length === 0) return undefined
     const ways = [
       ...(isAddress ? [sql`starts_with(o.email, ${typed})`] : []),
-      ...(productIds.length > 0 ? [sql`o.product_id = any(${productIds})`] : []),
+      ...(named.length > 0 ? [sql`o.product_id = any(${named})`] : []),
     ]
     conditions.push(sql`(${sql.join(ways, sql` or `)})`)
   }

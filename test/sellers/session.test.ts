@@ -170,7 +170,6 @@ test('an unknown session opens nothing, and the browser gets a cookie that clear
     assert.equal(cookiesOf(answer.headers)[0]?.attributes['max-age'], '0', wrong)
   }
   for (const headers of [
-    { authorization: `Bearer ${value}` },
     { 'x-session': value },
     { cookie: `TILL_SESSION=${value}` },
     { cookie: `xtill_session=${value}` },
@@ -179,6 +178,9 @@ test('an unknown session opens nothing, and the browser gets a cookie that clear
   ] as Record<string, string>[])
     assertProblem(await shop.call('GET', '/api/auth/session', undefined, headers), 401, 'not_signed_in')
   assertProblem(await shop.call('GET', `/api/auth/session?till_session=${value}`), 401, 'not_signed_in')
+  const asKey = { authorization: `Bearer ${value}` }
+  assertProblem(await shop.call('GET', '/api/auth/session', undefined, asKey), 403, 'key_not_accepted')
+  assertProblem(await shop.call('GET', '/api/orders', undefined, asKey), 401, 'invalid_key')
   assert.equal((await withCookie(shop, value)).status, 200)
   assert.equal(
     (await withCookie(shop, `x; till_session=${value}`)).status,

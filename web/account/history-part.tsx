@@ -9,6 +9,9 @@ const WHAT: Record<AccountEvent['what'], string> = {
   password_changed: 'The password was set',
   email_changed: 'The account moved to another address',
   support_email_changed: 'Buyers read another support address',
+  key_created: 'An API key was made',
+  key_rolled: 'An API key got a new secret',
+  key_revoked: 'An API key was revoked',
 }
 
 /** The changes to what protects the account, so that an owner sees what another person has done. */
@@ -21,8 +24,8 @@ export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) 
     >
       {events && events.length > 0 ? (
         <ul class="entries">
-          {events.map(({ at, what, issuer, email }) => (
-            <li key={`${at} ${what}`}>
+          {events.map(({ at, what, issuer, email, keyName }) => (
+            <li key={`${at} ${what} ${keyName ?? ''}`}>
               <div>
                 <p class="name">{WHAT[what]}</p>
                 <p class="soft small">
@@ -31,6 +34,7 @@ export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) 
                       <span class="address">{email}</span>,{' '}
                     </>
                   )}
+                  {keyName && `“${keyName}”, `}
                   {issuer && `${new URL(issuer).host}, `}
                   {moment(at)}
                 </p>

@@ -32,6 +32,7 @@ export interface Description {
 /** The statuses with a Retry-After header. */
 const RETRY_LATER = new Set([429, 503])
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
+const KEY_CODES: ProblemCode[] = ['invalid_key', 'key_expired', 'key_revoked', 'insufficient_scope', 'key_bound_to_products', 'rate_limited'] // oxfmt-ignore
 const UNSAFE = /^(?:post|put|patch|delete)$/
 
 /**
@@ -113,13 +114,18 @@ function refusalsOf(operation: Operation, isOurPagesOnly: boolean): ProblemCode[
     ['4XX' in responses && (parameters.length > 0 || requestBody !== undefined), ['validation_failed']],
     [requestBody?.content['application/json'] !== undefined, ['malformed_body', 'unsupported_media_type', 'body_too_large']], // oxfmt-ignore
     [tags.includes('Operator'), ['not_found']],
-    [security !== undefined, ['not_signed_in', 'session_conflict']],
+    [security !== undefined, ['key_and_session']],
+    [hasWay(security, 'session'), ['not_signed_in', 'session_conflict']],
+    [hasWay(security, 'session') && !hasWay(security, 'apiKey'), ['key_not_accepted']],
+    [hasWay(security, 'apiKey'), KEY_CODES],
     [isOurPagesOnly, ['origin_not_allowed']],
     [operation['x-limited'], ['rate_limited']],
     ['5XX' in responses, ['internal_error', 'database_unavailable']],
   ]
   return [...new Set([...own, ...named, ...kinds.flatMap(([is, codes]) => (is ? codes : []))])]
 }
+
+const hasWay = (security: object[] | undefined, way: string): boolean => security?.some((one) => way in one) === true
 
 function withRefusals({ responses }: Operation, codes: readonly ProblemCode[]): Operation['responses'] {
   const schema = { $ref: '#/components/schemas/Problem' }

@@ -97,6 +97,7 @@ const KINDS: Record<string, string> = {
   discount: 'dsc',
   file: 'file',
   identity: 'idn',
+  key: 'key',
   identitie: 'idn',
   image: 'img',
   order: 'ord',

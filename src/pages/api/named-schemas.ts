@@ -14,6 +14,7 @@ import {
 import { Download } from '../../orders/links.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
+import { ApiKey } from '../../sellers/keys/schema.ts'
 import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
 import { Site } from '../../sellers/site-routes.ts'
 import { Attention, Balance, Order, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
@@ -21,6 +22,7 @@ import type { Description } from './description.ts'
 
 /** The names of the API's types in generated clients. The routes use the same schemas. */
 export const NAMES = {
+  ApiKey,
   Attention,
   Balance,
   Charges: ChargeFound,

@@ -45,7 +45,7 @@ function article({ method, path, operation }: Listed): string {
     Object.keys(content['application/problem+json']?.examples ?? {}).map((code) => row(code, false, status)),
   )
   const [bodyType, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
-  return `<article id="${text(operationId)}"><h3><code><b>${method}</b>${text(path)}</code></h3><p>${prose(sentences(summary, description))}${security?.length ? ' Needs a session.' : ''}</p>
+  return `<article id="${text(operationId)}"><h3><code><b>${method}</b>${text(path)}</code></h3><p>${prose(sentences(summary, description))}${needed(security)}</p>
 ${list('Parameters', parameterRows)}${body ? content('Body', bodyType!, body) : ''}
 ${answers
   .filter(([status]) => /^[23]/.test(status))
@@ -57,6 +57,14 @@ ${answers
   )
   .join('')}
 ${refused.length > 0 ? `<details><summary>Refused with</summary>${list('', refused)}</details>` : ''}</article>`
+}
+
+/** What a request must bring. */
+function needed(security: object[] = []): string {
+  const ways = (security as Record<string, string[]>[]).map(({ session, apiKey = [] }) =>
+    session ? 'a session' : ['a key', ...apiKey.map((scope) => `with <code>${text(scope)}</code>`)].join(' '),
+  )
+  return ways.length > 0 ? ` Needs ${ways.join(', or ')}.` : ''
 }
 
 function content(title: string, type: string, { schema = {}, example: one, examples = {} }: Media): string {

@@ -4,7 +4,7 @@ import { type Server, neverCached } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { Amount, Currency, refusing, Time } from '../../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import { type Browsers, needs } from '../../sellers/guard.ts'
 import { type RefundRow, listRefunds, requestRefund } from './request.ts'
 
 const TAG = ['Orders']
@@ -68,7 +68,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         description:
           'A refund of all the money ends the buyer’s files with this request. An amount above the rest is 409 `refund_too_large`, without a request to the processor. An order that is not paid, or is disputed, is 409 `order_not_refundable`.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('refunds:write'),
         params: OrderParams,
         headers: RefundHeaders,
         body: NewRefund,
@@ -79,7 +79,7 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { amount, reason } = request.body
       const refund = await requestRefund(db, jobs, {
         orderId: request.params.orderId,
@@ -100,14 +100,14 @@ export function refundRoutes(server: Server, { db, jobs, browsers }: { db: Db; j
         summary: 'The refunds of an order',
         description: 'Newest first. The succeeded ones add up to the order’s refunded amount.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('refunds:read'),
         params: OrderParams,
         response: { 200: Type.Object({ items: Type.Array(Refund) }), ...refusing('order_not_found') },
       },
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const refunds = await listRefunds(db, request.params.orderId, seller.id)
       return { items: refunds.map(refundView) }
     },

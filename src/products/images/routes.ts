@@ -5,7 +5,7 @@ import type { Server } from '../../kit/http.ts'
 import { isId } from '../../kit/ids.ts'
 import { refusing } from '../../kit/schema.ts'
 import type { Storage } from '../../kit/storage/storage.ts'
-import { NEEDS_SESSION } from '../../sellers/guard.ts'
+import { needs } from '../../sellers/guard.ts'
 import { findProduct } from '../find.ts'
 import type { UploadLimits } from '../uploads/limits.ts'
 import { imagePlaces } from './places.ts'
@@ -48,7 +48,7 @@ function setProductImageRoute(server: Server, parts: ImageParts): void {
         description:
           'The body is a PNG, JPEG, WebP, AVIF or GIF of at most 10 MB and 50 million pixels. We make smaller sizes of it, never larger ones, and keep no other data of the file. Of an animation we use the first frame.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:write'),
         consumes: ['image/*'],
         params: OwnProductParams,
         body: Type.Any({ description: 'The bytes.' }),
@@ -67,7 +67,7 @@ function setProductImageRoute(server: Server, parts: ImageParts): void {
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { productId } = request.params
       await findProduct(db, seller.id, productId)
       await places.withPlace(seller.id, async (arrived) => {
@@ -89,13 +89,13 @@ function removeProductImageRoute(server: Server, { db, browsers }: ImageParts): 
         summary: 'Remove a product’s picture',
         description: 'Mails and links that show the picture work for another month.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('products:write'),
         params: OwnProductParams,
         response: { ...NOTHING, ...refusing('product_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       await showImage(db, { sellerId: seller.id, productId: request.params.productId, imageId: null })
       return reply.code(204).send(null)
     },

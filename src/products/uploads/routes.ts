@@ -6,7 +6,7 @@ import type { Server } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { notValid } from '../../kit/period.ts'
 import { Time, refusing } from '../../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import { type Browsers, needs } from '../../sellers/guard.ts'
 import { type BodyReader, bodyReader } from './body-reader.ts'
 import type { AnswerTus } from './resumable.ts'
 import { tusRoutes } from './tus-routes.ts'
@@ -88,7 +88,7 @@ function addFileRoute(scope: Server, { browsers, uploads, reading }: UploadRoute
         description:
           'The body is the file itself, with its `Content-Length`: `curl --data-binary @book.pdf` or `-T book.pdf`. If the request breaks off, or the file does not match `sha256`, nothing is stored. For large files over weak connections use `/api/uploads`.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        security: needs('files:write'),
         params: Type.Object({ productId: Type.String({ pattern: idPattern('prod') }) }),
         querystring: FileQuery,
         response: {
@@ -109,7 +109,7 @@ function addFileRoute(scope: Server, { browsers, uploads, reading }: UploadRoute
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const { name, sha256, replaces } = request.query
       if (!isFileName(name)) throw notValid('name', NOT_A_NAME)
       const upload = await reading(request, async (body) => {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Server } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { refusing } from '../../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import { type Browsers, needs } from '../../sellers/guard.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { AnswerTus } from './resumable.ts'
 
@@ -41,7 +41,7 @@ function tusRoute(
     config: { streamed: true, swagger: { exposeHeadRoute: true } },
     schema: {
       tags: TAG,
-      security: NEEDS_SESSION,
+      security: needs('files:write'),
       ...schema,
       response: {
         [answers]: UploadAnswer,
@@ -67,7 +67,7 @@ function tusRoute(
     },
     handler: async (request, reply) => {
       reply.header('tus-resumable', '1.0.0')
-      const { seller } = await browsers.signedIn(request, reply)
+      const { seller } = await browsers.caller(request, reply)
       const hasBody = method === 'POST' || method === 'PATCH'
       const { status, headers } = await reading(request, (body) =>
         tus(request, seller.id, hasBody ? body() : undefined),

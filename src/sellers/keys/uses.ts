@@ -1,0 +1,85 @@
+import { sql } from 'kysely'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Db } from '../../kit/database.ts'
+import { errorForLog } from '../../kit/log.ts'
+import { sweepOld } from '../../kit/sweep.ts'
+import type { FoundKey } from './find.ts'
+
+const ACTIVITY_DAYS = 365
+const PATH_LONGEST = 500
+const CHANGES = /^(?:POST|PUT|PATCH|DELETE)$/
+
+export interface KeyUses {
+  /** Notes the hour of the use, and beforehand whatever the request may change. */
+  note(key: FoundKey, request: FastifyRequest, reply: FastifyReply): Promise<void>
+}
+
+/** Writes down what keys do. */
+export function keyUses(db: Db): KeyUses {
+  /** The keys whose hour is being written, so that many requests at the turn of an hour cause one statement. */
+  const noting = new Set<string>()
+  async function noteHour({ id }: FoundKey, { method, routeOptions }: FastifyRequest): Promise<void> {
+    if (noting.has(id)) return
+    noting.add(id)
+    try {
+      await sql`
+        update api_keys set last_used_at = date_trunc('hour', now(), 'UTC'), last_used_route = ${`${method} ${routeOptions.url}`}
+        where id = ${id} and coalesce(last_used_at < date_trunc('hour', now(), 'UTC'), true)`.execute(db)
+    } finally {
+      noting.delete(id)
+    }
+  }
+
+  async function noteChange(key: FoundKey, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const path = request.url.split('?')[0]!.slice(0, PATH_LONGEST)
+    const { rows } = await sql<{ id: string }>`
+      insert into key_activity (seller_id, key_id, key_name, last_four, method, path)
+      values (${key.seller.id}, ${key.id}, ${key.name}, ${key.lastFour}, ${request.method}, ${path})
+      returning id`.execute(db)
+    reply.raw.once('close', () => {
+      // the row says itself that the answer is not known, so a failure changes nothing
+      sql`update key_activity set status = ${reply.raw.statusCode} where id = ${rows[0]!.id}`
+        .execute(db)
+        .catch((error: unknown) =>
+          request.log.warn(errorForLog(error), 'the outcome of a change by a key was not noted'),
+        )
+    })
+  }
+
+  return {
+    async note(key, request, reply) {
+      if (key.isStale) await noteHour(key, request)
+      if (CHANGES.test(request.method)) await noteChange(key, request, reply)
+    },
+  }
+}
+
+export interface KeyActivity {
+  id: string
+  keyId: string
+  keyName: string
+  lastFour: string
+  at: Date
+  method: string
+  path: string
+  status: number | null
+}
+
+/** What a seller's keys have changed, the newest first. */
+export async function listActivity(
+  db: Db,
+  sellerId: string,
+  { keyId, after, limit }: { keyId: string | undefined; after: string | undefined; limit: number },
+): Promise<KeyActivity[]> {
+  const { rows } = await sql<KeyActivity>`
+    select id::text, key_id as "keyId", key_name as "keyName", last_four as "lastFour", at, method, path, status
+    from key_activity
+    where seller_id = ${sellerId} and (${keyId ?? null}::text is null or key_id = ${keyId ?? null})
+      and (${after ?? null}::bigint is null or id < ${after ?? null}::bigint)
+    order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Removes what was long ago. */
+export const sweepActivity = (db: Db): Promise<number> =>
+  sweepOld(db, { table: 'key_activity', time: 'at', days: ACTIVITY_DAYS })
