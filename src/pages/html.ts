@@ -75,5 +75,5 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c]!)
 
 /** JSON that cannot end its script element early, whatever text a seller has typed. */
-const jsonForHtml = (data: object): string =>
+export const jsonForHtml = (data: object): string =>
   JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,13 +1,11 @@
 import type { ProductView } from '../checkout/schema.ts'
 import { decimalText } from '../kit/money.ts'
-import { escapeHtml } from './html.ts'
+import { escapeHtml, jsonForHtml } from './html.ts'
 
-/** The tags from which other sites make the preview of a shared link. */
+/** The tags from which other sites make the preview of a shared link, and the offer for search engines and agents. */
 export function preview(product: ProductView, appUrl: string): string {
   const price = decimalText(product.amount, product.currency)
-  const shownPicture = product.images?.preview ?? product.imageUrl
-  const picture = shownPicture && URL.canParse(shownPicture, appUrl) ? new URL(shownPicture, appUrl) : undefined
-  const image = picture && /^https?:$/.test(picture.protocol) ? picture.href : undefined
+  const image = pictureOf(product, appUrl)
   const tags: [string, string | undefined][] = [
     ['og:type', 'product'],
     ['og:title', product.name],
@@ -27,5 +25,36 @@ export function preview(product: ProductView, appUrl: string): string {
   return [
     description,
     ...shown.map(([property, content]) => `<meta property="${property}" content="${escapeHtml(content)}" />`),
+    // data, which a browser does not run, so the page's policy needs no hash for it
+    `<script type="application/ld+json">${jsonForHtml(offerOf(product, appUrl, image))}</script>`,
   ].join('\n    ')
+}
+
+function pictureOf({ images, imageUrl }: ProductView, appUrl: string): string | undefined {
+  const shown = images?.preview ?? imageUrl
+  const picture = shown && URL.canParse(shown, appUrl) ? new URL(shown, appUrl) : undefined
+  return picture && /^https?:$/.test(picture.protocol) ? picture.href : undefined
+}
+
+/** The product and its price in the words of schema.org. */
+function offerOf(product: ProductView, appUrl: string, image: string | undefined): object {
+  const { id, name, description, amount, currency, free, payWhatYouWant, payments, seller } = product
+  const price = decimalText(amount, currency)
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'Product',
+    productID: id,
+    name,
+    ...(description && { description }),
+    ...(image && { image }),
+    offers: {
+      '@type': 'Offer',
+      url: `${appUrl}/pay/?product=${id}`,
+      price,
+      priceCurrency: currency,
+      ...(payWhatYouWant && { priceSpecification: { '@type': 'PriceSpecification', minPrice: price, priceCurrency: currency } }), // oxfmt-ignore
+      availability: `https://schema.org/${free || payments.live ? 'InStock' : 'OutOfStock'}`,
+      seller: { '@type': 'Organization', name: seller.name },
+    },
+  }
 }

@@ -29,7 +29,7 @@ function dataOf(html: string) {
 /** The contents of `<tag>` that stand in the page itself. */
 const inline = (html: string, tag: string) =>
   [...html.matchAll(new RegExp(`<${tag}(\\s[^>]*)?>([\\s\\S]*?)</${tag}>`, 'g'))]
-    .filter(([, attributes = '', body]) => body !== '' && !attributes.includes('application/json'))
+    .filter(([, attributes = '', body]) => body !== '' && !/application\/(?:ld\+)?json/.test(attributes))
     .map(([, , body]) => body!)
 
 const metaOf = (html: string) =>
