@@ -11,6 +11,8 @@ RUN apt-get update && apt-get install --yes --no-install-recommends binutils tin
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --include=optional --no-audit --no-fund
 COPY tsconfig.json vite.config.ts ./
+COPY client/README.md client/README.md
+COPY docs docs
 COPY schema schema
 COPY scripts scripts
 COPY src src

@@ -35,7 +35,18 @@ fs.mkdirSync('/var/empty-data', { recursive: true })
 linkLibraries(packagedPrograms())
 fs.copyFileSync(process.execPath, node)
 run('strip', [node])
-for (const name of ['package.json', 'package-lock.json', 'dist', 'schema', 'scripts', 'src', 'web', 'node_modules'])
+for (const name of [
+  'package.json',
+  'package-lock.json',
+  'client',
+  'dist',
+  'docs',
+  'schema',
+  'scripts',
+  'src',
+  'web',
+  'node_modules',
+])
   fs.cpSync(name, path.join(till, name), { recursive: true, verbatimSymlinks: true })
 run(
   'npm',

@@ -3,6 +3,7 @@ import type { Server } from '../kit/http.ts'
 import { type Description, describeApi } from './api/description.ts'
 import { withNamedSchemas } from './api/named-schemas.ts'
 import { STYLE, docsPage } from './api/page.ts'
+import { docsMarkdown } from './api/markdown.ts'
 
 /** The head of the API description; the rest comes from the schemas of the routes. */
 export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
@@ -75,11 +76,12 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   }),
 })
 
-/** The API's description for programs (/api/openapi.json), and for people (/api/docs): one page, no script. */
+/** The API's description for programs (/api/openapi.json), for people (/api/docs: one page, no script), and as Markdown. */
 export function docsRoutes(server: Server): void {
   let description: Description | undefined
   let document: Description | undefined
   let page = ''
+  let markdown = ''
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'`
   // made with the first request, when all routes are registered
   const described = () => (description ??= describeApi(server))
@@ -90,5 +92,9 @@ export function docsRoutes(server: Server): void {
   server.get('/api/docs', { schema: { hide: true } }, async (_request, reply) => {
     page ||= docsPage(described())
     return reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page)
+  })
+  server.get('/api/docs.md', { schema: { hide: true } }, async (_request, reply) => {
+    markdown ||= docsMarkdown(described())
+    return reply.type('text/markdown; charset=utf-8').send(markdown)
   })
 }

@@ -1,14 +1,17 @@
 import type { FastifyRequest } from 'fastify'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { productView, productViews } from '../checkout/products.ts'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Processor } from '../processors/processor.ts'
 import { docsRoutes } from './docs.ts'
+import { guideRoutes } from './guides.ts'
 import { openOutbox, outboxRoutes } from './outbox.ts'
 import { pageRoutes } from './routes.ts'
 
-const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const DIST = path.join(ROOT, 'dist')
 
 interface PagesParts {
   db: Db
@@ -37,6 +40,7 @@ export async function registerPages(
   const outbox = smtpUrl || isPublic ? undefined : openOutbox(config, appUrl)
   if (outbox) outboxRoutes(server, db, outbox)
   docsRoutes(server)
+  await guideRoutes(server, { root: ROOT, baseUrl, appUrl })
   const demoIds = demo.map(({ id }) => id)
   await pageRoutes(server, {
     dist: DIST,

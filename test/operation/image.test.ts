@@ -65,7 +65,7 @@ test('what the build copies reaches it, and no data or secret of this machine do
   for (const name of copied) assert(fs.existsSync(path.join(ROOT, name)), name)
   const root = read('scripts/image-root.ts')
   // where the service reads files by their place
-  for (const name of ['package.json', 'dist', 'schema', 'scripts', 'src', 'node_modules'])
+  for (const name of ['package.json', 'client', 'dist', 'docs', 'schema', 'scripts', 'src', 'node_modules'])
     assert(root.includes(`'${name}'`), `scripts/image-root.ts takes ${name}`)
 })
 

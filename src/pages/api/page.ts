@@ -1,6 +1,7 @@
 import { escapeHtml as text } from '../html.ts'
 import type { Description, Media, Operation } from './description.ts'
 import type { JsonSchema } from './examples.ts'
+import { type Row, rowsOf, sentences } from './rows.ts'
 
 export const STYLE = `:root{color-scheme:light dark;font:16px/1.55 system-ui,sans-serif}body{max-width:60rem;margin:0 auto;padding:1.5rem 1.25rem;overflow-wrap:anywhere}
 h1,h2,h3,h4{line-height:1.25}h2{margin-top:3rem}h4{margin:1.25rem 0 .25rem}article{border-top:1px solid #8884;padding:.5rem 0 1rem}
@@ -32,17 +33,20 @@ export function docsPage({ info, tags = [], paths }: Description): string {
       `<section><h2 id="${anchor(name)}">${text(name)}</h2><p>${prose(description)}</p>${operations.map(article).join('')}</section>`,
   )
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="alternate" type="text/markdown" href="/api/docs.md">
 <title>${text(info.title)}: the API</title><style>${STYLE}</style></head><body><main><h1>${text(info.title)}: the API</h1>
-<p>${prose(info.description ?? '')}</p><p>For programs: <a href="/api/openapi.json">openapi.json</a> (OpenAPI 3.1). A star marks required fields.</p>
+<p>${prose(info.description ?? '')}</p><p>For programs: <a href="/api/openapi.json">openapi.json</a> (OpenAPI 3.1), <a href="/api/docs.md">docs.md</a>, <a href="/llms.txt">llms.txt</a>. A star marks required fields.</p>
 <nav aria-label="Contents">${contents.join('')}</nav>${sections.join('')}</main></body></html>`
 }
 
 function article({ method, path, operation }: Listed): string {
   const { operationId, summary = '', description = '', security, parameters = [], requestBody, responses } = operation
-  const parameterRows = parameters.map((one) => row(one.name, one.required === true, sentences(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description))) // oxfmt-ignore
+  const parameterRows = parameters.map((one) => row({ name: one.name, must: one.required === true, words: sentences(`In the ${one.in === 'path' ? 'address' : one.in}`, one.description) })) // oxfmt-ignore
   const answers = Object.entries(responses)
   const refused = answers.flatMap(([status, { content = {} }]) =>
-    Object.keys(content['application/problem+json']?.examples ?? {}).map((code) => row(code, false, status)),
+    Object.keys(content['application/problem+json']?.examples ?? {}).map((code) =>
+      row({ name: code, must: false, words: status }),
+    ),
   )
   const [bodyType, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
   return `<article id="${text(operationId)}"><h3><code><b>${method}</b>${text(path)}</code></h3><p>${prose(sentences(summary, description))}${needed(security)}</p>
@@ -71,30 +75,13 @@ function content(title: string, type: string, { schema = {}, example: one, examp
   const example = one ?? Object.values(examples).flatMap((each) => ('value' in each ? [each.value] : []))[0]
   const named = type === 'application/json' ? title : `${title}: ${type}`
   const shown = example === undefined || JSON.stringify(example) === '{}' ? '' : `<details><summary>Example</summary><pre tabindex="0" role="region" aria-label="Example">${text(JSON.stringify(example, null, 2))}</pre></details>` // oxfmt-ignore
-  return `<h4>${text(named)}</h4>${list('', rowsOf(schema as JsonSchema))}${shown}`
+  return `<h4>${text(named)}</h4>${list('', rowsOf(schema as JsonSchema).map(row))}${shown}`
 }
 
 const list = (title: string, rows: string[]): string =>
   rows.length > 0 ? `${title && `<h4>${title}</h4>`}<dl>${rows.join('')}</dl>` : ''
 
-function rowsOf(schema: JsonSchema, prefix = ''): string[] {
-  const one = schema.items ?? schema.anyOf?.find(({ properties }) => properties) ?? schema
-  return Object.entries(one.properties ?? {}).flatMap(([name, member]) => [
-    row(prefix + name, one.required?.includes(name) === true, sentences(typeOf(member), member.description)),
-    ...rowsOf(member, `${prefix}${name}${member.items ? '[]' : ''}.`),
-  ])
-}
-
-function typeOf(schema: JsonSchema): string {
-  if (schema.enum) return schema.enum.map(String).join(' | ')
-  if (schema.const !== undefined) return String(schema.const)
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
-  return schema.items ? `${typeOf(schema.items)}[]` : (schema.type ?? 'any')
-}
-
-const sentences = (...parts: (string | undefined)[]): string =>
-  parts.flatMap((part) => (part ? [/[.!?]$/.test(part) ? part : `${part}.`] : [])).join(' ')
 const prose = (words: string): string => text(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 const anchor = (name: string): string => `tag-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`
-const row = (name: string, must: boolean, words: string): string =>
+const row = ({ name, must, words }: Row): string =>
   `<div><dt><code${must ? ' class="must"' : ''}>${text(name)}</code></dt><dd>${prose(words)}</dd></div>`
