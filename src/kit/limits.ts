@@ -57,7 +57,8 @@ export function newBudget(limit: Limit | undefined): Budget {
       spans.set(network, (span = { count: 0, until: now + limit.seconds * 1000 }))
     }
     span.count += 1
-    const resetSeconds = Math.max(1, Math.ceil((span.until - now) / 1000))
+    // the sum of two fractions can be a hair more than the whole span
+    const resetSeconds = Math.min(limit.seconds, Math.max(1, Math.ceil((span.until - now) / 1000)))
     return { within: span.count <= limit.count, remaining: Math.max(0, limit.count - span.count), resetSeconds, limit }
   }
 }
