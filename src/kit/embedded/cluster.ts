@@ -18,9 +18,14 @@ export const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
 /** Takes ownership of existing data, or refuses with the account that owns it. */
 export function claimData({ home, dataDir, account }: Place): void {
-  const owner = fs.statSync(dataDir, { throwIfNoEntry: false })?.uid
+  const { uid: owner, mode } = fs.statSync(dataDir, { throwIfNoEntry: false }) ?? {}
   const user = account.uid ?? process.getuid?.()
-  if (owner === undefined || user === undefined || owner === user) return
+  if (owner === undefined || mode === undefined || user === undefined) return
+  if (owner === user) {
+    // a copy by `cp -r` is open to other accounts, and PostgreSQL refuses it
+    if ((mode & 0o027) !== 0) fs.chmodSync(dataDir, 0o700)
+    return
+  }
   if (account.uid === undefined) {
     throw new CannotStart(
       `${dataDir} belongs to another account (uid ${owner}), probably from an earlier start as root: ` +
@@ -31,6 +36,7 @@ export function claimData({ home, dataDir, account }: Place): void {
   for (const file of [...fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }), '.']) {
     giveTo(account, path.join(dataDir, file))
   }
+  fs.chmodSync(dataDir, 0o700)
 }
 
 /**
