@@ -94,13 +94,20 @@ test('nothing is changed: a release that is not there, changed files, a service 
   assert.equal(head(), before)
 })
 
-test('without a supervisor the release is tried for a moment, and the operator starts it', () => {
+test('without a supervisor the release is tried for a moment after a backup, and the operator starts it', () => {
   const { folder, env, release, head } = place
   place.stop()
   place.git('tag', '--delete', 'v0.3.0', 'v0.4.0')
   const plain = release('v0.5.0', { 'README.md': 'another\n' })
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/upgrade.ts', '--to=v0.5.0'], { cwd: folder, env, encoding: 'utf8' }) // oxfmt-ignore
+  const file = path.join(serviceFolder(t), 'backup-url')
+  fs.writeFileSync(file, `file:${serviceFolder(t)}\n`)
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/upgrade.ts', '--to=v0.5.0'], {
+    cwd: folder,
+    env: { ...env, BACKUP_URL_FILE: file, BACKUP_KEY: 'the key of the backups of this test' },
+    encoding: 'utf8',
+  })
   assert.equal(status, 0, stdout + stderr)
+  assert.match(stdout, /complete: \d+ MB, \d+ files/)
   assert.match(stdout, /^v0\.5\.0 is ready\. It was started for a moment, and is stopped again: start it as before\.$/m)
   assert.equal(head(), plain)
 })
