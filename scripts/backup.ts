@@ -11,6 +11,7 @@ import { noted } from '../src/backup/runs.ts'
 import { sendHistories, sendWal } from '../src/backup/wal.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
 import { connect } from '../src/kit/database.ts'
+import { clusterId } from '../src/kit/embedded/cluster.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
 import { openVault } from '../src/kit/vault/vault.ts'
 import { databaseToBackUp, settingsOrExit } from './own-database.ts'
@@ -39,20 +40,21 @@ async function backUp(): Promise<void> {
     await mustArchive(db)
     const storage = await openStorage(config)
     const { superuserUrl, dataDir, walFolder } = database
+    const wal = { folder: walFolder, cluster: clusterId(dataDir) }
     const base = await noted(db, 'base', async () => {
       say('the files')
       const copied = await copyNewFiles(db, storage, vault)
       say(`${copied} new files copied; the database`)
-      await sendHistories(dataDir, vault)
+      await sendHistories(dataDir, wal.cluster, vault)
       let shown = 0
       return makeBase({
         superuserUrl,
         dataDir,
-        walFolder,
+        wal,
         vault,
         secrets: config.secrets,
         fast: !options.spread,
-        sendWal: () => sendWal(walFolder, vault),
+        sendWal: () => sendWal(wal, vault),
         onProgress({ bytes }) {
           if (bytes - shown < PROGRESS_BYTES) return
           shown = bytes

@@ -7,6 +7,7 @@ import { endGap, gapOf } from '../kit/embedded/gap.ts'
 import { type Db, connect } from '../kit/database.ts'
 import type { Vault } from '../kit/vault/vault.ts'
 import { type Packed, pack } from './folder-stream.ts'
+import type { Wal } from './wal.ts'
 import { type Base, IDENTITY, type Identity, baseData, baseManifest, walName } from './names.ts'
 
 /** Only one base is copied at a time, over all processes. */
@@ -40,7 +41,7 @@ export interface Copied {
   /** The database, as its superuser. */
   superuserUrl: string
   dataDir: string
-  walFolder: string
+  wal: Wal
   vault: Vault
   secrets: readonly string[]
   /** Sends the waiting WAL. */
@@ -72,11 +73,11 @@ export async function makeBase(copied: Copied): Promise<Base> {
   }
 }
 
-async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
+async function copy(db: Db, { dataDir, wal, vault, secrets, sendWal, ...copied }: Copied): Promise<Base> {
   const installation = await ownInstallation(db)
   await claimPlace(vault, installation)
   const { fast = false, onProgress, walWaitMs = 600_000, bytesASecond = BYTES_A_SECOND } = copied
-  const gap = gapOf(walFolder)
+  const gap = gapOf(wal.folder)
   const began = await one<{ id: string; at: string; segment: string; version: string }>(
     db,
     sql`select to_char(now() at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as id,
@@ -104,6 +105,7 @@ async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...co
     startedAt: began.at,
     finishedAt: ended.at,
     version: began.version,
+    cluster: wal.cluster,
     firstSegment: began.segment,
     lastSegment: ended.segment,
     label: ended.label,
@@ -112,10 +114,10 @@ async function copy(db: Db, { dataDir, walFolder, vault, secrets, sendWal, ...co
     secrets: [...secrets],
     installation,
   }
-  await lastSegmentSent(vault, base.lastSegment, sendWal, walWaitMs)
+  await lastSegmentSent(vault, base, sendWal, walWaitMs)
   await vault.putJson(baseManifest(id), base)
   // a gap that came meanwhile is behind this copy
-  if (gap !== undefined && gap === gapOf(walFolder)) endGap(walFolder)
+  if (gap !== undefined && gap === gapOf(wal.folder)) endGap(wal.folder)
   return base
 }
 
@@ -144,11 +146,17 @@ export async function ownInstallation(db: Db): Promise<string> {
 }
 
 /** A restore needs the changes that were made while the files were copied. */
-async function lastSegmentSent(vault: Vault, segment: string, send: Copied['sendWal'], waitMs: number): Promise<void> {
+async function lastSegmentSent(
+  vault: Vault,
+  { cluster, lastSegment }: Pick<Base, 'cluster' | 'lastSegment'>,
+  send: Copied['sendWal'],
+  waitMs: number,
+): Promise<void> {
+  const segment = walName(cluster, lastSegment)
   for (const end = Date.now() + waitMs; ; await sleep(POLL_MS)) {
     await send()
-    if ((await vault.list(walName(segment))).includes(walName(segment))) return
-    if (Date.now() > end) throw new Error(`PostgreSQL has not archived ${segment}: see postgres.log`)
+    if ((await vault.list(segment)).includes(segment)) return
+    if (Date.now() > end) throw new Error(`PostgreSQL has not archived ${lastSegment}: see postgres.log`)
   }
 }
 

@@ -2,7 +2,7 @@
 //   identity                  whose backup it is
 //   base/ID/data              the folder of the database, copied while it was in use
 //   base/ID/manifest          written last: a base without it is not complete
-//   wal/SEGMENT               the changes since then, of PostgreSQL's write-ahead log (WAL)
+//   wal/CLUSTER/SEGMENT       the changes since then, of PostgreSQL's write-ahead log (WAL)
 //   files/KEY                 the files of products and their pictures, each once
 
 /** PostgreSQL's names of segments, such as 00000001000000000000000A, and of the files beside them. */
@@ -11,7 +11,8 @@ export const WAL_NAME = /^[0-9A-F]{8}(?:[0-9A-F]{16}(?:\.[0-9A-F]{8}\.backup|\.p
 export const IDENTITY = 'identity'
 export const baseData = (id: string): string => `base/${id}/data`
 export const baseManifest = (id: string): string => `base/${id}/manifest`
-export const walName = (segment: string): string => `wal/${segment}`
+/** A database of a new major version is a new cluster, whose log begins with the same names again. */
+export const walName = (cluster: string, segment: string): string => `wal/${cluster}/${segment}`
 export const fileName = (key: string): string => `files/${key}`
 
 /** Says whose backup it is, so that two services never write to one place. */
@@ -26,6 +27,8 @@ export interface Base {
   finishedAt: string
   /** The major version of PostgreSQL. */
   version: string
+  /** PostgreSQL's id of the cluster. */
+  cluster: string
   /** The first and the last segment that a restore needs. */
   firstSegment: string
   lastSegment: string

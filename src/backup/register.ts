@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import type { EmbeddedPostgres } from '../kit/embedded.ts'
+import { clusterId } from '../kit/embedded/cluster.ts'
 import { gapOf } from '../kit/embedded/gap.ts'
 import { EVERY_MINUTE, type Jobs } from '../kit/jobs.ts'
 import { type Log, errorForLog } from '../kit/log.ts'
@@ -9,13 +10,14 @@ import type { Measure } from '../kit/measure.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import { inTime } from '../kit/time.ts'
 import type { VaultPlace } from '../kit/vault/places.ts'
-import { openVault } from '../kit/vault/vault.ts'
+import { type Vault, openVault } from '../kit/vault/vault.ts'
 import { claimPlace, ownInstallation } from './base.ts'
 import { copyNewFiles } from './files.ts'
 import { sendBackupMails, tellDrillFailed } from './mails.ts'
+import { walName } from './names.ts'
 import { ownProcesses } from './processes.ts'
 import { lastRuns } from './runs.ts'
-import { sendHistories, sendWal, waitingSeconds } from './wal.ts'
+import { sendHistories, sendWal, unsentHistories, waitingSeconds } from './wal.ts'
 
 const NIGHTLY = '40 2 * * *'
 const WEEKLY = '20 4 * * 0'
@@ -56,14 +58,7 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   if (!config.backup || !embedded) return { stop: async () => {}, sendLast: async () => {} }
   const vault = openVault(config.backup.place, config.backup.keys)
   const processes = ownProcesses()
-  let isFirst = true
-  const sending = keepSending(parts, async () => {
-    // after a restore, the earlier backups end where it began
-    if (isFirst && (await sendHistories(embedded.dataDir, vault)) > 0) await addBackup(db, jobs, { fast: true })
-    isFirst = false
-    return sendWal(embedded.walFolder, vault)
-  })
-
+  const wal = { folder: embedded.walFolder, cluster: clusterId(embedded.dataDir) }
   await sendBackupMails(jobs, parts.mailer, parts.appUrl)
   await jobs.on<BackupJob>('backup', LONG_JOB, async ({ fast }) => {
     const { status, lastLine } = await processes.run('backup', '--by-service', ...(fast ? [] : ['--spread']))
@@ -84,13 +79,21 @@ export async function registerBackup(parts: BackupParts): Promise<Backup> {
   await jobs.every(WEEKLY, 'backup_drill_weekly', () =>
     inTransaction(db, (tx) => jobs.add(tx, 'backup_drill', [{ data: {} }])),
   )
-  await addOverdue(db, jobs, embedded.walFolder)
+  let isFirst = true
+  const isOnItsWay = await addOverdue(db, jobs, wal.folder)
+  const sending = keepSending(parts, async () => {
+    if (isFirst && !isOnItsWay && (await beginsAnew(embedded.dataDir, wal.cluster, vault)))
+      await addBackup(db, jobs, { fast: true })
+    if (isFirst) await sendHistories(embedded.dataDir, wal.cluster, vault)
+    isFirst = false
+    return sendWal(wal, vault)
+  })
   return {
     async stop() {
       processes.stop()
       await sending.stop()
     },
-    sendLast: async () => void (await inTime(sendWal(embedded.walFolder, vault), LAST_MS).catch(() => {})),
+    sendLast: async () => void (await inTime(sendWal(wal, vault), LAST_MS).catch(() => {})),
   }
 } // oxfmt-ignore
 
@@ -101,13 +104,21 @@ interface BackupJob {
 
 const addBackup = (db: Db, jobs: Jobs, data: BackupJob) => inTransaction(db, (tx) => jobs.add(tx, 'backup', [{ data }]))
 
-/** Adds a backup when the last one is too old, or there is none, or the log has a gap since. */
-async function addOverdue(db: Db, jobs: Jobs, walFolder: string): Promise<void> {
+/** After a restore, and with another major version of PostgreSQL, no earlier copy leads on to what comes now. */
+async function beginsAnew(dataDir: string, cluster: string, vault: Vault): Promise<boolean> {
+  const sent = await vault.list(walName(cluster, ''))
+  return sent.length === 0 || (await unsentHistories(dataDir, cluster, vault)).length > 0
+}
+
+/** Adds a backup when the last one is too old, or there is none, or the log has a gap since. Returns whether it did. */
+async function addOverdue(db: Db, jobs: Jobs, walFolder: string): Promise<boolean> {
   const { rows } = await sql`
     select from backup_runs where kind = 'base' and problem is null
       and finished_at > now() - make_interval(hours => ${OLDEST_HOURS})
     limit 1`.execute(db)
-  if (rows.length === 0 || gapOf(walFolder) !== undefined) await addBackup(db, jobs, { fast: true })
+  if (rows.length > 0 && gapOf(walFolder) === undefined) return false
+  await addBackup(db, jobs, { fast: true })
+  return true
 }
 
 /** Sends finished segments while the process runs. A failure is logged when it begins and when it ends. */

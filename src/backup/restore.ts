@@ -69,7 +69,7 @@ export async function restore({ vault, dataDir, secrets, until, openStorage, onP
       name: 'till',
       label: base.label,
       until,
-      fetch: (segment, file) => fetchSegment(vault, segment, file),
+      fetch: (segment, file) => fetchSegment(vault, walName(base.cluster, segment), file),
     }),
   )
   const unused = until ? 0 : await unusedSegments(vault, base)
@@ -118,15 +118,16 @@ async function unpackBase(
 }
 
 async function fetchSegment(vault: Vault, segment: string, file: string): Promise<boolean> {
-  const bytes = await vault.read(walName(segment), { compressed: true })
+  const bytes = await vault.read(segment, { compressed: true })
   if (!bytes) return false
   await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
   return true
 }
 
-async function unusedSegments(vault: Vault, { firstSegment }: Base): Promise<number> {
-  const timeline = walName(firstSegment.slice(0, 8))
-  const later = (await vault.list(timeline)).filter((name) => /^wal\/[0-9A-F]{24}$/.test(name) && name >= walName(firstSegment)).sort()
+async function unusedSegments(vault: Vault, { cluster, firstSegment }: Base): Promise<number> {
+  const timeline = firstSegment.slice(0, 8)
+  const found = (await vault.list(walName(cluster, timeline))).map((name) => name.slice(walName(cluster, '').length))
+  const later = found.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= firstSegment).sort()
   const numberOf = (name: string) => BigInt(`0x${name.slice(-16, -8)}`) * SEGMENTS_OF_A_LOG + BigInt(`0x${name.slice(-8)}`)
   const gap = later.findIndex((name, at) => at > 0 && numberOf(name) !== numberOf(later[at - 1]!) + 1n)
   return gap < 0 ? 0 : later.length - gap

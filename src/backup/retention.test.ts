@@ -7,6 +7,7 @@ const NOW = Date.parse('2026-11-23T03:00:00Z')
 const segment = (position: number) => `00000001${position.toString(16).toUpperCase().padStart(16, '0')}`
 const of = (days: number) => ({
   id: `${days}`,
+  cluster: 'first',
   startedAt: new Date(NOW - days * DAY_MS).toISOString(),
   firstSegment: segment(Math.round((1000 - days) * 100)),
 })
@@ -33,4 +34,10 @@ test('a clock that was a year ahead for a while does not make the newest backup 
   const ahead = Array.from({ length: 8 }, (_, day) => of(-400 - day))
   const newest = { ...of(1), firstSegment: segment(1_000_000) }
   assert(keptBases([newest, ...ahead], new Date(NOW)).daily.includes(newest))
+})
+
+test('after a change of the major version the log begins anew, and its first backup is the newest', () => {
+  const former = Array.from({ length: 10 }, (_, day) => of(2 + day))
+  const newest = { ...of(1), cluster: 'second', firstSegment: segment(1) }
+  assert(keptBases([newest, ...former], new Date(NOW)).daily.includes(newest))
 })

@@ -1,5 +1,5 @@
 import type { Vault } from '../kit/vault/vault.ts'
-import { type Base, fileName, walName } from './names.ts'
+import { type Base, fileName } from './names.ts'
 
 const DAY_MS = 86_400_000
 const DAILY = 7
@@ -8,17 +8,26 @@ const MONTHLY = 6
 /** A base without a manifest may still be on its way for so long. */
 const GRACE_MS = 2 * DAY_MS
 
-type Dated = Pick<Base, 'id' | 'startedAt' | 'firstSegment'>
+type Dated = Pick<Base, 'id' | 'startedAt' | 'cluster' | 'firstSegment'>
 
-/** Oldest first, by the place in the log, because the clock can have been set back. A restore begins a new timeline, which counts first. */
-const inLogOrder = (a: Dated, b: Dated): number => (a.firstSegment < b.firstSegment ? -1 : 1)
+/**
+ * Oldest first, by the place in the log, because the clock can have been set back. A restore begins a new timeline, which counts
+ * first. Clusters follow each other by the times of their first bases.
+ */
+function inLogOrder<One extends Dated>(bases: readonly One[]): One[] {
+  const begins = new Map<string, string>()
+  for (const { cluster, startedAt } of bases)
+    if (startedAt < (begins.get(cluster) ?? '~')) begins.set(cluster, startedAt)
+  const places = new Map(bases.map((one) => [one, `${begins.get(one.cluster)} ${one.cluster} ${one.firstSegment}`]))
+  return bases.toSorted((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1))
+}
 
 /**
  * All of the last day, and the newest of each of the last 7 days, 4 weeks and 6 months that have one. So the newest of all stays
  * however old it is.
  */
 export function keptBases<One extends Dated>(bases: readonly One[], now: Date): { kept: One[]; daily: One[] } {
-  const newestFirst = bases.toSorted(inLogOrder).reverse()
+  const newestFirst = inLogOrder(bases).reverse()
   const newestOf = (periodOf: (at: Date) => string, count: number) => {
     const periods = new Map<string, One>()
     for (const base of newestFirst) {
@@ -44,7 +53,7 @@ function mondayOf(at: Date): string {
 export async function readBases(vault: Vault): Promise<Base[]> {
   const names = (await vault.list('base/')).filter((name) => name.endsWith('/manifest'))
   const bases = await Promise.all(names.map((name) => vault.readJson<Base>(name)))
-  return bases.filter((base) => base !== undefined).sort(inLogOrder)
+  return inLogOrder(bases.filter((base) => base !== undefined))
 }
 
 /**
@@ -67,14 +76,13 @@ export async function prune(vault: Vault, now: Date): Promise<{ removed: number 
     if (what === 'manifest') gone.unshift(name)
     else gone.push(name)
   }
-  const since = daily.map(({ firstSegment }) => positionOf(firstSegment)).sort()[0]!
   for (const name of await vault.list('wal/')) {
-    const segment = name.slice(walName('').length)
-    if (segment.endsWith('.history')) continue
+    const [, cluster = '', segment = ''] = name.split('/')
+    // the first base of a cluster may be on its way
+    if (segment.endsWith('.history') || !bases.some((base) => base.cluster === cluster)) continue
     const position = positionOf(segment)
-    const isNeeded =
-      position >= since ||
-      kept.some((base) => positionOf(base.firstSegment) <= position && position <= positionOf(base.lastSegment))
+    const isFrom = (base: Base) => base.cluster === cluster && positionOf(base.firstSegment) <= position
+    const isNeeded = daily.some(isFrom) || kept.some((base) => isFrom(base) && position <= positionOf(base.lastSegment))
     if (!isNeeded) gone.push(name)
   }
   const files = new Set(kept.flatMap((base) => base.files).map(fileName))

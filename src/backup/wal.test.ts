@@ -26,30 +26,34 @@ test('a segment is sent once, also after a kill before its removal; other bytes 
   const [first = ''] = SEGMENTS
   const file = path.join(folder, first)
   const bytes = fs.readFileSync(file)
-  assert.deepEqual(await sendWal(folder, vault), { sent: 2, dropped: 0 })
+  assert.deepEqual(await sendWal({ folder, cluster: '7' }, vault), { sent: 2, dropped: 0 })
   assert.deepEqual(fs.readdirSync(folder), [])
-  const stored = fs.readFileSync(path.join(place, 'wal', first))
+  const stored = fs.readFileSync(path.join(place, 'wal', '7', first))
   fs.writeFileSync(file, bytes)
-  assert.deepEqual(await sendWal(folder, vault), { sent: 1, dropped: 0 })
+  assert.deepEqual(await sendWal({ folder, cluster: '7' }, vault), { sent: 1, dropped: 0 })
   for (const other of [Buffer.alloc(100_000, 9), Buffer.alloc(100_001, 1), Buffer.alloc(99_999, 1)]) {
     fs.writeFileSync(file, other)
-    await assert.rejects(sendWal(folder, vault), ({ cause }: Error) =>
+    await assert.rejects(sendWal({ folder, cluster: '7' }, vault), ({ cause }: Error) =>
       /a copy of this service sends its log to the same place/.test((cause as Error).message),
     )
     assert(fs.existsSync(file), 'it is not lost')
   }
-  assert(stored.equals(fs.readFileSync(path.join(place, 'wal', first))), 'what was stored stays')
+  assert(stored.equals(fs.readFileSync(path.join(place, 'wal', '7', first))), 'what was stored stays')
 })
 
 test('while the place is away segments wait, unless the disk is nearly full: then they go, and the gap is noted', async (t) => {
   const { folder, place, vault } = waiting(t)
   fs.rmSync(place, { recursive: true })
   fs.writeFileSync(place, 'no folder')
-  await assert.rejects(sendWal(folder, vault, { leastFreeBytes: 0 }))
+  await assert.rejects(sendWal({ folder, cluster: '7' }, vault, { leastFreeBytes: 0 }))
   assert.deepEqual(fs.readdirSync(folder), SEGMENTS)
   assert.equal(gapOf(folder), undefined)
-  await assert.rejects(sendWal(folder, vault, { leastFreeBytes: 0, mostWaitingBytes: 150_000 }), { dropped: 1 })
+  await assert.rejects(sendWal({ folder, cluster: '7' }, vault, { leastFreeBytes: 0, mostWaitingBytes: 150_000 }), {
+    dropped: 1,
+  })
   assert.notEqual(gapOf(folder), undefined)
-  await assert.rejects(sendWal(folder, vault, { leastFreeBytes: Number.MAX_SAFE_INTEGER }), { dropped: 1 })
+  await assert.rejects(sendWal({ folder, cluster: '7' }, vault, { leastFreeBytes: Number.MAX_SAFE_INTEGER }), {
+    dropped: 1,
+  })
   assert.deepEqual(fs.readdirSync(folder), ['gap'])
 })

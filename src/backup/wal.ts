@@ -13,6 +13,13 @@ export const MOST_WAITING_BYTES = 2 * 1024 ** 3
 /** The same when less than this is free on the disk, where the database is too. */
 const LEAST_FREE_BYTES = 512 * 1024 ** 2
 
+/** The write-ahead log of a cluster. */
+export interface Wal {
+  /** Where PostgreSQL puts finished segments. */
+  folder: string
+  cluster: string
+}
+
 export interface Sent {
   sent: number
   /** Segments that were removed without being sent. */
@@ -20,11 +27,11 @@ export interface Sent {
 }
 
 /**
- * Sends the segments that PostgreSQL has put into `folder`, oldest first, and removes each one that is safe. It can be repeated, and
+ * Sends the segments that PostgreSQL has put into the folder, oldest first, and removes each one that is safe. It can be repeated, and
  * several processes may do it at once: a segment never changes.
  */
 export async function sendWal(
-  folder: string,
+  { folder, cluster }: Wal,
   vault: Vault,
   {
     mostWaitingBytes = MOST_WAITING_BYTES,
@@ -36,8 +43,8 @@ export async function sendWal(
   for (const name of await waitingSegments(folder)) {
     const file = path.join(folder, name)
     try {
-      if (!(await isSent(vault, name, file)))
-        await vault.put(walName(name), createReadStream(file), { compressed: true })
+      const segment = walName(cluster, name)
+      if (!(await isSent(vault, segment, file))) await vault.put(segment, createReadStream(file), { compressed: true })
     } catch (error) {
       // another process has sent it
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' && (error as NodeJS.ErrnoException).path === file) continue
@@ -59,8 +66,7 @@ export async function sendWal(
  * Whether the place has this segment, after a process that was killed before it removed it. Throws when it has other bytes: then a
  * copy of this service sends its own log there, and would destroy this one.
  */
-async function isSent(vault: Vault, name: string, file: string): Promise<boolean> {
-  const segment = walName(name)
+async function isSent(vault: Vault, segment: string, file: string): Promise<boolean> {
   if (!(await vault.list(segment)).includes(segment)) return false
   const ours = await fs.open(file)
   const stored = await vault.read(segment, { compressed: true }).catch(async (error) => {
@@ -70,9 +76,9 @@ async function isSent(vault: Vault, name: string, file: string): Promise<boolean
   try {
     for await (const chunk of (stored ?? []) as AsyncIterable<Buffer>) {
       const { buffer, bytesRead } = await ours.read(Buffer.alloc(chunk.length))
-      if (!chunk.equals(buffer.subarray(0, bytesRead))) throw new OtherLog(name)
+      if (!chunk.equals(buffer.subarray(0, bytesRead))) throw new OtherLog(segment)
     }
-    if ((await ours.read(Buffer.alloc(1))).bytesRead > 0) throw new OtherLog(name)
+    if ((await ours.read(Buffer.alloc(1))).bytesRead > 0) throw new OtherLog(segment)
     return true
   } finally {
     stored?.destroy()
@@ -86,19 +92,18 @@ class OtherLog extends Error {
   }
 }
 
-/**
- * Sends the history files that a restore has made: they name the timelines that are taken. Returns how many the backup did not have
- * yet. With a new one, this database was restored, and its backups of before end where the restore began.
- */
-export async function sendHistories(dataDir: string, vault: Vault): Promise<number> {
-  const folder = path.join(dataDir, 'pg_wal')
-  const found = (await fs.readdir(folder)).filter((name) => name.endsWith('.history'))
-  if (found.length === 0) return 0
-  const known = new Set(await vault.list('wal/'))
-  const unknown = found.filter((name) => !known.has(walName(name)))
-  for (const name of unknown)
-    await vault.put(walName(name), createReadStream(path.join(folder, name)), { compressed: true })
-  return unknown.length
+/** Sends the history files that a restore has made: they name the timelines that are taken. */
+export async function sendHistories(dataDir: string, cluster: string, vault: Vault): Promise<void> {
+  for (const name of await unsentHistories(dataDir, cluster, vault))
+    await vault.put(walName(cluster, name), createReadStream(path.join(dataDir, 'pg_wal', name)), { compressed: true })
+}
+
+/** The histories that the backup does not have yet. With one, this database was restored, and its copies of before end there. */
+export async function unsentHistories(dataDir: string, cluster: string, vault: Vault): Promise<string[]> {
+  const found = (await fs.readdir(path.join(dataDir, 'pg_wal'))).filter((name) => name.endsWith('.history'))
+  if (found.length === 0) return []
+  const known = new Set(await vault.list(walName(cluster, '')))
+  return found.filter((name) => !known.has(walName(cluster, name)))
 }
 
 export async function waitingSegments(folder: string): Promise<string[]> {

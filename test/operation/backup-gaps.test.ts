@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { copyDatabase } from '../../scripts/upgrade-database/copy.ts'
+import { bringUp } from '../../scripts/upgrade-database/schema.ts'
+import { startEmbedded } from '../../src/kit/embedded.ts'
 import { BACKUP_KEY, backUp, buy, end, runScript } from '../support/backups.ts'
 import { type Service, request, serviceFolder, startService } from '../support/service.ts'
 import { type Ends, temporaryFolder } from '../support/shop.ts'
@@ -64,10 +67,12 @@ test('a segment that is missing in the backup is named, and the restore does not
   await backUp({ ...env, DATA_DIR: dataDir })
   await service.kill()
   const manifests = manifestsIn(place)
-  const segments = () => fs.readdirSync(path.join(place, 'wal')).filter((name) => /^[0-9A-F]{24}$/.test(name)).sort() // oxfmt-ignore
+  const [cluster = ''] = fs.readdirSync(path.join(place, 'wal'))
+  const log = path.join(place, 'wal', cluster)
+  const segments = () => fs.readdirSync(log).filter((name) => /^[0-9A-F]{24}$/.test(name)).sort() // oxfmt-ignore
   // only the first copy stays, and the segment before the last is lost
   for (const id of manifests.slice(1)) fs.rmSync(path.join(place, 'base', id), { recursive: true })
-  fs.rmSync(path.join(place, 'wal', segments().at(-2)!))
+  fs.rmSync(path.join(log, segments().at(-2)!))
   const ran = await runScript('restore', { ...env, DATA_DIR: path.join(serviceFolder(t), 'elsewhere') })
   assert.equal(ran.status, 2, ran.out + ran.err)
   assert.match(ran.err, /A segment of the log is missing in the backup: 1 later ones could not be used\./)
@@ -75,6 +80,37 @@ test('a segment that is missing in the backup is named, and the restore does not
   assert.equal(drill.status, 1)
   assert.match(drill.err, /The backup cannot be relied on: .*the log has a gap, and 1 segments after it are lost/)
 })
+
+test('another major version begins another log: the service makes a copy at once, and all sales come back', async (t) => {
+  const { dataDir, env, place } = await places(t)
+  const first = await startService(t, dataDir, env)
+  await backUp({ ...env, DATA_DIR: dataDir })
+  const before = await buy(first)
+  await end(first)
+  await copyIntoNewCluster(path.join(dataDir, 'postgres'))
+  const finished = await runScript('upgrade-database', { ...env, DATA_DIR: dataDir })
+  assert.equal(finished.status, 0, finished.err)
+  const known = new Set(manifestsIn(place))
+  const second = await startService(t, dataDir, env)
+  const after = await buy(second)
+  await until(() => manifestsIn(place).some((id) => !known.has(id)))
+  await end(second)
+  const back = await restored(t, env)
+  for (const { orderId } of [before, after]) assert(await isPaid(back, orderId))
+  assert.equal(fs.readdirSync(path.join(place, 'wal')).length, 2)
+})
+
+/** What `npm run upgrade-database` does before its last step. It needs another major version, and this one stands for it. */
+async function copyIntoNewCluster(home: string): Promise<void> {
+  const made = path.join(home, 'upgraded')
+  const old = await startEmbedded({ dir: home, name: 'till' })
+  const fresh = await startEmbedded({ dir: made, name: 'till' })
+  for (const { url } of [old, fresh]) await bringUp(url, path.resolve(import.meta.dirname, '../../schema'))
+  await copyDatabase(old, fresh)
+  await fresh.stop()
+  await old.stop()
+  fs.writeFileSync(path.join(made, 'complete'), '17')
+}
 
 const manifestsIn = (place: string): string[] =>
   fs.readdirSync(path.join(place, 'base')).filter((id) => fs.existsSync(path.join(place, 'base', id, 'manifest'))).sort() // oxfmt-ignore

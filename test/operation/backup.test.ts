@@ -92,6 +92,10 @@ async function backUp(dataDir: string, settings: Record<string, string> = {}) {
 const restoreInto = (dataDir: string, settings: Record<string, string> = {}, ...args: string[]) =>
   run('restore', { DATA_DIR: dataDir, ...settings }, ...args)
 
+/** What the place has of the log, whichever cluster it is of. */
+const logIn = (folder: string): string[] =>
+  fs.readdirSync(path.join(folder, 'wal'), { recursive: true, encoding: 'utf8' }).map((name) => path.basename(name))
+
 /** A path at which nothing is yet. */
 const newPlace = () => path.join(serviceFolder(t), 'elsewhere', 'data')
 
@@ -117,7 +121,7 @@ const nowOf = async (dataDir: string): Promise<string> =>
 /** Everything until now is in the backup. */
 async function sendAll(dataDir: string): Promise<void> {
   const [{ name }] = await asSuperuser(dataDir, 'select pg_walfile_name(pg_switch_wal()) as name')
-  await eventually(() => fs.existsSync(path.join(place, 'wal', name)))
+  await eventually(() => logIn(place).includes(name))
 }
 
 async function assertSold(service: Service, { orderId, link }: Sold): Promise<void> {
@@ -143,7 +147,7 @@ test('a lost machine comes back elsewhere, with every sale until the last moment
   assert.equal(await receipts(), 1)
   const again = await sell(service)
   // the restored service is backed up too, and a backup of it is restored again
-  await eventually(() => fs.readdirSync(path.join(place, 'wal')).some((name) => name === '00000002.history'))
+  await eventually(() => logIn(place).includes('00000002.history'))
   await sendAll(dataDir)
   const withoutItsOwnBase = newPlace()
   assert.equal((await restoreInto(withoutItsOwnBase)).status, 0)

@@ -16,6 +16,13 @@ export const WHERE_ELSE =
 export const SUPERUSER = 'postgres'
 export const SUPERUSER_PASSWORD_FILE = 'superuser-password'
 
+/** PostgreSQL's own id of a cluster, the first field of its control file (ControlFileData in pg_control.h). */
+export const clusterId = (dataDir: string): string =>
+  fs
+    .readFileSync(path.join(dataDir, 'global', 'pg_control'))
+    .readBigUInt64LE(0)
+    .toString()
+
 /** Takes ownership of existing data, or refuses with the account that owns it. */
 export function claimData({ home, dataDir, account }: Place): void {
   const { uid: owner, mode } = fs.statSync(dataDir, { throwIfNoEntry: false }) ?? {}
