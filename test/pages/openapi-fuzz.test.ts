@@ -48,12 +48,19 @@ async function prepare(): Promise<void> {
   const productId = await shop.product()
   const { orderId } = await shop.paid({ productId })
   const { files } = (await ann.call('GET', `/api/products/${productId}`)).body
+  const { body: endpoint } = await ann.call('POST', '/api/webhook-endpoints', {
+    url: 'http://127.0.0.1:9/',
+    events: ['*'],
+  })
+  const { body: test } = await ann.call('POST', `/api/webhook-endpoints/${endpoint.id}/test`, {})
   const { body: discount } = await ann.call('POST', '/api/discounts', { code: 'SPRING', percentOff: 20 })
   known = {
     productId,
     orderId,
     fileId: files[0].id,
     discountId: discount.id,
+    endpointId: endpoint.id,
+    eventId: test.eventIds[0],
     processor: 'sandbox',
     sellerId: await ensureSeller(shop.db, { name: 'Bob', email: 'bob@shop.test' }),
   }
@@ -136,11 +143,11 @@ function requestsFor({ path, operation }: Route): fc.Arbitrary<Request> {
   )
   return fc.record({ inPath, inQuery, inHeader, body: bodyOf(operation), session: often }).map((made) => {
     const question = new URLSearchParams(
-      Object.entries(made.inQuery).map(([name, value]): [string, string] => [name, String(value)]),
+      Object.entries(made.inQuery).map(([name, value]): [string, string] => [name, asText(value)]),
     )
     const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(made.inPath[name]!))
     const headers = Object.fromEntries(
-      Object.entries(made.inHeader).map(([name, value]) => [name, asHeader(String(value))]),
+      Object.entries(made.inHeader).map(([name, value]) => [name, asHeader(asText(value))]),
     )
     return {
       address: question.size > 0 ? `${address}?${question}` : address,
@@ -176,6 +183,8 @@ const text = fc.oneof(
 const headerText = fc.stringMatching(/^[\x21-\x7e]{0,300}$/)
 const mostly = <T>(right: fc.Arbitrary<T>, wrong: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 6, arbitrary: right }, { weight: 1, arbitrary: wrong })
+/** An object by chance can have a `toString` that is no function. */
+const asText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 /** A header that can be sent at all. */
 const asHeader = (value: string): string => value.replaceAll(/[^\x20-\x7e]/g, '').trim()
 
