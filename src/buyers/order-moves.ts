@@ -5,6 +5,7 @@ import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { type Signer, newSigner } from '../kit/signing.ts'
 import { sweepRows } from '../kit/sweep.ts'
+import { recordOrderEvents } from '../orders/move.ts'
 import { moveToMailbox, confirmAddress } from '../orders/receipts.ts'
 
 // After the reader of the new mailbox has confirmed it, a paid order moves when the old mailbox consents, or has been silent for days.
@@ -40,6 +41,7 @@ export async function moveNow(
   await sql`delete from email_changes where order_id = ${orderId}`.execute(tx)
   const oldEmail = await moveToMailbox(tx, orderId, email)
   if (oldEmail === undefined) return
+  await recordOrderEvents(tx, [{ orderId, type: 'order.email_changed' }])
   await jobs.add(tx, 'mail', [
     { data: { kind: 'email_changed', orderId, to: oldEmail } },
     ...(withReceipt ? [{ data: { kind: 'receipt', orderId } }] : []),

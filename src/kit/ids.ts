@@ -5,7 +5,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
 const RANDOM_BYTES = 10
 
-export type IdPrefix = 'sel' | 'prod' | 'file' | 'img' | 'ord' | 'pay' | 'ref' | 'evt' | 'ses' | 'idn' | 'dsc' | 'key'
+export type IdPrefix = 'sel' | 'prod' | 'file' | 'img' | 'ord' | 'pay' | 'ref' | 'evt' | 'ses' | 'idn' | 'dsc' | 'key' | 'we'
 
 /**
  * An id such as `ord_01k…`: 48 bits of time in milliseconds, so that rows of one table lie in order of creation, then 80 random
@@ -27,6 +27,10 @@ export function newId(prefix: IdPrefix, now = Date.now()): string {
   }
   return `${prefix}_${id}`
 }
+
+/** The smallest id of a time in milliseconds: ids of one table before it are older. */
+export const firstIdAt = (prefix: IdPrefix, time: number): string =>
+  `${newId(prefix, time).slice(0, prefix.length + 1 + TIME_CHARACTERS)}${ALPHABET[0]!.repeat(16)}`
 
 /** The creation time of an id in milliseconds, or undefined when the text is no id. */
 export function timeOfId(prefix: IdPrefix, id: string): number | undefined {

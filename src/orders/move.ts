@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import assert from 'node:assert/strict'
 import { type Change, type Db, type Tx, changeTogether, genericPlanArray } from '../kit/database.ts'
+import type { EventType } from '../events/event-types.ts'
+import { writtenEvents } from '../events/record.ts'
+import { newId } from '../kit/ids.ts'
 import { countHeldDiscounts } from './discounts/uses.ts'
-import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
-import { MOVES, type Move } from './states.ts'
+import { ORDER_COLUMNS } from './seller-view.ts'
+import { MOVES, type Move, type State } from './states.ts'
 
 export interface OrderMove {
   orderId: string
@@ -12,6 +15,13 @@ export interface OrderMove {
   rail?: Rail | undefined
   /** ISO 8601: when the money arrived. */
   paidAt?: string | undefined
+  /** The total of all refunds, where the move changes it: the schema allows a refunded state only with a matching total. */
+  refundedMinor?: number | undefined
+}
+
+interface OrderEvent {
+  orderId: string
+  type: EventType
 }
 
 /** The reconciler looks at an expired order once more after this time, because a bank can still say yes. */
@@ -20,8 +30,9 @@ const LAST_LOOK_DAYS = 3
 const LOOK_AFTER_MONEY_SECONDS = 3600
 
 /**
- * Moves locked orders, each by one guarded UPDATE of the table of moves. The caller has locked them and decided, so another state
- * than the move's is impossible. The reconciler no longer looks at orders that are done or free.
+ * Moves locked orders, each by one guarded UPDATE of the table of moves, and writes the event of each move in the same statement. The
+ * caller has locked them and decided, so another state than the move's is impossible. The reconciler no longer looks at orders that are
+ * done or free. What the events show of payments and disputes must be written before.
  */
 export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<void> {
   // one order can make several moves at once (paid, then refunded): rounds of one move each keep their order
@@ -32,20 +43,27 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
         'text',
       )
     const { rows } = await sql<{ id: string; hasDiscount: boolean }>`
-      update orders o set
-        state = m.to,
-        rail = coalesce(m.rail, o.rail),
-        paid_at = coalesce(o.paid_at, m.paid_at),
-        due_at = case
-          when m.to = 'processing' then o.due_at
-          when m.to = 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
-          when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
-          else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
-      from unnest(
-        ${texts((one) => one.orderId)}, ${texts((one) => MOVES[one.move].from.join(','))}, ${texts((one) => MOVES[one.move].to)},
-        ${texts((one) => one.rail)}, ${texts((one) => one.paidAt)}::timestamptz[]) as m(id, "from", "to", rail, paid_at)
-      where o.id = m.id and o.state = any(string_to_array(m."from", ','))
-      returning o.id, o.discount_id is not null as "hasDiscount"`.execute(tx)
+      with moved as (
+        update orders o set
+          state = m.to,
+          rail = coalesce(m.rail, o.rail),
+          paid_at = coalesce(o.paid_at, m.paid_at),
+          refunded_minor = coalesce(m.refunded_minor, o.refunded_minor),
+          event_count = o.event_count + 1,
+          due_at = case
+            when m.to = 'processing' then o.due_at
+            when m.to = 'expired' then now() + make_interval(days => ${LAST_LOOK_DAYS})
+            when m.to in ('refunded', 'charged_back') or o.amount_minor = 0 then null
+            else now() + make_interval(secs => ${LOOK_AFTER_MONEY_SECONDS}) end
+        from unnest(
+          ${texts((one) => one.orderId)}, ${texts((one) => MOVES[one.move].from.join(','))}, ${texts((one) => MOVES[one.move].to)},
+          ${texts((one) => one.rail)}, ${texts((one) => one.paidAt)}::timestamptz[], ${texts((one) => one.refundedMinor?.toString())}::bigint[],
+          ${texts(() => newId('evt'))}, ${texts((one) => MOVES[one.move].event)})
+          as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type)
+        where o.id = m.id and o.state = any(string_to_array(m."from", ','))
+        returning ${EVENT_OF_ORDER}, o.discount_id is not null as has_discount),
+      ${writtenEvents(sql`select ${EVENT_COLUMNS} from moved`)}
+      select order_id as id, has_discount as "hasDiscount" from moved`.execute(tx)
     assert.equal(rows.length, round.length, 'an order was not where its move begins')
     await countHeldDiscounts(
       tx,
@@ -53,6 +71,28 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
     )
   }
 }
+
+/** Writes events of locked orders that stay in their state. */
+export async function recordOrderEvents(tx: Tx, events: readonly OrderEvent[]): Promise<void> {
+  for (const round of rounds(events)) {
+    await sql`
+      with changed as (
+        update orders o set event_count = o.event_count + 1
+        from unnest(
+          ${round.map((one) => one.orderId)}::text[], ${round.map(() => newId('evt'))}::text[], ${round.map((one) => one.type)}::text[])
+          as m(id, event_id, event_type)
+        where o.id = m.id
+        returning ${EVENT_OF_ORDER}),
+      ${writtenEvents(sql`select ${EVENT_COLUMNS} from changed`)}
+      select`.execute(tx)
+  }
+}
+
+const EVENT_COLUMNS = sql`event_id, seller_id, event_type, order_id, sequence, data`
+/** The event `m` of an order `o`, with the order as its seller sees it at this moment. */
+const EVENT_OF_ORDER = sql`
+  m.event_id, o.seller_id, m.event_type, o.id as order_id, o.event_count as sequence,
+  (select to_jsonb(shown) from (select ${ORDER_COLUMNS}) shown) as data`
 
 /** Moves one order if its state allows it. Undefined: the order is there already, or another move came first. */
 export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): Promise<State | undefined> {
@@ -135,17 +175,8 @@ export async function noteRefunded(tx: Tx, totals: readonly Refunded[]): Promise
     where o.id = t.id and o.refunded_minor <> t.minor`.execute(tx)
 }
 
-/** Writes new totals of refunds where they are higher than before. */
-export async function raiseRefunded(tx: Tx, totals: readonly Refunded[]): Promise<void> {
-  if (totals.length === 0) return
-  await sql`
-    update orders o set refunded_minor = t.minor
-    from unnest(${totals.map((one) => one.orderId)}::text[], ${totals.map((one) => one.refundedMinor)}::bigint[]) as t(id, minor)
-    where o.id = t.id and o.refunded_minor < t.minor`.execute(tx)
-}
-
-function rounds(moves: readonly OrderMove[]): OrderMove[][] {
-  const result: OrderMove[][] = []
+function rounds<One extends { orderId: string }>(moves: readonly One[]): One[][] {
+  const result: One[][] = []
   const seen = new Map<string, number>()
   for (const move of moves) {
     const round = seen.get(move.orderId) ?? 0

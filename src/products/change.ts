@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction, retryConflicts } from '../kit/database.ts'
+import { recordEvent } from '../events/record.ts'
+import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { checkedFields, refuseSuggestion } from './fields.ts'
-import { PRODUCT_COLUMNS, type ProductRow, findProduct, refuseUnknown } from './find.ts'
+import { PRODUCT_COLUMNS, type ProductRow, findProduct } from './find.ts'
 import { hasFiles } from './off-sale.ts'
 import { createProduct } from './products.ts'
 import type { NewProductBody, ProductChange } from './schema.ts'
@@ -58,8 +59,8 @@ export async function changeProduct(
   const publishes = sent.status === 'active'
   const { rows } = await inTransaction(db, async (tx) => {
     // the lock comes first, so that the update sees a simultaneous removal of files
-    if (publishes) await sql`select from products where id = ${productId} for no key update`.execute(tx)
-    return sql<ProductRow>`
+    const before = sent.status ? await lockedStatus(tx, productId) : undefined
+    const changed = await sql<ProductRow>`
       with changed as (
         update products p set
           name = coalesce(${sent.name ?? null}::text, p.name),
@@ -79,6 +80,8 @@ export async function changeProduct(
           and (not ${publishes}::boolean or ${hasFiles})
         returning p.*)
       select ${PRODUCT_COLUMNS} from changed p`.execute(tx)
+    if (changed.rows[0] && sent.status !== before) await recordStatus(tx, { sellerId, productId }, sent.status)
+    return changed
   }).catch(refuseSuggestion)
   if (rows[0]) return rows[0]
   const { version } = await findProduct(db, sellerId, productId)
@@ -87,14 +90,30 @@ export async function changeProduct(
 
 /** Takes a product off sale until the seller makes it active again. A repeat changes nothing. Refuses `product_not_found`. */
 export async function archiveProduct(db: Db, sellerId: string, productId: string): Promise<void> {
-  const { rows } = await retryConflicts(() =>
-    sql`
-      with archived as (
-        update products set status = 'archived', version = version + 1, updated_at = now()
-        where id = ${productId} and seller_id = ${sellerId} and status <> 'archived')
-      select id from products where id = ${productId} and seller_id = ${sellerId}`.execute(db),
-  )
-  if (!rows[0]) refuseUnknown()
+  await inTransaction(db, async (tx) => {
+    const { numAffectedRows } = await sql`
+      update products set status = 'archived', version = version + 1, updated_at = now()
+      where id = ${productId} and seller_id = ${sellerId} and status <> 'archived'`.execute(tx)
+    if (numAffectedRows) await recordStatus(tx, { sellerId, productId }, 'archived')
+    else await findProduct(tx, sellerId, productId)
+  })
+}
+
+async function lockedStatus(tx: Tx, productId: string): Promise<ProductRow['status'] | undefined> {
+  const { rows } = await sql<Pick<ProductRow, 'status'>>`
+    select status from products where id = ${productId} for no key update`.execute(tx)
+  return rows[0]?.status
+}
+
+/** Tells the seller's program of a product that is for sale from now on, or no longer. */
+async function recordStatus(
+  tx: Tx,
+  { sellerId, productId }: { sellerId: string; productId: string },
+  status: ProductRow['status'] | undefined,
+): Promise<void> {
+  const type = status === 'active' ? 'product.published' : status === 'archived' && 'product.archived'
+  if (type)
+    await recordEvent(tx, { sellerId, type }, sql`select ${PRODUCT_COLUMNS} from products p where p.id = ${productId}`)
 }
 
 export const etagOf = ({ version }: ProductRow): string => `"${version}"`

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { recordEvent } from '../events/record.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { NOT_IN_A_LINE, lengthOf } from './fields.ts'
@@ -48,6 +49,7 @@ export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string;
   // only products that have no other file
   await takeOffSale(tx, products.map(({ id }) => id)) // oxfmt-ignore
   const already = made.length === 0
+  if (!already) await recordRecall(tx, fileId, line)
   const { rows } = await sql<Omit<Recalled, 'already'>>`
     select f.name, p.name as "productName", w.withdrawn_at as "withdrawnAt", w.reason,
       (select coalesce(json_agg(json_build_object('fileId', c.id, 'productName', c.product, 'sellerName', c.seller)), '[]') from (
@@ -61,6 +63,22 @@ export async function recallFileIn(tx: Tx, { fileId, reason }: { fileId: string;
     where f.id = ${fileId}`.execute(tx)
   if (!rows[0]) throw new Refusal('file_not_found', 'There is no such file.')
   return { ...rows[0], already }
+}
+
+/** Tells the seller's program of each copy of a file that was recalled. */
+async function recordRecall(tx: Tx, fileId: string, reason: string): Promise<void> {
+  const { rows: copies } = await sql<{ id: string; sellerId: string }>`
+    select c.id, p.seller_id as "sellerId" from files f join products p on p.id = f.product_id
+      join products q on q.seller_id = p.seller_id join files c on c.product_id = q.id and c.sha256 = f.sha256
+    where f.id = ${fileId} order by c.id`.execute(tx)
+  // a seller has a few copies of a file at most
+  for (const { id, sellerId } of copies)
+    await recordEvent(
+      tx,
+      { sellerId, type: 'file.recalled' },
+      sql`select f.id, f.name, ${reason}::text as reason, f.product_id as "productId", p.name as "productName"
+        from files f join products p on p.id = f.product_id where f.id = ${id}`,
+    )
 }
 
 function checkedReason(given: string): string {

@@ -16,16 +16,9 @@ import { refundView } from '../payments/refunds/routes.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
 import { refuseUnlessActive } from '../sellers/standing.ts'
-import {
-  type OrderDetails,
-  type OrderFilter,
-  type OrderRow,
-  paidFeeOf,
-  findOwnOrder,
-  listOrders,
-  orderView,
-} from './orders.ts'
-import { type Order, OrderDetail, OrderParams, Orders, OrdersQuery } from './schema.ts'
+import { type Order, type OrderRow, orderView, paidFeeOf } from '../orders/seller-view.ts'
+import { type OrderDetails, type OrderFilter, findOwnOrder, listOrders } from './orders.ts'
+import { OrderDetail, OrderParams, Orders, OrdersQuery } from './schema.ts'
 import { listTransfers, transferView } from './transfers.ts'
 
 export const TAG = ['Orders']

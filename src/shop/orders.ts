@@ -6,10 +6,10 @@ import type { Period } from '../kit/period.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
-import { chargedBackMinor, isFullRefundPending } from '../orders/returned-money.ts'
+import { isFullRefundPending } from '../orders/returned-money.ts'
+import { ORDER_COLUMNS, type OrderRow } from '../orders/seller-view.ts'
 import type { State } from '../orders/states.ts'
 import type { Rail } from '../processors/rails.ts'
-import type { Order } from './schema.ts'
 
 export interface OrderFilter extends Period {
   status?: State | undefined
@@ -23,38 +23,6 @@ export interface OrderFilter extends Period {
   /** A search text: the beginning of an address or an id, or a part of a product's name. */
   q?: string | undefined
 }
-
-export interface OrderRow {
-  id: string
-  state: State
-  email: string
-  amountMinor: number
-  currency: string
-  feeMinor: number
-  refundedMinor: number
-  chargedBackMinor: number
-  discountMinor: number
-  discountCode: string | null
-  rail: Rail | null
-  productId: string
-  productName: string
-  createdAt: Date
-  paidAt: Date | null
-  bounced: boolean
-  held: boolean
-  /** A bank had begun to work on the payment, and has said no. */
-  paymentFailed: boolean
-  clientReferenceId: string | null
-  metadata: Record<string, string> | null
-}
-
-const ORDER_COLUMNS = sql`
-  o.id, o.state, o.email, o.amount_minor as "amountMinor", o.currency, o.fee_minor as "feeMinor",
-  o.refunded_minor as "refundedMinor", ${chargedBackMinor} as "chargedBackMinor", o.discount_minor as "discountMinor",
-  (select d.code from discounts d where d.id = o.discount_id) as "discountCode", o.rail, o.product_id as "productId", o.product_name as "productName",
-  o.client_reference_id as "clientReferenceId", o.metadata, o.created_at as "createdAt", o.paid_at as "paidAt", o.receipt_bounced_at is not null as bounced, o.receipt_held_at is not null as held,
-  case when o.state = 'processing' then
-    not exists (select from payments p where p.order_id = o.id and p.state = 'processing') else false end as "paymentFailed"`
 
 /** A seller's orders, the newest first, from `after` on. */
 export async function listOrders(
@@ -149,27 +117,3 @@ export async function findOwnOrder(db: Db, sellerId: string, orderId: string): P
   if (!rows[0]) throw new Refusal('order_not_found', 'There is no such order of yours.')
   return rows[0]
 }
-
-/** The fee of a paid order. An unpaid order has none. */
-export const paidFeeOf = ({ paidAt, feeMinor }: OrderRow): number | null => (paidAt ? feeMinor : null)
-
-export const orderView = (row: OrderRow): Order => ({
-  orderId: row.id,
-  status: row.state,
-  email: row.email,
-  amount: row.amountMinor,
-  currency: row.currency,
-  fee: paidFeeOf(row),
-  refundedAmount: row.refundedMinor,
-  ...(row.chargedBackMinor > 0 && { chargedBackAmount: row.chargedBackMinor }),
-  ...(row.discountMinor > 0 && { discountAmount: row.discountMinor }),
-  ...(row.discountCode !== null && { discountCode: row.discountCode }),
-  rail: row.rail,
-  product: { id: row.productId, name: row.productName },
-  createdAt: row.createdAt.toISOString(),
-  paidAt: row.paidAt?.toISOString() ?? null,
-  ...(row.paymentFailed && { paymentFailed: true }),
-  ...(row.clientReferenceId !== null && { clientReferenceId: row.clientReferenceId }),
-  ...(row.metadata && { metadata: row.metadata }),
-  receipt: row.bounced ? 'bounced' : row.held ? 'held' : row.paidAt ? 'sent' : 'none',
-})

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { PeriodQuery } from '../kit/period.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { Order, orderFields } from '../orders/seller-view.ts'
 import { STATES } from '../orders/states.ts'
 import { RAILS } from '../processors/rails.ts'
 import { WithdrawnFiles } from '../products/schema.ts'
@@ -38,49 +39,6 @@ export const OrdersQuery = Type.Object({
 })
 export type OrdersQuery = Type.Static<typeof OrdersQuery>
 
-const order = {
-  orderId: Type.String(),
-  status: Type.Enum([...STATES]),
-  email: Type.String(),
-  amount: Amount,
-  currency: Currency,
-  fee: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Our fee in minor units. Null: the order was not paid, so there is no fee.',
-  }),
-  refundedAmount: Amount,
-  chargedBackAmount: Type.Optional(
-    Type.Integer({ description: 'The part of the price that a bank took back by a lost dispute, without refunds.' }),
-  ),
-  discountAmount: Type.Optional(Type.Integer({ description: 'The discount of the code.' })),
-  discountCode: Type.Optional(Type.String()),
-  rail: Type.Union([Rail, Type.Null()]),
-  product: Type.Object({ id: Type.String(), name: Type.String({ description: 'The name when the order was made.' }) }),
-  createdAt: Time,
-  paidAt: Type.Union([Time, Type.Null()]),
-  paymentFailed: Type.Optional(
-    Type.Boolean({
-      description:
-        'Present while the order is `processing` and the bank has said no after all. The buyer has got a mail and can pay again.',
-    }),
-  ),
-  clientReferenceId: Type.Optional(
-    Type.String({ description: 'As the order was made with.', examples: ['cart-1042'] }),
-  ),
-  metadata: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: 'As the order was made with.',
-      examples: [{ plan: 'team' }],
-    }),
-  ),
-  receipt: Type.Enum(['sent', 'bounced', 'held', 'none'], {
-    description:
-      '`bounced`: the mail server refused the address. `held`: not mailed, because too many mails about free orders had been sent. `none`: the order is not paid.',
-  }),
-}
-export const Order = Type.Object(order)
-export type Order = Type.Static<typeof Order>
 export const Orders = Type.Object({ items: Type.Array(Order), nextCursor: NextCursor })
 
 export const Transfer = Type.Object({
@@ -126,7 +84,7 @@ export const TransfersQuery = Type.Object({
 })
 
 export const OrderDetail = Type.Object({
-  ...order,
+  ...orderFields,
   statementDescriptor: Type.String({ description: 'The line on the buyer’s bank statement.' }),
   netAmount: Type.Integer({ description: 'The sum of the order’s transfers so far, in minor units.' }),
   timeline: Type.Array(Type.Object({ at: Time, what: Type.String() })),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import type { Order } from '../../src/shop/schema.ts'
+import type { Order } from '../../src/orders/seller-view.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type TestShop, eventually } from '../support/shop.ts'
 import { type StripeShop, intentOf, startStripeShop } from '../support/stripe-shop.ts'

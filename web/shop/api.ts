@@ -1,7 +1,8 @@
 import type { ProblemCode } from '../../src/kit/errors.ts'
 import type { Discount } from '../../src/orders/discounts/routes.ts'
 import type { Product } from '../../src/products/schema.ts'
-import type { Attention as Duties, Order, Stats } from '../../src/shop/schema.ts'
+import type { Order } from '../../src/orders/seller-view.ts'
+import type { Attention as Duties, Stats } from '../../src/shop/schema.ts'
 import { call, ApiError } from '../ui/api.ts'
 import { asSeller } from './session.ts'
 

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../kit/database.ts'
 import { type Jobs, TryLater } from '../../kit/jobs.ts'
 import type { Log } from '../../kit/log.ts'
 import type { MailData } from '../../orders/mails/mail-data.ts'
-import { noteEvents } from '../../orders/move.ts'
+import { noteEvents, recordOrderEvents } from '../../orders/move.ts'
 import type { Syncing } from '../sync/sync.ts'
 import {
   AmountNotTaken,
@@ -210,7 +210,10 @@ async function giveUp(
     if (!given) throw new TryLater('another try for this refund has begun')
     log.warn({ refundId, why }, 'the service gave up a refund')
     const { orderId, reason, amountMinor, currency } = given
-    if (reason === 'seller') await noteEvents(tx, [{ orderId, what: 'refund_failed' }])
+    if (reason === 'seller') {
+      await noteEvents(tx, [{ orderId, what: 'refund_failed' }])
+      await recordOrderEvents(tx, [{ orderId, type: 'refund.failed' }])
+    }
     // the seller has already sent the duplicate back by hand
     if (reason === 'duplicate' && why === 'refunded_already') return
     const kind = reason === 'seller' ? 'seller_refund_failed' : 'seller_return_failed'

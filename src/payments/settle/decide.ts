@@ -38,6 +38,7 @@ function newDraft(before: PaymentRecord): Draft {
     returns: [],
     disputes: [],
     timeline: [],
+    events: [],
     transfers: [],
     mails: [],
     waitsForBank: false,

@@ -1,3 +1,4 @@
+import type { EventType } from '../../events/event-types.ts'
 import type { MailData } from '../../orders/mails/mail-data.ts'
 import type { Transfer } from '../../ledger/transfers.ts'
 import type { Move, State } from '../../orders/states.ts'
@@ -45,6 +46,8 @@ export interface Effects {
   returns: { captureId: string; amountMinor: number }[]
   disputes: DisputeFact[]
   timeline: string[]
+  /** What the seller's program hears of beside the moves: money that moved while the order stayed in its state. */
+  events: EventType[]
   transfers: Transfer[]
   mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */

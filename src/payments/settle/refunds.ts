@@ -22,9 +22,10 @@ export function decideRefund(draft: Draft, refund: RefundFact, { refunds: report
 
   if (!failed) bookRefund(draft, refund, request !== undefined)
   else {
-    if (before) takeBack(draft, refund)
+    const hasMoved = before !== undefined && takeBack(draft, refund)
     // a request that we gave up ourselves was announced as failed at that time
-    if (!replaced && request?.state !== 'failed') announceFailure(draft, refund, before !== undefined)
+    if (!replaced && request?.state !== 'failed')
+      announceFailure(draft, refund, { wasAnnounced: before !== undefined, hasMoved })
   }
   writeRow(record, refund, before ?? request)
   bookMissing(draft, refund, missingMinor, entryFor(record, 'refund', refund.id))
@@ -59,29 +60,38 @@ function bookRefund(draft: Draft, refund: RefundFact, byApi: boolean): void {
   const isWhole = record.refundedMinor === record.amountMinor
   // this also goes on the timeline when a dispute keeps the order in its state: the money has moved
   effects.timeline.push(isWhole ? 'refunded' : 'partially_refunded')
-  const wasRest = moveByMoney(draft, 'refund') && record.state === 'charged_back'
+  const hasMoved = moveByMoney(draft, 'refund')
+  if (!hasMoved) effects.events.push('order.partially_refunded')
+  const wasRest = hasMoved && record.state === 'charged_back'
   if (wasRest) effects.timeline.push('charged_back')
   const mailData = { amountMinor, refundedMinor: record.refundedMinor, ...(wasRest && { wasRest }) }
   effects.mails.push({ kind: 'refunded', ...mailData }, { kind: 'seller_refunded', ...mailData, byApi })
 }
 
-/** Reverses the entries of a refund that failed after it was booked, and moves the order to its state without that refund. */
-function takeBack(draft: Draft, refund: RefundFact): void {
+/**
+ * Reverses the entries of a refund that failed after it was booked, and moves the order to its state without that refund. False: that is
+ * its state already.
+ */
+function takeBack(draft: Draft, refund: RefundFact): boolean {
   const { record, effects } = draft
   const { purpose, currency } = captureOf(record, refund)
   const entry = { ...entryFor(record, 'refund', refund.id), amountMinor: refund.amountMinor, currency }
   if (purpose !== 'sale') {
     effects.transfers.push(...ledger.returnFailedTransfers(entry))
-    return
+    return false
   }
   effects.transfers.push(...ledger.refundFailedTransfers({ ...entry, ...returnedOf(record) }))
   record.refundedMinor -= refund.amountMinor
   effects.refundedMinor = record.refundedMinor
-  moveByMoney(draft, 'unrefund')
+  return moveByMoney(draft, 'unrefund')
 }
 
 /** Mails the seller. The buyer gets a mail only after an earlier one that announced the refund. */
-function announceFailure({ record, effects }: Draft, refund: RefundFact, wasAnnounced: boolean): void {
+function announceFailure(
+  { record, effects }: Draft,
+  refund: RefundFact,
+  { wasAnnounced, hasMoved }: { wasAnnounced: boolean; hasMoved: boolean },
+): void {
   const { purpose, currency } = captureOf(record, refund)
   const { amountMinor } = refund
   if (purpose !== 'sale') {
@@ -89,6 +99,7 @@ function announceFailure({ record, effects }: Draft, refund: RefundFact, wasAnno
     return
   }
   effects.timeline.push('refund_failed')
+  if (!hasMoved) effects.events.push('refund.failed')
   effects.mails.push({ kind: 'seller_refund_failed', amountMinor })
   if (wasAnnounced) effects.mails.push({ kind: 'refund_failed', amountMinor })
 }

@@ -8,7 +8,7 @@ import {
   lookWhileDisputed,
   moveOrders,
   noteRefunded,
-  raiseRefunded,
+  recordOrderEvents,
   waitForBank,
 } from '../../orders/move.ts'
 import { renewHolds } from '../../orders/discounts/uses.ts'
@@ -48,10 +48,11 @@ async function settleAll(tx: Tx, jobs: Jobs, bankTtlHours: number, facts: readon
     ({ returns }) => returns,
     (one, { processor, orderId }) => ({ id: newId('ref'), processor, orderId, ...one }),
   )
-  await writeOrders(tx, decisions, bankTtlHours)
   await writeRows(tx, decisions, rows.newEvents(facts, outcomes))
   await rows.writeReturns(tx, returns)
   await writeRefundsAndDisputes(tx, decisions)
+  // after the payments and disputes, because the events show the orders with them
+  await writeOrders(tx, decisions, bankTtlHours)
   await addJobs(tx, jobs, decisions, returns)
   return outcomes
 }
@@ -94,17 +95,24 @@ async function writeOrders(tx: Tx, decisions: readonly Decision[], bankTtlHours:
   const moves = each(
     decisions,
     ({ moves }) => moves,
-    (move, { orderId }) => ({ orderId, ...move }),
+    (move, { orderId, refundedMinor }) => ({ orderId, ...move, refundedMinor }),
   )
-  // the schema allows a refunded state only with a matching total: raise totals before the moves, and lower them afterwards
-  await raiseRefunded(tx, refunded)
   await moveOrders(tx, moves)
   await noteRefunded(tx, refunded)
+  const events = each(
+    decisions,
+    (effects) => effects.events,
+    (type, { orderId }) => ({ orderId, type }),
+  )
+  await recordOrderEvents(tx, events)
   const waiting = orderIdsWhere(decisions, ({ waitsForBank }) => waitsForBank)
   await waitForBank(tx, waiting, bankTtlHours)
   // the bank declined or is at work: either way the order keeps its use of a discount code for the full time again
   const unpaid = orderIdsWhere(decisions, ({ payment }) => payment?.state === 'open' || payment?.state === 'processing')
   await renewHolds(tx, unpaid)
+  // a dispute can be open in a state that has no move for it, and a refund of all or the loss of another dispute can end it
+  const changed = orderIdsWhere(decisions, (effects) => effects.disputes.length + effects.refunds.length > 0)
+  await lookWhileDisputed(tx, changed)
 }
 
 async function writeRows(tx: Tx, decisions: readonly Decision[], newEvents: Change): Promise<void> {
@@ -150,9 +158,6 @@ async function writeRefundsAndDisputes(tx: Tx, decisions: readonly Decision[]): 
   )
   await rows.writeRefunds(tx, refunds)
   await rows.writeDisputes(tx, disputes)
-  // a dispute can be open in a state that has no move for it, and a refund of all or the loss of another dispute can end it
-  const changed = orderIdsWhere(decisions, (effects) => effects.disputes.length + effects.refunds.length > 0)
-  await lookWhileDisputed(tx, changed)
 }
 
 async function addJobs(
