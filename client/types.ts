@@ -159,6 +159,33 @@ export interface Download {
   expiresAt: string
 }
 
+export interface Event {
+  /** The `webhook-id` of all its deliveries. Remember it, so that you act once. */
+  id: string
+  type:
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+  /** ISO 8601 in UTC with milliseconds. */
+  timestamp: string
+  /** Of an `order.…` and of `refund.failed`: `order`, as `GET /api/orders` shows it at that moment, and `sequence`, which counts the events of the order from 1. Of a `product.…`: `product`. Of `file.recalled`: `file`, `product` and `reason`. */
+  data: unknown
+  /** You asked for it: nothing happened. */
+  test?: true
+}
+
 export interface File {
   id: string
   name: string
@@ -241,6 +268,31 @@ export interface NewRefund {
   amount?: number
   /** A note for yourself. The buyer does not see it. */
   reason?: string
+}
+
+export interface NewWebhookEndpoint {
+  /** Where we post. It begins with https:// and leads to the public internet. */
+  url: string
+  /** The types of events to send, or `["*"]` for all, also those of later releases. */
+  events: (
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+    | '*'
+  )[]
+  description?: string
 }
 
 export interface Order {
@@ -618,6 +670,193 @@ export interface Transfer {
   balance?: number
 }
 
+export interface WebhookDelivery {
+  eventId: string
+  type:
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+  orderId?: string
+  /** `failed`: ten tries have failed. Only a replay sends it again. */
+  status: 'waiting' | 'delivered' | 'failed'
+  tries: number
+  /** ISO 8601 in UTC with milliseconds. */
+  nextTryAt?: string
+  lastTry?: {
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+    tookMs: number
+    /** The receiver’s status, if it answered. */
+    status?: number
+    /** Absent after a success. `blocked`: the address leads to a private network. `status`: an answer other than 2xx. `secret`: the endpoint needs a new secret. */
+    error?: 'dns' | 'tls' | 'timeout' | 'refused' | 'blocked' | 'status' | 'secret'
+  }
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+}
+
+export interface WebhookDeliveryDetail {
+  eventId: string
+  type:
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+  orderId?: string
+  /** `failed`: ten tries have failed. Only a replay sends it again. */
+  status: 'waiting' | 'delivered' | 'failed'
+  tries: number
+  /** ISO 8601 in UTC with milliseconds. */
+  nextTryAt?: string
+  lastTry?: {
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+    tookMs: number
+    /** The receiver’s status, if it answered. */
+    status?: number
+    /** Absent after a success. `blocked`: the address leads to a private network. `status`: an answer other than 2xx. `secret`: the endpoint needs a new secret. */
+    error?: 'dns' | 'tls' | 'timeout' | 'refused' | 'blocked' | 'status' | 'secret'
+  }
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  event: Event
+  /** Every try, newest first. */
+  log: {
+    number: number
+    /** ISO 8601 in UTC with milliseconds. */
+    at: string
+    tookMs: number
+    /** The receiver’s status, if it answered. */
+    status?: number
+    /** Absent after a success. `blocked`: the address leads to a private network. `status`: an answer other than 2xx. `secret`: the endpoint needs a new secret. */
+    error?: 'dns' | 'tls' | 'timeout' | 'refused' | 'blocked' | 'status' | 'secret'
+    /** The first 2 kB of the answer, or what went wrong. */
+    answer: string
+  }[]
+}
+
+export interface WebhookEndpoint {
+  id: string
+  url: string
+  events: (
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+    | '*'
+  )[]
+  description: string
+  /** `failing`: no try has succeeded since `failingSince`; we go on trying. `paused`: nothing is sent until you resume it, and events wait. */
+  status: 'active' | 'failing' | 'paused'
+  /** `failing`: for 72 hours. `gone`: the receiver answered 410. */
+  pausedBecause?: 'failing' | 'gone'
+  /** ISO 8601 in UTC with milliseconds. */
+  failingSince?: string
+  /** Deliveries that wait for a try. Counted up to 1000. */
+  waiting: number
+  /** Until then the secret before the rotation signs too. */
+  oldSecretUntil?: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+}
+
+export interface WebhookEndpointChange {
+  /** Where we post. It begins with https:// and leads to the public internet. */
+  url?: string
+  /** The types of events to send, or `["*"]` for all, also those of later releases. */
+  events?: (
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+    | '*'
+  )[]
+  description?: string
+}
+
+export interface WebhookEndpointCreated {
+  id: string
+  url: string
+  events: (
+    | 'order.paid'
+    | 'order.processing'
+    | 'order.expired'
+    | 'order.needs_review'
+    | 'order.refunded'
+    | 'order.partially_refunded'
+    | 'order.disputed'
+    | 'order.dispute_won'
+    | 'order.charged_back'
+    | 'order.email_changed'
+    | 'refund.failed'
+    | 'file.recalled'
+    | 'product.published'
+    | 'product.archived'
+    | 'endpoint.test'
+    | '*'
+  )[]
+  description: string
+  /** `failing`: no try has succeeded since `failingSince`; we go on trying. `paused`: nothing is sent until you resume it, and events wait. */
+  status: 'active' | 'failing' | 'paused'
+  /** `failing`: for 72 hours. `gone`: the receiver answered 410. */
+  pausedBecause?: 'failing' | 'gone'
+  /** ISO 8601 in UTC with milliseconds. */
+  failingSince?: string
+  /** Deliveries that wait for a try. Counted up to 1000. */
+  waiting: number
+  /** Until then the secret before the rotation signs too. */
+  oldSecretUntil?: string
+  /** ISO 8601 in UTC with milliseconds. */
+  createdAt: string
+  /** Shown only now. The key of the signatures, `whsec_` and base64. */
+  secret: string
+}
+
 export interface WithdrawnFile {
   id: string
   name: string
@@ -681,6 +920,14 @@ export interface Api {
     }
     answer: undefined
   }
+  /** Remove an endpoint */
+  'DELETE /api/webhook-endpoints/{endpointId}': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    answer: undefined
+  }
   /** What your keys have changed */
   'GET /api/activity': {
     query: {
@@ -741,6 +988,20 @@ export interface Api {
       items: Discount[]
       /** The `cursor` of the next page, or null on the last page. */
       nextCursor: string | null
+    }
+  }
+  /** What happened, oldest first */
+  'GET /api/events': {
+    query: {
+      /** The id of the last event that you have. Without it: the oldest. */
+      after?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+    }
+    answer: {
+      items: Event[]
+      /** Ask again at once, with the id of the last item as `after`. */
+      hasMore: boolean
     }
   }
   /** Your API keys */
@@ -914,6 +1175,50 @@ export interface Api {
       nextCursor: string | null
     }
   }
+  /** Your endpoints */
+  'GET /api/webhook-endpoints': {
+    answer: {
+      items: WebhookEndpoint[]
+    }
+  }
+  /** One of your endpoints */
+  'GET /api/webhook-endpoints/{endpointId}': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    answer: WebhookEndpoint
+  }
+  /** What was sent to an endpoint */
+  'GET /api/webhook-endpoints/{endpointId}/deliveries': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+      /** Only those. */
+      status?: 'waiting' | 'delivered' | 'failed'
+    }
+    answer: {
+      items: WebhookDelivery[]
+      /** The `cursor` of the next page, or null on the last page. */
+      nextCursor: string | null
+    }
+  }
+  /** One delivery, with its body and every try */
+  'GET /api/webhook-endpoints/{endpointId}/deliveries/{eventId}': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+      /** The id of the event. */
+      eventId: string
+    }
+    answer: WebhookDeliveryDetail
+  }
   /** Change a discount code */
   'PATCH /api/discounts/{discountId}': {
     params: {
@@ -951,6 +1256,15 @@ export interface Api {
       position?: number
     }
     answer: File
+  }
+  /** Change an endpoint */
+  'PATCH /api/webhook-endpoints/{endpointId}': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    body: WebhookEndpointChange
+    answer: WebhookEndpoint
   }
   /** Create an order */
   'POST /api/checkout': { body: NewOrder; answer: CreatedOrder }
@@ -1175,6 +1489,90 @@ export interface Api {
       refundedAmount: number
     }
   }
+  /** Have events sent to your program */
+  'POST /api/webhook-endpoints': { body: NewWebhookEndpoint; answer: WebhookEndpointCreated }
+  /** Send a delivery again */
+  'POST /api/webhook-endpoints/{endpointId}/deliveries/{eventId}/replay': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+      /** The id of the event. */
+      eventId: string
+    }
+    answer: Record<string, never>
+  }
+  /** Send again everything since a time */
+  'POST /api/webhook-endpoints/{endpointId}/replay': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    body: {
+      /** A day or a moment of the last 30 days, such as 2026-11-01T09:30:00Z. */
+      since: string
+      /** `failed`: what ten tries did not deliver; the default. `all`: every event since then, also those delivered and those from before the endpoint. */
+      status?: 'failed' | 'all'
+    }
+    answer: {
+      count: number
+    }
+  }
+  /** Send again to a paused endpoint */
+  'POST /api/webhook-endpoints/{endpointId}/resume': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    answer: WebhookEndpoint
+  }
+  /** Give an endpoint a new secret */
+  'POST /api/webhook-endpoints/{endpointId}/secret': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    body: {
+      /** How long the old secret signs too: 24 by default. */
+      overlapHours?: number
+    }
+    answer: {
+      /** Shown only now. The key of the signatures, `whsec_` and base64. */
+      secret: string
+      /** ISO 8601 in UTC with milliseconds. */
+      oldSecretUntil?: string
+    }
+  }
+  /** Send a test event */
+  'POST /api/webhook-endpoints/{endpointId}/test': {
+    params: {
+      /** The id of the endpoint. */
+      endpointId: string
+    }
+    body: {
+      /** `endpoint.test` by default. */
+      type?:
+        | 'order.paid'
+        | 'order.processing'
+        | 'order.expired'
+        | 'order.needs_review'
+        | 'order.refunded'
+        | 'order.partially_refunded'
+        | 'order.disputed'
+        | 'order.dispute_won'
+        | 'order.charged_back'
+        | 'order.email_changed'
+        | 'refund.failed'
+        | 'file.recalled'
+        | 'product.published'
+        | 'product.archived'
+        | 'endpoint.test'
+      /** What networks do: `late` comes after 30 seconds, `twice` comes two times with one id, `reordered` sends the second event of an order before the first. */
+      weather?: 'fair' | 'late' | 'twice' | 'reordered'
+    }
+    answer: {
+      eventIds: string[]
+    }
+  }
   /** Give a product a picture */
   'PUT /api/products/{productId}/image': {
     params: {
@@ -1211,6 +1609,7 @@ export type RefusalCode =
   | 'checksum_mismatch'
   | 'code_not_found'
   | 'database_unavailable'
+  | 'delivery_not_found'
   | 'discount_code_taken'
   | 'discount_not_found'
   | 'discount_not_valid'
@@ -1219,6 +1618,7 @@ export type RefusalCode =
   | 'download_not_available'
   | 'email_change_over'
   | 'email_taken'
+  | 'event_not_found'
   | 'file_not_found'
   | 'file_too_large'
   | 'file_withdrawn'
@@ -1288,6 +1688,7 @@ export type RefusalCode =
   | 'storage_unavailable'
   | 'success_url_not_allowed'
   | 'token_required'
+  | 'too_many_endpoints'
   | 'too_many_keys'
   | 'too_many_sites'
   | 'tus_version_unsupported'
@@ -1298,5 +1699,7 @@ export type RefusalCode =
   | 'upload_not_found'
   | 'upload_offset_differs'
   | 'uri_too_long'
+  | 'url_not_allowed'
   | 'validation_failed'
+  | 'webhook_endpoint_not_found'
   | 'wrong_password'

@@ -23,6 +23,7 @@ import { registerProcessors } from './processors/register.ts'
 import { registerProducts } from './products/register.ts'
 import { registerSellers } from './sellers/register.ts'
 import { registerShop } from './shop/register.ts'
+import { registerWebhooks } from './webhooks/register.ts'
 
 export interface AppParts {
   config: Config
@@ -66,6 +67,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
+  const webhooks = await registerWebhooks(server, { db, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
   const operators = await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, operators, baseUrl, appUrl })
@@ -85,7 +87,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
     async close(requestsMs: number) {
       closing = true
       await jobs.rest()
-      await closeWithin(server, requestsMs)
+      await Promise.all([closeWithin(server, requestsMs), webhooks.stop(requestsMs)])
       // a backup that runs is ended, so that its job does not hold up the stop
       await backup.stop()
       await jobs.stop()

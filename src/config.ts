@@ -132,6 +132,11 @@ export function readConfig(env: Environment = process.env): Config {
       'trace, debug, info, warn, error, fatal or silent',
     ),
     demo: checked('DEMO', !isPublic, yesOrNo, '1 or 0'),
+    webhookReach: checked('WEBHOOK_PRIVATE_NETWORKS', false, yesOrNo, '1 or 0')
+      ? 'any'
+      : isPublic
+        ? 'public'
+        : 'loopback',
     startedByNpm: env.npm_lifecycle_event !== undefined,
   }
   problems.push(...problemsOfHosts(config))

@@ -4,6 +4,7 @@ import type { Limits } from './limits.ts'
 import type { ProcessorsConfig } from './processors.ts'
 import type { RetentionConfig } from './retention.ts'
 import type { StorageConfig } from './storage.ts'
+import type { Reach } from '../kit/public-address.ts'
 import type { TrustedProxy } from '../kit/settings.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 
@@ -49,6 +50,8 @@ export interface Config extends BackupConfig, ProcessorsConfig, RetentionConfig,
   readonly deadlines: Deadlines
   readonly logLevel: string
   readonly demo: boolean
+  /** Whom the deliveries of webhooks may reach. */
+  readonly webhookReach: Reach
   /** `npm start` started the service. npm forwards no signals. */
   readonly startedByNpm: boolean
 }

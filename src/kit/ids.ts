@@ -5,7 +5,20 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
 const RANDOM_BYTES = 10
 
-export type IdPrefix = 'sel' | 'prod' | 'file' | 'img' | 'ord' | 'pay' | 'ref' | 'evt' | 'ses' | 'idn' | 'dsc' | 'key' | 'we'
+export type IdPrefix =
+  | 'sel'
+  | 'prod'
+  | 'file'
+  | 'img'
+  | 'ord'
+  | 'pay'
+  | 'ref'
+  | 'evt'
+  | 'ses'
+  | 'idn'
+  | 'dsc'
+  | 'key'
+  | 'we'
 
 /**
  * An id such as `ord_01k…`: 48 bits of time in milliseconds, so that rows of one table lie in order of creation, then 80 random

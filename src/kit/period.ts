@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Refusal } from './errors.ts'
 
 /** A day, or a moment with its offset. A moment without an offset is refused. */
-const MOMENT = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+ -]\\d{2}:\\d{2}))?$'
+export const MOMENT = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+ -]\\d{2}:\\d{2}))?$'
 
 export const PeriodQuery = {
   from: Type.Optional(
@@ -29,7 +29,7 @@ export function periodOf(query: { from?: string; to?: string }): Period {
   return { from, to }
 }
 
-function momentOf(path: string, text: string | undefined): Date | undefined {
+export function momentOf(path: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const day = text.slice(0, 10)
   const midnight = new Date(day)

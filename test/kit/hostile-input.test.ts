@@ -48,6 +48,7 @@ test('every route accepts any text in its body without an internal error', async
   const shop = shared()
   const { clientSecret } = await shop.checkout()
   const { orderId } = await shop.checkout()
+  const endpointId = `we_${'0'.repeat(26)}`
   const valid = {
     clientSecret,
     rail: 'card',
@@ -114,6 +115,11 @@ test('every route accepts any text in its body without an internal error', async
     'POST /api/auth/identities': ['returnTo'],
     'POST /api/keys': ['name', 'scopes', 'expiresAt', 'productIds'],
     'POST /api/keys/key_00000000000000000000000000/roll': ['overlapHours'],
+    'POST /api/webhook-endpoints': ['url', 'events', 'description'],
+    [`PATCH /api/webhook-endpoints/${endpointId}`]: ['url', 'events', 'description'],
+    [`POST /api/webhook-endpoints/${endpointId}/secret`]: ['overlapHours'],
+    [`POST /api/webhook-endpoints/${endpointId}/replay`]: ['since', 'status'],
+    [`POST /api/webhook-endpoints/${endpointId}/test`]: ['type', 'weather'],
   }
   // operators' routes read nothing of a request that is not an operator's: test/pages/openapi-fuzz.test.ts sends them wrong bodies
   const reading = (await operations(shop))
@@ -122,19 +128,17 @@ test('every route accepts any text in its body without an internal error', async
     .flatMap(({ methods }) => Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)))
   assert.equal(
     reading.length,
-    Object.keys(members).length + 6,
-    'and those of webhooks, pictures and files, which read bytes, and a receipt’s, which reads none',
+    Object.keys(members).length + 8,
+    'and those of notifications, pictures and files, which read bytes, and of a receipt, a replay and a resumed endpoint, which read none',
   )
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
-    const more = {
-      ...(path === '/api/products' && { amount: 1900, currency: 'USD' }),
-      ...(path === '/api/keys' && { name: 'A key', scopes: ['orders:read'] }),
-    }
+    const more = REQUIRED[path.replace(/we_0+/, '')]
     const optional =
       /^\/api\/auth\/(identities|seller)$/.test(path) ||
       path.endsWith('/refunds') ||
-      /^\/api\/(products|discounts)\//.test(path)
+      /^\/api\/(products|discounts)\//.test(path) ||
+      /^\/api\/webhook-endpoints\/\w+(\/secret|\/test)?$/.test(path)
     for (const value of wrong) {
       const whole = await shop.call(method, path, JSON.stringify(value))
       if (!isObject(value) || !optional) assertProblem(whole, 400, 'validation_failed')
@@ -156,6 +160,13 @@ test('every route accepts any text in its body without an internal error', async
     assertProblem(await shop.call('POST', '/api/webhooks/sandbox', JSON.stringify(value)), 400, 'invalid_signature')
   assert.equal((await shop.status(orderId)).status, 'pending')
 })
+
+const REQUIRED: Record<string, object> = {
+  '/api/keys': { name: 'A key', scopes: ['orders:read'] },
+  '/api/products': { amount: 1900, currency: 'USD' },
+  '/api/webhook-endpoints': { url: 'https://shop.example/hook', events: ['*'] },
+  '/api/webhook-endpoints//replay': { since: '2026-11-01' },
+}
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 

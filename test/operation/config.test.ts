@@ -118,6 +118,7 @@ test('no setting is required', async (t) => {
       retention: { eventDays: 90, outboxDays: 30 },
       logLevel: 'info',
       demo: true,
+      webhookReach: 'loopback',
       startedByNpm: false,
     },
   )

@@ -88,6 +88,7 @@ test('the description of the API names every route, and says all that a caller m
     'DELETE /api/products/{productId}/image',
     'DELETE /api/sites/{host}',
     'DELETE /api/uploads/{id}',
+    'DELETE /api/webhook-endpoints/{endpointId}',
     'GET /api/activity',
     'GET /api/attention',
     'GET /api/auth/history',
@@ -103,6 +104,7 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/checkout/{orderId}/status',
     'GET /api/discounts',
     'GET /api/downloads/{token}',
+    'GET /api/events',
     'GET /api/images/{imageId}/{width}',
     'GET /api/keys',
     'GET /api/library',
@@ -123,6 +125,10 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/sites',
     'GET /api/stats',
     'GET /api/transfers',
+    'GET /api/webhook-endpoints',
+    'GET /api/webhook-endpoints/{endpointId}',
+    'GET /api/webhook-endpoints/{endpointId}/deliveries',
+    'GET /api/webhook-endpoints/{endpointId}/deliveries/{eventId}',
     'GET /healthz',
     'GET /readyz',
     'HEAD /api/uploads/{id}',
@@ -132,6 +138,7 @@ test('the description of the API names every route, and says all that a caller m
     'PATCH /api/products/{productId}',
     'PATCH /api/products/{productId}/files/{fileId}',
     'PATCH /api/uploads/{id}',
+    'PATCH /api/webhook-endpoints/{endpointId}',
     'POST /api/auth/email',
     'POST /api/auth/email/verify',
     'POST /api/auth/identities',
@@ -164,6 +171,12 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/sandbox/dispute',
     'POST /api/sandbox/refund',
     'POST /api/uploads',
+    'POST /api/webhook-endpoints',
+    'POST /api/webhook-endpoints/{endpointId}/deliveries/{eventId}/replay',
+    'POST /api/webhook-endpoints/{endpointId}/replay',
+    'POST /api/webhook-endpoints/{endpointId}/resume',
+    'POST /api/webhook-endpoints/{endpointId}/secret',
+    'POST /api/webhook-endpoints/{endpointId}/test',
     'POST /api/webhooks/{processor}',
     'PUT /api/auth/password',
     'PUT /api/operator/sellers/{sellerId}/approval',
@@ -211,6 +224,8 @@ test('the description says of every route whether it needs a session, and it is 
     id: id('file'),
     discountId: id('dsc'),
     keyId: id('key'),
+    endpointId: id('we'),
+    eventId: id('evt'),
   }
   const bodies: Record<string, object> = {
     changeMailSettings: { saleMails: 'daily' },
@@ -223,6 +238,8 @@ test('the description says of every route whether it needs a session, and it is 
     requestBuyerEmailChange: { email: newMailbox() },
     createKey: { name: 'A key', scopes: ['orders:read'] },
     rollKey: { overlapHours: 0 },
+    createWebhookEndpoint: { url: 'https://shop.example/hook', events: ['*'] },
+    replayWebhookDeliveries: { since: '2026-11-01' },
   }
   const queries: Record<string, string> = { addFile: '?name=book.pdf' }
   const marked = []
@@ -247,7 +264,7 @@ test('the description says of every route whether it needs a session, and it is 
       marked.push(operationId)
     }
   }
-  assert.equal(marked.length, 50, marked.join())
+  assert.equal(marked.length, 63, marked.join())
 })
 
 test('the API’s responses match its description', async () => {

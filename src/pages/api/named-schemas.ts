@@ -12,12 +12,22 @@ import {
   Statistics as OperatorStatistics,
 } from '../../operator/schema.ts'
 import { Download } from '../../orders/links.ts'
+import { Order } from '../../orders/seller-view.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
 import { ApiKey } from '../../sellers/keys/schema.ts'
 import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
 import { Site } from '../../sellers/site-routes.ts'
-import { Attention, Balance, Order, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
+import { Attention, Balance, OrderDetail, Stats, Transfer } from '../../shop/schema.ts'
+import { Envelope } from '../../webhooks/envelope.ts'
+import {
+  EndpointChange,
+  NewEndpoint,
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookEndpoint,
+} from '../../webhooks/schema.ts'
 import type { Description } from './description.ts'
 
 /** The names of the API's types in generated clients. The routes use the same schemas. */
@@ -32,6 +42,7 @@ export const NAMES = {
   Discount,
   DiscountChange,
   Download,
+  Event: Envelope,
   File: ProductFile,
   Identities,
   Images: ImageUrls,
@@ -41,6 +52,7 @@ export const NAMES = {
   NewOrder: Checkout,
   NewProduct: NewProductBody,
   NewRefund,
+  NewWebhookEndpoint: NewEndpoint,
   OperatorAttention,
   OperatorOrder,
   OperatorOrderFound,
@@ -60,6 +72,11 @@ export const NAMES = {
   Site,
   Stats,
   Transfer,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookEndpoint,
+  WebhookEndpointChange: EndpointChange,
+  WebhookEndpointCreated: NewWebhookEndpoint,
   WithdrawnFile,
 }
 

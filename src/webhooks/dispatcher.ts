@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { batched } from '../kit/batch.ts'
+import { type Db, isDatabaseOutage } from '../kit/database.ts'
+import { type Log, errorForLog } from '../kit/log.ts'
+import type { TextSeal } from '../kit/sealed-text.ts'
+import { type PageUrls, envelopeOf } from './envelope.ts'
+import { type Due, LEASE_SECONDS, type Outcome, type Page, leaseEndpoints, readDue, recordOutcomes, releaseEndpoints } from './queue.ts' // oxfmt-ignore
+import { waitAfter } from './schedule.ts'
+import type { Send, Sent } from './send.ts'
+import { signedHeaders } from './signature.ts'
+
+/** How many tries of one endpoint are under way at once. */
+const AT_ONCE = 4
+/** A receiver that fails gets one try at a time. */
+const AT_ONCE_FAILING = 1
+/** Endpoints of this process at once. Those that fail have room of their own, so that they never keep the others waiting. */
+const MOST_HEALTHY = 100
+const MOST_FAILING = 50
+const LOOK_EVERY_MS = 500
+/** A look rests this many times as long as it took, so that many endpoints never keep the database busy by looks alone. */
+const REST_TIMES = 20
+const LONGEST_REST_MS = 10_000
+/** No try begins when the lease ends within this time, which is longer than a try. */
+const LEASE_MARGIN_MS = 20_000
+/** These ask for a rest of the whole receiver, and not only of one delivery. */
+const HOLDS: ReadonlySet<unknown> = new Set([429, 503])
+const GONE = 410
+
+interface DispatcherParts {
+  db: Db
+  send: Send
+  seal: TextSeal
+  urls: PageUrls
+  log: Log
+}
+
+/** Sends what is due to sellers' endpoints, until it is stopped. */
+export function startDispatcher(parts: DispatcherParts) {
+  const { db, log } = parts
+  const sender = randomUUID()
+  const stopping = new AbortController()
+  const working = new Map<string, { isFailing: boolean; done: Promise<void> }>()
+  const record = batched(
+    async (outcomes: readonly Outcome[]) => {
+      await recordOutcomes(db, outcomes)
+      return outcomes.map(() => undefined)
+    },
+    { most: 200, atOnce: 2, isOutage: isDatabaseOutage },
+  )
+  let isAway = false
+
+  function failed(error: unknown): void {
+    if (!isAway && !stopping.signal.aborted) log.warn(errorForLog(error), 'webhooks: the deliveries wait')
+    isAway = true
+  }
+
+  async function look(): Promise<void> {
+    const busy = [...working.values()].filter(({ isFailing }) => isFailing).length
+    const room = { healthy: MOST_HEALTHY - (working.size - busy), failing: MOST_FAILING - busy }
+    if (room.healthy <= 0 && room.failing <= 0) return
+    for (const { id, isFailing } of await leaseEndpoints(db, { sender, ...room })) {
+      const work = sendToEndpoint({ ...parts, sender, record, stopped: stopping.signal }, id, isFailing)
+      const done = work.catch(failed).finally(() => working.delete(id))
+      working.set(id, { isFailing, done })
+    }
+    isAway = false
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const began = performance.now()
+      await look().catch(failed)
+      const restMs = Math.min(LONGEST_REST_MS, (performance.now() - began) * REST_TIMES)
+      await sleep(Math.max(LOOK_EVERY_MS, restMs), undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+  const running = run()
+
+  return {
+    /** Begins no further try. Those under way get `waitMs` to finish; what is not finished then, another process sends again. */
+    async stop(waitMs: number) {
+      stopping.abort()
+      await running
+      await Promise.race([
+        Promise.all([...working.values()].map(({ done }) => done)),
+        sleep(waitMs, undefined, { ref: false }),
+      ])
+      await releaseEndpoints(db, sender).catch(() => {})
+    },
+  }
+}
+
+interface WorkParts extends DispatcherParts {
+  sender: string
+  record: (outcome: Outcome) => Promise<void>
+  stopped: AbortSignal
+}
+
+/** Sends to one leased endpoint until nothing is due, the lease is lost, or a try fails. Ends the lease. */
+async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: boolean): Promise<void> {
+  const { db, sender, record, stopped } = parts
+  const underWay = new Map<string, Promise<void>>()
+  const end = { hasFailed: false }
+  let atOnce = isFailing ? AT_ONCE_FAILING : AT_ONCE
+  let waiting: Due[] = []
+  let page: Page | undefined
+  let leasedUntil = 0
+  const isOver = () => stopped.aborted || end.hasFailed
+
+  const begin = (due: Due, from: Page) => {
+    const work = tryOnce(parts, from, due)
+      .then(async (outcome) => {
+        if (outcome.error) end.hasFailed = true
+        else atOnce = AT_ONCE
+        await record(outcome)
+      })
+      .catch(() => void (end.hasFailed = true))
+      .finally(() => underWay.delete(due.eventId))
+    underWay.set(due.eventId, work)
+  }
+
+  while (!isOver()) {
+    if (waiting.length === 0 || performance.now() > leasedUntil - LEASE_MARGIN_MS) {
+      leasedUntil = performance.now() + LEASE_SECONDS * 1000
+      page = await readDue(db, { endpointId, sender, underWay: [...underWay.keys()] })
+      waiting = page?.deliveries ?? []
+      if (!page || (waiting.length === 0 && underWay.size === 0)) break
+    }
+    for (const due of waiting.splice(0, atOnce - underWay.size)) begin(due, page!)
+    // something new can become due while a slow try is under way
+    await Promise.race([...underWay.values(), sleep(LOOK_EVERY_MS, undefined, { ref: false })])
+  }
+  await Promise.all(underWay.values())
+  await releaseEndpoints(db, sender, endpointId)
+}
+
+async function tryOnce({ send, seal, urls }: WorkParts, page: Page, due: Due): Promise<Outcome> {
+  const at = new Date()
+  const sent = await sendSigned()
+  const { status, error, retryAfterSeconds } = sent
+  return {
+    endpointId: due.endpointId,
+    eventId: due.eventId,
+    tries: due.tries,
+    at,
+    ...sent,
+    waitSeconds: error && waitAfter(due.step, retryAfterSeconds),
+    holdSeconds: HOLDS.has(status) ? (retryAfterSeconds ?? 0) : 0,
+    isGone: status === GONE,
+  }
+
+  async function sendSigned(): Promise<Sent> {
+    const sealed = [page.secret, ...(page.oldSecret ? [page.oldSecret] : [])]
+    const secrets = sealed.flatMap((one) => seal.open(one)?.text ?? [])
+    if (secrets.length === 0)
+      return { tookMs: 0, error: 'secret', answer: 'The secret of this endpoint cannot be read any more: rotate it.' }
+    const body = JSON.stringify(envelopeOf({ ...due, id: due.eventId }, urls))
+    const signed = signedHeaders(secrets, { id: due.eventId, at: Math.floor(at.getTime() / 1000), body })
+    return send({ url: page.url, headers: signed, body })
+  }
+}

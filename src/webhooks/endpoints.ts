@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import type { EventType } from '../events/event-types.ts'
+import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { newId } from '../kit/ids.ts'
+import type { Reach } from '../kit/public-address.ts'
+import type { TextSeal } from '../kit/sealed-text.ts'
+import { problemOfUrl } from './send.ts'
+import { newSecret } from './signature.ts'
+
+const MOST_ENDPOINTS = 10
+/** Endpoints whose secrets are sealed again in one statement. */
+const SEALED_AT_ONCE = 500
+
+export type Subscription = EventType | '*'
+
+export interface EndpointRow {
+  id: string
+  url: string
+  events: Subscription[]
+  description: string
+  paused: 'failing' | 'gone' | null
+  pausedAt: Date | null
+  failingSince: Date | null
+  oldSecretUntil: Date | null
+  waiting: number
+  createdAt: Date
+}
+
+/** Up to this number the waiting deliveries of an endpoint are counted. */
+const MOST_COUNTED = 1000
+const ENDPOINT_COLUMNS = sql`
+  e.id, e.url, e.events, e.description, e.paused, e.paused_at as "pausedAt", e.failing_since as "failingSince",
+  case when e.old_secret_until > now() then e.old_secret_until end as "oldSecretUntil", e.created_at as "createdAt",
+  (select count(*)::int from (
+    select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' limit ${MOST_COUNTED}) w) as waiting`
+
+export interface EndpointFields {
+  url: string
+  events: Subscription[]
+  description?: string | undefined
+}
+
+/** Makes an endpoint. Its secret is shown only now. Refuses `url_not_allowed`, `too_many_endpoints`. */
+export async function createEndpoint(
+  db: Db,
+  { seal, reach }: { seal: TextSeal; reach: Reach },
+  sellerId: string,
+  { url, events, description = '' }: EndpointFields,
+): Promise<EndpointRow & { secret: string }> {
+  refuseUrl(url, reach)
+  const secret = newSecret()
+  const id = newId('we')
+  return inTransaction(db, async (tx) => {
+    // simultaneous requests count one after the other
+    await sql`select from sellers where id = ${sellerId} for no key update`.execute(tx)
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from webhook_endpoints where seller_id = ${sellerId} and removed_at is null`.execute(
+      tx,
+    )
+    if (rows[0]!.count >= MOST_ENDPOINTS)
+      throw new Refusal('too_many_endpoints', `A shop has at most ${MOST_ENDPOINTS} endpoints. Remove one first.`)
+    await sql`
+      insert into webhook_endpoints (id, seller_id, url, events, description, secret)
+      values (${id}, ${sellerId}, ${url}, ${unique(events)}, ${description.trim()}, ${seal.seal(secret)})`.execute(tx)
+    return { ...(await findEndpoint(tx, sellerId, id)), secret }
+  })
+}
+
+export async function listEndpoints(db: Db, sellerId: string): Promise<EndpointRow[]> {
+  const { rows } = await sql<EndpointRow>`
+    select ${ENDPOINT_COLUMNS} from webhook_endpoints e where e.seller_id = ${sellerId} and e.removed_at is null
+    order by e.id`.execute(db)
+  return rows
+}
+
+/** Refuses `webhook_endpoint_not_found`, also for another seller's endpoint. */
+export async function findEndpoint(db: Db | Tx, sellerId: string, endpointId: string): Promise<EndpointRow> {
+  const { rows } = await sql<EndpointRow>`
+    select ${ENDPOINT_COLUMNS} from webhook_endpoints e
+    where e.id = ${endpointId} and e.seller_id = ${sellerId} and e.removed_at is null`.execute(db)
+  return rows[0] ?? refuseUnknownEndpoint()
+}
+
+/** Changes the fields that are there. Refuses `webhook_endpoint_not_found`, `url_not_allowed`. */
+export async function changeEndpoint(
+  db: Db,
+  { reach, sellerId, endpointId }: { reach: Reach; sellerId: string; endpointId: string },
+  { url, events, description }: Partial<EndpointFields>,
+): Promise<EndpointRow> {
+  if (url !== undefined) refuseUrl(url, reach)
+  // a failure of the old address says nothing of the new one
+  const { rows } = await sql<EndpointRow>`
+    with changed as (
+      update webhook_endpoints e set url = coalesce(${url ?? null}::text, url),
+        events = coalesce(${events ? unique(events) : null}::text[], events),
+        description = coalesce(${description?.trim() ?? null}::text, description),
+        failing_since = case when ${url ?? null}::text <> url then null else failing_since end,
+        mails_sent = case when ${url ?? null}::text <> url then 0 else mails_sent end,
+        held_until = case when ${url ?? null}::text <> url then '-infinity' else held_until end
+      where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
+      returning e.*)
+    select ${ENDPOINT_COLUMNS} from changed e`.execute(db)
+  return rows[0] ?? refuseUnknownEndpoint()
+}
+
+/** Removes an endpoint with its secrets. What waits for it is never sent. Refuses `webhook_endpoint_not_found`. */
+export async function removeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update webhook_endpoints set removed_at = now(), secret = '', old_secret = null, old_secret_until = null
+    where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null`.execute(db)
+  if (!numAffectedRows) refuseUnknownEndpoint()
+}
+
+/**
+ * Gives an endpoint a new secret, which is shown only now. For `overlapHours` the old one signs too, so the receiver can change over in
+ * its own time. Refuses `webhook_endpoint_not_found`.
+ */
+export async function rotateSecret(
+  db: Db,
+  seal: TextSeal,
+  { sellerId, endpointId, overlapHours }: { sellerId: string; endpointId: string; overlapHours: number },
+): Promise<{ secret: string; oldSecretUntil: Date | null }> {
+  const secret = newSecret()
+  const { rows } = await sql<{ oldSecretUntil: Date | null }>`
+    update webhook_endpoints set secret = ${seal.seal(secret)},
+      old_secret = case when ${overlapHours}::int > 0 then secret end,
+      old_secret_until = case when ${overlapHours}::int > 0 then now() + make_interval(hours => ${overlapHours}::int) end
+    where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
+    returning old_secret_until as "oldSecretUntil"`.execute(db)
+  return { secret, oldSecretUntil: (rows[0] ?? refuseUnknownEndpoint()).oldSecretUntil }
+}
+
+/** Sends again to a paused endpoint, first what waits. A repeat changes nothing. Refuses `webhook_endpoint_not_found`. */
+export async function resumeEndpoint(db: Db, sellerId: string, endpointId: string): Promise<EndpointRow> {
+  return inTransaction(db, async (tx) => {
+    const { numAffectedRows } = await sql`
+      update webhook_endpoints set paused = null, paused_at = null, failing_since = null, mails_sent = 0, held_until = '-infinity'
+      where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null and paused is not null`.execute(tx)
+    // what came during the pause is due already; these had a try before
+    if (numAffectedRows)
+      await sql`
+        update webhook_deliveries set due_at = now(), step = 0
+        where endpoint_id = ${endpointId} and state = 'waiting' and due_at > now()`.execute(tx)
+    return findEndpoint(tx, sellerId, endpointId)
+  })
+}
+
+/**
+ * Seals secrets with the service's present secret that an earlier one has sealed, so that the operator can take that one away. Runs when
+ * the service starts, because the settings change only then.
+ */
+export async function sealAgain(db: Db, seal: TextSeal): Promise<void> {
+  for (let after = ''; ;) {
+    const { rows } = await sql<{ id: string; secret: Buffer; oldSecret: Buffer | null }>`
+      select id, secret, old_secret as "oldSecret" from webhook_endpoints
+      where removed_at is null and id > ${after} order by id limit ${SEALED_AT_ONCE}`.execute(db)
+    for (const { id, secret, oldSecret } of rows) {
+      const [now, before] = [seal.open(secret), oldSecret && seal.open(oldSecret)]
+      if (!now?.isOld && !before?.isOld) continue
+      await sql`
+        update webhook_endpoints set secret = ${now ? seal.seal(now.text) : secret}, old_secret = ${before ? seal.seal(before.text) : oldSecret}
+        where id = ${id} and secret = ${secret} and old_secret is not distinct from ${oldSecret}::bytea`.execute(db)
+    }
+    if (rows.length < SEALED_AT_ONCE) return
+    after = rows.at(-1)!.id
+  }
+}
+
+function refuseUrl(url: string, reach: Reach): void {
+  const problem = problemOfUrl(url, reach)
+  if (problem) throw new Refusal('url_not_allowed', `The address ${problem}.`)
+}
+
+const unique = (events: readonly Subscription[]): Subscription[] =>
+  events.includes('*') ? ['*'] : [...new Set(events)]
+
+function refuseUnknownEndpoint(): never {
+  throw new Refusal('webhook_endpoint_not_found', 'There is no such endpoint of yours.')
+}

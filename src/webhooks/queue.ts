@@ -1,0 +1,155 @@
+import { sql } from 'kysely'
+import type { EventType } from '../events/event-types.ts'
+import type { Db } from '../kit/database.ts'
+import type { SendError } from './send.ts'
+
+// The deliveries that wait, in the database. One process at a time sends to an endpoint: it has leased it. So at most a few tries of an
+// endpoint are under way, over all instances, and nobody else works on them. The lease of a killed process ends by itself.
+
+/** Longer than a try. The process renews the lease with each page that it reads. */
+export const LEASE_SECONDS = 45
+/** Deliveries that are read at once. */
+const PAGE = 64
+
+export interface Leased {
+  id: string
+  isFailing: boolean
+}
+
+/**
+ * Leases endpoints that have something due. `healthy` and `failing` say how many of each kind, so that receivers that are down never
+ * take the room of the others.
+ */
+export async function leaseEndpoints(
+  db: Db,
+  { sender, healthy, failing }: { sender: string; healthy: number; failing: number },
+): Promise<Leased[]> {
+  const { rows } = await sql<Leased>`
+    with due as (
+      select id, failing_since from webhook_endpoints e
+      where removed_at is null and paused is null and held_until <= now() and leased_until <= now()
+        and exists (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' and d.due_at <= now())),
+    chosen as (
+      (select id from due where failing_since is null limit ${healthy}::int)
+      union all (select id from due where failing_since is not null order by failing_since desc limit ${failing}::int)),
+    locked as (
+      select e.id from webhook_endpoints e where e.id in (select id from chosen) and e.leased_until <= now()
+      for no key update skip locked)
+    update webhook_endpoints e set sender = ${sender}, leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::int)
+    from locked where e.id = locked.id
+    returning e.id, e.failing_since is not null as "isFailing"`.execute(db)
+  return rows
+}
+
+export interface Due {
+  endpointId: string
+  eventId: string
+  type: EventType
+  at: Date
+  sequence: number | null
+  data: unknown
+  isTest: boolean
+  tries: number
+  step: number
+}
+
+export interface Page {
+  url: string
+  secret: Buffer
+  oldSecret: Buffer | null
+  deliveries: Due[]
+}
+
+/** Renews the lease and reads what is due now, without what is under way. Undefined: the lease is lost, or the endpoint has gone. */
+export async function readDue(
+  db: Db,
+  { endpointId, sender, underWay }: { endpointId: string; sender: string; underWay: readonly string[] },
+): Promise<Page | undefined> {
+  const { rows: endpoints } = await sql<Omit<Page, 'deliveries'>>`
+    update webhook_endpoints set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::int)
+    where id = ${endpointId} and sender = ${sender} and leased_until > now()
+      and removed_at is null and paused is null and held_until <= now()
+    returning url, secret, case when old_secret_until > now() then old_secret end as "oldSecret"`.execute(db)
+  if (!endpoints[0]) return undefined
+  const { rows } = await sql<Due>`
+    select d.endpoint_id as "endpointId", d.event_id as "eventId", e.type, e.at, e.sequence, e.data,
+      e.test_endpoint_id is not null as "isTest", d.tries, d.step
+    from (
+      select * from webhook_deliveries
+      where endpoint_id = ${endpointId} and state = 'waiting' and due_at <= now() and event_id <> all(${underWay}::text[])
+      order by due_at limit ${PAGE}) d
+    join events e on e.id = d.event_id
+    order by d.due_at, e.at`.execute(db)
+  return { ...endpoints[0], deliveries: rows }
+}
+
+/** Ends the leases of this process, so that others need not wait for their end. */
+export async function releaseEndpoints(db: Db, sender: string, endpointId: string | null = null): Promise<void> {
+  await sql`
+    update webhook_endpoints set sender = null, leased_until = '-infinity'
+    where sender = ${sender} and id = coalesce(${endpointId}::text, id)`.execute(db)
+}
+
+export interface Outcome {
+  endpointId: string
+  eventId: string
+  /** How many tries came before. */
+  tries: number
+  at: Date
+  tookMs: number
+  status?: number | undefined
+  error?: SendError | undefined
+  answer: string
+  /** Undefined: there is no further try, because the receiver took it or because it was the last one. */
+  waitSeconds: number | undefined
+  /** The receiver asks us to leave it alone for this long. */
+  holdSeconds: number
+  /** The receiver wants nothing more, ever. */
+  isGone: boolean
+}
+
+/**
+ * Writes what came of tries: into the log, the deliveries and the health of their endpoints. A try that another process has meanwhile
+ * made too changes nothing. An endpoint whose receiver has gone is paused.
+ */
+export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
+  const column = <K extends keyof Outcome>(name: K) => outcomes.map((one) => one[name] ?? null)
+  await sql`
+    with o as materialized (
+      select * from unnest(
+        ${column('endpointId')}::text[], ${column('eventId')}::text[], ${column('tries')}::int[], ${column('at')}::timestamptz[],
+        ${column('tookMs')}::int[], ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[],
+        ${column('waitSeconds')}::float8[], ${column('holdSeconds')}::float8[], ${column('isGone')}::boolean[])
+        as o(endpoint_id, event_id, tries, at, took_ms, status, error, answer, wait_seconds, hold_seconds, is_gone)),
+    moved as (
+      update webhook_deliveries d set tries = d.tries + 1, step = case when o.error is null then 0 else d.step + 1 end,
+        repeats = case when o.error is null then greatest(d.repeats - 1, 0) else d.repeats end,
+        state = case
+          when o.error is null and d.repeats = 0 then 'delivered'
+          when o.error is not null and o.wait_seconds is null then 'failed'
+          else 'waiting' end,
+        due_at = case
+          when o.error is null then case when d.repeats > 0 then now() end
+          else now() + make_interval(secs => o.wait_seconds) end,
+        delivered_at = case when o.error is null then now() else d.delivered_at end
+      from o where d.endpoint_id = o.endpoint_id and d.event_id = o.event_id and d.tries = o.tries and d.state = 'waiting'
+      returning d.endpoint_id, d.event_id),
+    logged as (
+      insert into webhook_tries (endpoint_id, event_id, number, at, took_ms, status, error, answer)
+      select o.endpoint_id, o.event_id, o.tries + 1, o.at, o.took_ms, o.status, o.error, o.answer
+      from o join moved using (endpoint_id, event_id)
+      on conflict do nothing),
+    health as (
+      select endpoint_id, bool_or(error is null) as has_taken, bool_or(is_gone) as is_gone,
+        max(hold_seconds) as hold_seconds
+      from o group by endpoint_id)
+    update webhook_endpoints e set
+      failing_since = case when not h.has_taken then coalesce(e.failing_since, now()) end,
+      mails_sent = case when h.has_taken then 0 else e.mails_sent end,
+      held_until = case when h.hold_seconds > 0 then now() + make_interval(secs => h.hold_seconds) else e.held_until end,
+      paused = case when h.is_gone then 'gone' else e.paused end,
+      paused_at = case when h.is_gone then coalesce(e.paused_at, now()) else e.paused_at end
+    from health h
+    where e.id = h.endpoint_id
+      and (h.has_taken <> (e.failing_since is null) or h.is_gone or h.hold_seconds > 0)`.execute(db)
+}

@@ -1,0 +1,45 @@
+import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
+import type { Log } from '../kit/log.ts'
+import type { Reach } from '../kit/public-address.ts'
+import { textSeal } from '../kit/sealed-text.ts'
+import type { Browsers } from '../sellers/guard.ts'
+import { deliveryRoutes } from './delivery-routes.ts'
+import { startDispatcher } from './dispatcher.ts'
+import { sealAgain } from './endpoints.ts'
+import { eventRoutes } from './event-routes.ts'
+import { endpointRoutes } from './routes.ts'
+import { type SendOptions, newSender } from './send.ts'
+
+interface WebhooksParts {
+  db: Db
+  browsers: Browsers
+  config: { secrets: readonly string[]; webhookReach: Reach }
+  baseUrl: string
+  appUrl: string
+  log: Log
+  /** For tests. */
+  sending?: Omit<SendOptions, 'reach'> | undefined
+}
+
+/** Registers the routes of endpoints and events, and starts to send what is due. */
+export async function registerWebhooks(server: Server, parts: WebhooksParts) {
+  const { db, browsers, config, baseUrl, appUrl, log } = parts
+  const seal = textSeal(config.secrets, 'webhook secrets')
+  await sealAgain(db, seal)
+  const reach = config.webhookReach
+  const urls = { baseUrl, appUrl }
+  const shared = { db, browsers, seal, reach, urls }
+  endpointRoutes(server, shared)
+  deliveryRoutes(server, shared)
+  eventRoutes(server, shared)
+  const sender = newSender({ reach, ...parts.sending })
+  const dispatcher = startDispatcher({ db, send: sender.send, seal, urls, log })
+  return {
+    /** Begins no further try, and gives those under way `waitMs`. */
+    async stop(waitMs: number) {
+      await dispatcher.stop(waitMs)
+      sender.close()
+    },
+  }
+}

@@ -1,0 +1,238 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Db } from '../kit/database.ts'
+import type { Server } from '../kit/http.ts'
+import type { Reach } from '../kit/public-address.ts'
+import { refusing } from '../kit/schema.ts'
+import type { TextSeal } from '../kit/sealed-text.ts'
+import { type Browsers, needs, refuseUnlessRecent } from '../sellers/guard.ts'
+import type { Caller } from '../sellers/keys/caller.ts'
+import {
+  type EndpointRow,
+  changeEndpoint,
+  createEndpoint,
+  findEndpoint,
+  listEndpoints,
+  removeEndpoint,
+  resumeEndpoint,
+  rotateSecret,
+} from './endpoints.ts'
+import type { PageUrls } from './envelope.ts'
+import {
+  EndpointChange,
+  EndpointParams,
+  NewEndpoint,
+  NewWebhookEndpoint,
+  RotatedSecret,
+  SecretRotation,
+  WebhookEndpoint,
+  WebhookEndpoints,
+} from './schema.ts'
+
+export const TAG = ['Webhooks']
+const USUAL_OVERLAP_HOURS = 24
+
+export interface WebhookRouteParts {
+  db: Db
+  browsers: Browsers
+  seal: TextSeal
+  reach: Reach
+  urls: PageUrls
+}
+
+/** A seller's endpoints. Another seller's are not found. Where they lead, and their secrets, need a sign-in of the last ten minutes. */
+export function endpointRoutes(server: Server, parts: WebhookRouteParts): void {
+  createEndpointRoute(server, parts)
+  readEndpointRoutes(server, parts)
+  changeEndpointRoute(server, parts)
+  removeEndpointRoute(server, parts)
+  rotateSecretRoute(server, parts)
+  resumeEndpointRoute(server, parts)
+}
+
+/** Who makes the request. A thief of a session must not learn of every sale, so a browser needs a recent sign-in. */
+async function trusted(browsers: Browsers, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  const caller = await browsers.caller(request, reply)
+  if (caller.session) refuseUnlessRecent(caller.session)
+  return caller
+}
+
+function createEndpointRoute(server: Server, { db, browsers, seal, reach, urls }: WebhookRouteParts): void {
+  server.post(
+    '/api/webhook-endpoints',
+    {
+      schema: {
+        operationId: 'createWebhookEndpoint',
+        summary: 'Have events sent to your program',
+        description: 'Needs a sign-in of the last ten minutes, or a key. A shop has at most ten endpoints.',
+        tags: TAG,
+        security: needs('webhooks:write'),
+        body: NewEndpoint,
+        response: {
+          201: NewWebhookEndpoint,
+          ...refusing('recent_sign_in_required', 'url_not_allowed', 'too_many_endpoints'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await trusted(browsers, request, reply)
+      const { secret, ...row } = await createEndpoint(db, { seal, reach }, seller.id, request.body)
+      reply.code(201).header('location', `${urls.baseUrl}/api/webhook-endpoints/${row.id}`)
+      return { ...endpointView(row), secret }
+    },
+  )
+}
+
+function readEndpointRoutes(server: Server, { db, browsers }: WebhookRouteParts): void {
+  server.get(
+    '/api/webhook-endpoints',
+    {
+      schema: {
+        operationId: 'listWebhookEndpoints',
+        summary: 'Your endpoints',
+        tags: TAG,
+        security: needs('webhooks:read'),
+        response: { 200: WebhookEndpoints, ...refusing() },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.caller(request, reply)
+      return { items: (await listEndpoints(db, seller.id)).map(endpointView) }
+    },
+  )
+  server.get(
+    '/api/webhook-endpoints/:endpointId',
+    {
+      schema: {
+        operationId: 'getWebhookEndpoint',
+        summary: 'One of your endpoints',
+        tags: TAG,
+        security: needs('webhooks:read'),
+        params: EndpointParams,
+        response: { 200: WebhookEndpoint, ...refusing('webhook_endpoint_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.caller(request, reply)
+      return endpointView(await findEndpoint(db, seller.id, request.params.endpointId))
+    },
+  )
+}
+
+function changeEndpointRoute(server: Server, { db, browsers, reach }: WebhookRouteParts): void {
+  server.patch(
+    '/api/webhook-endpoints/:endpointId',
+    {
+      schema: {
+        operationId: 'changeWebhookEndpoint',
+        summary: 'Change an endpoint',
+        description: 'Needs a sign-in of the last ten minutes, or a key. Fields that are absent stay as they are.',
+        tags: TAG,
+        security: needs('webhooks:write'),
+        params: EndpointParams,
+        body: EndpointChange,
+        response: {
+          200: WebhookEndpoint,
+          ...refusing('recent_sign_in_required', 'webhook_endpoint_not_found', 'url_not_allowed'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await trusted(browsers, request, reply)
+      return endpointView(await changeEndpoint(db, { reach, sellerId: seller.id, ...request.params }, request.body))
+    },
+  )
+}
+
+function removeEndpointRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
+  server.delete(
+    '/api/webhook-endpoints/:endpointId',
+    {
+      schema: {
+        operationId: 'removeWebhookEndpoint',
+        summary: 'Remove an endpoint',
+        description: 'Needs a sign-in of the last ten minutes, or a key. What waits for it is never sent.',
+        tags: TAG,
+        security: needs('webhooks:write'),
+        params: EndpointParams,
+        response: {
+          204: Type.Null({ description: 'Done.' }),
+          ...refusing('recent_sign_in_required', 'webhook_endpoint_not_found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await trusted(browsers, request, reply)
+      await removeEndpoint(db, seller.id, request.params.endpointId)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function rotateSecretRoute(server: Server, { db, browsers, seal }: WebhookRouteParts): void {
+  server.post(
+    '/api/webhook-endpoints/:endpointId/secret',
+    {
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        summary: 'Give an endpoint a new secret',
+        description:
+          'Needs a sign-in of the last ten minutes, or a key. During the overlap both secrets sign each delivery, so you can change over in your own time. With an overlap of 0 the old secret ends at once.',
+        tags: TAG,
+        security: needs('webhooks:write'),
+        params: EndpointParams,
+        body: SecretRotation,
+        response: { 200: RotatedSecret, ...refusing('recent_sign_in_required', 'webhook_endpoint_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await trusted(browsers, request, reply)
+      const { overlapHours = USUAL_OVERLAP_HOURS } = request.body
+      const { secret, oldSecretUntil } = await rotateSecret(db, seal, {
+        sellerId: seller.id,
+        endpointId: request.params.endpointId,
+        overlapHours,
+      })
+      return { secret, ...(oldSecretUntil && { oldSecretUntil: oldSecretUntil.toISOString() }) }
+    },
+  )
+}
+
+function resumeEndpointRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
+  server.post(
+    '/api/webhook-endpoints/:endpointId/resume',
+    {
+      schema: {
+        operationId: 'resumeWebhookEndpoint',
+        summary: 'Send again to a paused endpoint',
+        description: 'Everything that happened during the pause is sent, oldest first.',
+        tags: TAG,
+        security: needs('webhooks:write'),
+        params: EndpointParams,
+        response: { 200: WebhookEndpoint, ...refusing('webhook_endpoint_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.caller(request, reply)
+      return endpointView(await resumeEndpoint(db, seller.id, request.params.endpointId))
+    },
+  )
+}
+
+function endpointView({
+  paused,
+  pausedAt: _,
+  failingSince,
+  oldSecretUntil,
+  createdAt,
+  ...row
+}: EndpointRow): WebhookEndpoint {
+  return {
+    ...row,
+    status: paused ? 'paused' : failingSince ? 'failing' : 'active',
+    ...(paused && { pausedBecause: paused }),
+    ...(failingSince && { failingSince: failingSince.toISOString() }),
+    ...(oldSecretUntil && { oldSecretUntil: oldSecretUntil.toISOString() }),
+    createdAt: createdAt.toISOString(),
+  }
+}
