@@ -111,6 +111,7 @@ test('no setting is required', async (t) => {
         mailbox_site: { count: 15, seconds: 3600 },
         password: { count: 10, seconds: 900 },
         idp: { count: 30, seconds: 60 },
+        key: { count: 600, seconds: 60 },
       },
       trustProxy: false,
       metricsToken: undefined,
