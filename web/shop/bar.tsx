@@ -7,6 +7,7 @@ export const ENTRIES = [
   { under: 'products', name: 'Products', href: '#/products' },
   { under: 'orders', name: 'Orders', href: '#/orders' },
   { under: 'money', name: 'Money', href: '#/money' },
+  { under: 'developers', name: 'Developers', href: '#/developers' },
 ] as const
 
 interface BarProps {

@@ -16,7 +16,7 @@ interface View {
   /** Its address behind `/shop/#/`. */
   at: string
   /** Its place in the navigation. */
-  under: 'overview' | 'products' | 'orders' | 'money'
+  under: 'overview' | 'products' | 'orders' | 'money' | 'developers'
   load: Load
 }
 
@@ -28,6 +28,11 @@ export const VIEWS = {
   orders: { at: 'orders', under: 'orders', load: () => import('./orders/orders-view.tsx') },
   order: { at: 'orders/:id', under: 'orders', load: () => import('./orders/order-view.tsx') },
   money: { at: 'money', under: 'money', load: () => import('./money/money-view.tsx') },
+  developers: {
+    at: 'developers',
+    under: 'developers',
+    load: () => import('./developers/developers-view.tsx'),
+  },
 } as const satisfies Record<string, View>
 
 export type ViewName = keyof typeof VIEWS

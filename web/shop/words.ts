@@ -37,12 +37,15 @@ const REFUSALS: Record<string, Said> = {
   },
   recent_sign_in_required: {
     title: 'Please sign in again first.',
-    text: 'This is possible for ten minutes after signing in, so that a person who finds your screen open cannot take an order away.',
+    text: 'This is possible for ten minutes after signing in, so that a person who finds your screen open cannot do it.',
   },
   not_signed_in: {
     title: 'You have been signed out.',
     text: 'Sign in once more in another tab, then continue here.',
   },
+  key_not_found: { title: 'This key is gone already.' },
+  key_ended: { title: 'This key has ended.', text: 'Make a new one.' },
+  too_many_keys: { title: 'You have a hundred keys.', text: 'Revoke one that you do not use any more.' },
   discount_code_taken: { title: 'You have a code like this already.' },
   storage_full: {
     title: 'There is no room left for files.',

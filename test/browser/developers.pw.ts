@@ -1,0 +1,136 @@
+import type { Page } from '@playwright/test'
+import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { signUp } from './seller.ts'
+
+const SLOW = { timeout: 15_000 }
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+async function open(page: Page): Promise<void> {
+  await signUp(page)
+  await page.goto('/shop/#/developers')
+  await expect(page.getByRole('heading', { name: 'Developers' })).toBeVisible(SLOW)
+}
+
+/** A request of a program: nothing of the browser comes with it. */
+async function statusFor(secret: string, path = '/api/orders', method = 'GET'): Promise<number> {
+  const { status } = await fetch(BASE_URL + path, { method, headers: { authorization: `Bearer ${secret}` } })
+  return status
+}
+
+const secretOn = async (page: Page): Promise<string> => (await page.locator('.secret-text').textContent()) ?? ''
+
+for (const [size, options] of Object.entries(SIZES)) {
+  test.describe(size, () => {
+    test.use(options)
+
+    test('a key is made, shown once, rolled and revoked', async ({ page }) => {
+      await open(page)
+      await expect(page.getByText('None yet.')).toBeVisible(SLOW)
+      await expectAccessible(page, 'without keys')
+      await button(page, 'New key').click()
+      await expect(page.getByLabel('Name')).toBeFocused()
+      await button(page, 'Make the key').click()
+      await expect(page.getByLabel('Name')).toBeFocused()
+      await expect(page.getByText('Give the key a name, so that you know it again.')).toBeVisible()
+      await page.getByLabel('Name').fill('Order sync')
+      await page.getByText('Choose one by one').click()
+      await expectAccessible(page, 'the form')
+      await expectFits(page, 'the form')
+      await button(page, 'Make the key').click()
+
+      await expect(page.getByRole('heading', { name: 'The key “Order sync”' })).toBeFocused(SLOW)
+      const first = await secretOn(page)
+      expect(first).toMatch(/^till_test_[0-9A-Za-z]{38}$/)
+      await expectAccessible(page, 'the secret')
+      await expectFits(page, 'the secret')
+      expect(await statusFor(first)).toBe(200)
+      // the usual choice may not refund
+      expect(await statusFor(first, `/api/orders/ord_${'0'.repeat(26)}/refunds`)).toBe(403)
+      await button(page, 'I have it').click()
+      await expect(page.getByRole('heading', { name: 'API keys' })).toBeFocused()
+      await page.reload()
+      await expect(page.getByText('Last used within the hour, for GET /api/orders')).toBeVisible(SLOW)
+      expect(await page.content()).not.toContain(first.slice(10, -4))
+
+      await button(page, 'Roll Order sync').click()
+      await expectAccessible(page, 'the question about rolling')
+      await page.getByLabel('works for a day more').check()
+      await button(page, 'Roll it').click()
+      await expect(page.getByRole('heading', { name: 'The key “Order sync”' })).toBeFocused(SLOW)
+      const second = await secretOn(page)
+      expect(second).not.toBe(first)
+      for (const secret of [first, second]) expect(await statusFor(secret)).toBe(200)
+
+      await button(page, 'Revoke Order sync').click()
+      await expect(page.getByRole('dialog').getByRole('button', { name: 'Cancel' })).toBeFocused()
+      await button(page, 'Revoke it').click()
+      await expect(page.getByText('Revoked', { exact: true })).toBeVisible(SLOW)
+      await expect(page.locator('.secret-text')).toHaveCount(0)
+      for (const secret of [first, second]) expect(await statusFor(secret)).toBe(401)
+      await expectAccessible(page, 'with a revoked key')
+      await expectFits(page, 'with a revoked key')
+    })
+  })
+}
+
+test('a key that can refund or make keys is never a usual choice, and says what it could cost', async ({ page }) => {
+  await open(page)
+  await button(page, 'New key').click()
+  await page.getByText('Choose one by one').click()
+  for (const choice of ['See what was sold', 'Keep the shop up to date', 'Do the books']) {
+    await page.getByLabel(choice).check()
+    for (const name of ['Change: Refunds', 'Change: API keys']) await expect(page.getByLabel(name)).not.toBeChecked()
+  }
+  await page.getByLabel('Change: Refunds').check()
+  await expect(page.getByText('This key can send money back to buyers.')).toBeVisible()
+  await expect(page.getByLabel('Do the books')).not.toBeChecked()
+  const ticked = page.getByRole('checkbox', { checked: true })
+  for (let left = await ticked.count(); left > 0; left--) await ticked.first().uncheck()
+  await page.getByLabel('Name').fill('Nothing')
+  await button(page, 'Make the key').click()
+  await expect(page.getByRole('alert').filter({ hasText: 'Choose what the key may do.' })).toBeVisible()
+})
+
+test('what a key has changed is on the page, with the name of the key', async ({ page }) => {
+  await open(page)
+  await button(page, 'New key').click()
+  await page.getByLabel('Name').fill('Catalogue')
+  await page.getByLabel('Keep the shop up to date').check()
+  await button(page, 'Make the key').click()
+  await expect(button(page, 'I have it')).toBeVisible(SLOW)
+  const secret = await secretOn(page)
+  expect(await statusFor(secret, `/api/products/prod_${'0'.repeat(26)}`, 'DELETE')).toBe(404)
+  await expect
+    .poll(async () => {
+      await page.reload()
+      return page.getByRole('list', { name: /^Requests of your keys/ }).textContent(SLOW)
+    }, SLOW)
+    .toMatch(/DELETE \/api\/products\/prod_0+ ?Refused: 404.*Catalogue/)
+})
+
+test('when the sign-in is too long ago, nothing typed is lost on the way through a new one', async ({ page }) => {
+  await open(page)
+  await page.route('**/api/keys', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({
+          status: 403,
+          contentType: 'application/problem+json',
+          json: { status: 403, code: 'recent_sign_in_required', detail: 'This can be changed for ten minutes.' },
+        })
+      : route.continue(),
+  )
+  await button(page, 'New key').click()
+  await page.getByLabel('Name').fill('Kept')
+  await page.getByLabel('Do the books').check()
+  await page.getByLabel('How long it works').selectOption('a year')
+  await button(page, 'Make the key').click()
+  await expect(page.getByRole('alert')).toContainText('Please sign in again first.')
+  await button(page, 'Sign in again').click()
+  await expect(page).toHaveURL(/\/sign-in\/\?returnTo=\/shop\/&again=1/)
+  await page.unrouteAll()
+  await page.goto('/shop/')
+  await expect(page.getByLabel('Name')).toHaveValue('Kept', SLOW)
+  await expect(page.getByLabel('Do the books')).toBeChecked()
+  await button(page, 'Make the key').click()
+  await expect(page.getByRole('heading', { name: 'The key “Kept”' })).toBeFocused(SLOW)
+})

@@ -1,0 +1,21 @@
+import './developers.css'
+import type { VNode } from 'preact'
+import { apiBase } from '../../ui/page-data.ts'
+import { Head } from '../parts.tsx'
+import { ActivitySection } from './keys/activity-section.tsx'
+import { KeysSection } from './keys/keys-section.tsx'
+
+/** What a seller's own programs need. Each section stands in a file of its own. */
+export default function DevelopersView(): VNode {
+  return (
+    <>
+      <Head title="Developers">
+        <a class="link" href={`${apiBase}/api/docs`}>
+          The API
+        </a>
+      </Head>
+      <KeysSection />
+      <ActivitySection />
+    </>
+  )
+}

@@ -1,0 +1,49 @@
+import { moment } from '../../../ui/format.ts'
+import { useList } from '../../load.ts'
+import { More, Shown } from '../../parts.tsx'
+import { Section } from '../section.tsx'
+import { getActivity, type Activity } from './keys-api.ts'
+
+/** What the seller's programs have changed, each by its key. */
+export function ActivitySection() {
+  const list = useList('activity', (cursor) => getActivity({ cursor }))
+  return (
+    <Section
+      id="activity"
+      title="What your keys have changed"
+      about="Every request that can change something, for a year."
+    >
+      <Shown of={list}>
+        {(items) =>
+          items.length === 0 ? (
+            <p class="soft">Nothing yet.</p>
+          ) : (
+            <ul class="rows activity" aria-label="Requests of your keys, the newest first">
+              {items.map((one) => (
+                <Entry key={`${one.at} ${one.path}`} entry={one} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+      <More list={list} />
+    </Section>
+  )
+}
+
+const Entry = ({ entry: { at, keyName, lastFour, method, path, status } }: { entry: Activity }) => (
+  <li>
+    <p class="small activity-route">
+      <code>
+        {method} {path}
+      </code>{' '}
+      <span class={`tag ${status === null ? 'quiet' : status < 400 ? 'good' : 'bad'}`}>{statusWords(status)}</span>
+    </p>
+    <p class="small soft">
+      {moment(at)} · {keyName} <code>…{lastFour}</code>
+    </p>
+  </li>
+)
+
+const statusWords = (status: number | null): string =>
+  status === null ? 'Outcome not known' : status < 400 ? 'Done' : `Refused: ${status}`
