@@ -6,6 +6,7 @@ import { measureEqualTimes } from './equal-times.ts'
 import { measureFiles } from './files.ts'
 import { fillOrders, openShop } from './fill.ts'
 import { SELLERS, fillSellers } from './fill-sellers.ts'
+import { measureKeys } from './keys.ts'
 import { measureMail } from './mail.ts'
 import { measurePayment } from './payment.ts'
 import { fakeSettings, measureNotifications, measureProcessor } from './processor.ts'
@@ -22,7 +23,7 @@ import { measureStatus } from './status.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
 /** All parts except `size`, which takes most of an hour. */
-const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,equal-times,mail,files,sellers,backup'
+const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,keys,equal-times,mail,files,sellers,backup'
 const SIZE = 10_000_000
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
@@ -130,6 +131,11 @@ async function measure(world: World): Promise<void> {
   if (wanted.has('sign-in')) {
     await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
       results.push(...(await measureSignIn(stage)))
+    })
+  }
+  if (wanted.has('keys')) {
+    await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
+      results.push(...(await measureKeys(stage)))
     })
   }
   if (wanted.has('equal-times')) {

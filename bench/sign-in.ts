@@ -23,6 +23,7 @@ const COUNTED_AFTER_MS = 11_000
 /** The counting of tries is part of the measurement, but the limits stop no request. */
 export const LIMITS = [
   'request',
+  'key',
   'code',
   'code_address',
   'code_try',

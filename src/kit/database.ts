@@ -42,7 +42,7 @@ export const withCustomPlan = sql.raw(WITH_CUSTOM_PLAN)
  * An array for a statement that joins it, with its length hidden from the planner. If the planner sees the length, a plan for this
  * array looks cheaper than the cached plan, so PostgreSQL plans the statement each time, which takes longer than running it.
  */
-export const genericPlanArray = (values: readonly unknown[], type: 'text' | 'int'): RawBuilder<unknown> =>
+export const genericPlanArray = (values: readonly unknown[], type: 'text' | 'int' | 'bytea'): RawBuilder<unknown> =>
   sql`(select ${values}::${sql.raw(type)}[])`
 
 const names = new Map<string, string>()

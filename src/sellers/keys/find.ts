@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { batched } from '../../kit/batch.ts'
-import { type Db, isDatabaseOutage } from '../../kit/database.ts'
+import { type Db, genericPlanArray, isDatabaseOutage } from '../../kit/database.ts'
 import { hashOf } from '../../kit/tokens.ts'
 import type { SellerRow } from '../sellers.ts'
 import { type Standing, standingOf } from '../standing.ts'
@@ -46,7 +46,7 @@ export function keyFinder(db: Db): (secret: string) => Promise<FoundKey | undefi
           e.created_at as "sellerSince", ${standingOf('e')} as standing,
           exists (select 1 from passwords p where p.seller_id = e.id) as "hasPassword"
         from api_key_secrets x join api_keys k on k.id = x.key_id join sellers e on e.id = k.seller_id
-        where x.secret_hash = any(${hashes}) and e.disabled_at is null`.execute(db)
+        where x.secret_hash = any(${genericPlanArray(hashes, 'bytea')}::bytea[]) and e.disabled_at is null`.execute(db)
       const byHash = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))
       return hashes.map((hash) => byHash.get(hash.toString('hex')))
     },
