@@ -128,21 +128,15 @@ async function measure(world: World): Promise<void> {
     })
     await fake.stop()
   }
-  if (wanted.has('sign-in')) {
-    await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
-      results.push(...(await measureSignIn(stage)))
-    })
-  }
-  if (wanted.has('keys')) {
-    await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
-      results.push(...(await measureKeys(stage)))
-    })
-  }
-  if (wanted.has('equal-times')) {
-    await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
-      results.push(...(await measureEqualTimes(stage)))
-    })
-  }
+  for (const [part, measurePart] of Object.entries({
+    'sign-in': measureSignIn,
+    keys: measureKeys,
+    'equal-times': measureEqualTimes,
+  }))
+    if (wanted.has(part))
+      await onStage(world, { PROCESSORS: 'none', LIMITS }, async (stage) => {
+        results.push(...[await measurePart(stage)].flat())
+      })
   if (wanted.has('mail')) {
     say('receipts by mail')
     results.push(...(await measureMail(world, world.database(APP), many > FEW ? RECEIPTS : FEW_RECEIPTS)))
