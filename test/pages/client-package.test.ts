@@ -12,7 +12,7 @@ import { TillError } from '../../client/request.ts'
 import { createSeller } from '../../client/seller.ts'
 import { CLIENT_TYPES, clientTypes } from '../../scripts/client-types.ts'
 import type { Description } from '../../src/pages/api/description.ts'
-import { newBrowser } from '../support/seller.ts'
+import { makeKey, signedInAnn } from '../support/keys.ts'
 import { sharedShop, temporaryFolder } from '../support/shop.ts'
 
 // The client as an integrator has it: packed, installed from the tarball without a network, imported by its name.
@@ -203,29 +203,22 @@ test('the client’s types match the routes', async () => {
 
 test('a seller’s script refunds an order at the service itself, once', async () => {
   const shop = shared()
-  const ann = newBrowser(shop)
-  await ann.signInByCode('ann@shop.test')
-  const seller = createSeller({ baseUrl: shop.url, apiKey: 'x', fetch: inBrowser(ann.jar.value('till_session')!) })
+  const ann = await signedInAnn(shop)
+  const { secret } = await makeKey(ann, ['orders:read', 'refunds:read', 'refunds:write', 'products:write'])
+  const seller = createSeller({ baseUrl: shop.url, apiKey: secret })
   const { orderId } = await shop.paid()
   const idempotencyKey = 'once-and-no-more-than-once'
   const [one, again] = await Promise.all([1, 2].map(() => seller.orders.refund(orderId, { amount: 500 }, { idempotencyKey }))) // oxfmt-ignore
   assert.equal(one!.id, again!.id)
   assert.deepEqual((await seller.orders.refunds(orderId)).map(({ amount }) => amount), [500]) // oxfmt-ignore
   assert.equal(await codeOf(seller.orders.refund(orderId, { amount: 5000 })), 'refund_too_large')
-  const stranger = createSeller({ baseUrl: shop.url, apiKey: 'x', fetch: inBrowser('x') })
-  assert.equal(await codeOf(stranger.orders.refunds(orderId)), 'not_signed_in')
+  for await (const order of seller.orders.list({ status: 'partially_refunded' }))
+    assert.equal((await seller.request('GET /api/orders/{orderId}', { params: { orderId: order.orderId } })).orderId, order.orderId) // oxfmt-ignore
+  assert.equal((await seller.products.create({ name: 'By a program', amount: 500, currency: 'USD' })).status, 'draft')
+  assert.equal(await codeOf(seller.request('GET /api/balance')), 'insufficient_scope')
+  const stranger = createSeller({ baseUrl: shop.url, apiKey: `${secret.slice(0, -1)}_` })
+  assert.equal(await codeOf(stranger.orders.refunds(orderId)), 'invalid_key')
 })
-
-/** Until keys are there, a session stands for one. */
-const inBrowser =
-  (session: string): typeof fetch =>
-  (url, init) => {
-    const headers = new Headers(init?.headers)
-    headers.delete('authorization')
-    headers.set('cookie', `till_session=${session}`)
-    headers.set('origin', 'http://shop.test')
-    return fetch(url, { ...init, headers })
-  }
 
 const codeOf = (asked: Promise<unknown>) =>
   asked.then(
