@@ -10,7 +10,7 @@ import { startTestShop } from '../test/support/shop.ts'
 const ROOT = path.resolve(import.meta.dirname, '..')
 export const CLIENT_TYPES = path.join(ROOT, 'client', 'types.ts')
 /** For our own pages, whose cookies and origin no other program has, and for the operator. */
-const NOT_OURS = new Set(['Sign-in', 'Library', 'Charges', 'Operator', 'Operation'])
+const NOT_OURS = new Set(['Agents', 'Sign-in', 'Library', 'Charges', 'Operator', 'Operation'])
 /** They speak tus, which has clients of its own. */
 const UPLOADS = / \/api\/uploads\b/
 const KEY = 'idempotency-key'

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { registerAgents } from './agents/register.ts'
 import { openMailers } from './app/mailers.ts'
 import { measuresOf } from './app/measures.ts'
 import { prepare } from './app/prepare.ts'
@@ -71,6 +72,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
   const operators = await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, operators, baseUrl, appUrl })
+  await registerAgents(server, { db, jobs, browsers, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)
   const backup = await registerBackup({ db, jobs, storage, embedded, mailer, config, appUrl, log })
 

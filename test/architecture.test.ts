@@ -23,6 +23,7 @@ const SLICES = [
   'backup',
   'operator',
   'pages',
+  'agents',
 ]
 const WIRING: Record<string, string[]> = {
   config: ['kit', 'processors', 'config', 'config.ts'],

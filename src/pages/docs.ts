@@ -47,6 +47,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
       { name: 'Sites', description: 'The seller’s own sites, which may frame the checkout. Needs the session cookie.' },
       { name: 'Keys', description: 'The API keys of the seller’s programs, and what they have changed.' },
       { name: 'Webhooks', description: 'What happened, sent to the seller’s program.' },
+      { name: 'Agents', description: 'What a program proposes, and the seller decides. Needs the session cookie.' },
       { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
       { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
       {

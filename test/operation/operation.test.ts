@@ -102,6 +102,7 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/auth/sessions',
     'GET /api/balance',
     'GET /api/checkout/{orderId}/status',
+    'GET /api/confirmations/{confirmationId}',
     'GET /api/discounts',
     'GET /api/downloads/{token}',
     'GET /api/events',
@@ -152,6 +153,8 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/checkout/{orderId}/email/consent',
     'POST /api/checkout/{orderId}/email/keep',
     'POST /api/checkout/{orderId}/receipt',
+    'POST /api/confirmations/{confirmationId}/confirm',
+    'POST /api/confirmations/{confirmationId}/decline',
     'POST /api/discounts',
     'POST /api/keys',
     'POST /api/keys/{keyId}/roll',
@@ -226,6 +229,7 @@ test('the description says of every route whether it needs a session, and it is 
     keyId: id('key'),
     endpointId: id('we'),
     eventId: id('evt'),
+    confirmationId: id('cnf'),
   }
   const bodies: Record<string, object> = {
     changeMailSettings: { saleMails: 'daily' },
@@ -264,7 +268,7 @@ test('the description says of every route whether it needs a session, and it is 
       marked.push(operationId)
     }
   }
-  assert.equal(marked.length, 63, marked.join())
+  assert.equal(marked.length, 66, marked.join())
 })
 
 test('the API’s responses match its description', async () => {

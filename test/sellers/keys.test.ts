@@ -179,7 +179,7 @@ test('the operators’ addresses and those of the account take no key', async (t
       const isOperators = tags.includes('Operator')
       const isSessions = security.length > 0 && !security.some((one: object) => 'apiKey' in one)
       if (!isOperators && !isSessions) continue
-      const address = path.replaceAll(/\{(\w+)Id\}/g, (_, kind: string) => `${({ session: 'ses', identity: 'idn', order: 'ord', seller: 'sel', file: 'file' } as Record<string, string>)[kind] ?? kind}_${'0'.repeat(26)}`) // oxfmt-ignore
+      const address = path.replaceAll(/\{(\w+)Id\}/g, (_, kind: string) => `${({ session: 'ses', identity: 'idn', order: 'ord', seller: 'sel', file: 'file', confirmation: 'cnf' } as Record<string, string>)[kind] ?? kind}_${'0'.repeat(26)}`) // oxfmt-ignore
       const examples = Object.values<any>(methods[method].requestBody?.content ?? {}).flatMap(({ example, examples = {} }) => [example, ...Object.values<any>(examples).map(({ value }) => value)]) // oxfmt-ignore
       const example = examples.find((one) => one !== undefined)
       const answer = await program.call(method.toUpperCase(), address, example, { origin: 'http://shop.test' })

@@ -27,6 +27,7 @@ export const VIEWS = {
   product: { at: 'products/:id', under: 'products', load: () => import('./products/product-view.tsx') },
   orders: { at: 'orders', under: 'orders', load: () => import('./orders/orders-view.tsx') },
   order: { at: 'orders/:id', under: 'orders', load: () => import('./orders/order-view.tsx') },
+  confirm: { at: 'confirm/:id', under: 'overview', load: () => import('./confirm/confirm-view.tsx') },
   money: { at: 'money', under: 'money', load: () => import('./money/money-view.tsx') },
   developers: {
     at: 'developers',

@@ -24,6 +24,8 @@ export interface Caller {
 export interface CallerOptions {
   /** The route answers with the caller's `productIds` only. Other routes refuse a bound key, unless their address names a product or an order. */
   narrows?: boolean
+  /** The request only carries others, which are noted themselves. */
+  isEnvelope?: boolean
 }
 
 export interface Keys {
@@ -59,7 +61,7 @@ export function keysOf(db: Db, { mode, limit }: KeyOptions): Keys {
       }
       refuseUnlessAllowed(key, securityOf(request), reply)
       if (key.productIds) await refuseUnlessNarrow(db, key, request, options)
-      await uses.note(key, request, reply)
+      if (!options.isEnvelope) await uses.note(key, request, reply)
       return { seller: key.seller, key, ...(key.productIds && { productIds: key.productIds }) }
     },
   }

@@ -1,0 +1,104 @@
+import type { FastifyRequest } from 'fastify'
+import Schema from 'typebox/schema'
+import type { Db } from '../kit/database.ts'
+import { type Problem, Refusal, problemOf } from '../kit/errors.ts'
+import type { FoundKey } from '../sellers/keys/find.ts'
+import { isAllowed, type Security } from '../sellers/keys/scopes.ts'
+import { addConfirmation } from './confirmations.ts'
+import { type Arguments, type Inside, type KnownRoute, inputSchema, requestOf, wrongArgument } from './inside.ts'
+import { TOOLS, type Tool } from './tools.ts'
+
+interface CallParts {
+  db: Db
+  inside: Inside
+  appUrl: string
+}
+
+export interface ToolAnswer {
+  isRefused: boolean
+  said: Record<string, unknown>
+}
+
+const PROPOSES =
+  'This only proposes it: the answer is a link, which the seller opens and confirms. Nothing happens until then, and you cannot confirm it.'
+
+/** The tools that a key may use, as the protocol lists them. */
+export function listTools(inside: Inside, { scopes }: FoundKey) {
+  return TOOLS.filter((tool) => isAllowed(securityOf(inside, tool), scopes)).map((tool) => {
+    const { summary = '', description = '', method, ...route } = inside.route(tool.operationId)
+    const isRead = method === 'GET'
+    const about = [`${summary}.`, tool.propose ? PROPOSES : '', description].filter(Boolean).join(' ')
+    return {
+      name: tool.name,
+      title: summary,
+      description: about,
+      inputSchema: inputSchema({ ...route, method }, tool.without) as { type: 'object' },
+      annotations: { readOnlyHint: isRead, destructiveHint: false, openWorldHint: !isRead && !tool.propose },
+    }
+  })
+}
+
+/** A proposal needs what its look at the shop needs. */
+const securityOf = (inside: Inside, { operationId, propose }: Tool): Security =>
+  (inside.route(propose?.look.operationId ?? operationId).security ?? []) as Security
+
+/**
+ * Makes the request that a tool stands for with the caller's own key, or stores it for the seller to confirm. Every refusal is the
+ * route's own. Undefined: there is no such tool.
+ */
+export async function callTool(
+  { db, inside, appUrl }: CallParts,
+  request: FastifyRequest,
+  key: FoundKey,
+  name: string,
+  asGiven: Arguments,
+): Promise<ToolAnswer | undefined> {
+  const tool = TOOLS.find((one) => one.name === name)
+  if (!tool) return undefined
+  const route = inside.route(tool.operationId)
+  const given = withTexts(route, asGiven)
+  const headers = { authorization: request.headers.authorization }
+  try {
+    refuseWrongArguments(inputSchema(route, tool.without), given)
+    if (!tool.propose) {
+      const { isRefused, body } = await inside.call(request, { ...requestOf(route, given), headers })
+      return { isRefused, said: body }
+    }
+    const { look, of } = tool.propose
+    const seen = await inside.call(request, {
+      ...requestOf(inside.route(look.operationId), look.given(given)),
+      headers,
+    })
+    if (seen.isRefused) return { isRefused: true, said: seen.body }
+    const { title, shown, given: whole, ifMatch } = of(given, seen)
+    const asked = { body: undefined, ...requestOf(route, whole) }
+    const { id, expiresAt } = await addConfirmation(db, key, { tool: name, title, ...asked, ifMatch, shown })
+    const url = `${appUrl}/shop/#/confirm/${id}`
+    const said = { status: 'confirmation_required', title, url, expiresAt: expiresAt.toISOString(), shown }
+    return { isRefused: false, said }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { isRefused: true, said: { ...(problemOf(error, request.id) satisfies Problem) } }
+  }
+}
+
+/** All values of a query are texts. A program may give a number. */
+function withTexts({ parameters = [] }: KnownRoute, given: Arguments): Arguments {
+  const inQuery = new Set(parameters.flatMap((one) => (one.in === 'query' ? [one.name] : [])))
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      inQuery.has(name) && typeof value === 'number' ? String(value) : value,
+    ]),
+  )
+}
+
+/** The route checks its request itself. A proposal is checked here too, so that the seller is asked only for what can be done. */
+function refuseWrongArguments(schema: ReturnType<typeof inputSchema>, given: Arguments): void {
+  const unknown = Object.keys(given).find((name) => !(name in (schema.properties ?? {})))
+  if (unknown !== undefined) throw wrongArgument(unknown, 'is not known')
+  const [, [wrong] = []] = Schema.Errors(schema as never, given)
+  if (!wrong) return
+  const missing = (wrong.params as { requiredProperties?: string[] }).requiredProperties?.[0]
+  throw wrongArgument(missing ?? (wrong.instancePath.slice(1).replaceAll('/', '.') || 'arguments'), wrong.message)
+}

@@ -1,0 +1,142 @@
+import type { OrderDetail } from '../shop/schema.ts'
+import { Refusal } from '../kit/errors.ts'
+import { formatMoney } from '../kit/money.ts'
+import type { Product } from '../products/schema.ts'
+import type { Arguments, Inner } from './inside.ts'
+
+/** One line of what a confirmation does. */
+export interface Shown {
+  label: string
+  value: string
+  /** What it is now, where it changes. */
+  before?: string
+}
+
+export interface Proposed {
+  title: string
+  shown: Shown[]
+  /** The arguments with everything that the route would otherwise decide when it is confirmed. */
+  given: Arguments
+  /** The version of what changes. A later change by somebody else voids the proposal. */
+  ifMatch?: string | undefined
+}
+
+/** How a call becomes a proposal. */
+export interface Proposal {
+  /** What the program must be allowed to read, and what the proposal is about. */
+  look: { operationId: string; given(asked: Arguments): Arguments }
+  of(asked: Arguments, seen: Inner): Proposed
+}
+
+export const proposeRefund: Proposal = {
+  look: { operationId: 'getOrder', given: ({ orderId }) => ({ orderId }) },
+  of({ orderId, amount, reason }, { body }) {
+    const order = body as OrderDetail
+    const left = order.amount - order.refundedAmount - (order.chargedBackAmount ?? 0)
+    const sum = typeof amount === 'number' ? amount : left
+    if (order.paidAt === null || left <= 0)
+      throw new Refusal('order_not_refundable', 'Nothing of this order can be refunded.')
+    if (sum > left)
+      throw new Refusal('refund_too_large', `At most ${formatMoney(left, order.currency)} is left to refund.`)
+    return {
+      title: `Refund ${formatMoney(sum, order.currency)} to the buyer`,
+      shown: [
+        { label: 'Order', value: order.orderId },
+        { label: 'Product', value: order.product.name },
+        { label: 'Buyer', value: order.email },
+        { label: 'Paid', value: formatMoney(order.amount, order.currency) },
+        { label: 'Refunded so far', value: formatMoney(order.refundedAmount, order.currency) },
+        { label: 'Goes back now', value: formatMoney(sum, order.currency) },
+        ...(reason === undefined ? [] : [{ label: 'Your note', value: text(reason) }]),
+      ],
+      given: { orderId, amount: sum, ...(reason !== undefined && { reason }) },
+    }
+  },
+}
+
+const PRODUCT_LABELS: Record<string, string> = {
+  name: 'Name',
+  description: 'Description',
+  amount: 'Price',
+  currency: 'Currency',
+  status: 'Status',
+  payWhatYouWant: 'The buyer chooses the price',
+  suggestedAmount: 'Suggested price',
+  statementSuffix: 'On the bank statement',
+}
+
+export const proposeProductChange: Proposal = {
+  look: { operationId: 'getOwnProduct', given: ({ productId }) => ({ productId }) },
+  of({ productId, ...change }, { body, etag }) {
+    const product = body as Product
+    const now = product as unknown as Arguments
+    const currency = typeof change['currency'] === 'string' ? change['currency'] : product.currency
+    const changed = Object.entries(change).filter(([name, value]) => value !== (now[name] ?? null))
+    if (changed.length === 0) throw new Refusal('validation_failed', 'The product is like this already.')
+    const shownAs = (name: string, value: unknown, of: string): string =>
+      /amount$/i.test(name) && typeof value === 'number' ? formatMoney(value, of) : text(value)
+    return {
+      title: `Change ${product.name}`,
+      shown: [
+        { label: 'Product', value: `${product.name} (${product.id})` },
+        ...changed.map(([name, value]) => ({
+          label: PRODUCT_LABELS[name] ?? name,
+          value: shownAs(name, value, currency),
+          before: shownAs(name, now[name], product.currency),
+        })),
+      ],
+      given: { productId, ...change },
+      ifMatch: etag,
+    }
+  },
+}
+
+const DISCOUNT_LABELS: Record<string, string> = {
+  code: 'Code',
+  productId: 'Only for',
+  percentOff: 'Percent off',
+  amountOff: 'Amount off',
+  currency: 'Currency',
+  limit: 'Orders at the most',
+  startsAt: 'From',
+  expiresAt: 'Until',
+}
+
+export const proposeDiscount: Proposal = {
+  look: { operationId: 'listDiscounts', given: () => ({ limit: '1' }) },
+  of(asked) {
+    const shown = Object.entries(asked).map(([name, value]) => ({
+      label: DISCOUNT_LABELS[name] ?? name,
+      value: name === 'amountOff' && typeof value === 'number' && typeof asked['currency'] === 'string' ? formatMoney(value, asked['currency']) : text(value), // oxfmt-ignore
+    }))
+    const missing = asked['productId'] === undefined ? [{ label: 'Only for', value: 'all of your products' }] : []
+    return { title: `Make the discount code ${text(asked['code'])}`, shown: [...shown, ...missing], given: asked }
+  },
+}
+
+export const proposeKey: Proposal = {
+  look: { operationId: 'listKeys', given: () => ({ limit: '1' }) },
+  of(asked) {
+    const { name, scopes, productIds, expiresAt } = asked
+    return {
+      title: `Make the API key ${text(name)}`,
+      shown: [
+        { label: 'Name', value: text(name) },
+        { label: 'May do', value: text(scopes) },
+        { label: 'Only for', value: productIds === undefined ? 'all of your products' : text(productIds) },
+        {
+          label: 'Until',
+          value: expiresAt === undefined ? '90 days from now' : expiresAt === null ? 'it is revoked' : text(expiresAt),
+        },
+      ],
+      given: asked,
+    }
+  },
+}
+
+/** A value in words. An empty one must be seen too. */
+const text = (value: unknown): string => {
+  if (value === undefined || value === null || value === '') return 'nothing'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}

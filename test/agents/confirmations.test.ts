@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { sql } from 'kysely'
+import { makeKey, signedInAnn } from '../support/keys.ts'
+import { newBrowser } from '../support/seller.ts'
+import { assertProblem, sharedShop } from '../support/shop.ts'
+
+const shared = sharedShop()
+/** Only reading. To propose needs no more. */
+const SCOPES = ['products:read', 'orders:read', 'discounts:read', 'keys:read']
+
+async function prepared(t: { after: (end: () => unknown) => void }) {
+  const shop = shared()
+  const ann = await signedInAnn(shop)
+  const key = await makeKey(ann, SCOPES, { name: 'My assistant' })
+  const productId = await shop.product({ name: 'The Quiet Handbook' })
+  const { orderId } = await shop.paid({ productId })
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const requestInit = { headers: { authorization: `Bearer ${key.secret}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${shop.url}/mcp`), { requestInit }))
+  t.after(() => client.close())
+  const ask = async (name: string, given: Record<string, unknown>) =>
+    (await client.callTool({ name, arguments: given })).structuredContent as any
+  /** Proposes, and returns the id in the link. */
+  const propose = async (name: string, given: Record<string, unknown>): Promise<string> => {
+    const said = await ask(name, given)
+    assert.equal(said.status, 'confirmation_required', JSON.stringify(said))
+    const [, id] = /^http:\/\/shop\.test\/shop\/#\/confirm\/(cnf_\w+)$/.exec(said.url) ?? []
+    assert(id, said.url)
+    return id
+  }
+  const at = (id: string, what = '') => `/api/confirmations/${id}${what && `/${what}`}`
+  const look = (id: string, browser = ann) => browser.call('GET', at(id))
+  const confirm = (id: string, browser = ann) => browser.call('POST', at(id, 'confirm'))
+  const refunds = async (): Promise<number[]> =>
+    (await ann.call('GET', `/api/orders/${orderId}/refunds`)).body.items.map(({ amount }: { amount: number }) => amount)
+  return { shop, ann, key, productId, orderId, ask, propose, look, confirm, refunds, at }
+}
+
+test('a refund is only proposed, shows what it does, and is made once, whoever confirms how often at the same moment', async (t) => {
+  const { propose, look, confirm, refunds, orderId, ann } = await prepared(t)
+  const id = await propose('refund_order', { orderId, amount: 500, reason: 'A chapter was missing.' })
+  assert.deepEqual(await refunds(), [])
+  const { body } = await look(id)
+  assert.deepEqual([body.state, body.title, body.key.name, body.status], ['open', 'Refund $5.00 to the buyer', 'My assistant', null]) // oxfmt-ignore
+  assert.deepEqual(Object.fromEntries(body.shown.map(({ label, value }: any) => [label, value])), {
+    Order: orderId,
+    Product: 'The Quiet Handbook',
+    Buyer: 'bob@example.com',
+    Paid: '$19.00',
+    'Refunded so far': '$0.00',
+    'Goes back now': '$5.00',
+    'Your note': 'A chapter was missing.',
+  })
+  const answers = await Promise.all([1, 2, 3, 4].map(() => confirm(id)))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410, 410, 410])
+  assert.equal(answers.find(({ status }) => status === 200)!.body.status, 201)
+  assert.deepEqual(await refunds(), [500])
+  assertProblem(await confirm(id), 410, 'confirmation_over')
+  assertProblem(await ann.call('POST', `/api/confirmations/${id}/decline`), 410, 'confirmation_over')
+  assert.deepEqual([(await look(id)).body.state, (await look(id)).body.status], ['confirmed', 201])
+  assert.deepEqual(await refunds(), [500])
+})
+
+test('a refund of all that is left names its sum, and a refusal of the route is told', async (t) => {
+  const { propose, look, confirm, refunds, orderId, ask } = await prepared(t)
+  const [first, second] = [await propose('refund_order', { orderId }), await propose('refund_order', { orderId })]
+  assert.equal((await look(first)).body.title, 'Refund $19.00 to the buyer')
+  assert.equal((await confirm(first)).body.status, 201)
+  const { status, body } = await confirm(second)
+  assert.equal(status, 200)
+  assert.equal(body.status, 409)
+  assert(['refund_too_large', 'order_not_refundable'].includes(body.code), body.code)
+  assert.equal((await look(second)).body.status, 409)
+  assert.deepEqual(await refunds(), [1900])
+  assert.equal((await ask('refund_order', { orderId: `ord_${'0'.repeat(26)}` })).code, 'order_not_found')
+})
+
+test('nobody else confirms it: another seller, the key itself, a browser without a session, a late sign-in', async (t) => {
+  const { shop, propose, look, confirm, refunds, orderId, key, at, ann } = await prepared(t)
+  const id = await propose('refund_order', { orderId, amount: 500 })
+  const eve = newBrowser(shop)
+  await eve.signInByCode()
+  assertProblem(await look(id, eve), 404, 'confirmation_not_found')
+  assertProblem(await confirm(id, eve), 404, 'confirmation_not_found')
+  assertProblem(await eve.call('POST', at(id, 'decline')), 404, 'confirmation_not_found')
+  assertProblem(await confirm(id, newBrowser(shop)), 401, 'not_signed_in')
+  const headers = { authorization: `Bearer ${key.secret}` }
+  for (const [method, address] of [
+    ['GET', at(id)],
+    ['POST', at(id, 'confirm')],
+    ['POST', at(id, 'decline')],
+  ] as const)
+    // oxfmt-ignore
+    assert.equal((await shop.call(method, address, undefined, headers)).status, 403, `${method} ${address}`)
+  assertProblem(await ann.call('POST', at(id, 'confirm'), undefined, { origin: 'https://evil.example' }), 403, 'origin_not_allowed') // oxfmt-ignore
+  await sql`update sessions set created_at = now() - interval '11 minutes'`.execute(shop.db)
+  assertProblem(await confirm(id), 403, 'recent_sign_in_required')
+  assert.equal((await look(id)).body.state, 'open')
+  assert.deepEqual(await refunds(), [])
+})
+
+test('what has expired, was declined, or came from a key that has ended is never done', async (t) => {
+  const { shop, propose, look, confirm, refunds, orderId, ann, key, at } = await prepared(t)
+  const [late, unwanted, orphan] = [
+    await propose('refund_order', { orderId, amount: 100 }),
+    await propose('refund_order', { orderId, amount: 200 }),
+    await propose('refund_order', { orderId, amount: 300 }),
+  ]
+  await sql`update confirmations set expires_at = now() where id = ${late}`.execute(shop.db)
+  assert.equal((await ann.call('POST', at(unwanted, 'decline'))).status, 204)
+  await ann.call('DELETE', `/api/keys/${key.id}`)
+  for (const [id, state] of [
+    [late, 'expired'],
+    [unwanted, 'declined'],
+    [orphan, 'void'],
+  ] as const) {
+    assertProblem(await confirm(id), 410, 'confirmation_over')
+    assert.equal((await look(id)).body.state, state)
+  }
+  assert.deepEqual(await refunds(), [])
+})
+
+test('a change of a product shows before and after, and is void when the product has changed meanwhile', async (t) => {
+  const { propose, look, confirm, productId, ann, ask } = await prepared(t)
+  const [id, stale] = [
+    await propose('change_product', { productId, amount: 2400 }),
+    await propose('change_product', { productId, name: 'Another name' }),
+  ]
+  const { body } = await look(id)
+  assert.deepEqual(body.shown[1], { label: 'Price', value: '$24.00', before: '$19.00' })
+  const price = async () => (await ann.call('GET', `/api/products/${productId}`)).body.amount
+  assert.equal(await price(), 1900)
+  assert.equal((await confirm(id)).body.status, 200)
+  assert.equal(await price(), 2400)
+  const answer = (await confirm(stale)).body
+  assert.deepEqual([answer.status, answer.code], [412, 'changed_meanwhile'])
+  assert.equal((await ann.call('GET', `/api/products/${productId}`)).body.name, 'The Quiet Handbook')
+  assert.equal((await ask('change_product', { productId, amount: 2400 })).code, 'validation_failed')
+})
+
+test('a new key is made by the seller, who alone sees its secret', async (t) => {
+  const { shop, propose, look, confirm, ann, ask } = await prepared(t)
+  const id = await propose('create_key', { name: 'Refunds', scopes: ['orders:read', 'refunds:write'] })
+  const labels = Object.fromEntries((await look(id)).body.shown.map(({ label, value }: any) => [label, value]))
+  assert.deepEqual(labels, { Name: 'Refunds', 'May do': 'orders:read, refunds:write', 'Only for': 'all of your products', Until: '90 days from now' }) // oxfmt-ignore
+  const { body } = await confirm(id)
+  assert.match(body.secret, /^till_test_/)
+  const headers = { authorization: `Bearer ${body.secret}` }
+  assert.equal((await shop.call('GET', '/api/orders', undefined, headers)).status, 200)
+  const { rows } = await sql<{ text: string }>`select c::text as text from confirmations c`.execute(shop.db)
+  assert(rows.every(({ text }) => !text.includes(body.secret)))
+  assert.equal((await ann.call('GET', '/api/keys')).body.items[0].name, 'Refunds')
+  assert.equal((await ask('create_key', { name: 'x', scopes: ['everything:write'] })).code, 'validation_failed')
+})
+
+test('a discount code is only proposed', async (t) => {
+  const { propose, look, confirm, ann } = await prepared(t)
+  const code = `SPRING-${Date.now().toString(36)}`
+  const id = await propose('create_discount', { code, amountOff: 300, currency: 'USD' })
+  const { shown } = (await look(id)).body
+  assert.deepEqual(shown.find(({ label }: any) => label === 'Amount off').value, '$3.00')
+  const codes = async () => (await ann.call('GET', '/api/discounts')).body.items.map((one: any) => one.code)
+  assert(!(await codes()).includes(code))
+  assert.equal((await confirm(id)).body.status, 201)
+  assert((await codes()).includes(code))
+})
+
+test('a program cannot bury the seller under proposals', async (t) => {
+  const { shop, ask, orderId, ann } = await prepared(t)
+  const { body: session } = await ann.call('GET', '/api/auth/session')
+  await sql`delete from confirmations where seller_id = ${session.seller.id}`.execute(shop.db)
+  const said = await Promise.all(Array.from({ length: 24 }, () => ask('refund_order', { orderId, amount: 1 })))
+  assert.equal(said.filter(({ code }) => code === 'too_many_confirmations').length, 4)
+})

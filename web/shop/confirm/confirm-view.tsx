@@ -1,0 +1,156 @@
+import './confirm.css'
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAction } from '../../ui/action.ts'
+import { moment } from '../../ui/format.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { Refusal } from '../../ui/refusal.tsx'
+import { isRefusal } from '../api.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { useLoad } from '../load.ts'
+import { Head, Refused, Shown } from '../parts.tsx'
+import { signInAgain } from '../session.ts'
+import type { ViewProps } from '../views.ts'
+import { type Confirmation, type Decided, confirm, decline, getConfirmation } from './confirm-api.ts'
+
+/** What a program has proposed. The seller sees all of it before deciding. */
+export default function ConfirmView({ id }: ViewProps): VNode {
+  const proposal = useLoad(id, () => getConfirmation(id))
+  if (isRefusal(proposal.trouble, 'confirmation_not_found') || isRefusal(proposal.trouble, 'validation_failed')) {
+    return (
+      <>
+        <Head title="No such proposal" />
+        <p class="lead">There is nothing to confirm in this shop. The link may belong to another account.</p>
+      </>
+    )
+  }
+  return (
+    <>
+      <Head title={proposal.value?.title ?? 'A proposal'} />
+      <Shown of={proposal}>{(value) => <Proposal of={value} again={proposal.again} />}</Shown>
+    </>
+  )
+}
+
+function Proposal({ of, again }: { of: Confirmation; again: () => void }) {
+  const { key, state, createdAt } = of
+  const [decided, setDecided] = useState<Decided>()
+  return (
+    <div class="proposal stack">
+      <p class="lead">
+        The key “{key.name}” (…{key.lastFour}) proposed this on {moment(createdAt)}.
+        {state === 'open' && ' Nothing has happened yet.'}
+      </p>
+      <Lines shown={of.shown} />
+      {state === 'open' ? (
+        <Choice
+          of={of}
+          onDecided={(outcome) => {
+            setDecided(outcome)
+            again()
+          }}
+        />
+      ) : (
+        <Outcome of={of} decided={decided} />
+      )}
+    </div>
+  )
+}
+
+const Lines = ({ shown }: Pick<Confirmation, 'shown'>) => (
+  <dl class="proposed">
+    {shown.map(({ label, value, before }) => (
+      <div key={label}>
+        <dt>{label}</dt>
+        <dd>
+          {before !== undefined && (
+            <>
+              <span class="soft">Now</span> <del>{before}</del> <span class="soft">then</span>{' '}
+            </>
+          )}
+          <span class="value">{value}</span>
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
+interface ChoiceProps {
+  of: Confirmation
+  onDecided: (outcome: Decided | undefined) => void
+}
+
+function Choice({ of: { id, expiresAt }, onDecided }: ChoiceProps) {
+  const action = useAction()
+  const decide = (what: 'confirm' | 'decline') =>
+    void action.run(async () => {
+      onDecided(what === 'confirm' ? await confirm(id) : await decline(id))
+      return ''
+    }, what)
+  const choices = [
+    ['confirm', 'Confirm', 'button main'],
+    ['decline', 'Decline', 'button'],
+  ] as const
+  return (
+    <>
+      {action.refusedFor('recent_sign_in_required') ? (
+        <Refusal key={action.tries} tone="trial" icon="lock" title="Please sign in again first.">
+          <p>You can confirm for ten minutes after signing in.</p>
+          <button type="button" class="link" onClick={signInAgain}>
+            Sign in again
+          </button>
+        </Refusal>
+      ) : (
+        <Refused action={action} />
+      )}
+      <div class="row">
+        {choices.map(([what, label, look]) => (
+          <button
+            key={what}
+            type="button"
+            class={look}
+            aria-disabled={action.busy ? 'true' : undefined}
+            onClick={() => decide(what)}
+          >
+            {action.doing === what && <span class="spinner" aria-hidden="true" />}
+            {label}
+          </button>
+        ))}
+      </div>
+      <p class="small soft">This proposal ends on {moment(expiresAt)}. Confirming does it once, in your name.</p>
+    </>
+  )
+}
+
+function Outcome({ of: { state, status }, decided }: { of: Confirmation; decided: Decided | undefined }) {
+  if (state === 'declined') return <Notice title="You have declined this. Nothing has happened." />
+  if (state === 'expired') return <Notice title="This proposal has expired. Nothing has happened." />
+  if (state === 'void') return <Notice title="The key that proposed this has ended. Nothing has happened." />
+  if (status === null)
+    return (
+      <Notice tone="alarm" title="You have confirmed this, and its outcome is not known.">
+        <p>Look at what it was about before you do it again.</p>
+      </Notice>
+    )
+  if (status >= 400)
+    return (
+      <Notice tone="alarm" role="alert" title="You have confirmed this, and it was refused.">
+        <p>{decided?.detail ?? 'Nothing has happened.'}</p>
+      </Notice>
+    )
+  return (
+    <Notice title="You have confirmed this, and it is done." icon="check">
+      {decided?.secret !== undefined && (
+        <>
+          <p>This is the new key. It is shown only now, so keep it in a safe place:</p>
+          <p class="secret">
+            <code>{decided.secret}</code>
+          </p>
+          <CopyButton text={decided.secret} name="the new key">
+            Copy the key
+          </CopyButton>
+        </>
+      )}
+    </Notice>
+  )
+}
