@@ -68,7 +68,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
-  const webhooks = await registerWebhooks(server, { db, browsers, config, baseUrl, appUrl, log })
+  const webhooks = await registerWebhooks(server, { db, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
   const operators = await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, operators, baseUrl, appUrl })

@@ -8,6 +8,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Measure } from '../kit/measure.ts'
 import { reconciliationMeasures } from '../payments/reconciliation/nightly.ts'
+import { webhookMeasures } from '../webhooks/retention.ts'
 import { oldestRowMeasure } from './sweeps.ts'
 
 interface Measured {
@@ -55,6 +56,7 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
     },
   },
   oldestRowMeasure(db),
+  ...webhookMeasures(db),
   ...(config.backup && embedded ? backupMeasures(db, embedded.walFolder) : []),
   {
     name: 'till_database_connections',

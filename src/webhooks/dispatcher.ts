@@ -59,7 +59,7 @@ export function startDispatcher(parts: DispatcherParts) {
     const busy = [...working.values()].filter(({ isFailing }) => isFailing).length
     const room = { healthy: MOST_HEALTHY - (working.size - busy), failing: MOST_FAILING - busy }
     if (room.healthy <= 0 && room.failing <= 0) return
-    for (const { id, isFailing } of await leaseEndpoints(db, { sender, ...room })) {
+    for (const { id, isFailing } of await leaseEndpoints(db, { sender, ...room, except: [...working.keys()] })) {
       const work = sendToEndpoint({ ...parts, sender, record, stopped: stopping.signal }, id, isFailing)
       const done = work.catch(failed).finally(() => working.delete(id))
       working.set(id, { isFailing, done })

@@ -18,16 +18,16 @@ export interface Leased {
 
 /**
  * Leases endpoints that have something due. `healthy` and `failing` say how many of each kind, so that receivers that are down never
- * take the room of the others.
+ * take the room of the others. `except`: this process still works on those.
  */
 export async function leaseEndpoints(
   db: Db,
-  { sender, healthy, failing }: { sender: string; healthy: number; failing: number },
+  { sender, healthy, failing, except }: { sender: string; healthy: number; failing: number; except: readonly string[] },
 ): Promise<Leased[]> {
   const { rows } = await sql<Leased>`
     with due as (
       select id, failing_since from webhook_endpoints e
-      where removed_at is null and paused is null and held_until <= now() and leased_until <= now()
+      where removed_at is null and paused is null and held_until <= now() and leased_until <= now() and id <> all(${except}::text[])
         and exists (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' and d.due_at <= now())),
     chosen as (
       (select id from due where failing_since is null limit ${healthy}::int)

@@ -1,6 +1,8 @@
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
+import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import type { Log } from '../kit/log.ts'
+import type { Mailer } from '../kit/mail.ts'
 import type { Reach } from '../kit/public-address.ts'
 import { textSeal } from '../kit/sealed-text.ts'
 import type { Browsers } from '../sellers/guard.ts'
@@ -8,11 +10,14 @@ import { deliveryRoutes } from './delivery-routes.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { sealAgain } from './endpoints.ts'
 import { eventRoutes } from './event-routes.ts'
+import { sendEndpointMails, watchEndpoints } from './health.ts'
 import { endpointRoutes } from './routes.ts'
 import { type SendOptions, newSender } from './send.ts'
 
 interface WebhooksParts {
   db: Db
+  jobs: Jobs
+  mailer: Mailer
   browsers: Browsers
   config: { secrets: readonly string[]; webhookReach: Reach }
   baseUrl: string
@@ -24,7 +29,7 @@ interface WebhooksParts {
 
 /** Registers the routes of endpoints and events, and starts to send what is due. */
 export async function registerWebhooks(server: Server, parts: WebhooksParts) {
-  const { db, browsers, config, baseUrl, appUrl, log } = parts
+  const { db, jobs, mailer, browsers, config, baseUrl, appUrl, log } = parts
   const seal = textSeal(config.secrets, 'webhook secrets')
   await sealAgain(db, seal)
   const reach = config.webhookReach
@@ -33,6 +38,8 @@ export async function registerWebhooks(server: Server, parts: WebhooksParts) {
   endpointRoutes(server, shared)
   deliveryRoutes(server, shared)
   eventRoutes(server, shared)
+  await sendEndpointMails(jobs, { db, mailer, appUrl })
+  await jobs.every(EVERY_TEN_MINUTES, 'watch_endpoints', () => watchEndpoints(db, jobs))
   const sender = newSender({ reach, ...parts.sending })
   const dispatcher = startDispatcher({ db, send: sender.send, seal, urls, log })
   return {

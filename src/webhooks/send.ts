@@ -60,7 +60,7 @@ export function newSender({ reach, tryMs = TRY_MS, lookup, ca }: SendOptions): {
     try {
       const answer = await post(message, deadline).catch((error: unknown) => {
         // the receiver closed the idle connection just now, so it has not read the request
-        if (isStale(error)) return post(message, deadline)
+        if (isStale(error)) return post(message, deadline, { fresh: true })
         throw error
       })
       return { ...answer, tookMs: tookMs() }
@@ -69,12 +69,17 @@ export function newSender({ reach, tryMs = TRY_MS, lookup, ca }: SendOptions): {
     }
   }
 
-  function post({ url, headers, body }: Message, signal: AbortSignal): Promise<Omit<Sent, 'tookMs'>> {
+  function post(
+    { url, headers, body }: Message,
+    signal: AbortSignal,
+    { fresh = false } = {},
+  ): Promise<Omit<Sent, 'tookMs'>> {
     const isTls = url.startsWith('https:')
     return new Promise((resolve, reject) => {
       const request = (isTls ? https : http).request(url, {
         method: 'POST',
-        agent: isTls ? agents.https : agents.http,
+        agent: !fresh && (isTls ? agents.https : agents.http),
+        ...(ca && { ca }),
         headers: {
           ...headers,
           'content-type': 'application/json',

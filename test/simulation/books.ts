@@ -57,6 +57,10 @@ export interface Order {
   disputes: Dispute[]
   transfers: Transfer[]
   timeline: string[]
+  /** What the seller's program hears of the order, each with the state that it shows. */
+  events: { type: string; sequence: number; state: State }[]
+  /** The refunds that the last event shows. Null: there is none. */
+  shownRefundedMinor: number | null
   /** Receipts that settling has promised, and those that were sent. */
   receiptJobs: number
   receipts: number
@@ -81,6 +85,9 @@ const READ = `
         'credit', credit_account, 'amountMinor', amount_minor, 'currency', currency)), '[]')
       from transfers where order_id = o.id) as transfers,
     (select coalesce(json_agg(what order by id), '[]') from order_events where order_id = o.id) as timeline,
+    (select coalesce(json_agg(json_build_object('type', type, 'sequence', sequence, 'state', data->'state') order by sequence), '[]')
+      from events where order_id = o.id) as events,
+    (select (data->>'refundedMinor')::bigint from events where order_id = o.id order by sequence desc limit 1) as "shownRefundedMinor",
     (select count(*)::int from pgboss.job where name = 'mail' and data->>'orderId' = o.id and data->>'kind' = 'receipt')
       as "receiptJobs",
     (select count(*)::int from outbox where recipient = $1 and text like '%' || o.id || '%' and subject like 'Your receipt%')

@@ -18,6 +18,7 @@ export function problemsOf(order: Order, before: Order | undefined, truth: reado
     ...problemsOfMoney(order, truth),
     ...problemsOfMails(order),
     ...problemsOfTimeline(order),
+    ...problemsOfEvents(order),
     ...(before ? problemsOfTime(order, before) : []),
   ].map((problem) => `${order.id}: ${problem}`)
 }
@@ -168,6 +169,23 @@ function problemsOfTimeline(order: Order): string[] {
     ...(times('paid') === (isFreeAndPaid(order) ? 1 : sales) ? [] : ['paid']),
   ]
   return once.map((what) => `${state}, and ${times(what)} times ${what} in its timeline: ${timeline.join(', ')}`)
+}
+
+/** Every move of the order made one event, of the move's type and in its turn, and the last event shows the order as it is. */
+function problemsOfEvents({ state, refundedMinor, events, shownRefundedMinor }: Order): string[] {
+  const told = events.map(({ type, state: shown }) => `${type} (${shown})`).join(', ')
+  const moves = Object.values(MOVES)
+  const isMove = (from: State, { type, state: to }: Order['events'][number]) =>
+    from === to || moves.some((move) => move.event === type && move.to === to && (move.from as readonly State[]).includes(from)) // oxfmt-ignore
+  const wrong = events.find(
+    (event, at) => event.sequence !== at + 1 || !isMove(events[at - 1]?.state ?? 'pending', event),
+  )
+  const last = events.at(-1)
+  const isShown = last ? last.state === state && shownRefundedMinor === refundedMinor : state === 'pending'
+  return [
+    ...(wrong ? [`event ${wrong.sequence} does not follow: ${told}`] : []),
+    ...(isShown ? [] : [`${state} with ${refundedMinor} back, and the events say ${told}`]),
+  ]
 }
 
 /** Books and timelines only grow, and an order goes only where the table of moves lets it. */

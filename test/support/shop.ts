@@ -24,6 +24,7 @@ import type { PaymentSnapshot } from '../../src/processors/processor.ts'
 import { signature } from '../../src/processors/sandbox/notify.ts'
 import { enqueueOffSaleMails } from '../../src/products/off-sale.ts'
 import { addFile, createProduct, type NewProduct } from '../../src/products/products.ts'
+import { watchEndpoints } from '../../src/webhooks/health.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 
 export const SECRET = 'a secret of the tests that is long enough'
@@ -129,6 +130,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     enqueueRecallMails: () => enqueueRecallMails(main.db, app.jobs),
     enqueueSaleMails: () => enqueueSaleMails(main.db, app.jobs),
     enqueueOffSaleMails: () => enqueueOffSaleMails(main.db, app.jobs),
+    watchEndpoints: () => watchEndpoints(main.db, app.jobs),
     compileSchemas: () => app.server.compileSchemas(),
     schemaPatterns: app.server.schemaPatterns,
 

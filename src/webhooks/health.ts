@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../kit/database.ts'
+import { DropJob, type Jobs } from '../kit/jobs.ts'
+import { type Lines, renderMail } from '../kit/mail-layout.ts'
+import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+
+/** The seller hears of an endpoint that fails after these times. After the last one it is paused. */
+const WARN_AFTER_HOURS = [1, 24, 72] as const
+const PAUSE_AFTER_HOURS = 72
+/** The mail about an endpoint whose receiver answered 410 is the only one, and counts as if all others had been sent. */
+const TOLD_OF_GONE = WARN_AFTER_HOURS.length + 1
+const AT_ONCE = 500
+
+interface Told {
+  endpointId: string
+  /** How many mails the seller has got with this one. */
+  level: number
+  since: string
+}
+
+/**
+ * Pauses endpoints that have only failed for days, and enqueues the mails about those that fail or are gone: each mail once, in the
+ * transaction that counts it. While an endpoint is paused its events are recorded, and wait.
+ */
+export async function watchEndpoints(db: Db, jobs: Jobs): Promise<void> {
+  for (let found = AT_ONCE; found === AT_ONCE;)
+    found = await inTransaction(db, async (tx) => {
+      const { rows } = await sql<Told>`
+        with due as (
+          select id, level from webhook_endpoints e, lateral (
+            select case when e.paused = 'gone' then ${TOLD_OF_GONE}::int else (
+              select count(*)::int from unnest(${[...WARN_AFTER_HOURS]}::int[]) as hours
+              where e.failing_since <= now() - make_interval(hours => hours)) end as level) l
+          where removed_at is null and (paused = 'gone' or (paused is null and failing_since is not null)) and level > mails_sent
+          limit ${AT_ONCE} for no key update of e skip locked)
+        update webhook_endpoints e set mails_sent = due.level,
+          paused = case when e.failing_since <= now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int)
+            then coalesce(e.paused, 'failing') else e.paused end,
+          paused_at = case when e.failing_since <= now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int)
+            then coalesce(e.paused_at, now()) else e.paused_at end
+        from due where e.id = due.id
+        returning e.id as "endpointId", due.level, coalesce(e.failing_since, e.paused_at) as since`.execute(tx)
+      await jobs.add(tx, 'webhook_mail', rows.map((data) => ({ data }))) // oxfmt-ignore
+      return rows.length
+    })
+}
+
+/** Sends the mails about endpoints to their sellers. */
+export async function sendEndpointMails(
+  jobs: Jobs,
+  { db, mailer, appUrl }: { db: Db; mailer: Mailer; appUrl: string },
+): Promise<void> {
+  await jobs.on<Told>('webhook_mail', { ...MAIL_TRIES, atOnce: mailer.atOnce }, async (told, jobId) => {
+    const { rows } = await sql<{ url: string; email: string; isOver: boolean }>`
+      select e.url, s.email, e.removed_at is not null or (e.failing_since is null and e.paused is null) as "isOver"
+      from webhook_endpoints e join sellers s on s.id = e.seller_id where e.id = ${told.endpointId}`.execute(db)
+    // the receiver is back, or the seller has removed the endpoint
+    if (!rows[0] || rows[0].isOver) return
+    const { email, url } = rows[0]
+    const lines = linesOf(told, url, appUrl)
+    try {
+      await mailer(jobId, { to: email, subject: lines.subject, ...renderMail(lines) })
+    } catch (error) {
+      throw error instanceof MailRefused ? new DropJob(error.message) : error
+    }
+  })
+}
+
+function linesOf({ level, since }: Told, url: string, appUrl: string): Lines {
+  const { host } = new URL(url)
+  const words =
+    level === TOLD_OF_GONE
+      ? {
+          subject: `Your endpoint at ${host} is paused: it answered 410 Gone`,
+          text: 'The receiver says that it wants nothing more. We send nothing, and keep what happens for 30 days. Remove the endpoint if this is meant, or resume it when the receiver is back: then everything since is sent.',
+        }
+      : level === WARN_AFTER_HOURS.length
+        ? {
+            subject: `Your endpoint at ${host} is paused: it has failed for three days`,
+            text: 'No delivery has arrived for 72 hours, so we have stopped trying. We keep what happens for 30 days. Repair the receiver and resume the endpoint: then everything since is sent.',
+          }
+        : {
+            subject: `Your endpoint at ${host} has failed for ${level === 1 ? 'an hour' : 'a day'}`,
+            text: 'No delivery has arrived since then. We go on trying, and nothing is lost. After 72 hours we pause the endpoint. The list of its deliveries shows what the receiver answers.',
+          }
+  return {
+    ...words,
+    title: words.subject,
+    button: { label: 'See the deliveries', url: `${appUrl}/shop/#/developers` },
+    facts: [
+      ['Endpoint', url],
+      ['Since', `${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC`],
+    ],
+  }
+}
