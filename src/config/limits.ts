@@ -6,6 +6,8 @@ export const LIMITS = {
   request: { count: 3000, seconds: 60 },
   // for each API key
   key: { count: 600, seconds: 60 },
+  // new secrets of API keys, for each seller; each sends a mail
+  key_secret: { count: 30, seconds: 3600 },
   checkout: { count: 30, seconds: 60 },
   // a launch has 10,000 buyers of one product in a minute
   checkout_product: { count: 20_000, seconds: 60 },

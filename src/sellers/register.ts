@@ -33,7 +33,7 @@ interface SellersParts {
     secrets: readonly string[]
     signup: Signup
     operators: readonly string[]
-    limits: SignInLimits & { key?: Limit }
+    limits: SignInLimits & { key?: Limit; key_secret?: Limit }
     cookieDomain: string | undefined
     idp: ProviderSettings | undefined
     deadlines: Pick<Deadlines, 'identityProviderMs'>
@@ -57,7 +57,7 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
   signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
   accountRoutes(server, { ...shared, sendCode, secrets })
   siteRoutes(server, shared)
-  keyRoutes(server, { db, jobs, browsers, mode })
+  keyRoutes(server, { db, jobs, browsers, mode, secretLimit: limits.key_secret })
 
   const provider = await providerOf(parts)
   const attemptSigner = newSigner(secrets, 'provider attempt')

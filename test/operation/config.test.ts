@@ -112,6 +112,7 @@ test('no setting is required', async (t) => {
         password: { count: 10, seconds: 900 },
         idp: { count: 30, seconds: 60 },
         key: { count: 600, seconds: 60 },
+        key_secret: { count: 30, seconds: 3600 },
       },
       trustProxy: false,
       metricsToken: undefined,

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { count, newBrowser, newMailbox, sharedPair } from '../support/seller.ts'
-import { assertProblem, eventually } from '../support/shop.ts'
+import { sweepKeys } from '../../src/sellers/keys/keys.ts'
+import { sweepActivity } from '../../src/sellers/keys/uses.ts'
+import { assertProblem, eventually, startTestShop } from '../support/shop.ts'
 
 /** Two instances, because what one of them ends must end at the other. */
 const pair = sharedPair()
@@ -258,4 +260,80 @@ test('the owner gets a mail about a new key and a new secret, and finds all of i
     body.items.map(({ what, keyName }: { what: string; keyName: string }) => `${what} ${keyName}`),
     ['key_revoked', 'key_rolled', 'key_created'].map((what) => `${what} Order <b>sync</b>`),
   )
+})
+
+test('a seller makes and rolls only so many keys in an hour, also by a key', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'key_secret=3/3600' } })
+  const ann = await signedInAnn(shop)
+  const { id, secret } = await makeKey(ann, ['keys:write'])
+  const program = programWith(shop, secret)
+  await makeKey(program, ['keys:write'])
+  assert.equal((await ann.call('POST', `/api/keys/${id}/roll`, { overlapHours: 1 })).status, 200)
+  for (const caller of [ann, program]) {
+    assertProblem(await caller.call('POST', '/api/keys', { name: 'x', scopes: ['keys:write'] }), 429, 'rate_limited')
+    assertProblem(await caller.call('POST', `/api/keys/${id}/roll`, { overlapHours: 1 }), 429, 'rate_limited')
+  }
+  assert.equal((await ann.call('DELETE', `/api/keys/${id}`)).status, 204)
+})
+
+test('keys, old secrets and what keys have changed are removed long after their end, and no sooner', async () => {
+  const [shop] = pair()
+  const ann = newBrowser(shop)
+  await ann.signInByCode()
+  const [kept, revoked, expired, rolled] = [
+    await makeKey(ann, ['keys:write']),
+    await makeKey(ann, ['keys:write']),
+    await makeKey(ann, ['orders:read']),
+    await makeKey(ann, ['orders:read'], { expiresAt: null }),
+  ]
+  // a key outlives the one that made it, in the list
+  await ann.call('POST', `/api/keys/${rolled.id}/roll`, { overlapHours: 0 })
+  await programWith(shop, kept.secret).call('DELETE', `/api/keys/${kept.id}`)
+  await ann.call('DELETE', `/api/keys/${revoked.id}`)
+  const mine = sql`seller_id = (select seller_id from api_keys where id = ${rolled.id})`
+  const sweep = async () => {
+    await sweepKeys(shop.db)
+    await sweepActivity(shop.db)
+  }
+  const left = async () => [
+    await count(shop, 'api_keys', mine),
+    await count(shop, 'api_key_secrets', sql`key_id in (select id from api_keys where ${mine})`),
+    await count(shop, 'key_activity', mine),
+  ]
+  await sweep()
+  assert.deepEqual(await left(), [4, 5, 1])
+  await sql`update api_keys set revoked_at = now() - interval '91 days' where id = ${revoked.id}`.execute(shop.db)
+  await sql`
+    update api_keys set rolled_at = now() - interval '181 days', expires_at = now() - interval '91 days'
+    where id = ${expired.id}`.execute(shop.db)
+  await sql`
+    update api_key_secrets set ends_at = now() - interval '91 days'
+    where key_id = ${rolled.id} and ends_at is not null`.execute(shop.db)
+  await sql`update key_activity set at = now() - interval '366 days' where ${mine}`.execute(shop.db)
+  await sweep()
+  assert.deepEqual(await left(), [2, 2, 0])
+})
+
+test('the first proof of a mailbox ends the keys that another person has made before', async () => {
+  const [shop] = pair()
+  const email = newMailbox()
+  const ann = newBrowser(shop)
+  await ann.signInByCode(email)
+  const { secret } = await makeKey(ann, ['orders:read'], { expiresAt: null })
+  await sql`update sellers set email_proven_at = null where email = ${email}`.execute(shop.db)
+  await newBrowser(shop).signInByCode(email)
+  assertProblem(await programWith(shop, secret).call('GET', '/api/orders'), 401, 'invalid_key')
+})
+
+test('a key of a disabled seller opens nothing, and of a suspended one what a session opens', async () => {
+  const [shop] = pair()
+  const email = newMailbox()
+  const ann = newBrowser(shop)
+  await ann.signInByCode(email)
+  const program = programWith(shop, (await makeKey(ann, ['orders:read', 'keys:write'])).secret)
+  await sql`update sellers set suspended_at = now() where email = ${email}`.execute(shop.db)
+  assert.equal((await program.call('GET', '/api/orders')).status, 200)
+  await sql`update sellers set disabled_at = now() where email = ${email}`.execute(shop.db)
+  assertProblem(await program.call('GET', '/api/orders'), 401, 'invalid_key')
+  assertProblem(await program.call('POST', '/api/keys', { name: 'x', scopes: ['orders:read'] }), 401, 'invalid_key')
 })

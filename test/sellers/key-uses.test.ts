@@ -149,6 +149,44 @@ test('a change is written down before it happens', async () => {
   )
 })
 
+test('the outcome of a change is not claimed when the program has gone before the answer', async () => {
+  const shop = shared()
+  const ann = await signedInAnn(shop)
+  const { id, secret } = await makeKey(ann, ['products:write'])
+  const productId = await shop.product()
+  const gone = new AbortController()
+  await shop.db.transaction().execute(async (tx) => {
+    await sql`select 1 from products where id = ${productId} for update`.execute(tx)
+    const asked = fetch(`${shop.url}/api/products/${productId}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: '{"name":"Another"}',
+      signal: gone.signal,
+    })
+    await eventually(
+      () => count(shop, 'key_activity', sql`key_id = ${id}`),
+      (rows) => rows === 1,
+    )
+    gone.abort()
+    await assert.rejects(asked)
+  })
+  // a later change of the same key has its outcome, and the one before has none
+  await programWith(shop, secret).call('PATCH', `/api/products/${productId}`, { name: 'A third' })
+  await eventually(
+    () => count(shop, 'key_activity', sql`key_id = ${id} and status = 200`),
+    (rows) => rows === 1,
+  )
+  assert.equal(await count(shop, 'key_activity', sql`key_id = ${id} and status is null`), 1)
+})
+
+test('a question about a list without its body needs the same scope', async () => {
+  const shop = shared()
+  const ann = await signedInAnn(shop)
+  const [reader, other] = [await makeKey(ann, ['orders:read']), await makeKey(ann, ['products:read'])]
+  const statusFor = async (secret: string) => (await programWith(shop, secret).call('HEAD', '/api/orders')).status
+  assert.deepEqual([await statusFor(reader.secret), await statusFor(other.secret)], [200, 403])
+})
+
 test('a key has a limit of its own, and learns from each answer how much is left', async (t) => {
   const shop = await startTestShop(t, { env: { LIMITS: 'key=3/60' } })
   const ann = await signedInAnn(shop)

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Server } from '../../kit/http.ts'
 import { idPattern } from '../../kit/ids.ts'
 import { afterOf, pageOf } from '../../kit/keyset.ts'
+import { type Limit, countUses, refuseBeyond } from '../../kit/limits.ts'
 import { momentOf } from '../../kit/moment.ts'
 import { limitOf, refusing } from '../../kit/schema.ts'
 import { type Browsers, needs, refuseUnlessRecent } from '../guard.ts'
@@ -23,7 +24,11 @@ import { listActivity } from './uses.ts'
 const TAG = ['Keys']
 const ACTIVITY_ID = '^[1-9]\\d{0,18}$'
 
-type KeyRouteParts = KeyParts & { browsers: Browsers }
+type KeyRouteParts = KeyParts & {
+  browsers: Browsers
+  /** How many secrets a seller may get. Undefined: no limit. */
+  secretLimit: Limit | undefined
+}
 
 /** Sellers make keys for their programs, and see what the keys do. */
 export function keyRoutes(server: Server, parts: KeyRouteParts): void {
@@ -34,8 +39,13 @@ export function keyRoutes(server: Server, parts: KeyRouteParts): void {
   listActivityRoute(server, parts)
 }
 
-/** A key opens the account to a program, so it is made and rolled soon after a sign-in, or by a key that may. */
-const refuseUnlessTrusted = ({ session }: Caller) => session && refuseUnlessRecent(session)
+/** A secret opens the account to a program, so it comes soon after a sign-in, or to a key that may. A stolen one must not fill a mailbox. */
+async function refuseSecret({ db, secretLimit }: KeyRouteParts, { seller, session }: Caller): Promise<void> {
+  if (session) refuseUnlessRecent(session)
+  if (!secretLimit) return
+  const counted = await countUses(db, [{ key: `key secret ${seller.id}`, limit: secretLimit }])
+  refuseBeyond(counted, 'You have made or rolled many keys. Please wait a little.')
+}
 
 function makeKeyRoute(server: Server, parts: KeyRouteParts): void {
   server.post(
@@ -57,7 +67,7 @@ function makeKeyRoute(server: Server, parts: KeyRouteParts): void {
     },
     async (request, reply) => {
       const caller = await parts.browsers.caller(request, reply, { narrows: true })
-      refuseUnlessTrusted(caller)
+      await refuseSecret(parts, caller)
       const { name, scopes, productIds } = request.body
       const expiresAt = momentOf('expiresAt', request.body.expiresAt)
       const { key, secret } = await makeKey(parts, caller, { name: name.trim(), scopes, productIds, expiresAt })
@@ -110,7 +120,7 @@ function rollKeyRoute(server: Server, parts: KeyRouteParts): void {
     },
     async (request, reply) => {
       const caller = await parts.browsers.caller(request, reply, { narrows: true })
-      refuseUnlessTrusted(caller)
+      await refuseSecret(parts, caller)
       const { overlapHours } = request.body
       const { key, secret } = await rollKey(parts, caller, { id: request.params.keyId, overlapHours })
       return { key: keyView(key), secret }

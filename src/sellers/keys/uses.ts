@@ -37,6 +37,8 @@ export function keyUses(db: Db): KeyUses {
       values (${key.seller.id}, ${key.id}, ${key.name}, ${key.lastFour}, ${request.method}, ${path})
       returning id`.execute(db)
     reply.raw.once('close', () => {
+      // the program has gone before the answer, which may still come to its end
+      if (!reply.raw.headersSent) return
       // the row says itself that the answer is not known, so a failure changes nothing
       sql`update key_activity set status = ${reply.raw.statusCode} where id = ${rows[0]!.id}`
         .execute(db)
