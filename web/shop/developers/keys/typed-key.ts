@@ -11,7 +11,7 @@ export const SUBJECTS: Record<Subject, string> = {
   refunds: 'Refunds',
   balance: 'Balance and transfers',
   exports: 'Lists as CSV',
-  webhooks: 'Webhooks and events',
+  webhooks: 'Webhooks, and events with orders',
   keys: 'API keys',
 }
 export const subjects = Object.keys(SUBJECTS) as Subject[]
@@ -39,6 +39,7 @@ export const PRESETS: { name: string; about: string; scopes: Scope[] }[] = [
 export const GRAVE: Partial<Record<Scope, string>> = {
   'refunds:write': 'This key can send money back to buyers.',
   'keys:write': 'This key can make other keys.',
+  'webhooks:write': 'This key can have your orders, with the buyers’ addresses, sent to any place.',
 }
 
 export type Lifetime = '30' | '90' | '365' | 'never'
