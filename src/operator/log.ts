@@ -8,6 +8,7 @@ export const ACTIONS = [
   'seller_resumed',
   'seller_quota_set',
   'seller_sessions_ended',
+  'seller_keys_revoked',
   'order_accepted',
   'order_sent_back',
   'order_refunded',

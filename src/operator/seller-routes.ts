@@ -13,6 +13,7 @@ import {
   endSellerSessions,
   findSeller,
   resumeSeller,
+  revokeSellerKeys,
   searchSellers,
   setQuota,
   suspendSeller,
@@ -34,6 +35,7 @@ const ACTIONS = [
   { method: 'PUT', path: 'suspension', operationId: 'operatorSuspendSeller', summary: 'Suspend a seller', description: `Stops the sales at once. Buyers keep their files, and the seller can still sign in and refund. ${RECENT}`, run: suspendSeller },
   { method: 'DELETE', path: 'suspension', operationId: 'operatorResumeSeller', summary: 'End a suspension', description: RECENT, run: resumeSeller },
   { method: 'DELETE', path: 'sessions', operationId: 'operatorEndSessions', summary: 'Sign a seller out everywhere', description: RECENT, run: endSellerSessions },
+  { method: 'DELETE', path: 'keys', operationId: 'operatorRevokeKeys', summary: 'Revoke all API keys of a seller', description: RECENT, run: revokeSellerKeys },
 ] as const satisfies { method: 'PUT' | 'DELETE'; path: string; operationId: string; summary: string; description: string; run: SellerAction }[] // oxfmt-ignore
 
 function actionRoute(

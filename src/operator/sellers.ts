@@ -4,6 +4,7 @@ import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
 import { isId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
+import { revokeAllKeys } from '../sellers/keys/keys.ts'
 import { type Notice, addNotice } from '../sellers/mails.ts'
 import { type Standing, standingOf } from '../sellers/standing.ts'
 import { type TrustedSeller, trustSeller } from '../sellers/trust.ts'
@@ -146,6 +147,15 @@ export const endSellerSessions: SellerAction = (db, _jobs, actor, sellerId) =>
     const { rows } = await sql`delete from sessions where seller_id = ${sellerId} returning 1`.execute(tx)
     if (rows.length > 0) await note(tx, actor, 'seller_sessions_ended', sellerId, { sessions: rows.length })
     return rows.length > 0
+  })
+
+/** Ends all API keys of a seller, so that a thief of one cannot go on where a sign-out ends sessions only. */
+export const revokeSellerKeys: SellerAction = (db, _jobs, actor, sellerId) =>
+  inTransaction(db, async (tx) => {
+    await lockSeller(tx, sellerId)
+    const keys = await revokeAllKeys(tx, sellerId)
+    if (keys > 0) await note(tx, actor, 'seller_keys_revoked', sellerId, { keys })
+    return keys > 0
   })
 
 async function notedFor(

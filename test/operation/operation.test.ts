@@ -81,6 +81,7 @@ test('the description of the API names every route, and says all that a caller m
     'DELETE /api/keys/{keyId}',
     'DELETE /api/library',
     'DELETE /api/operator/sellers/{sellerId}/approval',
+    'DELETE /api/operator/sellers/{sellerId}/keys',
     'DELETE /api/operator/sellers/{sellerId}/sessions',
     'DELETE /api/operator/sellers/{sellerId}/suspension',
     'DELETE /api/products/{productId}',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
+import { makeKey, programWith } from '../support/keys.ts'
 import { type Browser, newBrowser } from '../support/seller.ts'
 import { newUploader } from '../support/uploads.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
@@ -87,6 +88,31 @@ test('a seller is signed out everywhere, and can sign in again', async () => {
   assert.deepEqual(entry!.detail, { sessions: 2 })
 })
 
+test('all API keys of a seller end at once, and the seller sees which', async () => {
+  const { browser, sellerId } = await sellerOf(shop())
+  const keys = [await makeKey(browser, ['orders:read'], { name: 'One' }), await makeKey(browser, ['keys:write'])]
+  assert.equal((await call('DELETE', sellerId, '/keys')).body.changed, true)
+  assert.equal((await call('DELETE', sellerId, '/keys')).body.changed, false)
+  for (const { secret } of keys)
+    assertProblem(await programWith(shop(), secret).call('GET', '/api/orders'), 401, 'key_revoked')
+  assert.equal(await browser.isSignedIn(), true)
+  const [entry] = await logOf(ann, sellerId)
+  assert.deepEqual(entry!.detail, { keys: 2 })
+  const { body } = await browser.call('GET', '/api/auth/history')
+  assert.equal(body.items.filter(({ what }: { what: string }) => what === 'key_revoked').length, 2)
+})
+
+test('an operator’s own key opens nothing of the operators, alone and beside the session', async () => {
+  const { secret, id } = await makeKey(ann, ['orders:read', 'keys:read'])
+  const program = programWith(shop(), secret)
+  assert.equal((await program.call('GET', '/api/orders')).status, 200)
+  assertProblem(await program.call('GET', '/api/operator/sellers'), 404, 'not_found')
+  const both = { authorization: `Bearer ${secret}` }
+  assertProblem(await ann.call('GET', '/api/operator/sellers', undefined, both), 404, 'not_found')
+  assert.equal((await ann.call('GET', '/api/operator/sellers')).status, 200)
+  await ann.call('DELETE', `/api/keys/${id}`)
+})
+
 test('sellers are found by id, and by the beginning of an address or a name', async () => {
   const { browser, sellerId, email } = await sellerOf(shop())
   await browser.call('PATCH', '/api/auth/seller', { name: '50% off_shop' })
@@ -111,6 +137,7 @@ test('an unknown seller is not found', async () => {
     ['PUT', '/suspension', undefined],
     ['DELETE', '/suspension', undefined],
     ['DELETE', '/sessions', undefined],
+    ['DELETE', '/keys', undefined],
     ['PUT', '/quota', { quotaBytes: 1 }],
   ] as const) {
     assertProblem(await call(method, newId('sel'), what, body), 404, 'seller_not_found')

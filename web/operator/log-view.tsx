@@ -11,6 +11,7 @@ const WORDS: Record<LogEntry['action'], string> = {
   seller_resumed: 'ended a suspension',
   seller_quota_set: 'set a quota',
   seller_sessions_ended: 'signed a seller out',
+  seller_keys_revoked: 'revoked a seller’s API keys',
   order_accepted: 'accepted a payment',
   order_sent_back: 'sent a payment back',
   order_refunded: 'refunded an order',

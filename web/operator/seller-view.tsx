@@ -104,7 +104,16 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
         work={send('DELETE', 'sessions')}
         onDone={onDone}
       >
-        <p>Every browser has to sign in again.</p>
+        <p>Every browser has to sign in again. API keys go on.</p>
+      </Doing>
+      <Doing
+        label="Revoke all API keys"
+        question="Revoke all API keys of this seller?"
+        grave
+        work={send('DELETE', 'keys')}
+        onDone={onDone}
+      >
+        <p>The seller’s programs are refused from this moment.</p>
       </Doing>
       <a class="link" href={`#/orders?sellerId=${sellerId}`}>
         Orders of this seller

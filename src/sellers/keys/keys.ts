@@ -131,6 +131,17 @@ export const revokeKey = (parts: KeyParts, caller: Caller, id: string): Promise<
     for (const { name } of rows) await addEvent(tx, eventOf(caller, 'key_revoked', name))
   })
 
+/** Ends all keys of a seller, whom the caller has locked. Returns how many there were. */
+export async function revokeAllKeys(tx: Tx, sellerId: string): Promise<number> {
+  const { rows } = await sql<{ name: string }>`
+    update api_keys set revoked_at = now()
+    where seller_id = ${sellerId} and revoked_at is null and coalesce(expires_at > now(), true) returning name`.execute(
+    tx,
+  )
+  for (const { name } of rows) await addEvent(tx, { sellerId, what: 'key_revoked', keyName: name })
+  return rows.length
+}
+
 /** A seller's keys, the newest first, and those that have ended in the last months. */
 export async function listKeys(
   db: Db,
