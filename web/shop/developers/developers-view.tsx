@@ -3,6 +3,7 @@ import type { VNode } from 'preact'
 import { apiBase } from '../../ui/page-data.ts'
 import { Head } from '../parts.tsx'
 import { ActivitySection } from './keys/activity-section.tsx'
+import { SitesSection } from './sites/sites-section.tsx'
 import { KeysSection } from './keys/keys-section.tsx'
 
 /** What a seller's own programs need. Each section stands in a file of its own. */
@@ -15,6 +16,7 @@ export default function DevelopersView(): VNode {
         </a>
       </Head>
       <KeysSection />
+      <SitesSection />
       <ActivitySection />
     </>
   )
