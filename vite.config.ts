@@ -16,7 +16,7 @@ const shared = {
 export default defineConfig({
   ...shared,
   publicDir: 'public',
-  plugins: [sharedHtml(), selfContained('pay/index.html')],
+  plugins: [sharedHtml(), selfContained('pay/index.html'), scriptForSites()],
   build: {
     ...shared.build,
     outDir,
@@ -93,6 +93,32 @@ function selfContained(page: string): Plugin {
       const html = output.find((file) => file.fileName.endsWith('.html'))
       if (!html) throw new Error(`${page} was not built`)
       await write(page, inline(String(html.source), output))
+    },
+  }
+}
+
+/** Builds `till.js`, the script of sellers' own sites: one classic script, which leaves no name behind. */
+function scriptForSites(): Plugin {
+  return {
+    name: 'script-for-sites',
+    apply: 'build',
+    async closeBundle() {
+      const result = await build({
+        ...shared,
+        configFile: false,
+        logLevel: 'warn',
+        build: {
+          ...shared.build,
+          write: false,
+          rolldownOptions: {
+            input: path.join(root, 'till/till.ts'),
+            output: { format: 'iife', entryFileNames: 'till.js' },
+          },
+        },
+      })
+      const { output } = (Array.isArray(result) ? result[0] : result) as { output: Emitted[] }
+      if (output.length !== 1) throw new Error('till.js is one file')
+      await write('till.js', output[0]!.code!)
     },
   }
 }

@@ -7,8 +7,8 @@ export interface Page {
   render(fill: Fill): string
   /** Its Content-Security-Policy. It allows the page's inline script and style by hash, our files, and the API. */
   policy: string
-  /** The policy for a page with a processor's payment form. */
-  policyWith(more: Sources): string
+  /** The policy for a page with a processor's payment form, which the `ancestors` may show in a frame. */
+  policyWith(more: Sources, ancestors?: readonly string[]): string
 }
 
 /** The data of a page, and what stands in its places. */
@@ -47,8 +47,11 @@ export function readPage(
     'form-action': "'self'",
     'frame-ancestors': "'none'",
   }
-  const policyWith = (others: Sources) => {
-    const all: Record<string, string> = { ...needed }
+  const policyWith = (others: Sources, ancestors: readonly string[] = []) => {
+    const all: Record<string, string> = {
+      ...needed,
+      ...(ancestors.length > 0 && { 'frame-ancestors': ancestors.join(' ') }),
+    }
     for (const [name, sources] of Object.entries(others)) all[name] = all[name] ? `${all[name]} ${sources}` : sources
     return `${Object.entries(all)
       .map(([name, sources]) => `${name} ${sources}`)

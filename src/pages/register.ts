@@ -5,6 +5,7 @@ import { productView, productViews } from '../checkout/products.ts'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Processor } from '../processors/processor.ts'
+import { sitesOfProduct } from '../sellers/sites.ts'
 import { docsRoutes } from './docs.ts'
 import { guideRoutes } from './guides.ts'
 import { openOutbox, outboxRoutes } from './outbox.ts'
@@ -53,6 +54,7 @@ export async function registerPages(
     demoProducts: () => productViews(db, processors, baseUrl, demoIds),
     isOperator: operators.isOperator,
     findProduct: (productId) => productView(db, processors, baseUrl, productId),
+    sitesOf: (productId) => sitesOfProduct(db, productId),
   })
   return { outboxUrl: outbox?.url }
 }

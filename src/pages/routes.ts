@@ -5,19 +5,19 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { constants } from 'node:zlib'
 import type { ProductView } from '../checkout/schema.ts'
-import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
+import { statusOf } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
-import { FORM_SOURCES } from './form-sources.ts'
 import { BROTLI_QUALITY, pageShower } from './compressed.ts'
-import { type Fill, type Page, readPage } from './html.ts'
-import { preview } from './preview.ts'
+import { readPage } from './html.ts'
+import { page, showOnce } from './page.ts'
+import { type PayOptions, payRoute } from './pay-route.ts'
 import { problemPage } from './problems.ts'
+import { scriptRoutes } from './script.ts'
 
-export interface PagesOptions {
+export interface PagesOptions extends PayOptions {
   /** The folder of the built pages. */
   dist: string
   baseUrl: string
-  appUrl: string
   outbox: boolean
   /** The identity provider's name, where one is configured. */
   idpLabel?: string | undefined
@@ -26,7 +26,6 @@ export interface PagesOptions {
   statementPrefix: string
   /** The demo's products, where there is a demo. */
   demoProducts: () => Promise<ProductView[]>
-  findProduct: (productId: string) => Promise<ProductView>
   /** Only for operators the page /operator/ exists. */
   isOperator: (request: FastifyRequest) => Promise<boolean>
 }
@@ -47,6 +46,7 @@ export async function pageRoutes(parent: Server, options: PagesOptions): Promise
   )
   await parent.register(async (server: Server) => {
     await serveFiles(server, options.dist)
+    await scriptRoutes(server, options.dist)
     homeRoute(server, parts)
     dataRoutes(server, parts)
     page(server, '/pricing/', (_query, reply) => show(pages.pricing, reply, { data }), 'no-cache')
@@ -142,36 +142,6 @@ function dataRoutes(server: Server, { options, pages, data, show }: PageParts): 
   }
 }
 
-function payRoute(server: Server, { options, pages: { pay }, data, show }: PageParts): void {
-  page(
-    server,
-    '/pay/',
-    async ({ product: productId }, reply) => {
-      if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
-      try {
-        const product = await options.findProduct(productId)
-        const html = await show(pay, reply, {
-          data: { ...data, product },
-          title: product.name,
-          head: preview(product, options.appUrl),
-        })
-        const form = FORM_SOURCES[product.payments.processor ?? '']
-        if (form) {
-          reply.header('content-security-policy', pay.policyWith(form))
-          // banks and wallets may open a window of their own, which must reach the page again
-          reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
-        }
-        return html
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        reply.code(statusOf(error.code))
-        return showOnce(pay, reply, { data: { ...data, product: { error: problemOf(error, reply.request.id) } } })
-      }
-    },
-    'no-store',
-  )
-}
-
 /** For an address that does not exist, a person gets a page and a program gets a problem. */
 function missingRoute(server: Server, parts: PageParts): void {
   server.get('/*', UNCOMPRESSED, async (request, reply) => answerMissing(parts, request, reply))
@@ -198,30 +168,6 @@ function operatorRoute(server: Server, parts: PageParts): void {
   server.get('/operator', hidden, async (request, reply) =>
     (await options.isOperator(request)) ? reply.redirect('/operator/', 308) : answerMissing(parts, request, reply),
   )
-}
-
-function page(
-  server: Server,
-  url: string,
-  answer: (query: Record<string, unknown>, reply: FastifyReply) => Promise<string | Buffer> | FastifyReply,
-  caching: string,
-): void {
-  server.get(url, { schema: { hide: true } }, async (request, reply) => {
-    reply.type('text/html; charset=utf-8').header('cache-control', caching)
-    return answer(request.query as Record<string, unknown>, reply)
-  })
-  // each page has one address, so that relative links and saved addresses agree
-  if (url !== '/') {
-    server.get(url.slice(0, -1), { schema: { hide: true } }, async (request, reply) =>
-      reply.redirect(`${url}${request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''}`, 308),
-    )
-  }
-}
-
-/** Shows a page that is not shown again with the same data. */
-function showOnce(shown: Page, reply: FastifyReply, fill: Fill): string {
-  reply.header('content-security-policy', shown.policy)
-  return shown.render(fill)
 }
 
 /**

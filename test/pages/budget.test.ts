@@ -57,6 +57,7 @@ test('the files that the page loads later exist, and need nothing else', async (
     'email-suggestion',
     'form-tools',
     'offer-part',
+    'own-site',
     'razorpay-form',
     'sandbox-words',
     'stripe-form',

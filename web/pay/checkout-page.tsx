@@ -9,6 +9,7 @@ import { Delivered } from './delivered.tsx'
 import { Ended } from './ended.tsx'
 import { PaymentStep } from './payment-step.tsx'
 import { viewOf, type View } from './state.ts'
+import { ownSite } from './site.ts'
 import type { StepProps } from './step-props.ts'
 import { Summary } from './summary.tsx'
 import { Waiting } from './waiting.tsx'
@@ -31,7 +32,8 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
     ]
       .filter(Boolean)
       .join(' · ')
-  }, [view, product, state.order])
+    ownSite?.shown(view, state, product.seller.name)
+  }, [view, product, state])
   return (
     <div class="counter" data-view={step}>
       <Summary product={product} order={state.order} offer={state.offer} />

@@ -3,8 +3,7 @@ import { isFullRefundPending } from '../ui/full-refund.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { StepProps } from './step-props.ts'
 import { OrderLink } from './order-link.tsx'
-import wordsUrl from './ended-words.json?url&no-inline'
-import { useWords } from './use-words.ts'
+import { useWords, words } from './use-words.ts'
 
 type Ending = [icon: IconName, title: string, again?: string]
 
@@ -18,12 +17,6 @@ const ENDINGS: Partial<Record<Status, Ending>> = {
 }
 const CLOSED: Ending = ['clock', 'This order is closed', 'Start a new order']
 const GOING_BACK: Ending = ['back', 'Your refund is on its way']
-
-/**
- * The explanations by state of the order. Loaded by fetch(): in many browsers an import() that has failed once always
- * fails.
- */
-const words = (): Promise<Partial<Record<Status, string>>> => fetch(wordsUrl).then((answer) => answer.json())
 
 export function Ended({ checkout, state }: StepProps) {
   const { order, kept } = state

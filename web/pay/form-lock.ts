@@ -7,11 +7,12 @@ const nameOf = (orderId: string): string => `till:paying:${orderId}`
 export function hold(orderId: string): () => void {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
-  void navigator.locks?.request(nameOf(orderId), { mode: 'shared' }, () => held)
+  // In a frame the browser may forbid them, and there no other tab has the order.
+  navigator.locks?.request(nameOf(orderId), { mode: 'shared' }, () => held).catch(() => {})
   return release
 }
 
 export async function isHeld(orderId: string): Promise<boolean> {
-  const state = await navigator.locks?.query()
+  const state = await navigator.locks?.query().catch(() => undefined)
   return state?.held?.some(({ name }) => name === nameOf(orderId)) ?? false
 }

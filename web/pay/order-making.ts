@@ -4,6 +4,7 @@ import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
 import { prepareForm } from './forms.ts'
 import { keep, newKey, readKept, type Kept } from './saved-checkout.ts'
+import { ownSite, terms } from './site.ts'
 import { NO_ORDER, type State } from './state.ts'
 
 /** Makes the order of a product, once for the same address and wish, and forgets it. `adopt`: takes over what another tab has kept. */
@@ -13,13 +14,16 @@ export function makeOrders(
   following: Following,
   adopt: () => void,
 ) {
-  async function create(email: string, wish = get().kept?.wish, secondTry = false): Promise<void> {
+  async function create(email: string, wished = get().kept?.wish, secondTry = false): Promise<void> {
     if (get().busy) return
+    const wish = { ...terms, ...wished }
     const before = readKept(productId)
     // Another tab may have gone further than this one shows.
     if (before?.attempt && !get().kept?.attempt) return adopt()
     const repeated = before && alike(before.email, email) && same(before.wish, wish)
-    const kept = repeated ? before : { email: email.trim(), key: newKey(), ...(wish && { wish }) }
+    const kept = repeated
+      ? before
+      : { email: email.trim(), key: newKey(), ...(Object.keys(wish).length > 0 && { wish }) }
     keep(productId, kept)
     prepareForm(payments.processor)
     set({ kept, busy: 'creating', trouble: undefined, ...(!repeated && NO_ORDER) })
@@ -53,7 +57,8 @@ export function makeOrders(
     set({ kept: next, created, order })
     // A repeated request gets the answer of the first one, so only the status knows whether the order is paid by now.
     // The status also brings the files of a free order.
-    if (order?.status !== status || !clientSecret) void following.check()
+    // It also says where the order leads.
+    if (order?.status !== status || !clientSecret || ownSite) void following.check()
   }
 
   /**
@@ -80,7 +85,7 @@ export function makeOrders(
 }
 
 const alike = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
-const same = (one?: Wish, other?: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)
+const same = (one: Wish = {}, other: Wish): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 const freshOrder = (created: Created): OrderStatus => ({
   ...created,

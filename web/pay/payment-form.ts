@@ -47,6 +47,8 @@ export interface PlainParts {
   rails: string[]
   /** The address to which a bank sends the buyer back. */
   returnUrl: string
+  /** Present in a frame on another site: opens the page of the order in the whole window, for ways of paying that need it. */
+  leave?: (() => void) | undefined
 }
 
 /** All that a form needs. A form's code is loaded separately and shares no code with the page. */

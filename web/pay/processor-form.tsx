@@ -5,6 +5,7 @@ import { RAIL_NAMES } from '../ui/words.ts'
 import { lacksPart, openForm } from './forms.ts'
 import type { PaymentForm } from './payment-form.ts'
 import { returnUrl } from './returned.ts'
+import { ownSite } from './site.ts'
 
 const SLOW_MS = 6_000
 
@@ -98,7 +99,8 @@ const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'o
   seller: product.seller.name,
   product: product.name,
   rails: product.rails.map((rail) => RAIL_NAMES[rail]),
-  returnUrl: returnUrl(product.id, order.orderId),
+  returnUrl: returnUrl(order.orderId),
+  leave: ownSite?.leave,
 })
 
 const Blank = ({ slow }: { slow: boolean }) => (

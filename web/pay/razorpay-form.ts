@@ -21,6 +21,8 @@ export const mount: MountForm = async (place, parts) => {
     stays: true,
     submit: (sending) =>
       new Promise((done) => {
+        // Its window needs the whole page, and banks open from it. The buyer presses once more there.
+        if (parts.leave) return parts.leave()
         const resolve = (outcome: Outcome) => {
           leave = undefined
           done(outcome)

@@ -1,6 +1,5 @@
 /** The address to which a bank or another app sends the buyer back: this page, with the order's id. */
-export const returnUrl = (productId: string, orderId: string): string =>
-  `${location.origin}${location.pathname}?${new URLSearchParams({ product: productId, order: orderId })}`
+export const returnUrl = (orderId: string): string => `${location.href.split('#')[0]}&order=${orderId}`
 
 /**
  * Reads the order's id from the address of a buyer who comes back from a bank, and nothing else: anybody can write an

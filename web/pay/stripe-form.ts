@@ -25,6 +25,8 @@ export const mount: MountForm = async (place, parts) => {
     defaultValues: { billingDetails: { email: parts.email } },
     business: { name: parts.seller },
   })
+  let chosen = 'card'
+  element.on('change', ({ value }) => (chosen = value?.type ?? chosen))
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const recolour = () => elements.update({ appearance: appearanceOf(parts.look()) })
   const destroy = () => {
@@ -46,6 +48,8 @@ export const mount: MountForm = async (place, parts) => {
   return {
     stays: true,
     async submit(sending) {
+      // The bank's page takes the whole window. From there the buyer comes back to our page, not to the site around the frame.
+      if (parts.leave && !STAYS.has(chosen)) return leaveFrame(parts.leave)
       const { error: missing } = await elements.submit()
       if (missing) {
         if (missing.type !== 'validation_error') return { kind: 'left' }
@@ -67,6 +71,19 @@ export const mount: MountForm = async (place, parts) => {
     },
     destroy,
   }
+}
+
+/** The ways of paying that never lead to another page: https://docs.stripe.com/payments/payment-methods/payment-method-support */
+const STAYS = new Set(
+  'card link apple_pay google_pay us_bank_account sepa_debit bacs_debit au_becs_debit acss_debit boleto oxxo konbini wechat_pay paynow promptpay customer_balance'.split(
+    ' ',
+  ),
+)
+
+/** The whole window goes to another page, so no answer follows. */
+function leaveFrame(leave: () => void): Promise<Outcome> {
+  leave()
+  return new Promise(() => {})
 }
 
 /**
@@ -154,7 +171,10 @@ interface StripeElements {
 
 interface StripeElement {
   mount: (place: HTMLElement) => void
-  on: (event: 'ready' | 'loaderror', listener: (event: { error: StripeError }) => void) => void
+  on: (
+    event: 'ready' | 'loaderror' | 'change',
+    listener: (event: { error: StripeError; value?: { type: string } }) => void,
+  ) => void
   focus: () => void
   destroy: () => void
 }

@@ -1,25 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Notice } from '../ui/notice.tsx'
 import type { State } from './state.ts'
+import { useWords, words } from './use-words.ts'
 
-/** Why the last try took no money, and what the buyer can do now. */
-const REASONS: Record<NonNullable<State['notice']>, { title: string; text: string }> = {
-  declined: {
-    title: 'Your bank declined the payment. Nothing was taken.',
-    text: 'You can try again or choose another way to pay. Your order stays the same.',
-  },
-  not_taken: {
-    title: 'Your payment did not go through. Nothing was taken.',
-    text: 'The connection was lost before your bank was asked. You can try again; your order stays the same.',
-  },
-  left: {
-    title: 'Nothing has been paid so far.',
-    text: 'If you did approve it, wait a moment: this page notices it by itself. You can also try again; your order stays the same.',
-  },
-  invalid: {
-    title: 'Something is missing in the payment form.',
-    text: 'Nothing was sent. Please look at the marked fields.',
-  },
+/** Why the last try took no money. */
+const REASONS: Record<NonNullable<State['notice']>, string> = {
+  declined: 'Your bank declined the payment. Nothing was taken.',
+  not_taken: 'Your payment did not go through. Nothing was taken.',
+  left: 'Nothing has been paid so far.',
+  invalid: 'Something is missing in the payment form.',
 }
 
 export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
@@ -28,11 +17,11 @@ export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
   useEffect(() => {
     if (notice !== 'invalid') alarm.current?.focus()
   }, [notice])
+  const texts = useWords(words)
   if (!notice) return null
-  const { title, text } = REASONS[notice]
   const { message = detail, link } = (notice === 'left' && kept?.left) || {}
   return (
-    <Notice tone="alarm" role="alert" focus={alarm} title={title}>
+    <Notice tone="alarm" role="alert" focus={alarm} title={REASONS[notice]}>
       {message && (
         <p>
           {link ? (
@@ -44,7 +33,7 @@ export function WhyNot({ state: { notice, detail, kept } }: { state: State }) {
           )}
         </p>
       )}
-      <p>{text}</p>
+      <p>{texts?.[notice]}</p>
     </Notice>
   )
 }

@@ -8,10 +8,13 @@ export type Status = OrderStatus['status']
 export type Download = OrderStatus['downloads'][number]
 export type Happening = NonNullable<OrderStatus['timeline']>[number]
 
-/** The buyer's choices beside the product. */
+/** The buyer's choices beside the product, and what the link of the seller's site adds. */
 export interface Wish {
   chosenAmount?: number
   discountCode?: string
+  clientReferenceId?: string
+  successUrl?: string
+  cancelUrl?: string
 }
 
 export interface Mail {

@@ -15,6 +15,8 @@ export interface PageData {
   baseUrl?: string
   mode?: { demo: boolean; outbox: boolean }
   product?: ProductView | { error: Problem }
+  /** The origin of the seller's site that shows this page in a frame. */
+  host?: string
   demoProducts?: ProductView[]
   /** The name of the identity provider, where there is one. */
   idpLabel?: string

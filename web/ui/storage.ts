@@ -1,4 +1,5 @@
-/** localStorage, or this page's memory where the browser forbids it. */
+/** localStorage, or this page's memory where the browser forbids it, and in a frame on another site. */
+const disk = () => (self === top ? localStorage : undefined)
 const memory = new Map<string, string>()
 
 export function read<T>(name: string): T | undefined {
@@ -12,8 +13,8 @@ export function read<T>(name: string): T | undefined {
 
 export function write(name: string, value: unknown): void {
   try {
-    if (value === undefined) localStorage.removeItem(name)
-    else localStorage.setItem(name, JSON.stringify(value))
+    if (value === undefined) disk()!.removeItem(name)
+    else disk()!.setItem(name, JSON.stringify(value))
     memory.delete(name)
   } catch {
     if (value === undefined) memory.delete(name)
@@ -24,7 +25,7 @@ export function write(name: string, value: unknown): void {
 /** All names with this beginning. */
 export function names(start: string): string[] {
   try {
-    return Object.keys(localStorage).filter((name) => name.startsWith(start))
+    return Object.keys(disk()!).filter((name) => name.startsWith(start))
   } catch {
     return [...memory.keys()].filter((name) => name.startsWith(start))
   }
@@ -39,7 +40,7 @@ export function listen(name: string, changed: () => void): void {
 
 function stored(name: string): string | null {
   try {
-    return localStorage.getItem(name)
+    return disk()!.getItem(name)
   } catch {
     return null
   }

@@ -14,26 +14,20 @@ export const RAIL_NAMES: Record<Rail, string> = {
 /** The trouble in words for a buyer: what happened, and what to do. */
 export function sentence(trouble: unknown): string {
   if (!(trouble instanceof ApiError)) return 'Something went wrong on this page. Please reload it.'
+  // These refusals are about what the buyer, or the seller's site, has asked for, and the service says them in words for buyers.
+  if (trouble.status === 422) return trouble.message
   switch (trouble.code) {
     case 'unreachable':
       return navigator.onLine ? 'We cannot reach the shop right now. Please try again.' : 'You are offline.'
     case 'rate_limited':
       return `That was a little fast. Please try again ${inAWhile(trouble)}.`
-    case 'product_not_found':
-      return 'This product is not for sale any more.'
-    case 'rail_not_offered':
-      return 'This way of paying is not offered for this product. Please choose another.'
     case 'processor_unavailable':
       return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
-    case 'cannot_take_payment':
-      return 'The seller cannot take this payment now. Nothing was taken, and the seller is told; please come back later.'
-    case 'amount_not_payable':
-      return 'This price cannot be paid here. Nothing was taken, and the seller is told.'
     case 'card_number_refused':
       return 'That looks like the number of a card. Please type it only where the payment form asks for it.'
-    case 'discount_not_valid':
-    case 'amount_too_small':
     case 'shop_not_open':
+    case 'product_not_found':
+    case 'rail_not_offered':
       return trouble.message
     case 'validation_failed':
       return trouble.fields[0]?.message ?? 'Please check what you entered.'

@@ -68,13 +68,17 @@ export async function startPayment(
     if (error instanceof AmountNotTaken || error instanceof PaymentRefused)
       await notifyRefusal(parts, { orderId: order.id, processor: chosen.name, error })
     if (error instanceof PaymentRefused)
-      throw new Refusal('cannot_take_payment', 'The seller cannot take this payment now. Nothing was charged.', {
-        cause: error,
-      })
+      throw new Refusal(
+        'cannot_take_payment',
+        'The seller cannot take this payment now. Nothing was taken, and the seller is told; please come back later.',
+        {
+          cause: error,
+        },
+      )
     if (error instanceof AmountNotTaken)
       throw new Refusal(
         'amount_not_payable',
-        'This price cannot be paid here: it is too small, too large, or not exact.',
+        'This price cannot be paid here: it is too small, too large, or not exact. Nothing was taken, and the seller is told.',
         {
           cause: error,
         },

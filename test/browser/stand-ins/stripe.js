@@ -36,6 +36,7 @@
         if (origin !== HERE || !frame || source !== frame.contentWindow) return
         if (data.what === 'ready') tell('ready')
         else if (data.what === 'loaderror') tell('loaderror', { error: data.error })
+        else if (data.what === 'change') tell('change', { value: { type: data.type } })
         else if (data.what === 'height') frame.style.height = `${data.height}px`
         else answers.get(data.id)?.(data)
       })
@@ -90,7 +91,8 @@
       })
       const action = answer.paymentIntent?.next_action
       if (action?.type === 'redirect_to_url') {
-        location.assign(action.redirect_to_url.url)
+        // also out of a frame, as the real script does
+        top.location.href = action.redirect_to_url.url
         return new Promise(() => {})
       }
       if (action?.type !== 'use_stripe_sdk') return answer

@@ -1,0 +1,64 @@
+import type { ProductView } from '../checkout/schema.ts'
+import { Refusal, problemOf, statusOf } from '../kit/errors.ts'
+import type { Server } from '../kit/http.ts'
+import { isOnSites, sourceOf } from '../sellers/sites.ts'
+import type { pageShower } from './compressed.ts'
+import { FORM_SOURCES } from './form-sources.ts'
+import type { Page } from './html.ts'
+import { preview } from './preview.ts'
+import { page, showOnce } from './page.ts'
+
+export interface PayOptions {
+  appUrl: string
+  findProduct: (productId: string) => Promise<ProductView>
+  /** The sites of a product's seller, which may show the checkout in a frame. */
+  sitesOf: (productId: string) => Promise<string[]>
+}
+
+interface PayParts {
+  options: PayOptions
+  pages: { pay: Page }
+  data: object
+  show: ReturnType<typeof pageShower>
+}
+
+/**
+ * The hosted checkout. With `embed=1` the sites of the product's seller may show it in a frame, and nobody else. All other pages, and
+ * this one without `embed=1`, are never in a frame.
+ */
+export function payRoute(server: Server, { options, pages: { pay }, data, show }: PayParts): void {
+  page(
+    server,
+    '/pay/',
+    async ({ product: productId, embed, host }, reply) => {
+      if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
+      try {
+        const product = await options.findProduct(productId)
+        const sites = embed === '1' ? await options.sitesOf(productId) : []
+        const html = await show(pay, reply, {
+          data: { ...data, product, ...hostOf(sites, host) },
+          title: product.name,
+          head: preview(product, options.appUrl),
+        })
+        const form = FORM_SOURCES[product.payments.processor ?? '']
+        // banks and wallets may open a window of their own, which must reach the page again
+        if (form) reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
+        reply.header('content-security-policy', pay.policyWith(form ?? {}, sites.map(sourceOf)))
+        // this older header knows no list
+        if (sites.length > 0) reply.removeHeader('x-frame-options')
+        return html
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        reply.code(statusOf(error.code))
+        return showOnce(pay, reply, { data: { ...data, product: { error: problemOf(error, reply.request.id) } } })
+      }
+    },
+    'no-store',
+  )
+}
+
+/** The origin to which the framed page may send messages: the one that the frame's address names, if it is on the list. */
+function hostOf(sites: readonly string[], host: unknown): { host?: string } {
+  const isOrigin = typeof host === 'string' && URL.canParse(host) && new URL(host).origin === host
+  return isOrigin && isOnSites(sites, host) ? { host } : {}
+}

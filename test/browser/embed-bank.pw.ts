@@ -1,0 +1,86 @@
+import type { FrameLocator, Page } from '@playwright/test'
+import { newEmail, payButton, shownOrderId } from './buyer.ts'
+import { CARD, CHALLENGED, REDIRECTED, expect, paidIntents, test } from './element-buyer.ts'
+import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
+import type { StripeStandIn } from './stripe-stand-in.ts'
+
+// The processor's form inside the framed checkout. What a bank shows in a frame stays there; what needs the whole window gets it.
+test.describe.configure({ mode: 'default' })
+
+const SLOW = { timeout: 60_000 }
+
+let site: OtherSite
+test.beforeAll(async ({ shop }) => {
+  site = await startOtherSite()
+  await changeSite('put', site.host, shop.url)
+})
+test.afterAll(() => site.close())
+test.beforeEach(async ({ context, watch }) => {
+  watch.allow(site.origin)
+  await waitForEver(context)
+})
+
+const payIn = (frame: FrameLocator) => frame.getByRole('button', { name: /^pay\b/i })
+
+async function toForm(page: Page, shop: StripeStandIn): Promise<{ frame: FrameLocator; orderId: string }> {
+  site.show('/', buyLink({ url: shop.demoUrl, base: shop.url, more: `&successUrl=${site.origin}/thanks` }))
+  await page.goto(`${site.origin}/`)
+  await page.getByRole('link', { name: 'Buy the book' }).click()
+  const frame = page.frameLocator('iframe[title="Checkout"]')
+  await frame.getByLabel('E-mail').fill(newEmail())
+  await frame.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payIn(frame)).toBeVisible(SLOW)
+  const orderId = await frame
+    .getByText(/^ord_[0-9a-z]{26}$/)
+    .first()
+    .textContent()
+  return { frame, orderId: orderId! }
+}
+const formIn = (frame: FrameLocator) => frame.frameLocator('iframe[title="Secure payment input frame"]')
+
+for (const [what, number] of [
+  ['a card', CARD],
+  ['a card whose bank asks the buyer', CHALLENGED],
+] as const)
+  test(`${what} pays inside the frame`, async ({ page, shop }) => {
+    const { frame, orderId } = await toForm(page, shop)
+    await formIn(frame).getByLabel('Card number').fill(number)
+    await payIn(frame).click()
+    if (number === CHALLENGED)
+      await frame.frameLocator('iframe[title="3D Secure"]').getByRole('link', { name: 'Approve' }).click()
+    await expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+    expect(paidIntents(shop, orderId)).toHaveLength(1)
+    await frame.getByRole('link', { name: `Continue to ${site.host}` }).click()
+    await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
+  })
+
+test('a way of paying with a page of its own opens the same order in the whole window, and is paid once', async ({
+  page,
+  shop,
+}) => {
+  const { frame, orderId } = await toForm(page, shop)
+  await formIn(frame).getByRole('radio', { name: 'Bank', exact: true }).check()
+  await payIn(frame).click()
+  await page.waitForURL(`${shop.url}/pay/**`)
+  await expect(payButton(page)).toBeVisible(SLOW)
+  expect(await shownOrderId(page)).toBe(orderId)
+  expect(page.url()).not.toMatch(/#|embed=|host=/)
+  await page
+    .frameLocator('iframe[title="Secure payment input frame"]')
+    .getByRole('radio', { name: 'Bank', exact: true })
+    .check()
+  await payButton(page).click()
+  await page.getByRole('link', { name: 'Approve' }).click()
+  await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('a card whose bank takes the whole window: the buyer comes back to the order', async ({ page, shop }) => {
+  const { frame, orderId } = await toForm(page, shop)
+  await formIn(frame).getByLabel('Card number').fill(REDIRECTED)
+  await payIn(frame).click()
+  await page.getByRole('link', { name: 'Approve' }).click()
+  await page.waitForURL(`${shop.url}/order/?order=${orderId}`)
+  await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+  expect(paidIntents(shop, orderId)).toHaveLength(1)
+})

@@ -1,0 +1,373 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { BrowserContext, FrameLocator, Page } from '@playwright/test'
+import { newEmail, statusOf } from './buyer.ts'
+import { BASE_URL, DEMO_URL, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
+
+// The checkout in a frame, on a site of another origin.
+test.describe.configure({ mode: 'default' })
+
+const SLOW = { timeout: 60_000 }
+const STRICT = `default-src 'none'; script-src ${BASE_URL}; frame-src ${BASE_URL}; require-trusted-types-for 'script'; trusted-types 'none'`
+
+let site: OtherSite
+test.beforeAll(async () => {
+  site = await startOtherSite()
+  await changeSite('put', site.host)
+})
+test.afterAll(async () => {
+  await changeSite('delete', site.host)
+  await site.close()
+})
+test.beforeEach(async ({ context, watch }) => {
+  watch.allow(site.origin)
+  await waitForEver(context)
+})
+
+/** Notes all that the page around the frame hears. */
+const listen = (context: BrowserContext) =>
+  context.addInitScript(() => {
+    if (self !== top) return
+    const heard: unknown[] = []
+    Object.assign(self, { heard })
+    addEventListener('message', ({ origin, data }) => heard.push({ origin, ...data }))
+    for (const name of ['ready', 'paid', 'closed'])
+      addEventListener(`till:${name}`, (event) => heard.push({ event: name, ...(event as CustomEvent<object>).detail }))
+  })
+interface Heard {
+  origin?: string
+  till?: string
+  event?: string
+  orderId?: string
+}
+const heardBy = (page: Page) => page.evaluate(() => (self as unknown as { heard: Heard[] }).heard)
+const giveUp = (page: Page) => page.evaluate(() => (self as unknown as { giveUp: () => void }).giveUp())
+
+const frameIn = (page: Page): FrameLocator => page.frameLocator('iframe[title="Checkout"]')
+const dialogIn = (page: Page) => page.getByRole('dialog', { name: 'Checkout' })
+const link = (page: Page) => page.getByRole('link', { name: 'Buy the book' })
+
+async function openOverlay(page: Page): Promise<FrameLocator> {
+  await page.goto(`${site.origin}/`)
+  await link(page).click()
+  await expect(frameIn(page).getByLabel('E-mail')).toBeVisible(SLOW)
+  return frameIn(page)
+}
+
+async function order(frame: FrameLocator, email = newEmail()): Promise<string> {
+  await frame.getByLabel('E-mail').fill(email)
+  await frame.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payIn(frame)).toBeVisible(SLOW)
+  return email
+}
+const payIn = (frame: FrameLocator) => frame.getByRole('button', { name: /^pay\b/i })
+const expectPaidIn = (frame: FrameLocator) =>
+  expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+
+for (const [size, viewport] of Object.entries({
+  'a small phone': { width: 320, height: 640 },
+  'a desktop': { width: 1280, height: 900 },
+})) {
+  test(`on ${size} a buyer pays in the frame, and the site hears of it and of nothing else`, async ({
+    page,
+    context,
+  }) => {
+    await page.setViewportSize(viewport)
+    await listen(context)
+    site.show('/', buyLink())
+    const frame = await openOverlay(page)
+    const email = await order(frame)
+    await payIn(frame).click()
+    await expectPaidIn(frame)
+    await expect(frame.getByRole('link', { name: /^Download / })).toHaveCount(3)
+    await expectFits(page, size)
+    const heard = await heardBy(page)
+    const { orderId } = heard.find(({ till }) => till === 'paid')!
+    expect((await statusOf(page, orderId!, email)).status).toBe('paid')
+    expect(heard.filter(({ event }) => event)).toEqual([{ event: 'ready' }, { event: 'paid', orderId }])
+    for (const one of heard.filter(({ till }) => till)) {
+      expect(one.origin).toBe(BASE_URL)
+      expect(Object.keys(one).filter((name) => !['origin', 'till', 'height', 'orderId'].includes(name))).toEqual([])
+    }
+    expect(JSON.stringify(heard.map(({ origin: _, ...rest }) => rest))).not.toMatch(/@|http|token|secret/)
+    await frame.getByRole('heading', { name: 'Paid. It’s yours.' }).press('Escape')
+    await expect(dialogIn(page)).toHaveCount(0)
+    await expect(link(page)).toBeFocused()
+    expect((await heardBy(page)).at(-1)).toEqual({ event: 'closed' })
+  })
+}
+
+test('the keyboard is enough, everything has a name, and the page behind is out of reach', async ({ page }) => {
+  site.show('/', `${buyLink()}<p><a href="/other">Another link</a></p>`)
+  await page.goto(`${site.origin}/`)
+  await link(page).focus()
+  await page.keyboard.press('Enter')
+  await expect(dialogIn(page)).toBeVisible()
+  const email = frameIn(page).getByLabel('E-mail')
+  await expect(email).toBeVisible(SLOW)
+  await expect(page.getByRole('button', { name: 'Close the checkout' })).toBeVisible()
+  await expectAccessible(page, 'the site with the checkout over it')
+  for (let presses = 0; presses < 8 && !(await email.evaluate((field) => field === document.activeElement)); presses++)
+    await page.keyboard.press('Tab')
+  await expect(email).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(dialogIn(page)).toHaveCount(0)
+  await expect(link(page)).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(email).toBeVisible(SLOW)
+  await page.getByRole('button', { name: 'Close the checkout' }).press('Enter')
+  await expect(dialogIn(page)).toHaveCount(0)
+  expect(await page.evaluate(() => document.documentElement.style.overflow)).toBe('')
+})
+
+test('while a bank is at work neither Escape nor the button closes the frame', async ({ page, context }) => {
+  await listen(context)
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  await order(frame)
+  let release = () => {}
+  const asked = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/api/sandbox/confirm', async (route) => {
+    await asked
+    await route.continue()
+  })
+  await payIn(frame).click()
+  await expect(
+    frame
+      .getByRole('heading', { name: 'Checking with your bank' })
+      .or(frame.getByRole('heading', { name: 'Confirming your payment' })),
+  ).toBeVisible()
+  await frame.locator('body').press('Escape')
+  await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await page.getByRole('button', { name: 'Close the checkout' }).press('Escape')
+  await page.keyboard.press('Escape')
+  await expect(dialogIn(page)).toBeVisible()
+  release()
+  await expectPaidIn(frame)
+  expect((await heardBy(page)).filter(({ till }) => till === 'closed')).toEqual([])
+  await page.getByRole('button', { name: 'Close the checkout' }).click()
+  await expect(dialogIn(page)).toHaveCount(0)
+})
+
+test('a strict policy, trusted types and a checked hash: nothing is refused', async ({ page }) => {
+  const bytes = await (await fetch(`${BASE_URL}/till.js`)).arrayBuffer()
+  const integrity = `sha384-${Buffer.from(await crypto.subtle.digest('SHA-384', bytes)).toString('base64')}`
+  site.show(
+    '/',
+    `<p><a href="${DEMO_URL}" data-till>Buy the book</a></p><script async src="${BASE_URL}/till.js" integrity="${integrity}" crossorigin="anonymous"></script>`,
+    { 'content-security-policy': STRICT },
+  )
+  const frame = await openOverlay(page)
+  await order(frame)
+  await payIn(frame).click()
+  await expectPaidIn(frame)
+})
+
+for (const policy of ['require-corp', 'credentialless'])
+  test(`a site that isolates itself (COEP ${policy}) shows the checkout all the same`, async ({ page }) => {
+    site.show('/', buyLink(), {
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-embedder-policy': policy,
+    })
+    const frame = await openOverlay(page)
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true)
+    await order(frame)
+    await payIn(frame).click()
+    await expectPaidIn(frame)
+  })
+
+test('a browser that gives frames of other sites no cookies, storage and locks pays in the frame', async ({
+  playwright,
+}, testInfo) => {
+  const { args = [], ...options } = testInfo.project.use.launchOptions ?? {}
+  const browser = await playwright.chromium.launch({
+    ...options,
+    args: [...args, '--test-third-party-cookie-phaseout'],
+  })
+  const context = await browser.newContext()
+  await waitForEver(context)
+  // what a browser does when its settings block the data of other sites
+  await context.addInitScript(() => {
+    if (self === top) return
+    const refuse = (): never => {
+      throw new DOMException('The operation is insecure.', 'SecurityError')
+    }
+    for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches'])
+      Object.defineProperty(self, name, { get: refuse })
+    Object.defineProperty(document, 'cookie', { get: refuse, set: refuse })
+    LockManager.prototype.request = LockManager.prototype.query = () =>
+      Promise.reject(new DOMException('', 'SecurityError'))
+  })
+  const faults: string[] = []
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  const page = await context.newPage()
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  await order(frame)
+  await payIn(frame).click()
+  await expectPaidIn(frame)
+  expect(faults).toEqual([])
+  await browser.close()
+})
+
+test('the frame stores nothing, also where it could', async ({ page }) => {
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  await order(frame)
+  const stored = await frame
+    .locator('body')
+    .evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])
+  expect(stored).toEqual([0, 0, ''])
+})
+
+test('messages from anybody else mean nothing', async ({ page, context }) => {
+  await listen(context)
+  site.show(
+    '/evil',
+    `<script>
+    for (const till of ['ready', 'paid', 'closed']) parent.postMessage({ till, orderId: 'ord_forged' }, '*')
+    for (const frame of [parent, ...Array.from({ length: parent.length }, (_, n) => parent[n])]) frame.postMessage({ till: 'close' }, '*')
+    parent.postMessage('done', '*')
+  </script>`,
+  )
+  site.show('/', buyLink())
+  const frame = await openOverlay(page)
+  // the attacker's frame has another origin than the checkout, and its parent is the site
+  const attack = (origin: string) =>
+    page.evaluate((address) => {
+      const evil = document.createElement('iframe')
+      evil.src = address
+      const done = new Promise<void>((resolve) =>
+        addEventListener('message', ({ data }) => data === 'done' && resolve()),
+      )
+      document.body.append(evil)
+      return done
+    }, `${origin}/evil`)
+  await attack(site.origin)
+  await page.evaluate(() => {
+    for (const till of ['ready', 'paid', 'closed']) postMessage({ till, orderId: 'ord_forged' }, '*')
+    document.querySelector('a')!.dispatchEvent(new MessageEvent('message', { data: { till: 'closed' } }))
+  })
+  await order(frame)
+  await expect(dialogIn(page)).toBeVisible()
+  const heard = await heardBy(page)
+  expect(heard.filter(({ event }) => event)).toEqual([{ event: 'ready' }])
+})
+
+test('a site that is not on the list gets no frame: the same address opens in the whole window', async ({
+  browser,
+}) => {
+  const stranger = await startOtherSite()
+  const context = await browser.newContext()
+  await waitForEver(context)
+  const page = await context.newPage()
+  stranger.show('/', buyLink({ more: '&clientReferenceId=cart-7' }))
+  await page.goto(`${stranger.origin}/`)
+  const refusal = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()))
+  await link(page).click()
+  await refusal
+  await giveUp(page)
+  await expect(page).toHaveURL(`${DEMO_URL}&clientReferenceId=cart-7`)
+  await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+  await context.close()
+  await stranger.close()
+})
+
+test('a site whose policy forbids the frame leads to the whole window at once', async ({ browser }) => {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  site.show('/', buyLink(), { 'content-security-policy': `default-src 'none'; script-src ${BASE_URL}` })
+  await waitForEver(context)
+  await page.goto(`${site.origin}/`)
+  await link(page).click()
+  await expect(page).toHaveURL(DEMO_URL, SLOW)
+  await context.close()
+})
+
+test('without scripts, and for a new tab, the link is a link', async ({ browser, page }) => {
+  const plain = await browser.newContext({ javaScriptEnabled: false })
+  const bare = await plain.newPage()
+  site.show('/', buyLink())
+  await bare.goto(`${site.origin}/`)
+  await link(bare).click()
+  await expect(bare).toHaveURL(DEMO_URL, SLOW)
+  await plain.close()
+
+  await page.goto(`${site.origin}/`)
+  const isLeft = page.evaluate(
+    () =>
+      new Promise<boolean>((resolve) =>
+        addEventListener('click', (event) => {
+          resolve(!event.defaultPrevented)
+          event.preventDefault()
+        }),
+      ),
+  )
+  await link(page).click({ modifiers: ['ControlOrMeta'] })
+  expect(await isLeft).toBe(true)
+  await expect(dialogIn(page)).toHaveCount(0)
+})
+
+test('inline the checkout stands in the page at its own height, and sells', async ({ page, context }) => {
+  await listen(context)
+  site.show('/', buyLink({ attributes: 'data-till="inline"' }))
+  await page.goto(`${site.origin}/`)
+  const frame = frameIn(page)
+  await expect(frame.getByLabel('E-mail')).toBeVisible(SLOW)
+  await expect(link(page)).toBeHidden()
+  const difference = async () => {
+    const [outer, inner] = await Promise.all([
+      page.locator('iframe').evaluate((element) => element.clientHeight),
+      frame.locator('html').evaluate((element) => element.scrollHeight),
+    ])
+    return Math.abs(outer - inner)
+  }
+  await expect.poll(difference).toBeLessThanOrEqual(1)
+  await expectFits(page, 'the site')
+  await order(frame)
+  await payIn(frame).click()
+  await expectPaidIn(frame)
+  await expect.poll(difference).toBeLessThanOrEqual(1)
+  expect((await heardBy(page)).filter(({ event }) => event).map(({ event }) => event)).toEqual(['ready', 'paid'])
+})
+
+test('inline, where no frame is possible, the link stays, and nobody is led away unasked', async ({ browser }) => {
+  const stranger = await startOtherSite()
+  const context = await browser.newContext()
+  await waitForEver(context)
+  const page = await context.newPage()
+  stranger.show('/', buyLink({ attributes: 'data-till="inline"' }))
+  await page.goto(`${stranger.origin}/`)
+  await expect.poll(() => page.evaluate(() => 'giveUp' in self)).toBe(true)
+  await giveUp(page)
+  await expect(page.locator('iframe')).toHaveCount(0)
+  await link(page).click()
+  await expect(page).toHaveURL(DEMO_URL, SLOW)
+  await context.close()
+  await stranger.close()
+})
+
+test('what the document says to copy works as written', async ({ page, context }) => {
+  const text = await readFile(path.join(import.meta.dirname, '../../docs/embed.md'), 'utf8')
+  const here = text
+    .replaceAll('http://127.0.0.1:4000', BASE_URL)
+    .replaceAll(`${BASE_URL}/pay/?product=prod_…`, DEMO_URL)
+  const [snippet, listener, pinned] = [...here.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, html]) => html!)
+  const [policy] = [...here.matchAll(/^```\n(script-src .*)$/gm)].map(([, line]) => line!)
+  const [link, script] = snippet!.split('\n')
+  await listen(context)
+  for (const loaded of [script, pinned]) {
+    site.show('/', link! + loaded! + listener!, {
+      'content-security-policy': `${policy!.replace('script-src', "script-src 'unsafe-inline'")}`,
+    })
+    await page.goto(`${site.origin}/`)
+    await page.getByRole('link', { name: 'Buy it for $19.00' }).click()
+    const frame = frameIn(page)
+    await expect(frame.getByLabel('E-mail')).toBeVisible(SLOW)
+    await order(frame)
+    await payIn(frame).click()
+    await expectPaidIn(frame)
+    await expect(page.getByText(/Thank you! Your order is ord_/)).toBeAttached()
+  }
+})

@@ -1,0 +1,101 @@
+import { newEmail, payButton, statusOf } from './buyer.ts'
+import { BASE_URL, DEMO_URL, expect, test } from './fixtures.ts'
+import { type OtherSite, changeSite, startOtherSite } from './other-site.ts'
+
+// The checkout in the whole window, reached from the seller's own site and leading back to it.
+test.describe.configure({ mode: 'default' })
+
+const SLOW = { timeout: 60_000 }
+
+let site: OtherSite
+test.beforeAll(async () => {
+  site = await startOtherSite()
+  await changeSite('put', site.host)
+})
+test.afterAll(async () => {
+  await changeSite('delete', site.host)
+  await site.close()
+})
+test.beforeEach(({ watch }) => watch.allow(site.origin))
+
+const linkTo = (query: Record<string, string>, url = DEMO_URL) => `${url}&${new URLSearchParams(query)}`
+
+test('after the payment the buyer goes on to the site, which learns the order and nothing else', async ({ page }) => {
+  const email = newEmail()
+  await page.goto(
+    linkTo({ successUrl: `${site.origin}/thanks?a=1%202&order=ord_other&b=%C3%BC#top`, clientReferenceId: 'cart-7' }),
+  )
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible(SLOW)
+  const arrived = page.waitForRequest(`${site.origin}/thanks**`, SLOW)
+  await payButton(page).click()
+  const request = await arrived
+  expect(await request.headerValue('referer')).toBeNull()
+  await expect(page.getByRole('heading', { name: 'Another page' })).toBeVisible(SLOW)
+  const [, orderId] = /^http:\/\/localhost:\d+\/thanks\?a=1%202&b=%C3%BC&order=(ord_[0-9a-z]{26})#top$/.exec(
+    page.url(),
+  )!
+  expect(page.url()).not.toContain('@')
+  expect((await statusOf(page, orderId!, email)).status).toBe('paid')
+
+  // whoever comes back later wants the files, and is not sent away again
+  await page.goto(
+    linkTo({ successUrl: `${site.origin}/thanks?a=1%202&order=ord_other&b=%C3%BC#top`, clientReferenceId: 'cart-7' }),
+  )
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expect(page.getByRole('link', { name: `Continue to ${site.host}` })).toHaveAttribute(
+    'href',
+    new RegExp(`order=${orderId}#top$`),
+  )
+})
+
+test('the way back is there before the payment', async ({ page }) => {
+  await page.goto(linkTo({ cancelUrl: `${site.origin}/cart` }))
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible(SLOW)
+  await page.getByRole('link', { name: 'Back to Ann’s Field Notes' }).click()
+  await expect(page).toHaveURL(`${site.origin}/cart`)
+})
+
+for (const [what, url] of [
+  ['a stranger’s site', 'https://evil.test/'],
+  ['a script', 'javascript:alert(1)'],
+  ['no whole address', '//evil.test'],
+  ['our own pages', `${BASE_URL}/order/`],
+] as const)
+  test(`a link that leads to ${what} makes no order, and says why`, async ({ page }) => {
+    for (const name of ['successUrl', 'cancelUrl']) {
+      await page.goto(linkTo({ [name]: url }))
+      await page.getByLabel('E-mail').fill(newEmail())
+      await page.getByRole('button', { name: 'Continue to payment' }).click()
+      await expect(
+        page.getByRole('alert').filter({ hasText: `\`${name}\` lies on none of the seller’s sites.` }),
+      ).toBeVisible(SLOW)
+      expect(await page.locator('a[href*="evil"], a[href^="javascript:"]').count()).toBe(0)
+    }
+  })
+
+test('an order that comes along with the address is taken, once, and a damaged one is not', async ({ page }) => {
+  const email = newEmail()
+  const key = crypto.randomUUID()
+  const productId = new URL(DEMO_URL).searchParams.get('product')!
+  const made = await page.request.post(`${BASE_URL}/api/checkout`, {
+    data: { productId, email },
+    headers: { 'idempotency-key': key },
+  })
+  const { orderId } = (await made.json()) as { orderId: string }
+  const damaged = ['{', '{"email":"x"}', '[]', 'null', '%', JSON.stringify({ email, key, orderId: '<img src=x>' })]
+  for (const text of damaged) {
+    await page.goto('about:blank')
+    await page.goto(`${DEMO_URL}#k=${text === '%' ? text : encodeURIComponent(text)}`)
+    await expect(page.getByLabel('E-mail')).toHaveValue('')
+    expect(new URL(page.url()).hash).toBe('')
+  }
+  await page.goto('about:blank')
+  await page.goto(`${DEMO_URL}#k=${encodeURIComponent(JSON.stringify({ email, key, orderId }))}`)
+  await expect(payButton(page)).toBeVisible(SLOW)
+  await expect(page.getByText(orderId).first()).toBeVisible()
+  expect(new URL(page.url()).hash).toBe('')
+})

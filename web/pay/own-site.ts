@@ -1,0 +1,141 @@
+import type { Kept } from './saved-checkout.ts'
+import type { State, View } from './state.ts'
+
+// What the page does for the seller's own site. Loaded only where the page's address asks for it, so it shares no code with the page.
+
+export interface OwnSite {
+  /** The page shows this now. */
+  shown: (view: View, state: State, seller: string) => void
+  /** Opens the page with the same order in the whole window. Absent outside of a frame. */
+  leave?: (() => void) | undefined
+}
+
+interface Tools {
+  productId: string
+  keep: (productId: string, kept: Kept) => void
+  readKept: (productId: string) => Kept | undefined
+  /** The origin of the site around the frame, if the service knows it. */
+  host: string | undefined
+}
+
+/** The messages to the site. None holds an address, a link or a token. */
+type Message =
+  | { till: 'ready' }
+  | { till: 'size'; height: number }
+  | { till: 'paid'; orderId: string }
+  | { till: 'closed' }
+
+/** After this time a payment that is not confirmed yet no longer keeps the buyer here: the receipt comes by mail. */
+const BANK_MS = 40_000
+const KEPT = /^#k=(.+)$/
+
+export function meet({ productId, keep, readKept, host }: Tools): OwnSite {
+  const isFramed = self !== top
+  takeKept((kept) => !readKept(productId)?.attempt && keep(productId, kept))
+  let last: State | undefined
+  const say = (message: Message) => isFramed && host !== undefined && parent.postMessage(message, host)
+  const close = () => !isAtBank(last) && say({ till: 'closed' })
+  if (isFramed) {
+    document.documentElement.classList.add('framed')
+    openLinksOutside()
+    addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && close())
+    addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
+      if (source === parent && origin === host && isClose(data)) close()
+    })
+  }
+
+  let before: View | undefined
+  /** The buyer has paid just now, and not on an earlier visit of which this page reminds. */
+  let hasJustPaid = false
+  const line = document.createElement('p')
+  line.className = 'own-site'
+  function shown(view: View, state: State, seller: string): void {
+    const { order } = state
+    last = state
+    if (before === undefined) {
+      say({ till: 'ready' })
+      if (isFramed) reportSize((height) => say({ till: 'size', height }))
+    }
+    const isPaid = view === 'delivered'
+    if (view !== before) {
+      hasJustPaid = isPaid && before !== undefined && before !== 'checking'
+      if (isPaid) say({ till: 'paid', orderId: order!.orderId })
+      before = view
+    }
+    const onward = isPaid ? order?.successUrl && withOrder(order.successUrl, order.orderId) : order?.cancelUrl
+    if (hasJustPaid && onward && !isFramed) return location.replace(onward)
+    show(line, onward, isPaid ? `Continue to ${onward && new URL(onward).host}` : `Back to ${seller}`)
+  }
+
+  const leave = () => {
+    const query = new URLSearchParams(location.search)
+    for (const name of ['embed', 'host']) query.delete(name)
+    open(addressWith(last?.kept, `?${query}`), '_top')
+  }
+  return { shown, ...(isFramed && { leave }) }
+}
+
+/** While a bank may be at work, the frame stays open. */
+function isAtBank(state: State | undefined): boolean {
+  const sentAt = state?.kept?.attempt?.sentAt
+  return state?.busy !== undefined || (sentAt !== undefined && Math.abs(Date.now() - sentAt) < BANK_MS)
+}
+
+/**
+ * A frame has no storage that the whole window could read. So the order goes with the address, behind the "#", which browsers send
+ * to nobody.
+ */
+function addressWith(kept: Kept | undefined, query: string): string {
+  const { email, key, orderId, wish } = kept ?? {}
+  return `${location.pathname}${query}${kept ? `#k=${encodeURIComponent(JSON.stringify({ email, key, orderId, wish }))}` : ''}`
+}
+
+function takeKept(take: (kept: Kept) => void): void {
+  const text = KEPT.exec(location.hash)?.[1]
+  if (text === undefined) return
+  history.replaceState(history.state, '', location.pathname + location.search)
+  try {
+    const { email, key, orderId, wish } = JSON.parse(decodeURIComponent(text)) as Partial<Kept>
+    if (!/^[^@]+@[^@]+$/.test(email ?? '') || !/^[\w-]{16,255}$/.test(key ?? '')) return
+    if (orderId !== undefined && !/^ord_[0-9a-z]{26}$/.test(orderId)) return
+    take({ email: email!, key: key!, ...(wish && { wish }), ...(orderId && { orderId }) })
+  } catch {
+    // Somebody has changed the address. The buyer begins anew.
+  }
+}
+
+/** The site's address with the order added. Its own query and fragment stay. */
+function withOrder(address: string, orderId: string): string {
+  const url = new URL(address)
+  const own = url.search
+    .slice(1)
+    .split('&')
+    .filter((part) => part !== '' && !/^order(=|$)/.test(part))
+  url.search = [...own, `order=${orderId}`].join('&')
+  return url.href
+}
+
+function show(line: HTMLElement, address: string | undefined, words: string): void {
+  if (!address) return line.remove()
+  const link = document.createElement('a')
+  link.href = address
+  link.target = '_top'
+  link.textContent = words
+  line.replaceChildren(link)
+  document.querySelector('main')?.append(line)
+}
+
+/** Our other pages are in no frame, so a link to one opens a tab, and the site stays where it is. */
+function openLinksOutside(): void {
+  const base = document.createElement('base')
+  base.target = '_blank'
+  document.head.append(base)
+}
+
+function reportSize(tell: (height: number) => void): void {
+  const place = document.getElementById('app')!
+  new ResizeObserver(() => tell(Math.ceil(place.getBoundingClientRect().height))).observe(place)
+}
+
+const isClose = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && 'till' in data && data.till === 'close'

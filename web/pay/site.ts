@@ -1,0 +1,21 @@
+import { pageData } from '../ui/page-data.ts'
+import type { Wish } from '../ui/api.ts'
+import type { OwnSite } from './own-site.ts'
+import { keep, readKept } from './saved-checkout.ts'
+
+/** What the page does for the seller's own site: it shows the page in a frame, or the order leads there. */
+export let ownSite: OwnSite | undefined
+
+/** Loads it, where the page's address asks for it. Without it the page sells all the same. */
+export async function meetOwnSite(productId: string): Promise<void> {
+  if (/embed=1|Url=|#k=/.test(location.href))
+    await import('./own-site.ts').then(
+      (part) => (ownSite = part.meet({ productId, keep, readKept, host: pageData.host })),
+      () => {},
+    )
+}
+
+/** What the page's address adds to an order. */
+export const terms: Wish = Object.fromEntries(
+  [...new URLSearchParams(location.search)].filter(([name]) => /^(clientReferenceId|(success|cancel)Url)$/.test(name)),
+)

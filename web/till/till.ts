@@ -1,0 +1,193 @@
+// The script of a seller's own site: <script async src="{app}/till.js"></script>. It opens links that have `data-till` in a frame
+// over the page, or in it with data-till="inline". Where that is not possible they stay links. It runs under a strict
+// Content-Security-Policy and Trusted Types: it writes no markup and no style attribute, and needs the checkout's address in
+// `script-src` and `frame-src` only.
+
+/** After this time a frame that has not said "ready" will not come: the site's policy or an extension blocks it, or it is no site of the seller. */
+const PATIENCE_MS = 3000
+/** A frame that shows nothing is not useful, and one that is higher than this is wrong. */
+const HEIGHT = { least: 200, most: 5000 }
+const STYLE = `
+dialog{position:fixed;inset:0;margin:auto;padding:0;border:0;width:100%;max-width:29rem;height:100%;max-height:min(100dvh,56rem);box-sizing:border-box;border-radius:12px;overflow:hidden;background:Canvas;color:CanvasText;color-scheme:light dark}
+dialog[open]{display:flex;flex-direction:column;align-items:end}
+dialog::backdrop{background:rgb(0 0 0/55%)}
+iframe{flex:1;border:0;width:100%;color-scheme:light dark}
+p{position:absolute;inset:0;margin:0;display:grid;place-items:center;font:1rem/1.5 system-ui,sans-serif}
+p[hidden]{display:none}
+button{z-index:1;flex:none;width:44px;height:44px;border:0;background:none;color:inherit;font:1.5rem/1 system-ui,sans-serif;cursor:pointer}
+button:focus-visible{outline:2px solid Highlight;outline-offset:-4px}
+@media(max-width:32rem){dialog{max-width:none;max-height:none;border-radius:0}}
+@media(prefers-reduced-motion:no-preference){dialog[open]{animation:rise .18s ease-out}@keyframes rise{from{opacity:0;transform:translateY(8px)}}}`
+
+interface Frame {
+  element: HTMLIFrameElement
+  /** Whether the checkout is there and listens. */
+  isReady: () => boolean
+  ask: () => void
+  end: () => void
+}
+
+interface Listener {
+  ready?: () => void
+  size?: (height: number) => void
+  closed?: () => void
+  late: () => void
+}
+
+const pay = new URL('pay/', (document.currentScript as HTMLScriptElement).src)
+const isOurs = (link: HTMLAnchorElement) => link.href.startsWith(`${pay.href}?`)
+
+/** The checkout of a link in a frame. It talks only to that frame, and only with the checkout's own origin. */
+function open(link: HTMLAnchorElement, listener: Listener): Frame {
+  const element = document.createElement('iframe')
+  const address = new URL(link.href)
+  address.searchParams.set('embed', '1')
+  address.searchParams.set('host', location.origin)
+  element.title = link.title || 'Checkout'
+  element.allow = 'payment; publickey-credentials-get; clipboard-write'
+  element.referrerPolicy = 'no-referrer'
+  // A page that isolates itself may show only frames without credentials, and the checkout needs none.
+  if (crossOriginIsolated) Object.assign(element, { credentialless: true })
+  element.src = address.href
+  let ready = false
+  const end = () => {
+    clearTimeout(timer)
+    removeEventListener('message', hear)
+    removeEventListener('securitypolicyviolation', blocked)
+  }
+  const late = () => {
+    end()
+    listener.late()
+  }
+  const timer = setTimeout(late, PATIENCE_MS)
+  const blocked = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
+    if (!ready && disposition === 'enforce' && blockedURI.startsWith(pay.origin)) late()
+  }
+  const tell = (name: string, detail?: object) =>
+    link.dispatchEvent(new CustomEvent(`till:${name}`, { bubbles: true, detail }))
+  const hear = ({ source, origin, data }: MessageEvent) => {
+    if (source !== element.contentWindow || origin !== pay.origin || typeof data !== 'object' || !data) return
+    const { till, height, orderId } = data
+    if (till === 'ready') {
+      clearTimeout(timer)
+      ready = true
+      listener.ready?.()
+      tell('ready')
+    } else if (till === 'size' && height > 0) {
+      listener.size?.(Math.min(Math.max(Math.ceil(height), HEIGHT.least), HEIGHT.most))
+    } else if (till === 'paid') {
+      tell('paid', { orderId: String(orderId) })
+    } else if (till === 'closed') {
+      listener.closed?.()
+    }
+  }
+  addEventListener('message', hear)
+  addEventListener('securitypolicyviolation', blocked)
+  return {
+    element,
+    isReady: () => ready,
+    ask: () => element.contentWindow?.postMessage({ till: 'close' }, pay.origin),
+    end,
+  }
+}
+
+function overlay(link: HTMLAnchorElement): void {
+  const place = document.createElement('div')
+  const root = place.attachShadow({ mode: 'open' })
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(STYLE)
+  root.adoptedStyleSheets = [sheet]
+  const dialog = document.createElement('dialog')
+  const button = document.createElement('button')
+  const words = document.createElement('p')
+  const { style } = document.documentElement
+  const { overflow } = style
+  let isOver = false
+
+  const end = () => {
+    isOver = true
+    frame.end()
+    dialog.close()
+    place.remove()
+    style.overflow = overflow
+  }
+  const frame = open(link, {
+    ready() {
+      words.hidden = true
+      frame.element.focus()
+    },
+    closed() {
+      end()
+      link.focus()
+      link.dispatchEvent(new CustomEvent('till:closed', { bubbles: true }))
+    },
+    late() {
+      end()
+      location.assign(link.href)
+    },
+  })
+  /** The checkout itself decides: while a bank is at work it stays. */
+  const close = () => {
+    if (frame.isReady()) return frame.ask()
+    end()
+    link.focus()
+  }
+
+  button.type = 'button'
+  button.textContent = '×'
+  button.ariaLabel = 'Close the checkout'
+  button.addEventListener('click', close)
+  words.textContent = 'Opening the checkout…'
+  words.role = 'status'
+  dialog.ariaLabel = frame.element.title
+  dialog.addEventListener('cancel', (event) => {
+    event.preventDefault()
+    close()
+  })
+  // A browser closes a dialog on the second try whatever its page says.
+  dialog.addEventListener('close', () => !isOver && dialog.showModal())
+  dialog.append(button, words, frame.element)
+  root.append(dialog)
+  document.body.append(place)
+  style.overflow = 'hidden'
+  dialog.showModal()
+}
+
+/** The checkout in the page, in the link's place. The link comes back where no frame is possible. */
+function inline(link: HTMLAnchorElement): void {
+  link.dataset['till'] = 'shown'
+  const frame = open(link, {
+    ready: () => (link.hidden = true),
+    size: (height) => (frame.element.style.height = `${height}px`),
+    late() {
+      frame.element.remove()
+      link.hidden = false
+      link.dataset['till'] = 'link'
+    },
+  })
+  Object.assign(frame.element.style, {
+    display: 'block',
+    border: '0',
+    width: '100%',
+    height: '0',
+    colorScheme: 'light dark',
+  })
+  link.after(frame.element)
+}
+
+const find = () => {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-till=inline]')) if (isOurs(link)) inline(link)
+}
+
+// An old browser, and a page whose origin has no name, follow the link.
+if ('adoptedStyleSheets' in document && 'showModal' in HTMLDialogElement.prototype && self.origin !== 'null') {
+  addEventListener('click', (event) => {
+    const link = event.target instanceof Element && event.target.closest<HTMLAnchorElement>('a[data-till]')
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
+    if (!link || !isPlain || event.defaultPrevented || !isOurs(link) || link.dataset['till'] === 'link') return
+    event.preventDefault()
+    overlay(link)
+  })
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', find)
+  else find()
+}
