@@ -1,6 +1,6 @@
 import { type Answer, type Body, type Item, type RequestOptions, type Search, openApi } from './api.ts'
 import { type CallOptions, TillError, type TillOptions, readJson } from './request.ts'
-import type { Bytes } from './types.ts'
+import type { Bytes, Event } from './types.ts'
 
 export { TillError }
 export type { Answer, Body, Item, ListRoute, Request, Route, Search } from './api.ts'
@@ -119,6 +119,20 @@ export function createSeller(options: SellerOptions) {
       /** Refunds an order: `amount`, or all that is left without it. Repeated calls with one key make one refund. */
       refund: (orderId: string, body: NewRefund = {}, more: RequestOptions = {}): Promise<Refund> =>
         request('POST /api/orders/{orderId}/refunds', { params: { orderId }, body, ...more }),
+    },
+
+    /**
+     * What happened since the event with this id, oldest first, to the present end; without an id all that the service
+     * has. It keeps events for 30 days. Remember the last id for the next call.
+     */
+    async *events(after?: string, more: CallOptions = {}): AsyncGenerator<Event, void, undefined> {
+      for (let last = after, hasMore = true; hasMore;) {
+        const query = { limit: '100', ...(last !== undefined && { after: last }) }
+        const page = await request('GET /api/events', { query, ...more })
+        yield* page.items
+        last = page.items.at(-1)?.id
+        hasMore = page.hasMore && last !== undefined
+      }
     },
 
     /** The seller's balance in each currency. */

@@ -1,4 +1,5 @@
 import { TillError } from './request.ts'
+import type { Api, Event } from './types.ts'
 
 /** Copies of old messages are refused after this, by Standard Webhooks 1.0. */
 const TOLERANCE_SECONDS = 5 * 60
@@ -12,13 +13,18 @@ export interface VerifyOptions {
   now?: Date
 }
 
-/** What stands in every message. `data` depends on the type. */
-export interface WebhookMessage {
-  id: string
-  type: string
-  timestamp: string
-  data: Record<string, unknown>
-}
+type Items<R extends 'GET /api/orders' | 'GET /api/products'> = Api[R]['answer']['items'][number]
+type OrderEvent = Extract<Event['type'], `order.${string}` | 'refund.failed'>
+type ProductEvent = Extract<Event['type'], `product.${string}`>
+type Of<Type, Data> = Omit<Event, 'type' | 'data'> & { type: Type; data: Data }
+
+/** What a message says. A newer service may send types that these types do not know. */
+export type WebhookMessage =
+  /** `sequence` counts the messages of one order from 1: a message with a lower one comes late. */
+  | Of<OrderEvent, { order: Items<'GET /api/orders'>; sequence: number }>
+  | Of<ProductEvent, { product: Items<'GET /api/products'> }>
+  | Of<'file.recalled', { file: { id: string; name: string }; product: { id: string; name: string }; reason: string }>
+  | Of<'endpoint.test', Record<string, unknown>>
 
 /**
  * Checks the signature of a message (Standard Webhooks 1.0), and resolves to what the message says. Pass the body as it

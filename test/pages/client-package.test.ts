@@ -13,7 +13,7 @@ import { createSeller } from '../../client/seller.ts'
 import { CLIENT_TYPES, clientTypes } from '../../scripts/client-types.ts'
 import type { Description } from '../../src/pages/api/description.ts'
 import { makeKey, signedInAnn } from '../support/keys.ts'
-import { sharedShop, temporaryFolder } from '../support/shop.ts'
+import { eventually, sharedShop, temporaryFolder } from '../support/shop.ts'
 
 // The client as an integrator has it: packed, installed from the tarball without a network, imported by its name.
 
@@ -131,7 +131,7 @@ test('a script buys, waits and downloads with the installed client', async () =>
 })
 
 test('a script that misuses the client does not compile, and one that uses it does', async () => {
-  const head = `import { createTill, TillError } from 'till-client'\nimport { createApi } from 'till-client/api'\nconst till = createTill({ baseUrl: 'https://a.example' })\nconst api = createApi({ baseUrl: 'https://a.example', apiKey: 'till_live_x' })\n` // oxfmt-ignore
+  const head = `import { createTill, TillError } from 'till-client'\nimport { createApi } from 'till-client/api'\nimport type { WebhookMessage } from 'till-client/webhooks'\nconst till = createTill({ baseUrl: 'https://a.example' })\nconst api = createApi({ baseUrl: 'https://a.example', apiKey: 'till_live_x' })\n` // oxfmt-ignore
   const right = `
     import type { OrderStatus } from 'till-client'
     const order = await till.createOrder({ productId: 'prod_1', email: 'bob@example.com' })
@@ -146,7 +146,9 @@ test('a script that misuses the client does not compile, and one that uses it do
     import { verifyWebhook } from 'till-client/webhooks'
     const seller = createSeller({ baseUrl: 'https://a.example', apiKey: 'till_live_x' })
     for await (const product of seller.products.list({ status: 'active' })) product.name.trim()
-    export const type: string = (await verifyWebhook(new Headers(), '', 'whsec_x')).type
+    const event = await verifyWebhook(new Headers(), '', 'whsec_x')
+    export const paid: string = event.type === 'order.paid' ? event.data.order.email : event.type
+    for await (const { id } of seller.events('evt_1')) id.trim()
   `
   const wrong = [
     `await till.createOrder({ productId: 'prod_1', email: 'bob@example.com', price: 1 })`,
@@ -154,6 +156,7 @@ test('a script that misuses the client does not compile, and one that uses it do
     `export const cents: string = (await till.product('prod_1')).amount`,
     `export const gone = (await till.status('ord_1')).status === 'gone'`,
     `createTill({})`,
+    `export const wrongData = (event: WebhookMessage) => event.type === 'product.published' && event.data.order`,
     `export const typo = (error: TillError) => error.code === 'rate_limitd'`,
     `await api.request('GET /api/nothing')`,
     `await api.request('GET /api/orders/{orderId}')`,
@@ -168,7 +171,7 @@ test('a script that misuses the client does not compile, and one that uses it do
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', '', '--lib', 'es2022,dom'] // oxfmt-ignore
   const { stdout } = await inFolder(process.execPath, [TSC, ...options, 'right.ts', 'wrong.ts']).catch((error) => error)
   const errors = [...String(stdout).matchAll(/^([^\s(]+)\((\d+),/gm)].map(([, file, line]) => `${file} ${line}`)
-  assert.deepEqual([...new Set(errors)], wrong.map((_line, at) => `wrong.ts ${at + 5}`), stdout) // oxfmt-ignore
+  assert.deepEqual([...new Set(errors)], wrong.map((_line, at) => `wrong.ts ${at + 6}`), stdout) // oxfmt-ignore
 })
 
 test('the checkout adds three kilobytes to a page at the most', async (t) => {
@@ -204,7 +207,13 @@ test('the client’s types match the routes', async () => {
 test('a seller’s script refunds an order at the service itself, once', async () => {
   const shop = shared()
   const ann = await signedInAnn(shop)
-  const { secret } = await makeKey(ann, ['orders:read', 'refunds:read', 'refunds:write', 'products:write'])
+  const { secret } = await makeKey(ann, [
+    'orders:read',
+    'refunds:read',
+    'refunds:write',
+    'products:write',
+    'webhooks:read',
+  ])
   const seller = createSeller({ baseUrl: shop.url, apiKey: secret })
   const { orderId } = await shop.paid()
   const idempotencyKey = 'once-and-no-more-than-once'
@@ -214,6 +223,11 @@ test('a seller’s script refunds an order at the service itself, once', async (
   assert.equal(await codeOf(seller.orders.refund(orderId, { amount: 5000 })), 'refund_too_large')
   for await (const order of seller.orders.list({ status: 'partially_refunded' }))
     assert.equal((await seller.request('GET /api/orders/{orderId}', { params: { orderId: order.orderId } })).orderId, order.orderId) // oxfmt-ignore
+  const happened = await eventually(
+    () => Array.fromAsync(seller.events()),
+    (events) => events.some(({ type }) => type === 'order.partially_refunded'),
+  )
+  assert.deepEqual(await Array.fromAsync(seller.events(happened.at(-1)!.id)), [])
   assert.equal((await seller.products.create({ name: 'By a program', amount: 500, currency: 'USD' })).status, 'draft')
   assert.equal(await codeOf(seller.request('GET /api/balance')), 'insufficient_scope')
   const stranger = createSeller({ baseUrl: shop.url, apiKey: `${secret.slice(0, -1)}_` })

@@ -222,6 +222,16 @@ test('a seller’s script walks through all pages, changes a product, and stream
   for (const { headers } of asked) assert.equal(headers.get('authorization'), 'Bearer till_test_k')
 })
 
+test('events are read from the last one to the present end, page by page', async (t) => {
+  const page = (ids: string[], hasMore: boolean) => json({ items: ids.map((id) => ({ id })), hasMore })
+  const { asked, settled, fetch } = scripted(t, page(['evt_2', 'evt_3'], true), page(['evt_4'], false), page([], false))
+  const seller = createSeller({ baseUrl: 'http://api.test', apiKey: 'till_test_k', fetch })
+  const ids = async (after?: string) => (await Array.fromAsync(seller.events(after))).map(({ id }) => id)
+  assert.deepEqual(await settled(ids('evt_1')), ['evt_2', 'evt_3', 'evt_4'])
+  assert.deepEqual(await settled(ids()), [])
+  assert.deepEqual(asked.map(({ url }) => url.search), ['?limit=100&after=evt_1', '?limit=100&after=evt_3', '?limit=100']) // oxfmt-ignore
+})
+
 test('a proxy’s response is an error, whatever it contains, and a list of orders ends with its signal', async () => {
   const nothing = createTill({
     baseUrl: 'http://shop.test',
