@@ -27,5 +27,6 @@ export const TOOLS: readonly Tool[] = [
   { name: 'get_balance', operationId: 'getBalance' },
   { name: 'list_transfers', operationId: 'listTransfers', without: ['format'] },
   { name: 'get_statistics', operationId: 'getStats' },
+  { name: 'list_events', operationId: 'listEvents' },
   { name: 'create_key', operationId: 'createKey', propose: proposeKey },
 ]

@@ -6,8 +6,8 @@ import { newBrowser } from '../support/seller.ts'
 import { assertProblem, sharedShop, type TestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
-const READS = ['products:read', 'orders:read', 'discounts:read', 'balance:read', 'keys:read']
-const ALL = ['list_products', 'get_product', 'create_product', 'change_product', 'list_orders', 'get_order', 'resend_receipt', 'refund_order', 'list_discounts', 'create_discount', 'get_balance', 'list_transfers', 'get_statistics', 'create_key'] // oxfmt-ignore
+const READS = ['products:read', 'orders:read', 'discounts:read', 'balance:read', 'keys:read', 'webhooks:read']
+const ALL = ['list_products', 'get_product', 'create_product', 'change_product', 'list_orders', 'get_order', 'resend_receipt', 'refund_order', 'list_discounts', 'create_discount', 'get_balance', 'list_transfers', 'get_statistics', 'list_events', 'create_key'] // oxfmt-ignore
 
 /** An assistant with the protocol's own client. */
 async function assistant(t: { after: (end: () => unknown) => void }, shop: TestShop, secret: string) {
@@ -100,6 +100,7 @@ test('each tool that reads answers as its route does', async (t) => {
     ['list_discounts', {}, '/api/discounts'],
     ['get_balance', {}, '/api/balance'],
     ['list_transfers', { orderId }, `/api/transfers?orderId=${orderId}`],
+    ['list_events', { limit: 3 }, '/api/events?limit=3'],
     ['get_statistics', { from: '2026-01-01', to: '2026-02-01' }, '/api/stats?from=2026-01-01&to=2026-02-01'],
   ]
   for (const [name, given, address] of reads) {
