@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { newEndpoint, signedInSeller } from '../support/receiver.ts'
+import { type Ends, eventually, sharedShop, temporaryFolder } from '../support/shop.ts'
+
+// The sample shop as a seller runs it, beside the real service.
+
+const SAMPLE = path.resolve(import.meta.dirname, '../../examples/shop')
+const shared = sharedShop()
+
+/** Starts the sample's program, and returns its address. `end` ends it as a crash does. */
+async function startSample(t: Ends, folder: string, secret: string) {
+  const env = { TILL_WEBHOOK_SECRET: secret, PORT: '0', DATA: path.join(folder, 'members.jsonl') }
+  const child = spawn(process.execPath, [path.join(SAMPLE, 'receiver.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] }) // oxfmt-ignore
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const end = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  t.after(end)
+  for await (const line of createInterface({ input: child.stdout })) return { url: line, end }
+  return assert.fail('the sample did not start')
+}
+
+const members = async (url: string, orderId: string): Promise<number> =>
+  (await fetch(`${url}members?order=${orderId}`)).status
+const opens = (url: string, orderId: string) => eventually(() => members(url, orderId), (status) => status === 200) // oxfmt-ignore
+
+test('the members’ page opens when the order is paid, and closes when all the money went back', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop)
+  const folder = await temporaryFolder(t)
+  // the endpoint has its secret before the program that needs it has an address
+  const { id, secret } = await newEndpoint(ann, 'http://127.0.0.1:9/hook')
+  const { url } = await startSample(t, folder, secret)
+  assert.equal((await ann.call('PATCH', `/api/webhook-endpoints/${id}`, { url: `${url}hook` })).status, 200)
+
+  const waiting = await shop.checkout()
+  const { orderId } = await shop.paid()
+  await opens(url, orderId)
+  assert.equal(await members(url, waiting.orderId), 403)
+  assert.equal(await members(url, 'ord_1'), 403)
+  assert.equal((await ann.call('POST', `/api/orders/${orderId}/refunds`, {})).status, 201)
+  await eventually(() => members(url, orderId), (status) => status === 403) // oxfmt-ignore
+  const test = await ann.call('POST', `/api/webhook-endpoints/${id}/test`, { type: 'order.paid' })
+  assert.equal(test.status, 202, JSON.stringify(test.body))
+  const said = () => fs.readFileSync(path.join(folder, 'members.jsonl'), 'utf8')
+  await eventually(async () => said(), (text) => text.includes(test.body.eventIds[0])) // oxfmt-ignore
+})
+
+test('a message that is repeated, overtaken, changed or too old opens nothing, also after a crash', async (t) => {
+  const folder = await temporaryFolder(t)
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const first = await startSample(t, folder, secret)
+  const send = async (
+    url: string,
+    { id, status, sequence, at = new Date(), change = (text: string) => text, ...more }: { id: string; status: string; sequence: number; at?: Date; change?: (text: string) => string; test?: true }, // oxfmt-ignore
+  ): Promise<number> => {
+    const order = { orderId: 'ord_a', status }
+    const body = JSON.stringify({ id, type: `order.${status}`, data: { order, sequence }, ...more })
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, at, body),
+    }
+    return (await fetch(`${url}hook`, { method: 'POST', headers, body: change(body) })).status
+  }
+  const { url } = first
+  const paid = { id: 'evt_1', status: 'paid', sequence: 1 }
+  assert.equal(await send(url, { ...paid, change: (text) => text.replace('ord_a', 'ord_b') }), 401)
+  assert.equal(await send(url, { ...paid, at: new Date(Date.now() - 6 * 60_000) }), 401)
+  assert.equal((await fetch(`${url}hook`, { method: 'POST', body: '{}' })).status, 401)
+  assert.equal(await send(url, { ...paid, id: 'evt_0', test: true }), 204)
+  assert.equal(await members(url, 'ord_a'), 403)
+
+  assert.deepEqual(await Promise.all([1, 2, 3].map(() => send(url, paid))), [204, 204, 204])
+  assert.equal(await members(url, 'ord_a'), 200)
+  assert.equal(await send(url, { id: 'evt_3', status: 'refunded', sequence: 3 }), 204)
+  assert.equal(await send(url, { id: 'evt_2', status: 'partially_refunded', sequence: 2 }), 204)
+  assert.equal(await members(url, 'ord_a'), 403)
+  await first.end()
+
+  const second = await startSample(t, folder, secret)
+  assert.equal(await members(second.url, 'ord_a'), 403)
+  assert.equal(await send(second.url, paid), 204)
+  assert.equal(await members(second.url, 'ord_a'), 403)
+  const lines = fs.readFileSync(path.join(folder, 'members.jsonl'), 'utf8').split('\n').filter(Boolean)
+  assert.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), ['evt_0', 'evt_1', 'evt_2', 'evt_3'])
+})
+
+test('the page sells by a link alone', async (t) => {
+  const shop = shared()
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const { url } = await startSample(t, await temporaryFolder(t), secret)
+  const html = await (await fetch(url)).text()
+  const [, href] = /<a href="http:\/\/127\.0\.0\.1:4000(\/pay\/\?product=prod_)…" data-till>/.exec(html) ?? []
+  assert(href, 'the link')
+  const productId = await shop.product({ name: 'A year of quiet letters' })
+  const { status, body } = await shop.call<string>('GET', `${href}${productId.slice('prod_'.length)}`)
+  assert.equal(status, 200)
+  assert.match(body, /A year of quiet letters/)
+})
