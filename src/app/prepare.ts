@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { type DemoProduct, ensureDemo } from '../checkout/demo.ts'
 import type { Config } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
-import { connect, sharesServerProcesses } from '../kit/database.ts'
+import { type Db, connect, sharesServerProcesses } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
 import { openInstallation } from '../kit/installation.ts'
 import type { Log } from '../kit/log.ts'
 import { migrate } from '../kit/migrate.ts'
@@ -28,7 +29,18 @@ export async function prepare(
   const { db, close } = connect(database, { connections: 1, onError: () => {}, patient: true })
   await migrate(db, SCHEMA, log)
   const storage = await openInstallation(db, config, log)
-  const demo = config.demo ? await ensureDemo(db, storage, '/demo-cover.png') : []
+  const demo = config.demo ? await makeDemo(db, storage, log) : []
   await close()
   return { storage, demo }
+}
+
+/** The service starts without the demo where the disk has no room for its files: the sales of a shop matter more. */
+async function makeDemo(db: Db, storage: Storage, log: Log): Promise<DemoProduct[]> {
+  try {
+    return await ensureDemo(db, storage, '/demo-cover.png')
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    log.warn({ problem: error.message }, 'there is no demo')
+    return []
+  }
 }
