@@ -122,6 +122,16 @@ test('what has expired, was declined, or came from a key that has ended is never
   assert.deepEqual(await refunds(), [])
 })
 
+test('a process that ends between the decision and the request has done it at most once, and the page says so', async (t) => {
+  const { shop, propose, look, confirm, refunds, orderId } = await prepared(t)
+  const id = await propose('refund_order', { orderId, amount: 100 })
+  await sql`update confirmations set decision = 'confirmed', decided_at = now() where id = ${id}`.execute(shop.db)
+  const { body } = await look(id)
+  assert.deepEqual([body.state, body.status], ['confirmed', null])
+  assertProblem(await confirm(id), 410, 'confirmation_over')
+  assert.deepEqual(await refunds(), [])
+})
+
 test('a change of a product shows before and after, and is void when the product has changed meanwhile', async (t) => {
   const { propose, look, confirm, productId, ann, ask } = await prepared(t)
   const [id, stale] = [

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { type MadeKey, makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
-import { assertProblem, sharedShop, type TestShop } from '../support/shop.ts'
+import { assertProblem, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 const READS = ['products:read', 'orders:read', 'discounts:read', 'balance:read', 'keys:read', 'webhooks:read']
@@ -70,6 +70,28 @@ test('a page of another site, a large body and another method are refused', asyn
     assert(status === 200 || (status >= 400 && status < 500), `${status} ${JSON.stringify(said)}`)
     assert(said.error || said.code || /"error"/.test(String(said)), JSON.stringify(said))
   }
+})
+
+test('an earlier client, which begins with a handshake, is served too', async () => {
+  const shop = shared()
+  const key = await makeKey(await signedInAnn(shop), READS)
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'old', version: '1' } }
+  const { status, body } = await post(shop, bearer(key), { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })
+  assert.equal(status, 200)
+  assert.match(String(body), /"protocolVersion":"2025-06-18".*"serverInfo":\{"name":"till"/)
+  assert.equal((await post(shop, bearer(key), { jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202)
+})
+
+test('the limit of a key counts what its tools do', async (t) => {
+  const shop = await startTestShop(t, { env: { LIMITS: 'key=20/3600' } })
+  const key = await makeKey(await signedInAnn(shop), READS)
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_balance', arguments: {} } }
+  const answers: number[] = []
+  while (answers.length < 30 && answers.at(-1) !== 429) answers.push((await post(shop, bearer(key), call)).status)
+  assert.equal(answers.at(-1), 429)
+  assert(answers.length <= 11, `${answers.length} calls`)
+  const { headers } = await shop.call('GET', '/api/balance', undefined, bearer(key))
+  assert.equal(headers.get('ratelimit-remaining'), '0')
 })
 
 test('a key sees the tools of its scopes, and their schemas are those of the routes', async (t) => {
