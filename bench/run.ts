@@ -20,13 +20,17 @@ import type { Shop, Stage } from './stage.ts'
 import { measureStart } from './start.ts'
 import { hasPgbench } from './statements.ts'
 import { measureStatus } from './status.ts'
+import { measureWebhooks } from './webhooks.ts'
 import { APP, type World, firstStart, newWorld, query } from './world.ts'
 
 /** All parts except `size`, which takes most of an hour. */
-const PARTS = 'start,checkout,status,payment,sales,processor,sign-in,keys,equal-times,mail,files,sellers,backup'
+const PARTS =
+  'start,checkout,status,payment,sales,processor,sign-in,keys,equal-times,mail,files,sellers,webhooks,backup'
 const SIZE = 10_000_000
 const RECEIPTS = 10_000
 const FEW_RECEIPTS = 2_000
+const EVENTS = 10_000
+const FEW_EVENTS = 1_000
 const USAGE = `npm run bench -- [--quick] [--fill=ORDERS] [--only=${PARTS}] [--json=FILE]
   --quick   few orders only, without the comparison with many, and ${FEW_RECEIPTS} receipts instead of ${RECEIPTS}
   --fill    how many are many (1000000)
@@ -147,11 +151,21 @@ async function measure(world: World): Promise<void> {
     })
   }
   if (wanted.has('sellers')) await measureMarket(world)
+  await measureWorld(world)
+  say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
+}
+
+/** The parts that start their own services. */
+async function measureWorld(world: World): Promise<void> {
+  if (wanted.has('webhooks')) {
+    say('webhooks')
+    const events = many > FEW ? EVENTS : FEW_EVENTS
+    results.push(...(await measureWebhooks(world, world.database(APP), events)))
+  }
   if (wanted.has('backup')) {
     say('backup')
     results.push(...(await measureBackup(world, many, say)))
   }
-  say(`done; the limits are those of ${hasPgbench ? 'pgbench' : 'the driver, since there is no pgbench'}`)
 }
 
 /** Sellers' searches and downloads of their orders. */

@@ -26,7 +26,7 @@ const POLL_MS = 20
 const LOST_AFTER_MS = 60_000
 
 /** A service with its processor, to which a buyer pays. The processor then notifies the service. */
-interface Till {
+export interface Till {
   name: string
   service: Service
   database: Database
@@ -133,7 +133,7 @@ const INSERT = MAKE_ORDER(
 )
 
 /** Lets `buyers` buy, one sale after another, or `aSecond` of them together. Returns after the last receipt was written. */
-async function sell(
+export async function sell(
   world: World,
   till: Till,
   buyers: number,
@@ -254,8 +254,8 @@ async function receiptsOf({ database }: Till, count: number): Promise<void> {
   }
 }
 
-async function openSandbox({ dir }: World, database: Database): Promise<Till> {
-  const service = await startService({ DATA_DIR: dir, DATABASE_URL: database.url, PROCESSORS: 'sandbox' })
+export async function openSandbox({ dir }: World, database: Database, env: Record<string, string> = {}): Promise<Till> {
+  const service = await startService({ DATA_DIR: dir, DATABASE_URL: database.url, PROCESSORS: 'sandbox', ...env })
   return {
     name: 'sandbox',
     service,

@@ -145,17 +145,17 @@ async function replayAll(
   { sellerId, endpointId, since, after }: { sellerId: string; endpointId: string; since: Date; after: string },
 ): Promise<ReplayStep> {
   const { rows } = await sql<ReplayStep>`
-    with some as materialized (
+    with step as materialized (
       select id, type, at, position from events where seller_id = ${sellerId} and position > ${after}::bigint
       order by position limit ${REPLAYED_AT_ONCE}::int),
     again as (
       insert into webhook_deliveries as d (endpoint_id, event_id)
-      select w.id, s.id from some s
+      select w.id, s.id from step s
         join webhook_endpoints w on w.id = ${endpointId} and w.removed_at is null and w.events && array[s.type, '*']
       where s.at >= ${since}::timestamptz
       on conflict (endpoint_id, event_id) do update set state = 'waiting', due_at = now(), step = 0
       returning 1)
-    select (select count(*)::int from some) as read, (select max(position)::text from some) as last,
+    select (select count(*)::int from step) as read, (select max(position)::text from step) as last,
       (select count(*)::int from again) as count`.execute(db)
   return rows[0]!
 }

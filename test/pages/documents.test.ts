@@ -25,9 +25,9 @@ const TYPED_BY_A_TEST = [
   // other people's programs
   /^(?:stripe|sudo|docker|dokku|systemctl|pg_dump|pg_restore|psql|useradd|chmod|mkdir|install|tar|cp|mv|PORT=\d+ npm)\b/,
 ]
-/** The second and third of these documents say that the commands of the first come before theirs. */
+/** The further ones of these documents say that the commands of the first come before theirs. */
 const CONTINUES = 'docs/sellers.md'
-const CONTINUED = ['docs/storage.md', 'docs/refunds.md']
+const CONTINUED = ['docs/storage.md', 'docs/refunds.md', 'docs/webhooks.md']
 /** The demo's products, by the name of the variable that a document keeps one in. */
 const DEMO: Record<string, string> = { PRODUCT: 'in dollars', FREE: 'for free', PWYW: 'pay what you want' }
 

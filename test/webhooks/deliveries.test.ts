@@ -81,6 +81,33 @@ test('after the tenth failure a delivery has failed, and only a replay sends it 
   await gets(receiver, 'endpoint.test', 12)
 })
 
+test('everything since a time is sent again, also what came before the endpoint, of its types alone', async (t) => {
+  const shop = await startTestShop(t)
+  const ann = await signedInSeller(shop)
+  const receiver = await startReceiver(t)
+  const productId = await shop.product()
+  const before = await shop.paid({ productId })
+  await ann.call('DELETE', `/api/products/${productId}`)
+  const { id } = await newEndpoint(ann, receiver.url, ['order.paid'])
+  const after = await shop.paid()
+  await gets(receiver, 'order.paid')
+  const replay = (body: object) => ann.call('POST', `/api/webhook-endpoints/${id}/replay`, body)
+  assert.deepEqual((await replay({ since: '2026-01-01', status: 'all' })).body, { count: 2 })
+  const seen = await gets(receiver, 'order.paid', 3)
+  const orders = seen.map(({ event }) => (event.data as { order: { orderId: string } }).order.orderId)
+  assert.deepEqual(orders.toSorted(), [before.orderId, after.orderId, after.orderId].toSorted())
+  assert.equal(new Set(seen.map((one) => one.id)).size, 2)
+  assert.equal(receiver.received.length, 3)
+  // nothing has failed, and nothing has happened since a moment ago
+  assert.deepEqual((await replay({ since: '2026-01-01' })).body, { count: 0 })
+  const last = Date.parse(seen.at(-1)!.event.timestamp)
+  await eventually(
+    async () => Date.now(),
+    (now) => now > last + 1,
+  )
+  assert.deepEqual((await replay({ since: new Date().toISOString(), status: 'all' })).body, { count: 0 })
+})
+
 test('during a rotation both secrets sign, afterwards the new one alone', async (t) => {
   const shop = shared()
   const ann = await signedInSeller(shop, newMailbox())

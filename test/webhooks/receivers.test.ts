@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs/promises'
+import net from 'node:net'
+import path from 'node:path'
+import { test } from 'node:test'
+import { newEndpoint, signedInSeller } from '../support/receiver.ts'
+import { type Ends, eventually, startTestShop, temporaryFolder } from '../support/shop.ts'
+
+const DOCUMENT = path.join(import.meta.dirname, '../../docs/webhooks.md')
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as net.AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The document's receiver in a language, run as a reader would. */
+async function startDocumented(t: Ends, language: string, file: string, program: string, env: Record<string, string>) {
+  const code = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(
+    await fs.readFile(DOCUMENT, 'utf8'),
+  )![1]!
+  const place = path.join(await temporaryFolder(t), file)
+  await fs.writeFile(place, code)
+  const child = spawn(program, [place], { env: { PATH: process.env['PATH'], ...env } })
+  t.after(() => child.kill())
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
+  return () => output
+}
+
+const answers = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
+    ({ status }) => status === 401,
+    () => false,
+  )
+
+// a stranger's machine has Node, and perhaps Python
+const LANGUAGES = [
+  ['js', 'receiver.mjs', process.execPath],
+  ...(spawnSync('python3', ['--version']).status === 0 ? [['python', 'receiver.py', 'python3']] : []),
+] as [string, string, string][]
+
+for (const [language, file, program] of LANGUAGES)
+  test(`the receiver of docs/webhooks.md in ${language} takes what we sign once, and refuses the rest`, async (t) => {
+    const shop = await startTestShop(t)
+    const ann = await signedInSeller(shop)
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}/hook`
+    const { id, secret } = await newEndpoint(ann, url, ['order.paid'])
+    const output = await startDocumented(t, language, file, program, { WEBHOOK_SECRET: secret, PORT: String(port) })
+    await eventually(() => answers(port), Boolean)
+    const { orderId } = await shop.paid()
+    const lines = () => output().split('\n').filter((line) => line.startsWith('unlock')) // oxfmt-ignore
+    await eventually(
+      async () => lines(),
+      (all) => all.length > 0,
+    )
+    const again = await ann.call('POST', `/api/webhook-endpoints/${id}/replay`, { since: '2026-01-01', status: 'all' })
+    assert.equal(again.status, 202)
+    await ann.call('POST', `/api/webhook-endpoints/${id}/test`, { type: 'order.paid', weather: 'twice' })
+    const deliveries = async () => (await ann.call('GET', `/api/webhook-endpoints/${id}/deliveries`)).body.items
+    await eventually(deliveries, (items) => items.every(({ status }: { status: string }) => status === 'delivered'))
+    assert.deepEqual(lines(), [`unlock ${orderId} for bob@example.com`], output())
+    // another secret, and an old message
+    const wrong = { 'webhook-id': 'evt_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA v2,x' }
+    assert.equal((await fetch(url, { method: 'POST', body: '{}', headers: wrong })).status, 401)
+    await ann.call('DELETE', `/api/webhook-endpoints/${id}`)
+  })
