@@ -34,6 +34,11 @@ export const VIEWS = {
     under: 'developers',
     load: () => import('./developers/developers-view.tsx'),
   },
+  endpoint: {
+    at: 'developers/endpoints/:id',
+    under: 'developers',
+    load: () => import('./developers/endpoints/endpoint-view.tsx'),
+  },
 } as const satisfies Record<string, View>
 
 export type ViewName = keyof typeof VIEWS

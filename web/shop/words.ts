@@ -46,6 +46,8 @@ const REFUSALS: Record<string, Said> = {
   key_not_found: { title: 'This key is gone already.' },
   key_ended: { title: 'This key has ended.', text: 'Make a new one.' },
   too_many_keys: { title: 'You have a hundred keys.', text: 'Revoke one that you do not use any more.' },
+  webhook_endpoint_not_found: { title: 'This endpoint is gone already.' },
+  delivery_not_found: { title: 'This delivery is gone.', text: 'Deliveries are kept for 30 days.' },
   discount_code_taken: { title: 'You have a code like this already.' },
   storage_full: {
     title: 'There is no room left for files.',

@@ -8,6 +8,10 @@ export const money = (amountMinor: number, currency: string): string => formatMo
 export const moment = (at: string): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
 
+/** To the second, for what is compared with a log. */
+export const exactMoment = (at: string): string =>
+  new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
+
 export const day = (at: string): string => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' }).format(new Date(at))
 
 /** 48219341 → "48.2 MB": decimal units, as shops and browsers show them. */

@@ -1,7 +1,9 @@
 import './developers.css'
+import './webhooks.css'
 import type { VNode } from 'preact'
 import { apiBase } from '../../ui/page-data.ts'
 import { Head } from '../parts.tsx'
+import { EndpointsSection } from './endpoints/endpoints-section.tsx'
 import { ActivitySection } from './keys/activity-section.tsx'
 import { SitesSection } from './sites/sites-section.tsx'
 import { KeysSection } from './keys/keys-section.tsx'
@@ -16,6 +18,7 @@ export default function DevelopersView(): VNode {
         </a>
       </Head>
       <KeysSection />
+      <EndpointsSection />
       <SitesSection />
       <ActivitySection />
     </>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../../../ui/action.ts'
 import { Choices, Dialog } from '../../dialog.tsx'
-import { RefusedByAge } from './refused-by-age.tsx'
+import { RefusedByAge } from '../refused-by-age.tsx'
 import { rollKey, type ApiKey, type MadeKey } from './keys-api.ts'
 
 const OVERLAPS: [hours: number, words: string][] = [

@@ -1,8 +1,8 @@
-import type { Action } from '../../../ui/action.ts'
-import { Refusal } from '../../../ui/refusal.tsx'
-import { Refused } from '../../parts.tsx'
-import { signInAgain } from '../../session.ts'
-import { explain } from '../../words.ts'
+import type { Action } from '../../ui/action.ts'
+import { Refusal } from '../../ui/refusal.tsx'
+import { Refused } from '../parts.tsx'
+import { signInAgain } from '../session.ts'
+import { explain } from '../words.ts'
 
 /** Why the service refused, with the way to a fresh sign-in where that helps. */
 export function RefusedByAge({ action }: { action: Action }) {

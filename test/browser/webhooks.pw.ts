@@ -1,0 +1,246 @@
+import type { Page } from '@playwright/test'
+import { Webhook } from 'standardwebhooks'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { type Receiver, publish, sell, startReceiver } from './receiver.ts'
+import { signUp } from './seller.ts'
+
+/** A delivery waits for the service's next look, and then the page for its own. */
+const SLOW = { timeout: 60_000 }
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const rows = (page: Page) => page.locator('.deliveries > li')
+const row = (page: Page, type: string) => rows(page).filter({ hasText: type }).first()
+const state = (page: Page) => page.getByRole('region', { name: 'State' })
+
+let receiver: Receiver
+test.beforeEach(async () => {
+  receiver = await startReceiver()
+})
+test.afterEach(() => receiver.close())
+
+async function open(page: Page): Promise<void> {
+  await signUp(page)
+  await page.goto('/shop/#/developers')
+  await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeVisible(SLOW)
+}
+
+/** Adds the receiver as an endpoint, by the form. Returns the secret. */
+async function add(page: Page, name = 'Unlock'): Promise<string> {
+  await button(page, 'New endpoint').click()
+  await page.getByLabel('Address of your program').fill(receiver.url)
+  await page.getByLabel('Name (optional)').fill(name)
+  await button(page, 'Add the endpoint').click()
+  await expect(page.getByRole('heading', { name: 'The secret of this endpoint' })).toBeFocused(SLOW)
+  return (await page.locator('.secret-text').textContent()) ?? ''
+}
+
+async function openEndpoint(page: Page, name = 'Unlock'): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible(SLOW)
+}
+
+const sendTest = (page: Page) => button(page, 'Test it').click()
+const sendChosen = (page: Page) => button(page, 'Send the test event').click()
+
+for (const [size, options] of Object.entries(SIZES)) {
+  test.describe(size, () => {
+    test.use(options)
+
+    test('an endpoint is added, and a sale arrives on the page by itself, with the exact body', async ({ page }) => {
+      await open(page)
+      await expect(page.getByText('Begin with a receiver like the one below')).toBeVisible(SLOW)
+      await button(page, 'New endpoint').click()
+      await expect(page.getByLabel('Address of your program')).toBeFocused()
+      await button(page, 'Add the endpoint').click()
+      await expect(page.getByText('Please enter the address of your program.')).toBeVisible()
+      await page.getByLabel('Only these').check()
+      await expectAccessible(page, 'the form')
+      await expectFits(page, 'the form')
+      await button(page, 'Cancel').click()
+      await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeFocused()
+
+      const secret = await add(page)
+      expect(secret).toMatch(/^whsec_/)
+      await expectAccessible(page, 'the secret')
+      await expectFits(page, 'the secret')
+      await button(page, 'I have it').click()
+      await openEndpoint(page)
+      await expect(state(page)).toContainText('Nothing sent yet', SLOW)
+      await expect(page.getByText('it appears here by itself')).toBeVisible(SLOW)
+      await expectAccessible(page, 'without deliveries')
+
+      const orderId = await sell(page, await publish(page.context()))
+      await expect(row(page, 'order.paid')).toContainText(/Delivered.*200 in \d+ ms/, SLOW)
+      await expect(state(page)).toContainText('Works', SLOW)
+      await row(page, 'order.paid').locator('summary').press('Enter')
+      await expect(page.getByRole('list', { name: 'Tries, the newest first' })).toContainText('thank you', SLOW)
+      const sent = receiver.received.find(({ body }) => body.includes('order.paid'))!
+      new Webhook(secret).verify(sent.body, sent.headers)
+      const headers = (await page.getByLabel('Headers').textContent()) ?? ''
+      for (const name of ['content-type', 'content-length', 'user-agent', 'webhook-id', 'webhook-timestamp'])
+        expect(headers).toContain(`${name}: ${sent.headers[name]}`)
+      const body = JSON.parse((await page.getByLabel('Body').textContent()) ?? '') as { data: { order: object } }
+      expect(JSON.stringify(body)).toBe(sent.body)
+      expect(body.data.order).toMatchObject({ orderId })
+      await expectAccessible(page, 'an open delivery')
+      await expectFits(page, 'an open delivery')
+
+      await page.goto('/shop/#/developers')
+      await expect(page.getByRole('list', { name: 'Last deliveries to Unlock' })).toContainText('order.paid', SLOW)
+      await expectAccessible(page, 'with an endpoint')
+      await expectFits(page, 'with an endpoint')
+      expect(await page.content()).not.toContain(secret)
+    })
+
+    test('a failing receiver shows what came back and what helps, and a replay keeps the id', async ({ page }) => {
+      receiver.status = 503
+      receiver.answer = 'the database is away'
+      await open(page)
+      await add(page)
+      await button(page, 'I have it').click()
+      await openEndpoint(page)
+      await sendTest(page)
+      await expect(row(page, 'endpoint.test')).toContainText(/Failing.*503 in \d+ ms/, SLOW)
+      await expect(state(page)).toContainText('No try has succeeded since', SLOW)
+      await row(page, 'endpoint.test').locator('summary').click()
+      await expect(page.getByText('What helps:')).toBeVisible(SLOW)
+      await expect(page.getByLabel('The beginning of the answer').first()).toHaveText('the database is away', SLOW)
+      await expectAccessible(page, 'a failing endpoint')
+      await expectFits(page, 'a failing endpoint')
+
+      receiver.status = 204
+      await button(page, 'Replay this endpoint.test').click()
+      await expect(page.getByText('It is sent again, with the same id.')).toBeVisible(SLOW)
+      await expect(row(page, 'endpoint.test')).toContainText('Delivered', SLOW)
+      await expect(state(page)).toContainText('Works', SLOW)
+      expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    })
+  })
+}
+
+test('an address that we may not call is refused at its field', async ({ page }) => {
+  await open(page)
+  await button(page, 'New endpoint').click()
+  const field = page.getByLabel('Address of your program')
+  for (const [address, fault] of [
+    ['shop.example/hook', 'The address begins with https://'],
+    ['https://10.0.0.7/hook', 'The address must not be an address of a private network.'],
+    ['http://shop.example/hook', 'The address must begin with https://.'],
+  ] as const) {
+    await field.fill(address)
+    await button(page, 'Add the endpoint').click()
+    await expect(page.locator('#endpoint-url-fault')).toHaveText(fault, SLOW)
+    await expect(field).toBeFocused()
+  }
+  await expectAccessible(page, 'a refused address')
+})
+
+test('new deliveries move nothing that is being read, are announced, and wait while the list is paused', async ({
+  page,
+}) => {
+  await open(page)
+  await add(page)
+  await button(page, 'I have it').click()
+  await openEndpoint(page)
+  await sendTest(page)
+  await expect(rows(page)).toHaveCount(1, SLOW)
+  await expect(page.getByText('A new delivery: endpoint.test.')).toBeAttached(SLOW)
+  const read = rows(page).last()
+  await read.locator('summary').click()
+  await expect(page.getByLabel('Body')).toBeVisible(SLOW)
+  await page.getByLabel('Body').scrollIntoViewIfNeeded()
+  const id = await page.evaluate(() => document.querySelector('.deliveries > li')!.id)
+  const place = page.locator(`#${id}`).getByLabel('Body')
+  const before = await place.boundingBox()
+  const productId = await publish(page.context())
+  await expect(rows(page)).toHaveCount(2, SLOW)
+  expect(Math.abs((await place.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(1)
+
+  await button(page, 'Pause the list').click()
+  await sell(page, productId)
+  await expect.poll(() => receiver.received.some(({ body }) => body.includes('order.paid')), SLOW).toBe(true)
+  await expect(rows(page)).toHaveCount(2)
+  await button(page, 'Go on').click()
+  await expect(row(page, 'order.paid')).toContainText('Delivered', SLOW)
+})
+
+test('an endpoint that is gone says so, and resuming sends what waited', async ({ page }) => {
+  receiver.status = 410
+  await open(page)
+  await add(page)
+  await button(page, 'I have it').click()
+  await openEndpoint(page)
+  await sendTest(page)
+  await expect(state(page)).toContainText(/Gone: paused.*410.*one delivery waits/, SLOW)
+  await publish(page.context())
+  await expect(row(page, 'product.published')).toContainText('Waiting', SLOW)
+  await expect(row(page, 'product.published')).toContainText('It waits until you resume', SLOW)
+  await expectAccessible(page, 'a paused endpoint')
+  receiver.status = 200
+  await button(page, 'Resume').click()
+  await expect(page.getByText('Resumed.')).toBeVisible(SLOW)
+  await expect(row(page, 'product.published')).toContainText('Delivered', SLOW)
+  await expect(row(page, 'endpoint.test')).toContainText('Delivered', SLOW)
+  await expect(state(page)).toContainText('Works', SLOW)
+})
+
+test('the weather of a test event, and a replay of everything since a time', async ({ page }) => {
+  await open(page)
+  await add(page)
+  await button(page, 'I have it').click()
+  await openEndpoint(page)
+  await page.getByLabel('Event', { exact: true }).selectOption('order.refunded')
+  await page.getByLabel('Twice').check()
+  await sendChosen(page)
+  await expect(page.getByText('Sent, two times with one id.')).toBeVisible(SLOW)
+  await expect.poll(() => receiver.received.length, SLOW).toBe(2)
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  await page.getByLabel('Reordered').check()
+  await sendChosen(page)
+  await expect(rows(page)).toHaveCount(3, SLOW)
+  await expect.poll(() => receiver.received.length, SLOW).toBe(4)
+
+  await publish(page.context())
+  await expect.poll(() => receiver.received.length, SLOW).toBe(5)
+  await page.getByText('Replay many').click()
+  await page.getByLabel('Since').fill('')
+  await button(page, 'Send again').click()
+  await expect(page.getByText('Please choose a day and a time.')).toBeVisible()
+  await page.getByLabel('Since').fill('2026-01-01T00:00')
+  await button(page, 'Send again').click()
+  await expect(page.getByText('There was nothing to send again.')).toBeVisible(SLOW)
+  await page.getByLabel(/^Everything/).check()
+  await expectAccessible(page, 'replay many')
+})
+
+test('an endpoint is changed, its secret rotated with both signing, and removed', async ({ page }) => {
+  await open(page)
+  const first = await add(page)
+  await button(page, 'I have it').click()
+  await openEndpoint(page)
+  await button(page, 'Change').click()
+  await page.getByLabel('Name (optional)').fill('Unlock two')
+  await page.getByLabel('Only these').check()
+  await button(page, 'Save').click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Unlock two' })).toBeVisible(SLOW)
+  await expect(page.getByRole('heading', { name: 'Settings' })).toBeFocused()
+
+  await button(page, 'Rotate the secret').click()
+  await expectAccessible(page, 'the question about rotating')
+  await button(page, 'Rotate it').click()
+  await expect(page.getByRole('heading', { name: 'The secret of this endpoint' })).toBeFocused(SLOW)
+  const second = (await page.locator('.secret-text').textContent())!
+  expect(second).not.toBe(first)
+  await expect(page.getByText('signs too until')).toBeVisible(SLOW)
+  await sendTest(page)
+  await expect.poll(() => receiver.received.length, SLOW).toBe(1)
+  const [{ body, headers }] = receiver.received as [Receiver['received'][number]]
+  for (const secret of [first, second]) new Webhook(secret).verify(body, headers)
+
+  await button(page, 'Remove the endpoint').click()
+  await expect(button(page, 'Cancel')).toBeFocused()
+  await button(page, 'Remove it').click()
+  await expect(page).toHaveURL(/#\/developers$/)
+  await expect(page.getByText('Begin with a receiver like the one below')).toBeVisible(SLOW)
+  await page.goBack()
+  await expect(page.getByText('There is no such endpoint in your shop.')).toBeVisible(SLOW)
+})

@@ -1,0 +1,61 @@
+import { moment } from '../../../ui/format.ts'
+import type { Delivery } from '../deliveries/deliveries-api.ts'
+import type { Endpoint } from './endpoints-api.ts'
+
+type Tone = 'good' | 'bad' | 'quiet'
+
+export interface State {
+  words: string
+  tone: Tone
+  /** What it means and what to do. */
+  about: string
+}
+
+const MOST_COUNTED = 1000
+
+/** How an endpoint does, in plain words. `wasSent`: something has been tried. */
+export function stateOf(endpoint: Endpoint, wasSent: boolean): State {
+  const { status, pausedBecause, failingSince, waiting } = endpoint
+  if (status === 'paused') {
+    const why =
+      pausedBecause === 'gone'
+        ? { words: 'Gone: paused', about: 'The receiver answered 410: it wants nothing more.' }
+        : { words: 'Paused', about: 'No try has succeeded for 72 hours, so we have stopped.' }
+    return {
+      words: why.words,
+      tone: 'bad',
+      about: `${why.about} Nothing is lost: ${waitingWords(waiting)}. Repair the receiver, then resume.`,
+    }
+  }
+  if (status === 'failing') {
+    return {
+      words: 'Failing',
+      tone: 'bad',
+      about: `No try has succeeded since ${moment(failingSince!)}. We go on trying: ${waitingWords(waiting)}. After 72 hours we pause the endpoint.`,
+    }
+  }
+  if (!wasSent)
+    return {
+      words: 'Nothing sent yet',
+      tone: 'quiet',
+      about: 'Send a test event to see whether your program hears us.',
+    }
+  return {
+    words: 'Works',
+    tone: 'good',
+    about: waiting > 0 ? `It works, and ${waitingWords(waiting)}.` : 'All is delivered.',
+  }
+}
+
+function waitingWords(count: number): string {
+  if (count >= MOST_COUNTED) return `${MOST_COUNTED} or more deliveries wait`
+  if (count === 0) return 'no delivery waits'
+  return count === 1 ? 'one delivery waits' : `${count} deliveries wait`
+}
+
+/** The name of an endpoint: what its seller calls it, or its host. */
+export const nameOf = ({ description, url }: Endpoint): string => description || new URL(url).host
+
+export const eventWords = ({ events }: Endpoint): string => (events.includes('*') ? 'All events' : events.join(', '))
+
+export const hasSent = (deliveries: readonly Delivery[]): boolean => deliveries.some(({ tries }) => tries > 0)

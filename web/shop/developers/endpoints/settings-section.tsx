@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks'
+import { moment } from '../../../ui/format.ts'
+import { go } from '../../router.ts'
+import { Section, focusSection } from '../section.tsx'
+import { EndpointForm, hasTyped } from './endpoint-form.tsx'
+import { EndpointSecret } from './endpoint-secret.tsx'
+import { eventWords } from './endpoint-words.ts'
+import { RemoveDialog } from './remove-dialog.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
+import { typedOf } from './typed-endpoint.ts'
+import { changeEndpoint, getEndpoint, type Endpoint, type EndpointInput, type NewSecret } from './endpoints-api.ts'
+
+interface SettingsProps {
+  endpoint: Endpoint
+  onEndpoint: (endpoint: Endpoint) => void
+}
+
+/** Where the endpoint leads, what it hears of, and its secret. */
+export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
+  const { id, url, createdAt, oldSecretUntil } = endpoint
+  const [doing, setDoing] = useState<'change' | 'rotate' | 'remove' | undefined>(() =>
+    hasTyped(id) ? 'change' : undefined,
+  )
+  /** Only here: after this page the secret is nowhere. */
+  const [made, setMade] = useState<NewSecret>()
+  const close = () => {
+    setDoing(undefined)
+    setMade(undefined)
+    focusSection('settings')
+  }
+  const change = async (input: EndpointInput) => {
+    onEndpoint(await changeEndpoint(id, input))
+    close()
+  }
+  const rotated = (answer: NewSecret) => {
+    setDoing(undefined)
+    setMade(answer)
+    // the state says until when the old one signs; when it does not come, the next look brings it
+    void getEndpoint(id).then(onEndpoint, () => {})
+  }
+  return (
+    <Section id="settings" title="Settings" about={`Made ${moment(createdAt)}.`}>
+      {made && <EndpointSecret key={made.secret} {...made} onClose={close} />}
+      {doing === 'change' ? (
+        <EndpointForm
+          id={id}
+          initial={typedOf(endpoint)}
+          title="Change the endpoint"
+          submit="Save"
+          onSubmit={change}
+          onCancel={close}
+        />
+      ) : (
+        <>
+          <dl class="settings">
+            <dt>Address</dt>
+            <dd>
+              <code>{url}</code>
+            </dd>
+            <dt>Hears of</dt>
+            <dd>{eventWords(endpoint)}</dd>
+            {oldSecretUntil && (
+              <>
+                <dt>Old secret</dt>
+                <dd>signs too until {moment(oldSecretUntil)}</dd>
+              </>
+            )}
+          </dl>
+          <div class="row">
+            <button type="button" class="button" onClick={() => setDoing('change')}>
+              Change
+            </button>
+            <button type="button" class="button" onClick={() => setDoing('rotate')}>
+              Rotate the secret
+            </button>
+            <button type="button" class="link" onClick={() => setDoing('remove')}>
+              Remove the endpoint
+            </button>
+          </div>
+        </>
+      )}
+      {doing === 'rotate' && <RotateDialog endpointId={id} onRotated={rotated} onNo={() => setDoing(undefined)} />}
+      {doing === 'remove' && (
+        <RemoveDialog endpoint={endpoint} onRemoved={() => go('developers')} onNo={() => setDoing(undefined)} />
+      )}
+    </Section>
+  )
+}
