@@ -61,7 +61,17 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   healthRoutes(server, { db: reservedDb, isClosing: () => closing, config, measures })
 
   const processors = await registerProcessors(server, { db, reservedDb, jobs, config, ownUrl, log })
-  const browsers = await registerSellers(server, { db, jobs, mailer, codeMailer, config, baseUrl, appUrl, log })
+  const browsers = await registerSellers(server, {
+    db,
+    jobs,
+    processors,
+    mailer,
+    codeMailer,
+    config,
+    baseUrl,
+    appUrl,
+    log,
+  })
   await registerProducts(server, { db, jobs, storage, mailer, browsers, config, baseUrl, appUrl })
   const urls = orderUrls(config.secrets, baseUrl, appUrl)
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })

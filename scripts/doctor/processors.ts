@@ -52,6 +52,7 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
     reads,
     ...checkPrefix(name, account, statementPrefix),
     ...checkMethods(name, account),
+    ...checkHosts(patient, name, account),
     ...checkAddresses(patient, name, account.addresses),
   ]
 }
@@ -70,6 +71,22 @@ function checkMethods(name: string, { methods }: AccountCheck): Finding[] {
   return refused.length > 0
     ? [failure(about, `payments by ${refused.join(', ')} are refused`, advice)]
     : [fine(about, `payments by ${methods.map((one) => one.name).join(', ')} can be started`)]
+}
+
+/** Checks whether wallets can show in the checkout, where a seller's site shows it in a frame. */
+function checkHosts({ appUrl }: Patient, name: string, { hosts }: AccountCheck): Finding[] {
+  const { protocol, hostname } = new URL(appUrl)
+  if (!hosts || protocol !== 'https:') return []
+  const about = `${name} wallets`
+  return hosts.includes(hostname)
+    ? [fine(about, `${hostname} is registered, and ${hosts.length - 1} more hosts`)]
+    : [
+        warning(
+          about,
+          `${hostname} is not registered: Apple Pay and Google Pay do not show in a frame`,
+          'add a site in the shop again, or register the host in its dashboard, under payment method domains',
+        ),
+      ]
 }
 
 /** Checks whether the statement descriptors that we show to buyers are those that their banks print. */

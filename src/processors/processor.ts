@@ -143,6 +143,8 @@ export interface AccountCheck {
   statementPrefix?: string | undefined
   /** Each payment method in our settings. `refused` says why a payment cannot start with it. */
   methods?: { name: string; refused?: RefusalDetails | undefined }[] | undefined
+  /** The hosts where wallets may show, up to 100. Undefined: the processor needs none, or the key may not read them. */
+  hosts?: string[] | undefined
   /** The processor's clock at the time of its answer. */
   clock?: Date | undefined
 }
@@ -175,6 +177,8 @@ export interface Processor {
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
   /** The ways of paying that the account offers now, by the processor's names. Undefined: the answer names none. */
   fetchMethods?(): Promise<readonly string[] | undefined>
+  /** Lets wallets show in a payment form on a host. A repeat changes nothing. */
+  registerHost?(host: string): Promise<void>
   /** Checks the account and its key, for the person who sets up the service. */
   check?(): Promise<AccountCheck>
 }

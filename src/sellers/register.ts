@@ -17,9 +17,11 @@ import { sweepKeys } from './keys/keys.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { sweepActivity } from './keys/uses.ts'
 import { sendSellerMails } from './mails.ts'
+import type { Processor } from '../processors/processor.ts'
 import type { IdentityProvider, ProviderSettings } from './provider-port.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { signInRoutes } from './routes.ts'
+import { registerSiteHosts } from './site-hosts.ts'
 import { siteRoutes } from './site-routes.ts'
 import type { Signup, SignupOf } from './sellers.ts'
 import { sweepSessions } from './sessions.ts'
@@ -29,6 +31,7 @@ interface SellersParts {
   jobs: Jobs
   mailer: Mailer
   codeMailer: Mailer
+  processors: ReadonlyMap<string, Processor>
   config: {
     secrets: readonly string[]
     signup: Signup
@@ -56,6 +59,7 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
   const shared = { db, jobs, cookies, browsers, limits }
   signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
   accountRoutes(server, { ...shared, sendCode, secrets })
+  await registerSiteHosts(jobs, { processors: parts.processors, appUrl })
   siteRoutes(server, shared)
   keyRoutes(server, { db, jobs, browsers, mode, secretLimit: limits.key_secret })
 

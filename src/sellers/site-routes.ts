@@ -20,7 +20,10 @@ export const Sites = Type.Object({ items: Type.Array(Site) })
 const siteView = ({ host, createdAt }: SiteRow) => ({ host, createdAt: createdAt.toISOString() })
 
 /** The seller's own sites: they may show the checkout in a frame, and an order may lead there. */
-export function siteRoutes(server: Server, { db, browsers }: Pick<SellerParts, 'db' | 'browsers'>): void {
+export function siteRoutes(
+  server: Server,
+  { db, jobs, browsers }: Pick<SellerParts, 'db' | 'jobs' | 'browsers'>,
+): void {
   server.get(
     '/api/sites',
     {
@@ -55,7 +58,7 @@ export function siteRoutes(server: Server, { db, browsers }: Pick<SellerParts, '
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
-      return siteView(await addSite(db, seller.id, await siteHost(request.params.host)))
+      return siteView(await addSite(db, jobs, seller.id, await siteHost(request.params.host)))
     },
   )
 

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { SITE_HOSTS, registrableHost } from './site-hosts.ts'
 
 /** All of them stand in one header of the framed checkout. */
 const MOST_SITES = 20
@@ -56,16 +58,18 @@ export async function listSites(db: Db, sellerId: string): Promise<Site[]> {
   return rows
 }
 
-/** Adds a site. A repeat changes nothing. Refuses `too_many_sites`. */
-export function addSite(db: Db, sellerId: string, host: string): Promise<Site> {
+/** Adds a site, and has the processors told. A repeat tells them again and changes nothing else. Refuses `too_many_sites`. */
+export function addSite(db: Db, jobs: Pick<Jobs, 'add'>, sellerId: string, host: string): Promise<Site> {
   return inTransaction(db, async (tx) => {
     // simultaneous requests of one seller are counted one after the other
     await sql`select from sellers where id = ${sellerId} for no key update`.execute(tx)
     const sites = await listSites(tx, sellerId)
     const known = sites.find((site) => site.host === host)
-    if (known) return known
-    if (sites.length >= MOST_SITES)
+    if (!known && sites.length >= MOST_SITES)
       throw new Refusal('too_many_sites', `A shop has at most ${MOST_SITES} sites. Remove one first.`)
+    const name = registrableHost(host)
+    if (name) await jobs.add(tx, SITE_HOSTS, [{ data: { host: name } }])
+    if (known) return known
     const { rows } = await sql<Site>`
       insert into sites (seller_id, host) values (${sellerId}, ${host}) returning host, created_at as "createdAt"`.execute(
       tx,

@@ -281,6 +281,21 @@ test('the doctor names an account with another prefix than STATEMENT_PREFIX, wit
   )
 })
 
+test('the doctor says whether wallets can show in a frame; a missing right to read that is no failure', async (t) => {
+  const { env, stripe } = await startWholeShop(t)
+  const wallets = async () => {
+    const config = { ...readConfig({ ...env, PROCESSORS: 'stripe' }), appUrl: 'https://pay.shop.example' }
+    return (await examineConfig(config)).filter((one) => one.about === 'stripe wallets')
+  }
+  assertSays(await wallets(), 'stripe wallets', 'warning', /pay\.shop\.example is not registered/)
+  stripe.bank.addMethodDomain('pay.shop.example', false)
+  assertSays(await wallets(), 'stripe wallets', 'warning', /is not registered/)
+  stripe.bank.methodDomains[0]!['enabled'] = true
+  assertSays(await wallets(), 'stripe wallets', 'fine', /pay\.shop\.example is registered/)
+  stripe.knobs.forbidden = ['/v1/payment_method_domains']
+  assert.deepEqual(await wallets(), [])
+})
+
 test('the doctor tries each payment method in the settings, and leaves none open', async (t) => {
   const { env, stripe } = await startWholeShop(t)
   const listed = { ...env, PROCESSORS: 'stripe', STRIPE_PAYMENT_METHOD_TYPES: 'card,sepa_debit,us_bank_account' }

@@ -36,6 +36,7 @@ export class StripeBank {
   readonly disputes: Wire[] = []
   readonly events: Wire[] = []
   readonly webhookEndpoints: Wire[] = []
+  readonly methodDomains: Wire[] = []
   /** Unix time in milliseconds: a test may live on another day. */
   now: () => number = Date.now
   /** How the next refunds begin: `pending` where the balance is empty or the buyer's bank is slow. */
@@ -61,6 +62,28 @@ export class StripeBank {
 
   constructor(live: boolean) {
     this.live = live
+  }
+
+  /** A host for wallets. Asked for again, it is the one that is there. */
+  addMethodDomain(domain_name: string, enabled = true): Wire {
+    if (!/^[a-z0-9.-]+\.[a-z0-9-]+$/.test(domain_name))
+      throw new StripeError(400, { message: 'Not a valid domain name.', param: 'domain_name' })
+    const known = this.methodDomains.find((one) => one['domain_name'] === domain_name)
+    if (known) return known
+    const active = { status: 'active' }
+    const domain = {
+      id: `pmd_${randomBytes(9).toString('hex')}`,
+      object: 'payment_method_domain',
+      apple_pay: active,
+      google_pay: active,
+      link: active,
+      created: Math.floor(this.now() / 1000),
+      domain_name,
+      enabled,
+      livemode: this.live,
+    }
+    this.methodDomains.push(domain)
+    return domain
   }
 
   /** A change in the dashboard: events of these types go to `url` from now on. */

@@ -47,6 +47,7 @@ export interface Sending {
 
 const LISTS: Record<string, { of: keyof StripeBank; filters: string[] }> = {
   '/v1/payment_intents': { of: 'paymentIntents', filters: ['customer'] },
+  '/v1/payment_method_domains': { of: 'methodDomains', filters: ['domain_name', 'enabled'] },
   '/v1/webhook_endpoints': { of: 'webhookEndpoints', filters: [] },
   '/v1/charges': { of: 'charges', filters: ['payment_intent', 'customer'] },
   '/v1/refunds': { of: 'refunds', filters: ['payment_intent', 'charge'] },
@@ -181,6 +182,10 @@ export async function startStripeServer({
         'amount currency automatic_payment_methods allowed_payment_method_types excluded_payment_method_types payment_method_types metadata statement_descriptor statement_descriptor_suffix',
       )
       return bank.createIntent(params)
+    }
+    if (method === 'POST' && path === '/v1/payment_method_domains') {
+      allow(params, 'domain_name enabled')
+      return bank.addMethodDomain(params['domain_name'])
     }
     if (method === 'POST' && path === '/v1/refunds') {
       allow(params, 'charge payment_intent amount metadata reason')

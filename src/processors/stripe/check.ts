@@ -38,9 +38,12 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
   }
 
   const one = { limit: 1 }
-  const [addresses, account] = await Promise.all([
+  const [addresses, account, domains] = await Promise.all([
     read('webhook endpoints', shapes.webhookEndpoints, (sent) => stripe.webhookEndpoints.list({ limit: 100 }, sent)),
     read('account', shapes.account, (sent) => stripe.accounts.retrieveCurrent({}, sent)),
+    read('payment method domains', shapes.methodDomains, (sent) =>
+      stripe.paymentMethodDomains.list({ limit: 100 }, sent),
+    ),
     read('payment intents', shapes.anyList, (sent) => stripe.paymentIntents.list(one, sent)),
     read('charges', shapes.anyList, (sent) => stripe.charges.list(one, sent)),
     read('refunds', shapes.anyList, (sent) => stripe.refunds.list(one, sent)),
@@ -48,8 +51,10 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     read('events', shapes.anyList, (sent) => stripe.events.list(one, sent)),
     read('payment method configurations', shapes.anyList, (sent) => stripe.paymentMethodConfigurations.list(one, sent)),
   ])
-  // the service itself needs neither the webhook endpoints nor the account
-  check.lacks = check.lacks.filter((what) => what !== 'webhook endpoints' && what !== 'account').sort()
+  // the service sells without these
+  const spare = new Set(['webhook endpoints', 'account', 'payment method domains'])
+  check.lacks = check.lacks.filter((what) => !spare.has(what)).sort()
+  check.hosts = domains?.data.filter(({ enabled }) => enabled).map((one) => one.domain_name)
   check.statementPrefix = account && prefixOf(account)
   check.addresses = addresses?.data.map(({ url, status, enabled_events: types }) => ({
     url,

@@ -142,6 +142,14 @@ const MethodConfiguration = Type.Object({
   parent: Type.Optional(nullable(Type.String())),
 })
 
+/** A host where wallets may show. */
+const MethodDomain = Type.Object({
+  id: idOf('pmd'),
+  object: Type.Literal('payment_method_domain'),
+  domain_name: Type.String({ maxLength: 5000 }),
+  enabled: Type.Boolean(),
+})
+
 const listOf = <T extends Type.TSchema>(item: T) =>
   Compile(Type.Object({ object: Type.Literal('list'), data: Type.Array(item), has_more: Type.Boolean() }))
 
@@ -157,6 +165,8 @@ export const shapes = {
   events: listOf(Event),
   account: Compile(AccountSettings),
   methodConfigurations: listOf(MethodConfiguration),
+  methodDomain: Compile(MethodDomain),
+  methodDomains: listOf(MethodDomain),
   webhookEndpoints: listOf(WebhookEndpoint),
   anyList: listOf(Type.Object({ id: Type.String() })),
 }

@@ -6,6 +6,7 @@ import { ask, connectStripe, newDeadline } from './client.ts'
 import { shapes } from './entities.ts'
 import { ifChargedBack, isInAnotherState } from './errors.ts'
 import { EVENTS_DAYS, eventsSince, movements } from './history.ts'
+import { registerHost } from './hosts.ts'
 import { fetchMethods } from './methods.ts'
 import { checkedMethods, railsFor } from './rails.ts'
 import { checkedId, readObjects, readPaidObjects } from './read.ts'
@@ -71,6 +72,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     eventsDays: EVENTS_DAYS,
     movements: (from, to) => movements(stripe, from, to),
     fetchMethods: () => fetchMethods(stripe),
+    registerHost: (host) => registerHost(stripe, host, begin()),
     check: () => checkAccount(stripe, methods),
   }
 }
