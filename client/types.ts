@@ -1356,7 +1356,7 @@ export interface Api {
       )[]
       /** When the key ends. Without it: after 90 days. Null: never. */
       expiresAt?: string | null
-      /** Binds the key to these products and their orders. Without it the key is for all of your products. */
+      /** Binds the key to these products, their files, codes and orders. Without it the key is for all of your products. */
       productIds?: string[]
     }
     answer: {

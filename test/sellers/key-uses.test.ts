@@ -33,6 +33,44 @@ test('a bound key reaches its products and their orders', async () => {
   assertProblem(await program.call('POST', '/api/products', { name: 'A', amount: 1, currency: 'USD' }), 403, 'key_bound_to_products') // oxfmt-ignore
 })
 
+test('a bound key manages the codes and the files of its products, and no others', async () => {
+  const shop = shared()
+  const ann = await signedInAnn(shop)
+  const [one, two] = [await shop.product(), await shop.product()]
+  const made = async (code: string, more: object) =>
+    (await ann.call('POST', '/api/discounts', { code, percentOff: 10, ...more })).body.id as string
+  const [ofOne, ofTwo, ofAll] = [await made('ONE-1', { productId: one }), await made('TWO-2', { productId: two }), await made('ALL-3', {})] // oxfmt-ignore
+  const program = programWith(shop, (await makeKey(ann, SCOPES, { productIds: [one] })).secret)
+  const listed = await program.call('GET', '/api/discounts')
+  assert.deepEqual(listed.body.items.map(({ id }: { id: string }) => id), [ofOne]) // oxfmt-ignore
+  assert.equal((await program.call('GET', `/api/discounts?productId=${two}`)).body.items.length, 0)
+  const own = await program.call('POST', '/api/discounts', { code: 'MINE', percentOff: 5, productId: one })
+  assert.equal(own.status, 201, JSON.stringify(own.body))
+  for (const productId of [undefined, two])
+    assertProblem(await program.call('POST', '/api/discounts', { code: 'OTHER', percentOff: 5, productId }), 404, 'product_not_found') // oxfmt-ignore
+  for (const id of [ofTwo, ofAll]) {
+    assertProblem(await program.call('PATCH', `/api/discounts/${id}`, { active: false }), 404, 'discount_not_found')
+    assertProblem(await program.call('DELETE', `/api/discounts/${id}`), 404, 'discount_not_found')
+  }
+  assert.equal((await program.call('PATCH', `/api/discounts/${ofOne}`, { active: false })).status, 200)
+  assert.equal((await program.call('DELETE', `/api/discounts/${ofOne}`)).status, 204)
+
+  const begin = (by: { call: typeof program.call }, productId: string) =>
+    by.call('POST', '/api/uploads', undefined, {
+      'tus-resumable': '1.0.0',
+      'upload-length': '3',
+      'upload-metadata': `productId ${btoa(productId)},filename ${btoa('a.txt')}`,
+    })
+  const look = (at: string) => program.call('HEAD', new URL(at, shop.url).pathname, undefined, { 'tus-resumable': '1.0.0' }) // oxfmt-ignore
+  assertProblem(await begin(program, two), 404, 'product_not_found')
+  const begun = await begin(program, one)
+  assert.equal(begun.status, 201, JSON.stringify(begun.body))
+  assert.equal((await look(begun.headers.get('location')!)).status, 200)
+  const ofAnother = await begin(programWith(shop, (await makeKey(ann, ['files:write'])).secret), two)
+  assert.equal(ofAnother.status, 201)
+  assert.equal((await look(ofAnother.headers.get('location')!)).status, 404)
+})
+
 test('no route gives a bound key what is not its own', async (t) => {
   const shop = shared()
   const ann = await signedInAnn(shop)
@@ -66,7 +104,7 @@ test('no route gives a bound key what is not its own', async (t) => {
     }
   // the lists, each narrowed; and what a bound key makes is bound as it is
   t.diagnostic(passed.join(', '))
-  assert.deepEqual(passed.sort(), ['get /api/orders', 'get /api/products', 'post /api/keys'])
+  assert.deepEqual(passed.sort(), ['get /api/discounts', 'get /api/orders', 'get /api/products', 'post /api/keys'])
 })
 
 test('the last use is noted to the hour with its route, at most once an hour', async () => {

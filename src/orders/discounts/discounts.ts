@@ -4,6 +4,7 @@ import { type Db, UNIQUE_VIOLATION } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { wrongField } from '../../kit/moment.ts'
 import { newId } from '../../kit/ids.ts'
+import { ofProducts } from '../../sellers/keys/narrow.ts'
 import { DISCOUNT_NOT_VALID, isOpenDiscount, normalCode } from './uses.ts'
 
 export interface NewDiscount {
@@ -56,15 +57,28 @@ export async function createDiscount(db: Db, discount: NewDiscount): Promise<Dis
   return rows[0]!
 }
 
+interface OwnDiscount {
+  id: string
+  sellerId: string
+  /** The code is for one of these products. Undefined: for any, or for all. */
+  productIds?: readonly string[] | undefined
+}
+
+interface ListedDiscounts extends Pick<OwnDiscount, 'productIds'> {
+  productId?: string | undefined
+  after: string | undefined
+  limit: number
+}
+
 /** Lists a seller's codes, newest first: those that apply to `productId`, from `after` on. */
 export async function listDiscounts(
   db: Db,
   sellerId: string,
-  { productId, after, limit }: { productId?: string | undefined; after: string | undefined; limit: number },
+  { productId, productIds, after, limit }: ListedDiscounts,
 ): Promise<DiscountRow[]> {
   const { rows } = await sql<DiscountRow>`
     select ${COLUMNS} from discounts
-    where seller_id = ${sellerId} and removed_at is null
+    where seller_id = ${sellerId} and removed_at is null and ${ofProducts(sql`product_id`, productIds)}
       and (${productId ?? null}::text is null or coalesce(product_id, ${productId ?? null}) = ${productId ?? null})
       and (${after ?? null}::text is null or id < ${after ?? null})
     order by id desc limit ${limit}`.execute(db)
@@ -81,7 +95,7 @@ export interface DiscountChange {
 /** Refuses `discount_not_found`, also for a code of another seller. */
 export async function changeDiscount(
   db: Db,
-  { id, sellerId }: { id: string; sellerId: string },
+  { id, sellerId, productIds }: OwnDiscount,
   { active, mostUses, expiresAt }: DiscountChange,
 ): Promise<DiscountRow> {
   const { rows } = await refusing(
@@ -89,7 +103,7 @@ export async function changeDiscount(
       update discounts set active = coalesce(${active ?? null}, active),
         most_uses = case when ${mostUses !== undefined} then ${mostUses ?? null}::integer else most_uses end,
         expires_at = case when ${expiresAt !== undefined} then ${expiresAt ?? null}::timestamptz else expires_at end
-      where id = ${id} and seller_id = ${sellerId} and removed_at is null
+      where id = ${id} and seller_id = ${sellerId} and ${ofProducts(sql`product_id`, productIds)} and removed_at is null
       returning ${COLUMNS}`.execute(db),
   )
   if (!rows[0]) throw notFound()
@@ -97,10 +111,12 @@ export async function changeDiscount(
 }
 
 /** Ends a code. Orders that have it keep it. A repeat changes nothing. Refuses `discount_not_found`. */
-export async function removeDiscount(db: Db, { id, sellerId }: { id: string; sellerId: string }): Promise<void> {
+export async function removeDiscount(db: Db, { id, sellerId, productIds }: OwnDiscount): Promise<void> {
   const { rows } = await sql`
-    update discounts set removed_at = coalesce(removed_at, now()) where id = ${id} and seller_id = ${sellerId}
-    returning id`.execute(db)
+    update discounts set removed_at = coalesce(removed_at, now())
+    where id = ${id} and seller_id = ${sellerId} and ${ofProducts(sql`product_id`, productIds)} returning id`.execute(
+    db,
+  )
   if (!rows[0]) throw notFound()
 }
 

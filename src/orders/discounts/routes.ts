@@ -7,6 +7,7 @@ import { afterOf, pageOf } from '../../kit/keyset.ts'
 import { MomentAsked, momentOf, wrongField } from '../../kit/moment.ts'
 import { Amount, NextCursor, PageQuery, Time, limitOf, refusing } from '../../kit/schema.ts'
 import { type Browsers, needs } from '../../sellers/guard.ts'
+import { refuseOtherProduct } from '../../sellers/keys/narrow.ts'
 import { type DiscountRow, changeDiscount, createDiscount, listDiscounts, removeDiscount } from './discounts.ts'
 
 const TAG = ['Discounts']
@@ -103,7 +104,8 @@ function createDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.caller(request, reply)
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
+      refuseOtherProduct(productIds, request.body.productId)
       const { code, productId, percentOff, amountOff, currency, limit, startsAt, expiresAt } = request.body
       if ((percentOff === undefined) === (amountOff === undefined))
         throw wrongField('percentOff', 'Give either percentOff or amountOff, and not both.')
@@ -149,11 +151,11 @@ function listDiscountsRoute(server: Server, { db, browsers }: DiscountRouteParts
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.caller(request, reply)
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
       const { productId, cursor } = request.query
       const after = afterOf(cursor, idPattern('dsc'))
       const limit = limitOf(request.query.limit)
-      const rows = await listDiscounts(db, seller.id, { productId, after, limit: limit + 1 })
+      const rows = await listDiscounts(db, seller.id, { productId, productIds, after, limit: limit + 1 })
       return pageOf(rows, limit, viewOf)
     },
   )
@@ -176,10 +178,12 @@ function changeDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.caller(request, reply)
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
       const { active, limit, expiresAt } = request.body
       const change = { active, mostUses: limit, expiresAt: momentOf('expiresAt', expiresAt) }
-      return viewOf(await changeDiscount(db, { id: request.params.discountId, sellerId: seller.id }, change))
+      return viewOf(
+        await changeDiscount(db, { id: request.params.discountId, sellerId: seller.id, productIds }, change),
+      )
     },
   )
 }
@@ -201,8 +205,8 @@ function deleteDiscountRoute(server: Server, { db, browsers }: DiscountRoutePart
     },
     async (request, reply) => {
       neverCached(reply)
-      const { seller } = await browsers.caller(request, reply)
-      await removeDiscount(db, { id: request.params.discountId, sellerId: seller.id })
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
+      await removeDiscount(db, { id: request.params.discountId, sellerId: seller.id, productIds })
       return reply.code(204).send(null)
     },
   )

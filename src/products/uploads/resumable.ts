@@ -5,11 +5,13 @@ import { holdsCardNumber } from '../../kit/card-numbers.ts'
 import { type ProblemCode, Refusal } from '../../kit/errors.ts'
 import { isId } from '../../kit/ids.ts'
 import type { Resumable } from '../../kit/storage/storage.ts'
+import { refuseOtherProduct } from '../../sellers/keys/narrow.ts'
 import { uploadLocker } from './locks.ts'
 import {
   type FileRow,
   type NewUpload,
   type Upload,
+  type UploadOwner,
   type Uploads,
   beginUpload,
   findUpload,
@@ -35,7 +37,7 @@ const MEANINGS = new Map<number, ProblemCode>([
 const LET_GO = 'Request aborted due to lock acquired'
 
 /** Answers one request of the tus protocol through its library: https://tus.io/protocols/resumable-upload */
-export type AnswerTus = (request: FastifyRequest, sellerId: string, body: Readable | undefined) => Promise<TusAnswer>
+export type AnswerTus = (request: FastifyRequest, owner: UploadOwner, body: Readable | undefined) => Promise<TusAnswer>
 
 export interface TusAnswer {
   status: number
@@ -43,7 +45,7 @@ export interface TusAnswer {
 }
 
 interface RequestState {
-  sellerId: string
+  owner: UploadOwner
   upload: Upload | undefined
   failure?: unknown
 }
@@ -68,7 +70,7 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     },
     async namingFunction(request, metadata) {
       const state = stateFor(request)
-      state.upload = await beginUpload(uploads, describedBy(request.headers, metadata ?? {}, state.sellerId))
+      state.upload = await beginUpload(uploads, describedBy(request.headers, metadata ?? {}, state.owner))
       return resumable.nameOf(state.upload.id)
     },
     async onUploadFinish(request) {
@@ -112,22 +114,22 @@ export function tusOf(uploads: Uploads, resumable: Resumable): AnswerTus {
     return response
   }
 
-  return async (request, sellerId, body) => {
+  return async (request, owner, body) => {
     try {
-      return await answer(request, sellerId, body)
+      return await answer(request, owner, body)
     } catch (error) {
       // another request has finished the upload meanwhile
       const isOver = error instanceof Refusal && error.code === 'upload_expired'
       const { id } = request.params as { id: string }
-      const upload = isOver ? await findUpload(db, id, sellerId) : undefined
+      const upload = isOver ? await findUpload(db, id, owner) : undefined
       if (upload?.state === 'finished') return answerFinished(request, upload)
       throw error
     }
   }
 
-  async function answer(request: FastifyRequest, sellerId: string, body: Readable | undefined): Promise<TusAnswer> {
+  async function answer(request: FastifyRequest, owner: UploadOwner, body: Readable | undefined): Promise<TusAnswer> {
     const { id } = request.params as { id?: string }
-    const state: RequestState = { sellerId, upload: id === undefined ? undefined : await findUpload(db, id, sellerId) }
+    const state: RequestState = { owner, upload: id === undefined ? undefined : await findUpload(db, id, owner) }
     const { upload } = state
     if (upload?.state === 'given_up') throw new Refusal('upload_expired', 'This upload is over: please begin it again.')
     if (upload?.state === 'finished') return answerFinished(request, upload)
@@ -162,7 +164,7 @@ const FORWARDED = ['location', 'tus-resumable', 'upload-offset', 'upload-length'
 const forwarded = (headers: Headers): Record<string, string> =>
   Object.fromEntries(FORWARDED.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])))
 
-function describedBy(headers: Headers, metadata: Record<string, string | null>, sellerId: string): NewUpload {
+function describedBy(headers: Headers, metadata: Record<string, string | null>, owner: UploadOwner): NewUpload {
   const length = headers.get('upload-length') ?? ''
   if (!/^\d{1,15}$/.test(length)) throw new Refusal('length_required', 'Upload-Length says how many bytes will come.')
   const { productId, filename: name, sha256, replaces } = metadata
@@ -178,8 +180,9 @@ function describedBy(headers: Headers, metadata: Record<string, string | null>, 
     })
   if (holdsCardNumber(name!))
     throw new Refusal('card_number_refused', 'Nothing was stored: please give the file another name.')
+  refuseOtherProduct(owner.productIds, productId!)
   return {
-    sellerId,
+    sellerId: owner.sellerId,
     productId: productId!,
     name: name!,
     sizeBytes: Number(length),

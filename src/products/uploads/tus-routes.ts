@@ -67,10 +67,10 @@ function tusRoute(
     },
     handler: async (request, reply) => {
       reply.header('tus-resumable', '1.0.0')
-      const { seller } = await browsers.caller(request, reply)
+      const { seller, productIds } = await browsers.caller(request, reply, { narrows: true })
       const hasBody = method === 'POST' || method === 'PATCH'
       const { status, headers } = await reading(request, (body) =>
-        tus(request, seller.id, hasBody ? body() : undefined),
+        tus(request, { sellerId: seller.id, productIds }, hasBody ? body() : undefined),
       )
       return (reply as FastifyReply).code(status).headers(headers).send()
     },

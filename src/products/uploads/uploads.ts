@@ -4,6 +4,7 @@ import { type Db, type Tx, inTransaction } from '../../kit/database.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Storage, Stored } from '../../kit/storage/storage.ts'
+import { ofProducts } from '../../sellers/keys/narrow.ts'
 import { NOT_IN_A_LINE } from '../fields.ts'
 import { contentTypeOf } from './content-type.ts'
 
@@ -89,6 +90,12 @@ export async function beginUpload({ db, storage, limits }: Uploads, upload: NewU
   })
 }
 
+export interface UploadOwner {
+  sellerId: string
+  /** The upload is for one of these products. Undefined: for any. */
+  productIds: readonly string[] | undefined
+}
+
 /** Returns the bytes that a seller stores, with unfinished uploads. It locks the seller, so simultaneous uploads never share one room. */
 async function roomOf(tx: Tx, sellerId: string): Promise<{ used: number; open: number } & QuotaOwner> {
   const { rows: sellers } = await sql<QuotaOwner>`
@@ -118,9 +125,10 @@ async function checkProduct(tx: Tx, { productId, sellerId, ...upload }: NewUploa
     throw new Refusal('quota_exceeded', `A product may have at most ${MOST_OF_PRODUCT} files. Removed files count too.`)
 }
 
-export async function findUpload(db: Db, id: string, sellerId: string): Promise<Upload> {
+export async function findUpload(db: Db, id: string, { sellerId, productIds }: UploadOwner): Promise<Upload> {
   const { rows } = await sql<Upload>`
-    select ${COLUMNS} from uploads where id = ${id} and seller_id = ${sellerId}`.execute(db)
+    select ${COLUMNS} from uploads
+    where id = ${id} and seller_id = ${sellerId} and ${ofProducts(sql`product_id`, productIds)}`.execute(db)
   if (!rows[0]) throw new Refusal('upload_not_found', 'There is no such upload of yours.')
   return rows[0]
 }

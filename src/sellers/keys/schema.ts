@@ -27,7 +27,7 @@ export const NewApiKey = Type.Object(
         minItems: 1,
         maxItems: MOST_PRODUCTS,
         description:
-          'Binds the key to these products and their orders. Without it the key is for all of your products.',
+          'Binds the key to these products, their files, codes and orders. Without it the key is for all of your products.',
       }),
     ),
   },
