@@ -76,7 +76,7 @@ function listOf(guides: readonly Guide[], baseUrl: string, appUrl: string): stri
 
 > Checkout for digital products: a hosted payment page, an API, and books that balance. The server sets every price, and files are released only after the payment is confirmed.
 
-Amounts are integer minor units: 1900 with USD is $19.00. Every refusal is a problem (RFC 9457) with a stable \`code\`.
+Amounts are integer minor units: 1900 with USD is $19.00. Every refusal is a problem (RFC 9457) with a stable \`code\`. An assistant connects to ${baseUrl}/mcp (Model Context Protocol) with an API key.
 
 ## The API
 

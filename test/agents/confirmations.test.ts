@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { sql } from 'kysely'
+import { assistantWith } from '../support/assistant.ts'
 import { makeKey, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
-import { assertProblem, sharedShop } from '../support/shop.ts'
+import { type Ends, assertProblem, sharedShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 /** Only reading. To propose needs no more. */
 const SCOPES = ['products:read', 'orders:read', 'discounts:read', 'keys:read']
 
-async function prepared(t: { after: (end: () => unknown) => void }) {
+async function prepared(t: Ends) {
   const shop = shared()
   const ann = await signedInAnn(shop)
   const key = await makeKey(ann, SCOPES, { name: 'My assistant' })
   const productId = await shop.product({ name: 'The Quiet Handbook' })
   const { orderId } = await shop.paid({ productId })
-  const client = new Client({ name: 'test', version: '1.0.0' })
-  const requestInit = { headers: { authorization: `Bearer ${key.secret}` } }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${shop.url}/mcp`), { requestInit }))
-  t.after(() => client.close())
-  const ask = async (name: string, given: Record<string, unknown>) =>
-    (await client.callTool({ name, arguments: given })).structuredContent as any
+  const { call } = await assistantWith(t, shop, key.secret)
+  const ask = async (name: string, given: Record<string, unknown>) => (await call(name, given)).said
   /** Proposes, and returns the id in the link. */
   const propose = async (name: string, given: Record<string, unknown>): Promise<string> => {
     const said = await ask(name, given)

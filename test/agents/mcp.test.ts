@@ -1,38 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { assistantWith } from '../support/assistant.ts'
 import { type MadeKey, makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
-import { assertProblem, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
+import { type Ends, assertProblem, sharedShop, startTestShop, type TestShop } from '../support/shop.ts'
 
 const shared = sharedShop()
 const READS = ['products:read', 'orders:read', 'discounts:read', 'balance:read', 'keys:read', 'webhooks:read']
 const ALL = ['list_products', 'get_product', 'create_product', 'change_product', 'list_orders', 'get_order', 'resend_receipt', 'refund_order', 'list_discounts', 'create_discount', 'get_balance', 'list_transfers', 'get_statistics', 'list_events', 'create_key'] // oxfmt-ignore
 
-/** An assistant with the protocol's own client. */
-async function assistant(t: { after: (end: () => unknown) => void }, shop: TestShop, secret: string) {
-  const client = new Client({ name: 'test', version: '1.0.0' })
-  const requestInit = { headers: { authorization: `Bearer ${secret}` } }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${shop.url}/mcp`), { requestInit }))
-  t.after(() => client.close())
-  return {
-    client,
-    async call(name: string, given: Record<string, unknown> = {}) {
-      const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: given })
-      assert.deepEqual(JSON.parse((content[0] as { text: string }).text), structuredContent)
-      return { isError, said: structuredContent as any }
-    },
-  }
-}
-
 /** Ann's shop with one order, and an assistant with a key of these scopes. */
-async function prepared(t: { after: (end: () => unknown) => void }, scopes: readonly string[] = READS) {
+async function prepared(t: Ends, scopes: readonly string[] = READS) {
   const shop = shared()
   const ann = await signedInAnn(shop)
   const key = await makeKey(ann, scopes)
   const productId = await shop.product({ name: 'The Quiet Handbook' })
   const { orderId } = await shop.paid({ productId })
-  return { shop, ann, key, productId, orderId, ...(await assistant(t, shop, key.secret)) }
+  return { shop, ann, key, productId, orderId, ...(await assistantWith(t, shop, key.secret)) }
 }
 
 const post = (shop: TestShop, headers: Record<string, string>, body: unknown = LIST) =>
@@ -155,7 +139,7 @@ test('a tool refuses as its route does: missing scope, wrong argument, other sel
 
   const bob = newBrowser(shop)
   await bob.signInByCode()
-  const foreign = await assistant(t, shop, (await makeKey(bob, READS)).secret)
+  const foreign = await assistantWith(t, shop, (await makeKey(bob, READS)).secret)
   assert.equal((await foreign.call('get_order', { orderId })).said.code, 'order_not_found')
   assert.equal((await foreign.call('refund_order', { orderId })).said.code, 'order_not_found')
 })
@@ -163,7 +147,7 @@ test('a tool refuses as its route does: missing scope, wrong argument, other sel
 test('a key that is bound to a product sees nothing else through the tools either', async (t) => {
   const { shop, ann, productId, orderId } = await prepared(t)
   const bound = await makeKey(ann, READS, { productIds: [await shop.product()] })
-  const { call } = await assistant(t, shop, bound.secret)
+  const { call } = await assistantWith(t, shop, bound.secret)
   assert.equal((await call('get_product', { productId })).said.code, 'product_not_found')
   assert.equal((await call('refund_order', { orderId })).said.code, 'order_not_found')
   assert.equal((await call('create_key', { name: 'x', scopes: ['orders:read'] })).said.code, 'key_bound_to_products')
