@@ -100,23 +100,39 @@ interface WorkParts extends DispatcherParts {
 /** Sends to one leased endpoint until nothing is due, the lease is lost, or a try fails. Ends the lease. */
 async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: boolean): Promise<void> {
   const { db, sender, record, stopped } = parts
+  /** What is being sent or written, by event. */
   const underWay = new Map<string, Promise<void>>()
   const end = { hasFailed: false }
+  let sending = 0
+  let changed = Promise.withResolvers<void>()
   let atOnce = isFailing ? AT_ONCE_FAILING : AT_ONCE
   let waiting: Due[] = []
   let page: Page | undefined
   let leasedUntil = 0
   const isOver = () => stopped.aborted || end.hasFailed
 
+  // the next one begins with the answer, and does not wait until the answer is written
+  const answered = (hasFailed: boolean) => {
+    sending--
+    if (hasFailed) end.hasFailed = true
+    else atOnce = AT_ONCE
+    changed.resolve()
+  }
   const begin = (due: Due, from: Page) => {
+    sending++
     const work = tryOnce(parts, from, due)
-      .then(async (outcome) => {
-        if (outcome.error) end.hasFailed = true
-        else atOnce = AT_ONCE
-        await record(outcome)
-      })
+      .then(
+        (outcome) => {
+          answered(outcome.error !== undefined)
+          return record(outcome)
+        },
+        () => answered(true),
+      )
       .catch(() => void (end.hasFailed = true))
-      .finally(() => underWay.delete(due.eventId))
+      .finally(() => {
+        underWay.delete(due.eventId)
+        changed.resolve()
+      })
     underWay.set(due.eventId, work)
   }
 
@@ -127,9 +143,10 @@ async function sendToEndpoint(parts: WorkParts, endpointId: string, isFailing: b
       waiting = page?.deliveries ?? []
       if (!page || (waiting.length === 0 && underWay.size === 0)) break
     }
-    for (const due of waiting.splice(0, atOnce - underWay.size)) begin(due, page!)
+    changed = Promise.withResolvers<void>()
+    for (const due of waiting.splice(0, Math.max(0, atOnce - sending))) begin(due, page!)
     // something new can become due while a slow try is under way
-    await Promise.race([...underWay.values(), sleep(LOOK_EVERY_MS, undefined, { ref: false })])
+    await Promise.race([changed.promise, sleep(LOOK_EVERY_MS, undefined, { ref: false })])
   }
   await Promise.all(underWay.values())
   await releaseEndpoints(db, sender, endpointId)
