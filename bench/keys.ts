@@ -7,8 +7,8 @@ import type { Stage } from './stage.ts'
 import { query } from './world.ts'
 
 /** Short turns and many of them: the difference is small, and other load of the machine must be the same for both sides. */
-const SECONDS = 0.3
-const TURNS = 6
+const SECONDS = 0.1
+const TURNS = 20
 /** Many sellers with several keys each, so that a key is found among as many as a large service has. */
 const SELLERS = 2000
 const KEYS_EACH = 5
