@@ -95,7 +95,7 @@ function withTexts({ parameters = [] }: KnownRoute, given: Arguments): Arguments
 
 /** The route checks its request itself. A proposal is checked here too, so that the seller is asked only for what can be done. */
 function refuseWrongArguments(schema: ReturnType<typeof inputSchema>, given: Arguments): void {
-  const unknown = Object.keys(given).find((name) => !(name in (schema.properties ?? {})))
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(schema.properties ?? {}, name))
   if (unknown !== undefined) throw wrongArgument(unknown, 'is not known')
   const [, [wrong] = []] = Schema.Errors(schema as never, given)
   if (!wrong) return

@@ -105,7 +105,7 @@ export function requestOf(route: KnownRoute, given: Arguments): { method: string
   for (const { in: place, name } of route.parameters ?? [])
     if (place === 'query' && given[name] !== undefined) query.set(name, String(given[name]))
   const body = bodyOf(route)
-  const inBody = Object.entries(given).filter(([name]) => name in (body?.properties ?? {}))
+  const inBody = Object.entries(given).filter(([name]) => Object.hasOwn(body?.properties ?? {}, name))
   return {
     method: route.method,
     path: query.size > 0 ? `${path}?${query}` : path,

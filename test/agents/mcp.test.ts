@@ -133,6 +133,8 @@ test('a tool refuses as its route does: missing scope, wrong argument, other sel
   assert.equal(await codeOf('get_order'), 'validation_failed')
   assert.equal(await codeOf('get_order', { orderId, status: 'paid' }), 'validation_failed')
   assert.equal(await codeOf('list_orders', { format: 'csv' }), 'validation_failed')
+  for (const name of ['constructor', 'toString', 'hasOwnProperty'])
+    assert.equal(await codeOf('refund_order', { orderId, [name]: 'x' }), 'validation_failed')
   assert.equal(await codeOf('refund_order', { orderId, amount: '5' }), 'validation_failed')
   assert.equal(await codeOf('refund_order', { orderId, amount: 5_000_000 }), 'refund_too_large')
   await assert.rejects(() => client.callTool({ name: 'drop_tables', arguments: {} }), /There is no tool drop_tables/)
