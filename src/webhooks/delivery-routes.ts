@@ -1,7 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Server } from '../kit/http.ts'
 import { idPattern } from '../kit/ids.ts'
 import { afterOf, pageOf } from '../kit/keyset.ts'
+import { limited } from '../kit/limits.ts'
 import { momentOf, notValid } from '../kit/period.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { needs } from '../sellers/guard.ts'
@@ -21,6 +23,10 @@ import {
   WebhookDeliveryDetail,
 } from './schema.ts'
 import { sendTest } from './test-events.ts'
+
+/** What a seller can have sent to one endpoint, so that nobody uses us to flood somebody else's server. */
+const SENT_BY_HAND = { count: 60, seconds: 60 }
+const endpointOf = (request: FastifyRequest) => `sent by hand ${(request.params as { endpointId: string }).endpointId}`
 
 /** What was sent to an endpoint, with every try, and sending it again. */
 export function deliveryRoutes(server: Server, parts: WebhookRouteParts): void {
@@ -83,6 +89,7 @@ function replayRoute(server: Server, { db, browsers }: WebhookRouteParts): void 
   server.post(
     '/api/webhook-endpoints/:endpointId/deliveries/:eventId/replay',
     {
+      config: limited(SENT_BY_HAND, endpointOf),
       schema: {
         operationId: 'replayWebhookDelivery',
         summary: 'Send a delivery again',
@@ -105,6 +112,7 @@ function replaySinceRoute(server: Server, { db, browsers }: WebhookRouteParts): 
   server.post(
     '/api/webhook-endpoints/:endpointId/replay',
     {
+      config: limited(SENT_BY_HAND, endpointOf),
       schema: {
         operationId: 'replayWebhookDeliveries',
         summary: 'Send again everything since a time',
@@ -129,6 +137,7 @@ function testRoute(server: Server, { db, browsers }: WebhookRouteParts): void {
   server.post(
     '/api/webhook-endpoints/:endpointId/test',
     {
+      config: limited(SENT_BY_HAND, endpointOf),
       schema: {
         operationId: 'testWebhookEndpoint',
         summary: 'Send a test event',

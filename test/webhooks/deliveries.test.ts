@@ -286,6 +286,19 @@ test('another seller’s endpoint is not found, and a shop has at most ten', asy
   await newEndpoint(ann, receiver.url)
 })
 
+test('a seller can have only so much sent by hand', async (t) => {
+  const shop = shared()
+  const ann = await signedInSeller(shop, newMailbox())
+  const { id } = await newEndpoint(ann, (await startReceiver(t)).url)
+  const sent = await Promise.all(
+    Array.from({ length: 70 }, () => ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})),
+  )
+  assert(sent.some(({ status }) => status === 202))
+  const refused = sent.filter(({ status }) => status !== 202)
+  assert(refused.length > 0)
+  for (const answer of refused) assertProblem(answer, 429, 'rate_limited')
+})
+
 test('wrong endpoints are refused, and changes need a recent sign-in', async () => {
   const shop = shared()
   const email = newMailbox()
