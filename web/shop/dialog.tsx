@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Refused } from './parts.tsx'
 
 interface DialogProps {
@@ -14,7 +14,8 @@ interface DialogProps {
 /** The browser's own dialog: it keeps the focus inside, and returns it on closing. */
 export function Dialog({ title, closable, onClose, onSubmit, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // A layout effect ends with the dialog. An effect may end later, and would take the focus from what comes after the dialog.
+  useLayoutEffect(() => {
     const from = document.activeElement
     const dialog = place.current!
     dialog.showModal()
