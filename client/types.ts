@@ -1510,7 +1510,7 @@ export interface Api {
     body: {
       /** A day or a moment of the last 30 days, such as 2026-11-01T09:30:00Z. */
       since: string
-      /** `failed`: what ten tries did not deliver; the default. `all`: every event since then, also those delivered and those from before the endpoint. */
+      /** `failed`: what was tried and has not arrived, also what waits for its next try; the default. `all`: every event since then, also those delivered and those from before the endpoint. */
       status?: 'failed' | 'all'
     }
     answer: {

@@ -99,8 +99,8 @@ export async function replay(
 }
 
 /**
- * Sends again what happened since a time, in steps, so that no statement takes long. `failed`: what all tries did not deliver. `all`:
- * every event of the endpoint's types, also those that it had or that came before it. Returns how many. Refuses
+ * Sends again what happened since a time, in steps, so that no statement takes long. `failed`: what has not arrived, also what waits for
+ * its next try. `all`: every event of the endpoint's types, also those that it had or that came before it. Returns how many. Refuses
  * `webhook_endpoint_not_found`.
  */
 export async function replaySince(
@@ -127,14 +127,17 @@ interface ReplayStep {
   count: number
 }
 
+/** All its tries were in vain, or the last one was and the next is due later. */
+const HAS_FAILED = sql`(state = 'failed' or (state = 'waiting' and step > 0 and due_at > now()))`
+
 async function replayFailed(db: Db, { endpointId, after }: { endpointId: string; after: string }): Promise<ReplayStep> {
   const { rows } = await sql<ReplayStep>`
     with again as (
       update webhook_deliveries d set state = 'waiting', due_at = now(), step = 0
       where endpoint_id = ${endpointId} and event_id = any(array(
         select event_id from webhook_deliveries
-        where endpoint_id = ${endpointId} and event_id > ${after} and state = 'failed'
-        order by event_id limit ${REPLAYED_AT_ONCE}::int)) and state = 'failed'
+        where endpoint_id = ${endpointId} and event_id > ${after} and ${HAS_FAILED}
+        order by event_id limit ${REPLAYED_AT_ONCE}::int)) and ${HAS_FAILED}
       returning event_id)
     select count(*)::int as read, count(*)::int as count, max(event_id) as last from again`.execute(db)
   return rows[0]!

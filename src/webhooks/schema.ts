@@ -132,7 +132,7 @@ export const ReplayMany = Type.Object({
   status: Type.Optional(
     Type.Enum(['failed', 'all'], {
       description:
-        '`failed`: what ten tries did not deliver; the default. `all`: every event since then, also those delivered and those from before the endpoint.',
+        '`failed`: what was tried and has not arrived, also what waits for its next try; the default. `all`: every event since then, also those delivered and those from before the endpoint.',
     }),
   ),
 })

@@ -6,11 +6,11 @@ import { replaySince, type ReplayMany } from './deliveries-api.ts'
 
 const DAY_MS = 86_400_000
 const CHOICES: [NonNullable<ReplayMany['status']>, string, string][] = [
-  ['failed', 'What was given up', 'Everything that ten tries did not deliver.'],
+  ['failed', 'What has not arrived', 'What was given up, and what waits for its next try.'],
   [
     'all',
     'Everything',
-    'Also what was delivered, what waits for a try, and what happened before this endpoint. Your program knows the ids that it has had.',
+    'Also what was delivered, and what happened before this endpoint. Your program knows the ids that it has had.',
   ],
 ]
 
