@@ -66,7 +66,7 @@ export async function sendEndpointMails(
   })
 }
 
-function linesOf({ level, since }: Told, url: string, appUrl: string): Lines {
+function linesOf({ endpointId, level, since }: Told, url: string, appUrl: string): Lines {
   const { host } = new URL(url)
   const words =
     level === TOLD_OF_GONE
@@ -86,7 +86,7 @@ function linesOf({ level, since }: Told, url: string, appUrl: string): Lines {
   return {
     ...words,
     title: words.subject,
-    button: { label: 'See the deliveries', url: `${appUrl}/shop/#/developers` },
+    button: { label: 'See the deliveries', url: `${appUrl}/shop/#/developers/endpoints/${endpointId}` },
     facts: [
       ['Endpoint', url],
       ['Since', `${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC`],

@@ -165,6 +165,10 @@ test('410 pauses an endpoint; events are recorded all the same, and are delivere
   await shop.watchEndpoints()
   const mails = await eventually(() => shop.mails('ann@shop.test'), (all) => all.some(({ subject }) => /410 Gone/.test(subject))) // oxfmt-ignore
   assert.equal(mails.filter(({ subject }) => /endpoint/.test(subject)).length, 1)
+  assert.match(
+    mails.find(({ subject }) => /410 Gone/.test(subject))!.text,
+    new RegExp(`/shop/#/developers/endpoints/${id}`),
+  )
   assert.equal(receiver.seen('order.paid').length, 0)
   assert.equal((await ann.call('GET', `/api/webhook-endpoints/${id}`)).body.waiting, 2)
   assert.equal((await ann.call('POST', `/api/webhook-endpoints/${id}/resume`)).body.status, 'active')
