@@ -25,7 +25,7 @@ for (const [size, options] of Object.entries(SIZES)) {
 
     test('a key is made, shown once, rolled and revoked', async ({ page }) => {
       await open(page)
-      await expect(page.getByText('None yet.')).toBeVisible(SLOW)
+      await expect(page.getByText('None yet.', { exact: true })).toBeVisible(SLOW)
       await expectAccessible(page, 'without keys')
       await button(page, 'New key').click()
       await expect(page.getByLabel('Name')).toBeFocused()

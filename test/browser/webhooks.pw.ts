@@ -48,6 +48,11 @@ for (const [size, options] of Object.entries(SIZES)) {
     test('an endpoint is added, and a sale arrives on the page by itself, with the exact body', async ({ page }) => {
       await open(page)
       await expect(page.getByText('Begin with a receiver like the one below')).toBeVisible(SLOW)
+      await page.getByText('A receiver to copy').click()
+      for (const name of ['Node', 'Python', 'PHP'])
+        await expect(page.getByRole('region', { name })).toContainText('WEBHOOK_SECRET', SLOW)
+      await expectAccessible(page, 'the receivers')
+      await expectFits(page, 'the receivers')
       await button(page, 'New endpoint').click()
       await expect(page.getByLabel('Address of your program')).toBeFocused()
       await button(page, 'Add the endpoint').click()
@@ -210,6 +215,11 @@ test('the weather of a test event, and a replay of everything since a time', asy
   await expect(page.getByText('There was nothing to send again.')).toBeVisible(SLOW)
   await page.getByLabel(/^Everything/).check()
   await expectAccessible(page, 'replay many')
+  await button(page, 'Send again').click()
+  await expect(page.getByText(/sent again\.$/)).toBeVisible(SLOW)
+  await expect
+    .poll(() => receiver.received.filter(({ body }) => body.includes('product.published')).length, SLOW)
+    .toBe(2)
 })
 
 test('an endpoint is changed, its secret rotated with both signing, and removed', async ({ page }) => {

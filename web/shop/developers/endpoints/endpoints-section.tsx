@@ -75,7 +75,7 @@ export function EndpointsSection() {
             </ul>
           ) : (
             !adding && (
-              <p class="soft">None yet. Begin with a receiver like the one below, then add its address here.</p>
+              <p class="soft">No endpoint yet. Begin with a receiver like the one below, then add its address here.</p>
             )
           )
         }
