@@ -106,6 +106,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       await sendTest(page)
       await expect(row(page, 'endpoint.test')).toContainText(/Failing.*503 in \d+ ms/, SLOW)
       await expect(state(page)).toContainText('No try has succeeded since', SLOW)
+      await expect(state(page)).toContainText('The receiver answered 503.', SLOW)
       await row(page, 'endpoint.test').locator('summary').click()
       await expect(page.getByText('What helps:')).toBeVisible(SLOW)
       await expect(page.getByLabel('The beginning of the answer').first()).toHaveText('the database is away', SLOW)

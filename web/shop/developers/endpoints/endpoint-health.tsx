@@ -3,6 +3,7 @@ import { useAction } from '../../../ui/action.ts'
 import { useLoad } from '../../load.ts'
 import { Refused } from '../../parts.tsx'
 import { getDeliveries } from '../deliveries/deliveries-api.ts'
+import { happened, whatHelps } from '../deliveries/delivery-words.ts'
 import { hasSent, stateOf } from './endpoint-words.ts'
 import { resumeEndpoint, sendTest, type Endpoint } from './endpoints-api.ts'
 
@@ -18,8 +19,9 @@ interface HealthProps {
 export function EndpointHealth({ endpoint, onEndpoint }: HealthProps) {
   const last = useLoad(endpoint.id, () => getDeliveries(endpoint.id, { limit: LAST }))
   const wasSent = last.value && hasSent(last.value.items)
-  // Until something was sent, each look at the endpoint looks for it too.
-  const again = wasSent === false ? last.again : undefined
+  const isBad = endpoint.status !== 'active'
+  // Until something was sent, and while it fails, each look at the endpoint looks for the last tries too.
+  const again = wasSent === false || isBad ? last.again : undefined
   useEffect(() => again?.(), [endpoint, again])
   const action = useAction()
   const resume = async () => {
@@ -30,6 +32,7 @@ export function EndpointHealth({ endpoint, onEndpoint }: HealthProps) {
     await sendTest(endpoint.id, {})
     return 'A test event is on its way. It appears in the list below.'
   }
+  const failed = isBad ? last.value?.items.find(({ lastTry }) => lastTry?.error)?.lastTry : undefined
   const isPaused = endpoint.status === 'paused'
   const state = wasSent === undefined ? undefined : stateOf(endpoint, wasSent)
   return (
@@ -44,6 +47,11 @@ export function EndpointHealth({ endpoint, onEndpoint }: HealthProps) {
           </>
         )}
       </p>
+      {failed && (
+        <p>
+          {happened(failed)} {whatHelps(failed)}
+        </p>
+      )}
       <div class="row">
         <button
           type="button"
