@@ -3,6 +3,7 @@ import type { Server } from '../kit/http.ts'
 import { Time, refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
 import type { SellerParts } from './routes.ts'
+import { refuseUnlessActive } from './standing.ts'
 import { type Site as SiteRow, addSite, listSites, removeSite, siteHost } from './sites.ts'
 
 const TAG = ['Sites']
@@ -53,11 +54,16 @@ export function siteRoutes(
         tags: TAG,
         security: NEEDS_SESSION,
         params: SiteParams,
-        response: { 200: Site, ...refusing('site_not_valid', 'too_many_sites') },
+        response: {
+          200: Site,
+          ...refusing('site_not_valid', 'too_many_sites', 'approval_awaited', 'seller_suspended'),
+        },
       },
     },
     async (request, reply) => {
       const { seller } = await browsers.signedIn(request, reply)
+      // the host goes to the operator's account at the processor
+      await refuseUnlessActive(db, seller.id)
       return siteView(await addSite(db, jobs, seller.id, await siteHost(request.params.host)))
     },
   )

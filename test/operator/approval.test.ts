@@ -65,7 +65,7 @@ for (const [what, column, code] of [
   ['waits for approval', 'trusted_at = null', 'approval_awaited'],
   ['is suspended', 'suspended_at = now()', 'seller_suspended'],
 ] as const)
-  test(`a seller who ${what} causes no mail to others; buyers keep their files and get their money`, async () => {
+  test(`a seller who ${what} causes no mail to others and names no site; buyers keep their files and get their money`, async () => {
     const seller = await newSeller(shop())
     await trustSeller(shop().db, seller.id, true)
     const { orderId } = await shop().paid({ productId: seller.productId })
@@ -73,6 +73,7 @@ for (const [what, column, code] of [
     assertProblem(await buy(shop(), seller.productId), 409, 'shop_not_open')
     assertProblem(await seller.browser.call('POST', `/api/orders/${orderId}/receipt`), 403, code)
     assertProblem(await seller.browser.call('POST', `/api/orders/${orderId}/email`, { email: newMailbox() }), 403, code)
+    assertProblem(await seller.browser.call('PUT', '/api/sites/shop.example'), 403, code)
     const status = await shop().status(orderId, 'bob@example.com')
     const file = status.downloads![0]!
     assert.equal((await fetch(file.url.replace('http://shop.test', shop().url))).status, 200)
