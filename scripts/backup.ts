@@ -14,12 +14,12 @@ import { connect } from '../src/kit/database.ts'
 import { clusterId } from '../src/kit/embedded/cluster.ts'
 import { openStorage } from '../src/kit/storage/open.ts'
 import { openVault } from '../src/kit/vault/vault.ts'
-import { databaseToBackUp, settingsOrExit } from './own-database.ts'
+import { BEHIND_SALES, databaseToBackUp, settingsOrExit } from './own-database.ts'
 
 const PROGRESS_BYTES = 64e6
 const began = performance.now()
 const { values: options } = parseArgs({ options: { 'by-service': { type: 'boolean' }, spread: { type: 'boolean' } } })
-if (options['by-service']) os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL)
+if (options['by-service']) os.setPriority(BEHIND_SALES)
 const config = settingsOrExit(1)
 try {
   await backUp()

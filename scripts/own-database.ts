@@ -3,6 +3,9 @@ import { readConfig } from '../src/config.ts'
 import { CannotStart } from '../src/kit/cannot-start.ts'
 import { findEmbedded, findRunning, startEmbedded } from '../src/kit/embedded.ts'
 
+/** On a busy machine a process of this priority gets a third of the time of one that serves buyers, and still comes to its end. */
+export const BEHIND_SALES = 5
+
 /** Reads the settings of the service. Wrong settings are printed, and end the script with `status`. */
 export function settingsOrExit(status: number): ReturnType<typeof readConfig> {
   try {
