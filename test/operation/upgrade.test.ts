@@ -10,7 +10,7 @@ import { type Ends, SECRET } from '../support/shop.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** What a release has in git, of which the service and its set-up need these. */
-const PARTS = ['package.json', 'package-lock.json', '.npmrc', '.gitignore', 'vite.config.ts', 'tsconfig.json', 'src', 'web', 'schema', 'scripts', 'client'] // oxfmt-ignore
+const PARTS = ['package.json', 'package-lock.json', '.npmrc', '.gitignore', 'vite.config.ts', 'tsconfig.json', 'src', 'web', 'schema', 'scripts', 'client', 'docs'] // oxfmt-ignore
 const ends: (() => unknown)[] = []
 const t: Ends = { after: (end) => void ends.push(end) }
 let place: Awaited<ReturnType<typeof install>>
@@ -164,7 +164,7 @@ async function install() {
     stop: () => shell(stopCommand),
     async untilReady() {
       const isReady = () => place.call('GET', '/readyz').then(({ status }) => status === 200, () => false) // oxfmt-ignore
-      for (const end = performance.now() + 60_000; !(await isReady());) assert(performance.now() < end, place.log())
+      for (const end = performance.now() + 300_000; !(await isReady());) assert(performance.now() < end, place.log())
     },
     upgrade(...args: string[]) {
       const all = ['scripts/upgrade.ts', `--stop=${stopCommand}`, `--start=${startCommand}`, ...args]
