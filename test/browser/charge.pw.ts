@@ -4,7 +4,7 @@ import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './f
 import { buy, order } from './orders.ts'
 import { codeField, mailsTo } from './seller.ts'
 
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 const TEXT = 'Text of the line'
 
 /** The code of the `count`th mail about a charge. A receipt has no code. */

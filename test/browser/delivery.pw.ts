@@ -149,7 +149,7 @@ test('the home page leads a newcomer to the demo product and to the mails', asyn
   await page.goto('/')
   await page.getByRole('link', { name: 'Open the outbox' }).click()
   await page.getByLabel('Mails to').fill(email)
-  await expect(page.getByText('1 mail')).toBeVisible({ timeout: 15_000 })
+  await expect(page.getByText('1 mail')).toBeVisible({ timeout: 60_000 })
   await expect(page.frameLocator('iframe').getByRole('link').first()).toBeVisible()
 })
 

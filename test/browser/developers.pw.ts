@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { signUp } from './seller.ts'
 
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 async function open(page: Page): Promise<void> {

@@ -157,7 +157,7 @@ test('offline in the middle: the order stays, the buyer is not asked to pay twic
   await expectNoPayButton(page)
   await context.setOffline(false)
   // The service asks the processor, which holds nothing. Only then may the buyer try again.
-  await expect(page.getByText('Your payment did not go through. Nothing was taken.')).toBeVisible({ timeout: 15_000 })
+  await expect(page.getByText('Your payment did not go through. Nothing was taken.')).toBeVisible({ timeout: 60_000 })
   expect(await shownOrderId(page)).toBe(orderId)
   await payWith(page)
   await expectPaid(page)

@@ -4,7 +4,7 @@ import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './f
 import { buy, codeIn } from './orders.ts'
 import { codeField, mailsTo } from './seller.ts'
 
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 const CODE_MAIL = /^\d{6} is your code/
 
 async function ask(page: Page, email: string): Promise<void> {

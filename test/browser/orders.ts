@@ -3,7 +3,7 @@ import { newEmail, type Status } from './buyer.ts'
 import { BASE_URL, PRODUCT_ID, expect } from './fixtures.ts'
 import { mailsTo } from './seller.ts'
 
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 /** The seller of the sandbox's products. */
 const DEMO_SELLER = 'ann@demo.example'
 

@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from '@playwright/test'
 import { expect } from './fixtures.ts'
 
 /** A job sends the mails, and it may have to wait its turn. */
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 
 export const PASSWORD = 'marble kettle orbit 47'
 

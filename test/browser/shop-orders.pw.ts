@@ -7,7 +7,7 @@ import { buy, codeIn, demoSeller } from './orders.ts'
 // In sequence, because the tests share a seller, who signs in once.
 test.describe.configure({ mode: 'default' })
 
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 let cookies: Awaited<ReturnType<typeof demoSeller>>['cookies']
 test.beforeAll(async ({ browser }) => {
   cookies = (await demoSeller(browser)).cookies

@@ -5,7 +5,7 @@ import { newEmail, statusOf, type Status } from './buyer.ts'
 import { BASE_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
 import { askCode, codeField, codeFor, newSellerEmail, signUp } from './seller.ts'
 
-const SLOW = { timeout: 15_000 }
+const SLOW = { timeout: 60_000 }
 const PICTURE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
