@@ -31,7 +31,7 @@ const WITHOUT_EVENTS = {
   to: 'returning o.id as order_id, o.discount_id is not null as has_discount)',
 }
 
-/** What events cost a sale, and how fast they reach sellers' programs while one of ten hangs. */
+/** Measures the cost of events for a sale, and the rate of deliveries while one endpoint of ten hangs. */
 export async function measureWebhooks(world: World, database: Database, events: number): Promise<Result[]> {
   return [await costOfEvents(world, database), ...(await deliveries(world, database, events))]
 }

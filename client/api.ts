@@ -20,7 +20,7 @@ export type Answer<R extends Route> = Api[R]['answer']
 export type Body<R extends Route> = Api[R] extends { body: infer Taken } ? Taken : never
 /** One item of the route's list. */
 export type Item<R extends Route> = Answer<R> extends { items: (infer One)[] } ? One : never
-/** What narrows a list. The client itself turns the pages. */
+/** The filters of a list. The client reads page after page by itself. */
 export type Search<R extends Route> = Api[R] extends { query: infer Query } ? Omit<Query, 'cursor'> : object
 
 type Member<Name extends 'params' | 'query' | 'headers', R extends Route> =
@@ -29,7 +29,7 @@ type Member<Name extends 'params' | 'query' | 'headers', R extends Route> =
       ? { [N in Name]?: Given | undefined }
       : { [N in Name]: Given }
     : object
-/** What a request of the route needs, and what it may have. */
+/** The required and the optional parts of a request to the route. */
 export type Request<R extends Route> = Member<'params', R> &
   Member<'query', R> &
   Member<'headers', R> &

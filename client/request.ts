@@ -194,7 +194,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** A key that nobody can guess. Pages without https have no randomUUID. */
+/** A random key. Pages without https have no randomUUID. */
 export function newKey(): string {
   const parts = [...crypto.getRandomValues(new Uint32Array(5))]
   return parts.map((part) => part.toString(36).padStart(7, '0')).join('')

@@ -122,8 +122,8 @@ export function createSeller(options: SellerOptions) {
     },
 
     /**
-     * What happened since the event with this id, oldest first, to the present end; without an id all that the service
-     * has. It keeps events for 30 days. Remember the last id for the next call.
+     * The events after the one with this id, oldest first; without an id, all events. The service keeps them for 30
+     * days. Remember the last id for the next call.
      */
     async *events(after?: string, more: CallOptions = {}): AsyncGenerator<Event, void, undefined> {
       for (let last = after, hasMore = true; hasMore;) {

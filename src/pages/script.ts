@@ -12,8 +12,8 @@ export async function tillScript(dist: string) {
 }
 
 /**
- * Serves the script at two addresses: `/till.js` changes with a release, and `/till-<version>.js` never does. Where a page names the
- * version of an earlier release, the script is missing there, and its link opens the checkout as any link does.
+ * Serves the script at two addresses: `/till.js` changes with a release, and `/till-<version>.js` never does. A page that
+ * names the version of an earlier release gets no script, and its link opens the checkout as any link does.
  */
 export async function scriptRoutes(server: Server, dist: string): Promise<void> {
   const { bytes, latest, versioned } = await tillScript(dist)
