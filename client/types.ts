@@ -76,7 +76,7 @@ export interface Balance {
   items: {
     /** ISO 4217, upper case. */
     currency: string
-    /** sales − fees − refunds − disputes, in minor units. */
+    /** sales − fees − refunds − disputes − payouts + adjustments, in minor units. */
     balance: number
     /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
     sales: number
@@ -86,6 +86,10 @@ export interface Balance {
     refunds: number
     /** Money that banks hold or have taken back. */
     disputes: number
+    /** Money sent to your bank, without what came back. */
+    payouts: number
+    /** Corrections by the operator of the service. */
+    adjustments: number
   }[]
 }
 
@@ -646,7 +650,7 @@ export interface Stats {
 
 export interface Transfer {
   id: string
-  /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already. */
+  /** `fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already. `payout_failed`: the bank refused a payout. `payout_reversed`: a payout came back after it had arrived. `adjustment`: a correction by the operator of the service. */
   kind:
     | 'sale'
     | 'fee'
@@ -659,7 +663,14 @@ export interface Transfer {
     | 'dispute_return'
     | 'held_loss'
     | 'held_loss_back'
-  orderId: string
+    | 'payout'
+    | 'payout_failed'
+    | 'payout_reversed'
+    | 'adjustment'
+  /** Null for payouts and adjustments. */
+  orderId: string | null
+  /** The payout, for transfers of payouts. */
+  payoutId?: string
   /** The change of the balance in minor units, negative when money leaves it. */
   amount: number
   /** ISO 4217, upper case. */

@@ -4,6 +4,7 @@ import { readBackup } from './config/backup.ts'
 import { readIdentityProvider } from './config/identity-provider.ts'
 import { LIMITS } from './config/limits.ts'
 import { problemsOfNames } from './config/misspelt.ts'
+import { readPayouts } from './config/payouts.ts'
 import { readProcessors } from './config/processors.ts'
 import { problemsOfKeys, problemsOfPrivate, problemsOfPublic } from './config/public.ts'
 import { type Environment, newReader } from './config/reader.ts'
@@ -97,6 +98,7 @@ export function readConfig(env: Environment = process.env): Config {
     mailConnections: checked('MAIL_CONNECTIONS', 32, (value) => whole(value, 1, 200), '1 to 200'),
     mailFrom: checked('MAIL_FROM', 'Till <till@localhost>', sender, 'an address, or Name <address>'),
     ...readProcessors(reader, isPublic),
+    ...readPayouts(reader),
     statementPrefix: checked(
       'STATEMENT_PREFIX',
       'TILL',

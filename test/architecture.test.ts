@@ -17,6 +17,7 @@ const SLICES = [
   'orders',
   'buyers',
   'payments',
+  'payouts',
   'shop',
   'webhooks',
   'checkout',

@@ -1,6 +1,7 @@
 import type { BackupConfig } from './backup.ts'
 import type { IdpConfig } from './identity-provider.ts'
 import type { Limits } from './limits.ts'
+import type { PayoutsConfig } from './payouts.ts'
 import type { ProcessorsConfig } from './processors.ts'
 import type { RetentionConfig } from './retention.ts'
 import type { StorageConfig } from './storage.ts'
@@ -9,7 +10,7 @@ import type { TrustedProxy } from '../kit/settings.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 
 /** The settings, read once when the service starts. */
-export interface Config extends BackupConfig, ProcessorsConfig, RetentionConfig, StorageConfig {
+export interface Config extends BackupConfig, PayoutsConfig, ProcessorsConfig, RetentionConfig, StorageConfig {
   readonly port: number
   readonly host: string
   /** The public addresses of the API and the pages. Undefined: the address on which the service listens. */

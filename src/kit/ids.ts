@@ -20,6 +20,9 @@ export type IdPrefix =
   | 'key'
   | 'we'
   | 'cnf'
+  | 'run'
+  | 'po'
+  | 'adj'
 
 /**
  * An id such as `ord_01k…`: 48 bits of time in milliseconds, so that rows of one table lie in order of creation, then 80 random

@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import { type Change, type Db, type Tx, changeTogether } from '../kit/database.ts'
 import { share } from '../kit/money.ts'
 
+/** What moves a seller's money without an order. */
+export type PayoutKind = 'payout' | 'payout_failed' | 'payout_reversed' | 'adjustment'
+
 /** One entry of the ledger: `amountMinor` minor units of `currency` leave `debit` and reach `credit`. */
 export interface Transfer {
   kind:
@@ -20,9 +23,11 @@ export interface Transfer {
     | 'dispute_return'
     | 'held_loss'
     | 'held_loss_back'
+    | PayoutKind
   /** The event that caused the transfer. (kind, cause) is unique, so a repeat books nothing. */
   cause: string
-  orderId: string
+  /** Null exactly for the kinds of a payout: their cause is the payout or the adjustment. */
+  orderId: string | null
   debit: string
   credit: string
   amountMinor: number

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
+import { ODD_ADJUSTMENTS, ODD_PAYOUTS } from './payout-entries.ts'
 
 /** Two sources that should agree and do not. It holds ids and amounts, and no personal data. */
 export interface Difference {
@@ -17,11 +18,14 @@ export const MOST_LISTED = 1000
 
 /**
  * Checks the books against themselves. It only reads, and covers all of them in a few statements. Balances by the indexes must equal
- * balances by the table. Every entry must go between the accounts of its kind and belong to an order. The entries of an order must
- * add up to its amount, its fee, its refunds and its state.
+ * balances by the table. Every entry must go between the accounts of its kind and belong to an order, a payout or an adjustment. The
+ * entries of an order must add up to its amount, its fee, its refunds and its state, and those of a payout to its amount and state.
  */
 export async function trialBalance(tx: Tx): Promise<Difference[]> {
-  return [...(await checkAccounts(tx)), ...(await differences(tx, ODD_ENTRIES)), ...(await differences(tx, ODD_ORDERS))]
+  const found = await checkAccounts(tx)
+  for (const statement of [ODD_ENTRIES, ODD_ORDERS, ODD_PAYOUTS, ODD_ADJUSTMENTS])
+    found.push(...(await differences(tx, statement)))
+  return found
 }
 
 /** Runs a statement that finds differences, each a row of `what, id, order_id, currency, expected, found`. */
@@ -34,7 +38,7 @@ export async function differences(tx: Tx, statement: RawBuilder<unknown>): Promi
   return rows
 }
 
-const NEVER_NEGATIVE: ReadonlySet<string> = new Set(['fees', 'held', 'disputed'])
+const NEVER_NEGATIVE: ReadonlySet<string> = new Set(['fees', 'held', 'disputed', 'payouts'])
 
 /**
  * Suspended money in open disputes. The money may have gone back to the buyer before the dispute. Then the suspense account may be
@@ -115,8 +119,8 @@ const ODD_ENTRIES = sql`
     when 'held_loss' then t.debit_account = a.seller and t.credit_account = 'held'
     when 'held_loss_back' then t.debit_account = 'held' and t.credit_account = a.seller
     else false end as right_accounts) as r
-  where o.id is null or not right_accounts
-    or (t.currency <> o.currency and t.kind in ('sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again'))`
+  where t.order_id is not null and (o.id is null or not right_accounts
+    or (t.currency <> o.currency and t.kind in ('sale', 'fee', 'refund', 'refund_failed', 'fee_refund', 'fee_again')))`
 
 /**
  * Compares the sums of an order's entries with the order. The returned fee must be the share of the returned money (refunds and lost
@@ -131,7 +135,7 @@ const ODD_ORDERS = sql`
       coalesce(sum(case kind when 'fee_refund' then amount_minor when 'fee_again' then -amount_minor end), 0) as fee_back,
       sum(case when credit_account = 'held' then amount_minor when debit_account = 'held' then -amount_minor else 0 end) as held,
       sum(case when credit_account = 'disputed' then amount_minor when debit_account = 'disputed' then -amount_minor else 0 end) as disputed
-    from transfers group by order_id),
+    from transfers where order_id is not null group by order_id),
   held_disputed as (select order_id, sum(minor) as minor from (${HELD_DISPUTED}) as d group by 1),
   lost as (
     select l.order_id, sum(case l.kind when 'dispute_loss' then l.amount_minor else -l.amount_minor end) as minor

@@ -9,6 +9,8 @@ export interface Balance {
   fees: number
   refunds: number
   disputes: number
+  payouts: number
+  adjustments: number
 }
 
 /** A seller's balances by the ledger, one for each currency, with their parts. */
@@ -20,7 +22,9 @@ export async function balancesOf(db: Db, sellerId: string): Promise<Balance[]> {
       coalesce(-sum(minor) filter (where kind in ('fee', 'fee_refund', 'fee_again')), 0)::bigint as fees,
       coalesce(-sum(minor) filter (where kind in ('refund', 'refund_failed')), 0)::bigint as refunds,
       coalesce(-sum(minor) filter (where kind in (
-        'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back')), 0)::bigint as disputes
+        'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back')), 0)::bigint as disputes,
+      coalesce(-sum(minor) filter (where kind in ('payout', 'payout_failed', 'payout_reversed')), 0)::bigint as payouts,
+      coalesce(sum(minor) filter (where kind = 'adjustment'), 0)::bigint as adjustments
     from (
       select kind, currency, sum(amount_minor) as minor from transfers where credit_account = ${account} group by 1, 2
       union all

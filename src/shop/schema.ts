@@ -56,13 +56,18 @@ export const Transfer = Type.Object({
       'dispute_return',
       'held_loss',
       'held_loss_back',
+      'payout',
+      'payout_failed',
+      'payout_reversed',
+      'adjustment',
     ],
     {
       description:
-        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already.',
+        '`fee_refund`: the share of the fee that came back with a refund or a lost dispute. `fee_again`: that share again, because the refund failed or the dispute’s money came back. `held_loss`: the amount that a bank took of a payment that was not the sale and had been sent back already. `payout_failed`: the bank refused a payout. `payout_reversed`: a payout came back after it had arrived. `adjustment`: a correction by the operator of the service.',
     },
   ),
-  orderId: Type.String(),
+  orderId: Type.Union([Type.String(), Type.Null()], { description: 'Null for payouts and adjustments.' }),
+  payoutId: Type.Optional(Type.String({ description: 'The payout, for transfers of payouts.' })),
   amount: Type.Integer({ description: 'The change of the balance in minor units, negative when money leaves it.' }),
   currency: Currency,
   createdAt: Time,
@@ -123,11 +128,15 @@ export const Balance = Type.Object({
   items: Type.Array(
     Type.Object({
       currency: Currency,
-      balance: Type.Integer({ description: 'sales − fees − refunds − disputes, in minor units.' }),
+      balance: Type.Integer({
+        description: 'sales − fees − refunds − disputes − payouts + adjustments, in minor units.',
+      }),
       sales: Amount,
       fees: Type.Integer({ description: 'All fees, without the parts that came back.' }),
       refunds: Type.Integer({ description: 'All refunds, without those that failed afterwards.' }),
       disputes: Type.Integer({ description: 'Money that banks hold or have taken back.' }),
+      payouts: Type.Integer({ description: 'Money sent to your bank, without what came back.' }),
+      adjustments: Type.Integer({ description: 'Corrections by the operator of the service.' }),
     }),
   ),
 })

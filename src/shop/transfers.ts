@@ -12,23 +12,28 @@ export interface TransferFilter extends Period {
 export interface TransferRow {
   id: string
   kind: Transfer['kind']
-  orderId: string
+  /** Null for payouts and adjustments. */
+  orderId: string | null
+  payoutId: string | null
   amountMinor: number
   currency: string
   createdAt: Date
-  /** The account's balance in this currency after all transfers of the order at this moment. */
+  /** The account's balance in this currency after all transfers of the order, or of the payout, at this moment. */
   balanceMinor?: number | undefined
 }
 
+/** What a transfer belongs to: its order, or the payout or adjustment that caused it. */
+const OWNER = sql<string>`coalesce(t.order_id, t.cause)`
+
 /** A transfer is stored under its cause, which names a payment of the processor. Sellers see this id in its place. It begins with the
- * order's id, so that the transfers of an order stay together. */
+ * order's id (or the payout's), so that the transfers of an order stay together. */
 const ID = sql<string>`
-  'trf_' || substr(t.order_id, 5) || left(encode(sha256(convert_to(t.kind || ' ' || t.cause, 'UTF8')), 'hex'), 12)`
+  'trf_' || right(${OWNER}, 26) || left(encode(sha256(convert_to(t.kind || ' ' || t.cause, 'UTF8')), 'hex'), 12)`
 export const TRANSFER_ID = '^trf_[0-9a-hjkmnp-tv-z]{26}[0-9a-f]{12}$'
 
 /** Transfers of one order and one moment are listed in the order of booking: a sale before its fee. */
 const BOOKED = sql<number>`array_position(array['sale', 'fee', 'refund', 'fee_refund', 'refund_failed', 'fee_again',
-  'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back']::text[], t.kind::text)`
+  'dispute_hold', 'dispute_release', 'dispute_return', 'held_loss', 'held_loss_back', 'payout', 'payout_failed', 'payout_reversed', 'adjustment']::text[], t.kind::text)`
 
 interface Range {
   after?: string | undefined
@@ -49,18 +54,18 @@ export async function listTransfers(
   const entries = filter.orderId ? ofOrder(account, filter, range) : ofAccount(account, filter, range)
   const page = sql`select t.* from (${entries}) t order by ${IN_ORDER} limit ${range.limit}`
   const columns = sql`
-    t.id, t.kind, t.order_id as "orderId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt"`
+    t.id, t.kind, t.order_id as "orderId", case when t.owner ^@ 'po_' then t.owner end as "payoutId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt"`
   const { rows } = range.withBalance
     ? await sql<TransferRow>`
       with page as materialized (${page}), ${balances(account)}
       select ${columns}, b.balance as "balanceMinor"
-      from page t join balances b on b.currency = t.currency and b.created_at = t.created_at and b.order_id = t.order_id
+      from page t join balances b on b.currency = t.currency and b.created_at = t.created_at and b.owner = t.owner
       order by ${IN_ORDER}`.execute(db)
     : await sql<TransferRow>`select ${columns} from (${page}) t order by ${IN_ORDER}`.execute(db)
   return rows
 }
 
-const IN_ORDER = sql`t.created_at desc, t.order_id desc, t.booked, t.id`
+const IN_ORDER = sql`t.created_at desc, t.owner desc, t.booked, t.id`
 
 /**
  * The account's balance after each moment of the page. The balance after the newest moment of a currency is summed once from the indexes.
@@ -71,27 +76,27 @@ const balances = (account: string) => {
     (select coalesce(sum(t.amount_minor), 0) from transfers t
       where ${column} = ${account} and t.currency = m.currency and t.created_at < m.created_at)
     + (select coalesce(sum(t.amount_minor), 0) from transfers t
-      where ${column} = ${account} and t.currency = m.currency and t.created_at = m.created_at and t.order_id <= m.order_id)`
+      where ${column} = ${account} and t.currency = m.currency and t.created_at = m.created_at and ${OWNER} <= m.owner)`
+  const ofMoment = (column: RawBuilder<unknown>) => sql`
+    (select coalesce(sum(t.amount_minor), 0) from transfers t
+      where ${column} = ${account} and t.currency = m.currency and t.created_at = m.created_at and ${OWNER} = m.owner)`
   return sql`
     moments as (
-      select m.*, (
-        select sum(case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end) from transfers t
-        where t.order_id = m.order_id and t.created_at = m.created_at and t.currency = m.currency
-          and ${account} in (t.credit_account, t.debit_account)) as minor
-      from (select distinct currency, created_at, order_id from page) m),
+      select m.*, ${ofMoment(sql`t.credit_account`)} - ${ofMoment(sql`t.debit_account`)} as minor
+      from (select distinct currency, created_at, owner from page) m),
     newest as materialized (
       select m.currency, ${upTo(sql`t.credit_account`)} - (${upTo(sql`t.debit_account`)}) as balance
-      from (select distinct on (currency) * from moments order by currency, created_at desc, order_id desc) m),
+      from (select distinct on (currency) * from moments order by currency, created_at desc, owner desc) m),
     balances as (
-      select m.currency, m.created_at, m.order_id, (n.balance - coalesce(sum(m.minor) over newer, 0))::bigint as balance
+      select m.currency, m.created_at, m.owner, (n.balance - coalesce(sum(m.minor) over newer, 0))::bigint as balance
       from moments m join newest n on n.currency = m.currency
-      window newer as (partition by m.currency order by m.created_at desc, m.order_id desc
+      window newer as (partition by m.currency order by m.created_at desc, m.owner desc
         rows between unbounded preceding and 1 preceding))`
 }
 
 /** Finds an order's few transfers by the order. */
 const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => sql`
-  select ${ID} as id, ${BOOKED} as booked, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
+  select ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
     t.currency, t.created_at
   from transfers t
   where t.order_id = ${filter.orderId} and ${account} in (t.credit_account, t.debit_account)
@@ -103,9 +108,9 @@ const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => s
  */
 function ofAccount(account: string, filter: TransferFilter, { after, limit }: Range): RawBuilder<unknown> {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
-    (select ${ID} as id, ${BOOKED} as booked, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
+    (select ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
     from transfers t where ${column} = ${account} and t.currency = c.currency and ${within(filter, after)}
-    order by t.created_at desc, t.order_id desc, booked, id limit ${limit})`
+    order by t.created_at desc, owner desc, booked, id limit ${limit})`
   const currencies = filter.currency
     ? sql`(select ${filter.currency}::text collate "C" as currency)`
     : sql`(
@@ -125,13 +130,14 @@ function within({ from, to }: TransferFilter, after: string | undefined): RawBui
   if (from) conditions.push(sql`t.created_at >= ${from}`)
   if (to) conditions.push(sql`t.created_at < ${to}`)
   if (after) {
-    const orderId = after.replace(/^trf_(.{26}).*$/, 'ord_$1')
+    const end = after.slice(4, 30)
     // the moment at which the last page ended, and the place within it
-    const last = (of: RawBuilder<unknown>) =>
-      sql`(select ${of} from transfers t where t.order_id = ${orderId} and ${ID} = ${after})`
-    const at = last(sql`t.created_at`)
-    conditions.push(sql`t.created_at <= ${at} and (t.created_at < ${at} or t.order_id < ${orderId}
-      or (t.order_id = ${orderId} and (${BOOKED}, ${ID}) > (${last(BOOKED)}, ${after})))`)
+    const last = (of: RawBuilder<unknown>) => sql`(
+      select ${of} from transfers t where ${ID} = ${after} and (t.order_id = ${`ord_${end}`}
+        or (t.kind in ('payout', 'payout_failed', 'payout_reversed', 'adjustment') and t.cause in (${`po_${end}`}, ${`adj_${end}`}))))`
+    const [at, owner] = [last(sql`t.created_at`), last(OWNER)]
+    conditions.push(sql`t.created_at <= ${at} and (t.created_at < ${at} or ${OWNER} < ${owner}
+      or (${OWNER} = ${owner} and (${BOOKED}, ${ID}) > (${last(BOOKED)}, ${after})))`)
   }
   return sql.join(conditions, sql` and `)
 }
@@ -140,6 +146,7 @@ export const transferView = (row: TransferRow): Transfer => ({
   id: row.id,
   kind: row.kind,
   orderId: row.orderId,
+  ...(row.payoutId !== null && { payoutId: row.payoutId }),
   amount: row.amountMinor,
   currency: row.currency,
   createdAt: row.createdAt.toISOString(),

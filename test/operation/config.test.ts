@@ -88,6 +88,7 @@ test('no setting is required', async (t) => {
       mailConnections: 32,
       processors: ['sandbox'],
       stripe: undefined,
+      payouts: { by: 'manual', holdDays: 7, schedule: 'weekly', minimumMinor: {} },
       razorpay: undefined,
       statementPrefix: 'TILL',
       orderTtlHours: { instant: 24, bank: 168 },
@@ -278,6 +279,15 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
     ['35', ({ retention }) => retention.eventDays, 35],
     ['3650', ({ retention }) => retention.eventDays, 3650],
   ],
+  PAYOUTS: [['razorpay-route', ({ payouts }) => payouts.by, 'razorpay-route']],
+  PAYOUT_HOLD_DAYS: [
+    ['0', ({ payouts }) => payouts.holdDays, 0],
+    ['180', ({ payouts }) => payouts.holdDays, 180],
+  ],
+  PAYOUT_SCHEDULE: [['monthly', ({ payouts }) => payouts.schedule, 'monthly']],
+  PAYOUT_MINIMUM: [
+    [' 20 EUR,500.5 INR, 1000 JPY ', ({ payouts }) => payouts.minimumMinor, { EUR: 2000, INR: 50_050, JPY: 1000 }],
+  ],
   OUTBOX_RETENTION_DAYS: [['1', ({ retention }) => retention.outboxDays, 1]],
 }
 for (const [name, cases] of Object.entries(RIGHT)) {
@@ -327,6 +337,10 @@ const WRONG: Record<string, string[]> = {
   SMTP_URL: ['mail.example', 'http://mail.example', 'smtp://', 'smtp:///x', 'smtp://mail.example?requireTLS=false', 'smtp://mail.example?tls=none&ignoreTLS=true', 'smtp://mail.example?tls=nein', 'smtps://mail.example?tls=none', 'smtps://mail.example?secure=false'],
   EVENT_RETENTION_DAYS: ['0', '34', '3651', '-90', '90.5', '90d', 'never'],
   OUTBOX_RETENTION_DAYS: ['0', '3651', '-1', '1.5', '30d', 'never'],
+  PAYOUTS: ['paypal', 'stripe', 'MANUAL'],
+  PAYOUT_HOLD_DAYS: ['-1', '181', '7d', '1.5'],
+  PAYOUT_SCHEDULE: ['daily', 'Weekly', '7'],
+  PAYOUT_MINIMUM: ['20', 'EUR', '20 eur', '20EUR', '-1 EUR', '1 EUR,2 EUR', '1 XXX', '1.5 JPY', '1.005 EUR', '1 EUR;2 INR', '1 EUR,'],
   METRICS_TOKEN: ['short', 'x'.repeat(31), `${'x'.repeat(40)} y`],
   DEMO_ON_NETWORK: ['2', 'maybe'],
   PROCESSORS: ['sandbox,paypal', 'sandbox,', 'none,sandbox', 'SANDBOX', 'toString', 'sandbox,sandbox'],

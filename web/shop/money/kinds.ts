@@ -1,7 +1,7 @@
 interface Kind {
   name: string
   /** The line of an order's sum that counts it. */
-  group: 'sale' | 'fee' | 'refund' | 'fee_back' | 'dispute'
+  group: 'sale' | 'fee' | 'refund' | 'fee_back' | 'dispute' | 'payout'
 }
 
 /** Every kind of transfer that touches a seller's balance, in plain words. */
@@ -17,6 +17,10 @@ export const KINDS: Record<string, Kind> = {
   dispute_return: { name: 'Back from a lost dispute', group: 'dispute' },
   held_loss: { name: 'Taken by the buyer’s bank, and sent back before', group: 'dispute' },
   held_loss_back: { name: 'Not taken twice after all', group: 'dispute' },
+  payout: { name: 'Payout', group: 'payout' },
+  payout_failed: { name: 'Payout refused by the bank, money back to you', group: 'payout' },
+  payout_reversed: { name: 'Payout sent back by the bank', group: 'payout' },
+  adjustment: { name: 'Correction by the operator of the service', group: 'payout' },
 }
 
 /** Also names a kind that this page does not know, because the service may be newer. */

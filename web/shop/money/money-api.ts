@@ -10,6 +10,8 @@ export interface Balance {
   fees: number
   refunds: number
   disputes: number
+  payouts: number
+  adjustments: number
 }
 
 export interface TransferFilters {

@@ -98,6 +98,7 @@ function momentsOf(transfers: Transfer[]): Transfer[][] {
     const before = last?.[0]
     const isOfIt =
       before?.orderId === transfer.orderId &&
+      before.payoutId === transfer.payoutId &&
       before.createdAt === transfer.createdAt &&
       before.currency === transfer.currency
     if (isOfIt) last!.push(transfer)
@@ -115,10 +116,12 @@ function Moment({ transfers }: { transfers: Transfer[] }) {
     <li class="moment">
       <p class="soft small">
         <time dateTime={createdAt}>{moment(createdAt)}</time>{' '}
-        <a class="of" href={address('order', orderId)}>
-          Order <span class="unseen">{orderId}</span>
-          <span aria-hidden="true">…{orderId.slice(-6)}</span>
-        </a>
+        {orderId && (
+          <a class="of" href={address('order', orderId)}>
+            Order <span class="unseen">{orderId}</span>
+            <span aria-hidden="true">…{orderId.slice(-6)}</span>
+          </a>
+        )}
       </p>
       <div class="entries">
         {transfers.map(({ id, kind, amount }) => (
@@ -128,7 +131,7 @@ function Moment({ transfers }: { transfers: Transfer[] }) {
               {amount < 0 ? '−' : '+'}
               {money(Math.abs(amount), currency)}
             </span>
-            {kind === 'fee' && <HowFee orderId={orderId} />}
+            {kind === 'fee' && orderId && <HowFee orderId={orderId} />}
           </div>
         ))}
       </div>

@@ -1,0 +1,52 @@
+import { CURRENCIES } from '../kit/currencies.ts'
+import { decimalsOf } from '../kit/money.ts'
+import { oneOf, whole } from '../kit/settings.ts'
+import type { Reader } from './reader.ts'
+
+export interface PayoutsConfig {
+  readonly payouts: {
+    /** How sellers get their money: the operator pays by bank, or the processor pays them. */
+    readonly by: 'manual' | 'stripe-connect' | 'razorpay-route'
+    /** How long the money of a sale waits. */
+    readonly holdDays: number
+    readonly schedule: 'weekly' | 'monthly'
+    /** The least amount of a payout in minor units, by currency. */
+    readonly minimumMinor: Readonly<Record<string, number>>
+  }
+}
+
+/** Longer than any dispute takes to arrive. */
+const LONGEST_HOLD_DAYS = 180
+
+export function readPayouts({ checked }: Reader): PayoutsConfig {
+  return {
+    payouts: {
+      by: checked(
+        'PAYOUTS',
+        'manual',
+        oneOf('manual', 'stripe-connect', 'razorpay-route'),
+        'manual, stripe-connect or razorpay-route',
+      ),
+      holdDays: checked(
+        'PAYOUT_HOLD_DAYS',
+        7,
+        (value) => whole(value, 0, LONGEST_HOLD_DAYS),
+        `0 to ${LONGEST_HOLD_DAYS} days`,
+      ),
+      schedule: checked('PAYOUT_SCHEDULE', 'weekly', oneOf('weekly', 'monthly'), 'weekly or monthly'),
+      minimumMinor: checked('PAYOUT_MINIMUM', {}, minimums, 'amounts with their currencies, such as 20 EUR,500 INR'),
+    },
+  }
+}
+
+/** `20 EUR,500 INR`, each currency once, with at most the decimals that the currency has. */
+function minimums(value: string): Record<string, number> | undefined {
+  const amounts: Record<string, number> = {}
+  for (const entry of value.split(',')) {
+    const [, units = '', decimals = '', currency = ''] = /^\s*(\d{1,9})(?:\.(\d+))?\s+([A-Z]{3})\s*$/.exec(entry) ?? []
+    const places = decimalsOf(currency)
+    if (!CURRENCIES.has(currency) || currency in amounts || decimals.length > places) return undefined
+    amounts[currency] = Number(units + decimals.padEnd(places, '0'))
+  }
+  return amounts
+}

@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+
+/**
+ * Each payout has its entry, to the right amount and between the right accounts, and each entry its payout. A payout that failed or
+ * came back has a second entry, which takes the first one back.
+ */
+export const ODD_PAYOUTS = sql`
+  with known as (
+    select k.kind, p.id, p.currency, p.amount_minor,
+      case k.kind when 'payout' then 'seller:' || p.seller_id else 'payouts' end as debit,
+      case k.kind when 'payout' then 'payouts' else 'seller:' || p.seller_id end as credit
+    from payouts p cross join (values ('payout', null), ('payout_failed', 'failed'), ('payout_reversed', 'reversed')) as k(kind, state)
+    where k.state is null or k.state = p.state),
+  booked as (
+    select * from transfers where kind in ('payout', 'payout_failed', 'payout_reversed'))
+  select case when b.cause is null then 'payout_not_booked' when k.id is null then 'booked_without_payout'
+      else 'payout_booked_differently' end,
+    coalesce(k.kind, b.kind) || ' ' || coalesce(k.id, b.cause), null, coalesce(k.currency, b.currency), k.amount_minor, b.amount_minor
+  from known k full join booked b on b.kind = k.kind and b.cause = k.id
+  where b.cause is null or k.id is null
+    or (k.amount_minor, k.currency, k.debit, k.credit) is distinct from (b.amount_minor, b.currency, b.debit_account, b.credit_account)`
+
+/** The same for adjustments. */
+export const ODD_ADJUSTMENTS = sql`
+  with known as (
+    select a.id, a.currency, abs(a.amount_minor) as minor,
+      case when a.amount_minor > 0 then 'adjustments' else 'seller:' || a.seller_id end as debit,
+      case when a.amount_minor > 0 then 'seller:' || a.seller_id else 'adjustments' end as credit
+    from adjustments a),
+  booked as (select * from transfers where kind = 'adjustment')
+  select case when b.cause is null then 'adjustment_not_booked' when k.id is null then 'booked_without_adjustment'
+      else 'adjustment_booked_differently' end,
+    'adjustment ' || coalesce(k.id, b.cause), null, coalesce(k.currency, b.currency), k.minor, b.amount_minor
+  from known k full join booked b on b.cause = k.id
+  where b.cause is null or k.id is null
+    or (k.minor, k.currency, k.debit, k.credit) is distinct from (b.amount_minor, b.currency, b.debit_account, b.credit_account)`
