@@ -24,6 +24,9 @@ const LONG = ['simulation-1', 'faults-1', 'test-payments-1', 'test-payments-2', 
 /** The other files of a folder share processes: to load the service and to warm it up costs more than most files. */
 const FILES_OF_A_PROCESS = 8
 const GROUPS = path.join('node_modules', '.cache', 'test-groups')
+/** Each group adds a line with its processor time here when it ends. */
+const COSTS = path.join(GROUPS, 'costs.ndjson')
+const DEAREST = 12
 
 /** Every test file, each in one process only. */
 export function allGroups() {
@@ -53,6 +56,7 @@ export function allGroups() {
  */
 export function groupsOf(name, files) {
   fs.mkdirSync(GROUPS, { recursive: true })
+  fs.rmSync(COSTS, { force: true })
   const count = Math.ceil(files.length / FILES_OF_A_PROCESS)
   const size = Math.ceil(files.length / count)
   return Array.from({ length: count }, (_, at) => {
@@ -61,7 +65,33 @@ export function groupsOf(name, files) {
       return `describe(${JSON.stringify(file)}, () => import(${url}))`
     })
     const group = path.resolve(GROUPS, `${name}-${at + 1}.test.mjs`)
-    fs.writeFileSync(group, ["import { describe } from 'node:test'", ...suites, ''].join('\n'))
+    fs.writeFileSync(group, ["import { describe } from 'node:test'", ...suites, ...noteCost(group), ''].join('\n'))
     return group
   })
+}
+
+/** @param {string} group */
+function noteCost(group) {
+  const module = pathToFileURL(path.resolve('scripts', 'processor-seconds.mjs')).href
+  const name = path.basename(group, '.test.mjs')
+  return [
+    "import fs from 'node:fs'",
+    `import { processorSeconds } from ${JSON.stringify(module)}`,
+    "process.once('exit', () => {",
+    `  const line = JSON.stringify({ group: ${JSON.stringify(name)}, seconds: processorSeconds() })`,
+    `  fs.appendFileSync(${JSON.stringify(path.resolve(COSTS))}, line + '\\n')`,
+    '})',
+  ]
+}
+
+/**
+ * The groups that took the most processor time, with all that they started.
+ *
+ * @returns {{ group: string, seconds: number }[]}
+ */
+export function dearest() {
+  if (!fs.existsSync(COSTS)) return []
+  const lines = fs.readFileSync(COSTS, 'utf8').trim().split('\n')
+  const costs = lines.map((line) => JSON.parse(line)).filter(({ seconds }) => seconds)
+  return costs.sort((one, other) => other.seconds - one.seconds).slice(0, DEAREST)
 }

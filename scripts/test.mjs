@@ -8,7 +8,8 @@ import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { globalSetup, globalTeardown } from '../test/support/global.ts'
-import { allGroups, groupsOf } from './test-groups.mjs'
+import { processorSeconds } from './processor-seconds.mjs'
+import { allGroups, dearest, groupsOf } from './test-groups.mjs'
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
 
@@ -24,8 +25,6 @@ const TEST_TIMEOUT_MS = 1_800_000
 /** On Linux a folder in memory. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 3 * 1024 ** 3
-/** proc_pid_stat(5) counts in these on every machine that Node runs on. */
-const TICKS_A_SECOND = 100
 const BROWSER_RESULTS = path.join('node_modules', '.cache', 'browser-tests.json')
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
@@ -59,15 +58,6 @@ console.log(
   `\n${total.passed} passed, ${total.failed} failed${skipped}${seconds ? `, ${seconds} s of processor time` : ''}`,
 )
 process.exit(total.failed === 0 ? 0 : 1)
-
-/** Of this process and of all that it started and that have ended. Only Linux has this file; `)` ends the program's name in it. */
-function processorSeconds() {
-  const file = '/proc/self/stat'
-  if (!fs.existsSync(file)) return undefined
-  const [, after = ''] = fs.readFileSync(file, 'utf8').split(/\) (?=\S )/)
-  const ticks = after.split(' ').slice(11, 15).map(Number)
-  return Math.round(ticks.reduce((sum, one) => sum + one, 0) / TICKS_A_SECOND)
-}
 
 /** Each test's own database is 480 files, which take most of a test's time on a disk. */
 function hasMemory() {
@@ -111,6 +101,8 @@ async function runUnitTests(files) {
   })
   for await (const text of stream.compose(new spec())) process.stdout.write(text)
   await globalTeardown()
+  for (const { seconds, group } of dearest())
+    console.log(`${String(seconds).padStart(5)} s of processor time: ${group}`)
   return counts
 }
 
