@@ -29,7 +29,7 @@ test.describe('in the light and in the dark', () => {
     await look(page, 'declined')
     const release = await sayBefore(page, 'processing')
     await payWith(page, { scenario: 'delayed' })
-    await expect(page.getByText('You may close this page.')).toBeVisible()
+    await expect(page.getByText('You can close this page.')).toBeVisible()
     await look(page, 'processing')
     release()
     await expectPaid(page)
@@ -56,7 +56,7 @@ test.describe('in the light and in the dark', () => {
         }),
       )
       await page.reload()
-      await expect(page.getByRole('link', { name: 'Open the page of this order' })).toBeVisible()
+      await expect(page.getByRole('link', { name: 'View your order' })).toBeVisible()
       await look(page, status)
     }
     await page.unrouteAll({ behavior: 'wait' })
@@ -193,7 +193,7 @@ test('animations run, and stop for users who prefer reduced motion', async ({ pa
   const working = { orderId, status: 'processing', paid: false, amount: 49_900, currency: 'INR', downloads: [] }
   await page.route('**/status?**', (route) => route.fulfill({ json: { ...working, nextPollMs: null } }))
   await payWith(page, { scenario: 'delayed' })
-  await expect(page.getByText('You may close this page.')).toBeVisible()
+  await expect(page.getByText('You can close this page.')).toBeVisible()
   const moving = () => page.evaluate(() => document.getAnimations().length)
   expect(await moving()).toBe(0)
   await page.emulateMedia({ reducedMotion: 'no-preference' })

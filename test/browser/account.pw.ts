@@ -143,7 +143,7 @@ test('another address takes over after its code is entered, and the old one gets
   await expect(codeField(page)).toBeFocused()
   // A phone may drop the page while the seller reads the mail.
   await page.reload()
-  await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
+  await expect(page.getByText(`We sent a code to ${newEmail}`)).toBeVisible()
   const code = await codeFor(page, newEmail)
   await codeField(page).fill(code === '111111' ? '222222' : '111111')
   await expect(page.getByText('This code does not work.')).toBeVisible()
@@ -181,7 +181,7 @@ test('a change that needs a fresh sign-in leads to one and back, and the typed t
   await expectAccount(page, email)
   await expect(page.getByLabel('New e-mail address')).toHaveValue(newEmail)
   await page.keyboard.press('Enter')
-  await expect(page.getByText(`A code was made for ${newEmail}`)).toBeVisible()
+  await expect(page.getByText(`We sent a code to ${newEmail}`)).toBeVisible()
 })
 
 test('another support address needs a fresh sign-in, which keeps the typed text, and is in the history', async ({

@@ -5,7 +5,7 @@ import { buy, order } from './orders.ts'
 import { codeField, mailsTo } from './seller.ts'
 
 const SLOW = { timeout: 60_000 }
-const TEXT = 'Text of the line'
+const TEXT = 'Statement text'
 
 /** The code of the `count`th mail about a charge. A receipt has no code. */
 async function chargeCode(page: Page, email: string, count = 1): Promise<string> {
@@ -56,15 +56,15 @@ test('by amount and date; without a match the page shows the latest orders of th
   await expect(page.getByLabel('E-mail')).toHaveValue(email)
   await ask(page, email, { text: 'ANOTHER SHOP', amount: '', date: '' })
   await codeField(page).fill(await chargeCode(page, email, 2))
-  await expect(page.getByRole('heading', { name: 'No order fits this line.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No order matches this line.' })).toBeVisible()
   await expect(page.getByRole('listitem').filter({ hasText: '₹499.00' })).toHaveCount(1)
 })
 
 test('for several matching orders the page says that none was paid, exactly when none was', async ({ page }) => {
   const { email } = await order(page.request)
   for (const [second, title] of [
-    ['expired', 'These orders fit, but none of them is paid.'],
-    ['paid', 'It can be one of these.'],
+    ['expired', 'These orders match, but none of them is paid.'],
+    ['paid', 'It could be one of these.'],
   ] as const) {
     await page.unroute('**/api/charges/verify')
     await page.route('**/api/charges/verify', async (route) => {
@@ -155,7 +155,7 @@ test('wrong codes are answered in words, the fifth says that only a new one help
   await page.getByRole('button', { name: 'Send a new code' }).click()
   await expect(page.getByText('There is a new code. The one before no longer works.')).toBeVisible()
   await codeField(page).fill(await chargeCode(page, email, 2))
-  await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This order matches, but is not paid.' })).toBeVisible()
   await expect(page.getByText('Not paid', { exact: true })).toBeVisible()
 })
 
@@ -175,7 +175,7 @@ test('a reload keeps the code step, and "change" and the browser’s "back" lead
   await page.goForward()
   await page.reload()
   await codeField(page).fill(await chargeCode(page, email))
-  await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This order matches, but is not paid.' })).toBeVisible()
   // Nothing stays for the next person at this browser.
   await page.reload()
   await expect(page.getByLabel('E-mail')).toHaveValue('')
@@ -247,7 +247,7 @@ test.describe('in the light and in the dark', () => {
     await expect(page.getByText('This code is not right.')).toBeVisible()
     await look('wrong code')
     await codeField(page).fill(await chargeCode(page, email))
-    await expect(page.getByRole('heading', { name: 'No order fits this line.' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'No order matches this line.' })).toBeVisible()
     await look('found')
   })
 })
@@ -267,7 +267,7 @@ test('with the keyboard alone: from the line to the order', async ({ page }) => 
   await page.keyboard.press('Enter')
   await expect(codeField(page)).toBeFocused()
   await page.keyboard.type(await chargeCode(page, email))
-  await expect(page.getByRole('heading', { name: 'This order fits, but is not paid.' })).toBeFocused()
+  await expect(page.getByRole('heading', { name: 'This order matches, but is not paid.' })).toBeFocused()
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: /^Open the order/ })).toBeFocused()
   await page.keyboard.press('Enter')

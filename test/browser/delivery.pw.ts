@@ -102,7 +102,7 @@ test('from a static host on another origin: one request for data, then the whole
       .click(),
   ])
   expect(await readFile(await download.path())).not.toHaveLength(0)
-  await page.getByRole('link', { name: 'Open the page of this order' }).click()
+  await page.getByRole('link', { name: 'View your order' }).click()
   await expect(page).toHaveURL(`${host.url}/order/?order=${orderId}`)
   await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
 
@@ -116,7 +116,7 @@ test('from a static host whose API is away: says so, and goes on when it is back
   watch.allow(host.url)
   await page.route('**/public', (route) => route.abort())
   await page.goto(`${host.url}/pay/?product=${PRODUCT_ID}`)
-  await expect(page.getByRole('heading', { name: 'The shop does not answer' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'The shop is not responding' })).toBeVisible()
   await page.unroute('**/public')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByLabel('E-mail')).toBeVisible()
@@ -129,7 +129,7 @@ test('where card payments are not live the page says so and offers no payment', 
   watch.allow(new URL(service.url).origin)
   try {
     await page.goto(service.demoUrl)
-    await expect(page.getByText('The seller has to connect a way of paying first.')).toBeVisible()
+    await expect(page.getByText('The seller has to connect a payment method first.')).toBeVisible()
     await expectNoPayButton(page)
     await expect(page.getByRole('button', { name: /Continue/ })).toHaveCount(0)
   } finally {

@@ -22,10 +22,10 @@ test('a reload keeps the order before, during and after the payment', async ({ p
 
   const release = await sayBefore(page, 'processing')
   await payWith(page, { scenario: 'delayed' })
-  await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Your bank is processing the payment' })).toBeVisible()
   await page.reload()
   await expectNoPayButton(page)
-  await expect(page.getByRole('heading', { name: 'Your bank is working on it' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Your bank is processing the payment' })).toBeVisible()
   await expectNoPayButton(page)
   release()
   await expectPaid(page)
@@ -68,7 +68,7 @@ test('the back button brings the paid order back, never a way to pay it again', 
   await makeOrder(page)
   await payWith(page)
   await expectPaid(page)
-  await page.getByRole('link', { name: 'Open the page of this order' }).click()
+  await page.getByRole('link', { name: 'View your order' }).click()
   await expect(page.getByRole('heading', { name: 'Thank you. It’s yours.' })).toBeVisible()
   await page.goBack()
   await expectPaid(page)
@@ -172,7 +172,7 @@ test('offline at the first step: the page says that there is no order, and makes
   await context.setOffline(true)
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await expect(page.getByRole('alert')).toHaveText(
-    'You are offline.There is no order yet: we make it as soon as you are back.',
+    'You are offline.Your order is not created yet. We create it as soon as you are back online.',
   )
   await context.setOffline(false)
   await expect(payButton(page)).toHaveText('Pay ₹499.00')
@@ -184,10 +184,10 @@ test('a request that failed is not sent again by itself after the address was ch
   await field.fill(newEmail())
   await context.setOffline(true)
   await page.getByRole('button', { name: 'Continue to payment' }).click()
-  await expect(page.getByText('There is no order yet')).toBeVisible()
+  await expect(page.getByText('Your order is not created yet')).toBeVisible()
   const to = newEmail()
   await field.fill(to)
-  await expect(page.getByText('There is no order yet')).toBeHidden()
+  await expect(page.getByText('Your order is not created yet')).toBeHidden()
   const orders = requestsTo(page, /^\/api\/checkout$/)
   await context.setOffline(false)
   await page.evaluate(() => new Promise((done) => setTimeout(done, 0)))
@@ -207,7 +207,7 @@ test('a mistyped address that could not be sent is not sent by a reload after it
   await field.fill(newEmail())
   await context.setOffline(true)
   await page.getByRole('button', { name: 'Continue to payment' }).click()
-  await expect(page.getByText('There is no order yet')).toBeVisible()
+  await expect(page.getByText('Your order is not created yet')).toBeVisible()
   const tried = orders.length
   await field.fill(newEmail())
   expect(await kept(page)).toBeNull()
@@ -380,8 +380,8 @@ for (const [status, title] of [
   ['expired', 'This order has expired'],
   ['refunded', 'This order was refunded'],
   ['disputed', 'This payment is disputed'],
-  ['charged_back', 'This payment was taken back'],
-  ['needs_review', 'A person is looking at your payment'],
+  ['charged_back', 'Your bank reversed this payment'],
+  ['needs_review', 'We’re reviewing your payment'],
 ] as const) {
   test(`${status}: the page explains it, and offers neither files nor a second payment`, async ({ page }) => {
     const { orderId } = await makeOrder(page)

@@ -21,7 +21,7 @@ test('a code shows all orders with working files, until the buyer closes the lis
   await ask(page, ` ${email.toUpperCase()} `)
   const code = await codeIn(page.context(), email, CODE_MAIL)
   await codeField(page).fill(code === '111111' ? '222222' : '111111')
-  await expect(page.getByText('This code is not right. Please check the latest mail.')).toBeVisible()
+  await expect(page.getByText('This code is not right. Please check the latest e-mail.')).toBeVisible()
   await codeField(page).fill(code)
   await expect(page.getByRole('heading', { name: 'Your library' })).toBeFocused()
   await expect(page).toHaveURL('/library/')

@@ -62,7 +62,7 @@ test('a free product is got by one press, and nothing on the way speaks of payme
   await expect(page.getByRole('heading', { name: 'It’s yours.', exact: true })).toBeVisible()
   expect(await shownOrderId(page)).toBe(orderId)
 
-  await page.getByRole('link', { name: 'Open the page of this order' }).click()
+  await page.getByRole('link', { name: 'View your order' }).click()
   await expect(page.getByRole('complementary', { name: 'Receipt' }).getByText('Free')).toBeVisible()
   await expect(page.getByRole('main')).not.toContainText(/payment|bank|statement/i)
 })
@@ -101,7 +101,7 @@ test('the buyer chooses the price: the suggestion is filled in, and the page sho
     ['12,50', '$12.50'],
   ] as const) {
     await field.fill(typed)
-    await expect(page.getByText(`You give ${understood}.`)).toBeVisible()
+    await expect(page.getByText(`You pay ${understood}.`)).toBeVisible()
     await expect(summary(page).getByText(understood)).toBeVisible()
   }
   await next(page).click()
@@ -123,7 +123,7 @@ test('the buyer chooses the price: the suggestion is filled in, and the page sho
 test('a failed order is not repeated by itself after its price or its code was changed', async ({ page, context }) => {
   const { url, sellerId } = await product({ priceMinor: 500, choose: true, suggested: 900 })
   const code = await discount(sellerId)
-  const offline = page.getByText('There is no order yet')
+  const offline = page.getByText('Your order is not created yet')
   const orders = requestsTo(page, /^\/api\/checkout$/)
   await page.goto(url)
   await page.getByText('Have a code?').click()
@@ -177,7 +177,7 @@ test('the page shows a code’s discount before and after the order, and the ord
   await expectAccessible(page, 'a code that is none')
   await field.fill(code.toLowerCase())
   await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText(`${code} takes 20\u202f% off.`)).toBeVisible()
+  await expect(page.getByText(`${code} takes 20% off.`)).toBeVisible()
   await expect(summary(page)).toContainText('Instead of $19.00')
   await expect(summary(page).getByText('$15.20')).toBeVisible()
   await expectAccessible(page, 'a code')
@@ -195,14 +195,14 @@ test('the page shows a code’s discount before and after the order, and the ord
   expect((await statusOf(page, await shownOrderId(page), to)).amount).toBe(1520)
 })
 
-test('a link can bring its code, the last use of one is taken once, and all of 100 % is free', async ({
+test('a link can bring its code, the last use of one is taken once, and all of 100% is free', async ({
   page,
   browser,
 }) => {
   const { url, sellerId } = await product({ priceMinor: 1900 })
   const code = await discount(sellerId, { percent: 100, limit: 1 })
   await page.goto(`${url}&code=${code.toLowerCase()}`)
-  await expect(page.getByText(`${code} takes 100\u202f% off.`)).toBeVisible()
+  await expect(page.getByText(`${code} takes 100% off.`)).toBeVisible()
   const late = await (await browser.newContext()).newPage()
   await late.goto(`${url}&code=${code}`)
   await expect(late.getByText(`${code} takes`)).toBeVisible()

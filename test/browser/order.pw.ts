@@ -95,7 +95,7 @@ test('a refund is shown on an open page that is looked at again', async ({ page 
     await look()
     await expect(page.getByText('−₹100.00')).toBeVisible({ timeout: 1_000 })
   }).toPass()
-  await expect(sums(page)).toHaveText(['Total₹499.00', 'Refunded−₹100.00', 'Left paid₹399.00'])
+  await expect(sums(page)).toHaveText(['Total₹499.00', 'Refunded−₹100.00', 'Net paid₹399.00'])
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3)
 
   expect((await refund()).status()).toBe(200)
@@ -104,7 +104,7 @@ test('a refund is shown on an open page that is looked at again', async ({ page 
     await expect(page.getByRole('heading', { name: 'This order was refunded' })).toBeVisible({ timeout: 1_000 })
   }).toPass()
   await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
-  await expect(sums(page)).toHaveText(['Total₹499.00', 'Refunded−₹499.00', 'Left paid₹0.00'])
+  await expect(sums(page)).toHaveText(['Total₹499.00', 'Refunded−₹499.00', 'Net paid₹0.00'])
 })
 
 test('the receipt of a payment that the bank took back adds up, and one that stands has its total alone', async ({
@@ -120,15 +120,15 @@ test('the receipt of a payment that the bank took back adds up, and one that sta
     [{}, ['Total₹499.00']],
     [
       { status: 'charged_back', chargedBackAmount: 49_900 },
-      ['Total₹499.00', 'Taken back by the bank−₹499.00', 'Left paid₹0.00'],
+      ['Total₹499.00', 'Reversed by your bank−₹499.00', 'Net paid₹0.00'],
     ],
     [
       { status: 'charged_back', refundedAmount: 9_900, chargedBackAmount: 40_000 },
-      ['Total₹499.00', 'Refunded−₹99.00', 'Taken back by the bank−₹400.00', 'Left paid₹0.00'],
+      ['Total₹499.00', 'Refunded−₹99.00', 'Reversed by your bank−₹400.00', 'Net paid₹0.00'],
     ],
     [
       { status: 'partially_refunded', chargedBackAmount: 9_900 },
-      ['Total₹499.00', 'Taken back by the bank−₹99.00', 'Left paid₹400.00'],
+      ['Total₹499.00', 'Reversed by your bank−₹99.00', 'Net paid₹400.00'],
     ],
   ] as const) {
     change = told
@@ -151,7 +151,7 @@ test('the order page shows a pending or failed refund until something else happe
   })
   for (const [what, told] of [
     ['', []],
-    ['refund_requested', ['A part of the price is on its way back to you; your bank can take some days.']],
+    ['refund_requested', ['Part of the price is on its way back to you; your bank can take a few days.']],
     ['refund_failed', ['A refund of this order did not go through. The seller knows, and the files stay yours.']],
     ['dispute_won', []],
   ] as const) {
@@ -224,7 +224,7 @@ test('every page shows a payment that the bank declined after a while, and the b
   await expect(page.getByText('Your bank declined the payment.')).toBeVisible({ timeout: 20_000 })
   await page.goto(`/order/?order=${orderId}`)
   await expect(page.getByRole('heading', { name: 'Your payment did not go through' })).toBeVisible()
-  await expect(page.getByRole('listitem').filter({ hasText: 'The bank has said no: stopped' })).toBeVisible()
+  await expect(page.getByRole('listitem').filter({ hasText: 'Your bank declined the payment: stopped' })).toBeVisible()
   for (const size of Object.values(SIZES)) {
     await page.setViewportSize(size.viewport)
     await expectFits(page, 'payment failed')

@@ -39,7 +39,7 @@ test('an order is found while typing, a late answer changes nothing, and the way
   await expect(rows).toHaveText(new RegExp(email))
   await expect(page).toHaveURL(/#\/orders\?q=buyer-\w+$/)
   await page.getByLabel('Paid with').selectOption('UPI')
-  await expect(page.getByRole('heading', { name: 'No order fits.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No order matches.' })).toBeVisible()
   await page.goBack()
   await expect(rows).toHaveCount(1)
   await page.getByRole('link', { name: email }).press('Enter')

@@ -222,7 +222,7 @@ test('over two hosts: a charge is found by a code, and its cookie goes to the AP
   const order = await context.request.post(`${local}/api/checkout`, { data: { productId, email } })
   expect(order.status()).toBe(201)
   await page.goto('/charge/')
-  await page.getByLabel('Text of the line').fill('TILL THE QUIET SHOP')
+  await page.getByLabel('Statement text').fill('TILL THE QUIET SHOP')
   await askCode(page, email)
   const cookie = (await context.cookies(`${api}/api/charges/verify`)).find(({ name }) => name === 'till_charge_code')
   expect(cookie).toMatchObject({ domain: 'api.till.localhost', httpOnly: true, sameSite: 'Strict', path: '/' })

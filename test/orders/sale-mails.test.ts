@@ -64,7 +64,7 @@ test('a sale is mailed once, however many rounds run at once, with the seller’
   await shared().enqueueSaleMails()
   const [mail, ...more] = await mailsTo(seller)
   assert.deepEqual([mail?.subject, more], ['You made a sale: A book, $19.00', []])
-  for (const line of [/Paid +\$19\.00/, /Fee, 2 % +-\$0\.38/, /You keep +\$18\.62/, /Buyer +bob@example\.com/])
+  for (const line of [/Paid +\$19\.00/, /Fee, 2% +-\$0\.38/, /You keep +\$18\.62/, /Buyer +bob@example\.com/])
     assert.match(mail!.text, line)
   assert(mail!.text.includes(`http://shop.test/shop/#/orders/${order.orderId}`))
   assert(mail!.text.includes('http://shop.test/account/#mails'))
@@ -150,7 +150,7 @@ test('a late payment has a mail of its own and no other, and an unsold order has
     () => subjects(seller),
     (told) => told.length > 0,
   )
-  assert.deepEqual(await subjects(seller), ['Paid after its time: A book'])
+  assert.deepEqual(await subjects(seller), ['Paid after it expired: A book'])
 })
 
 test('when the mail cannot be enqueued, the sale waits for the next round', async () => {

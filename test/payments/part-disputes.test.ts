@@ -103,8 +103,8 @@ test('a dispute over 500 of 1,999 that is lost leaves the files; a second one ov
 
   const subjects = await mailsAbout(shop, order)
   const told = (subject: string) => subjects.filter((one) => one === subject).length
-  assert.equal(told('A part of your payment for A book was taken back'), 1)
-  assert.equal(told('Your payment for A book was taken back'), 1)
+  assert.equal(told('Part of your payment for A book was reversed'), 1)
+  assert.equal(told('Your payment for A book was reversed'), 1)
 })
 
 test('the rest that a bank has left of the price can be refunded, and no more; money that the bank gives back can be refunded again', async (t) => {

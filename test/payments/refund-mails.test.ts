@@ -58,9 +58,9 @@ test('money after the order’s expiry: the receipt says that it counts, and the
   const order = await shop.checkout()
   await sql`update orders set state = 'expired' where id = ${order.orderId}`.execute(shop.db)
   await tell(order, { state: 'captured', captures: [captureOf(order)] })
-  assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['Paid after its time: A book'] })
+  assert.deepEqual(await told(shop, order), { buyer: [RECEIPT], seller: ['Paid after it expired: A book'] })
   const [receipt] = await mailsTo(shop, order, 'buyer')
-  assert.match(receipt!.text, /arrived after the order’s time was over, and it counts/)
+  assert.match(receipt!.text, /arrived after the order had expired, and it still counts/)
   assert.match((await mailsTo(shop, order, 'seller'))[0]!.text, /nothing to do/)
 })
 
@@ -136,7 +136,7 @@ test('mails about a dispute go out when it opens and when it is decided, with wh
   const [shop] = shared()
   for (const [state, buyer, seller] of [
     ['won', 'Your files of A book are back', 'Dispute won: A book'],
-    ['lost', 'Your payment for A book was taken back', 'Dispute lost: A book'],
+    ['lost', 'Your payment for A book was reversed', 'Dispute lost: A book'],
   ] as const) {
     const order = await shop.checkout()
     const capture = captureOf(order)
@@ -193,7 +193,7 @@ test('after a lost dispute each side learns its loss, and the seller what came b
     assert.match(toSeller.at(-1)!.text, words)
     const subjects = toSeller.map(({ subject }) => subject).filter((one) => /lost/.test(one))
     assert.equal(subjects.length, new Set(lostMinor).size, 'each once')
-    const lost = (await mailsTo(shop, order, 'buyer')).find(({ subject }) => /was taken back/.test(subject))
+    const lost = (await mailsTo(shop, order, 'buyer')).find(({ subject }) => /was reversed/.test(subject))
     assert.equal(lost !== undefined, status === 'charged_back')
     if (lost) assert.match(lost.text, lostMinor[0] === 1200 ? /Amount +\$12\.00/ : /Amount +\$19\.00/)
   }
@@ -225,7 +225,7 @@ test('a dispute that is first reported after its end causes only the mail about 
   const disputes = [{ id: id('dp'), captureId: capture.id, amountMinor: 1900, state: 'lost' as const }]
   await tell(order, { state: 'captured', captures: [capture], disputes })
   assert.deepEqual(await told(shop, order), {
-    buyer: ['Your payment for A book was taken back', RECEIPT].sort(),
+    buyer: ['Your payment for A book was reversed', RECEIPT].sort(),
     seller: ['Dispute lost: A book'],
   })
 })
@@ -237,7 +237,7 @@ test('a wrong amount: both sides get one mail about the received amount, and the
   const refund = { id: id('re'), captureId: capture.id, amountMinor: 12_345 }
   await tell(order, { state: 'captured', captures: [capture] }, { refunds: [refund] })
   assert.deepEqual(await told(shop, order), {
-    buyer: ['A person looks at your payment for A book', 'Your payment for A book was sent back'],
+    buyer: ['We’re reviewing your payment for A book', 'Your payment for A book was sent back'],
     seller: ['Please look at a payment for A book'],
   })
   for (const to of ['buyer', 'seller'] as const)

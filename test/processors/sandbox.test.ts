@@ -163,7 +163,7 @@ test('every way a bank can behave, through the API alone', { concurrency: true }
       assert.deepEqual(await shop.transfers(order.orderId), [
         { kind: 'held', debit: 'processor:sandbox', credit: 'held', amountMinor: 1899 },
       ])
-      assert.deepEqual(await mailsAbout(shop, order), ['A person looks at your payment for A book'])
+      assert.deepEqual(await mailsAbout(shop, order), ['We’re reviewing your payment for A book'])
     }),
 
     scenario('double_capture: the buyer keeps the files and is given the second payment back', async (order) => {
@@ -341,7 +341,7 @@ test('a dispute ends the links at once; won, they work again; a second one that 
     DISPUTED,
     'Your files of A book are back',
     DISPUTED,
-    'Your payment for A book was taken back',
+    'Your payment for A book was reversed',
   ])
 })
 

@@ -43,7 +43,7 @@ export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) 
           ))}
         </ul>
       ) : (
-        <p class="soft">{events ? 'Nothing has changed yet.' : 'Looking…'}</p>
+        <p class="soft">{events ? 'Nothing has changed yet.' : 'Loading…'}</p>
       )}
     </Part>
   )

@@ -60,7 +60,7 @@ export function SessionsPart({ account, sessions }: { account: Account; sessions
           ))}
         </ul>
       ) : (
-        <p class="soft">Looking…</p>
+        <p class="soft">Loading…</p>
       )}
       <Refused action={action} />
       <div class="row">

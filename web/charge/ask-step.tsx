@@ -32,7 +32,7 @@ export function AskStep({ charge, state: { email, line, busy, message } }: { cha
       <TextField
         id="email"
         label="E-mail"
-        hint="The one you may have bought with."
+        hint="The address you may have used to buy."
         value={email}
         onValue={(text) => {
           charge.type(text)
@@ -68,8 +68,8 @@ function StatementFields({ line, faultOf, tries, onType }: StatementFieldsProps)
       <legend>What does your statement say?</legend>
       <TextField
         id="descriptor"
-        label="Text of the line"
-        hint="As far as you can read it."
+        label="Statement text"
+        hint="As much of it as you can read."
         value={line.descriptor}
         onValue={(text) => onType('descriptor', text)}
         fault={faultOf('descriptor')}

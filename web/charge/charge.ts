@@ -42,7 +42,7 @@ export function openCharge(): Charge {
   })
   const { get, set, subscribe } = store
   const code = mailboxCode(store, {
-    checking: 'Looking…',
+    checking: 'Looking it up…',
     async sendCode(email, again) {
       const line = again ? get().askedLine : get().line
       const sent = await askChargeCode(email, line)

@@ -58,26 +58,26 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
     }
   if (!matched)
     return {
-      title: 'No order fits this line.',
+      title: 'No order matches this line.',
       before: 'But',
       after: ' has ordered here. These are the latest orders; a bank that converts a currency shows another amount.',
     }
   const unpaid = orders.every(({ status }) => UNPAID.has(status))
   if (orders.length > 1 && unpaid)
     return {
-      title: 'These orders fit, but none of them is paid.',
+      title: 'These orders match, but none of them is paid.',
       before: 'Orders with',
       after: `. ${SUSPENSE}`,
     }
   if (orders.length > 1)
     return {
-      title: 'It can be one of these.',
+      title: 'It could be one of these.',
       before: 'Orders with',
       after: '. Open one to see the receipt and the files.',
     }
   if (unpaid)
     return {
-      title: 'This order fits, but is not paid.',
+      title: 'This order matches, but is not paid.',
       before: 'An order with',
       after: `. ${SUSPENSE}`,
     }
@@ -88,19 +88,19 @@ function wordsFor({ matched, orders }: ChargeFound): { title: string; before: st
   }
 }
 
-const SUSPENSE = 'A bank may show an amount that it only holds, and lets go again by itself.'
+const SUSPENSE = 'A bank may show an amount that it only holds for a while and then releases by itself.'
 const UNPAID: ReadonlySet<ChargeOrder['status']> = new Set(['pending', 'expired'])
 
 const STATES: Record<ChargeOrder['status'], string> = {
   pending: 'Not paid',
-  processing: 'Your bank is working on it',
+  processing: 'Your bank is processing the payment',
   paid: 'Paid',
   partially_refunded: 'Partly refunded',
   refunded: 'Refunded',
   disputed: 'Disputed',
-  charged_back: 'Taken back by the bank',
+  charged_back: 'Reversed by your bank',
   expired: 'Not paid in time; nothing was taken',
-  needs_review: 'A person is looking at the payment',
+  needs_review: 'We’re reviewing the payment',
 }
 
 function Order({ order, email }: { order: ChargeOrder; email: string }) {

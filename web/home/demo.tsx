@@ -15,7 +15,7 @@ export const Demo = ({ products, outbox }: { products: ProductView[]; outbox: bo
       <h2 id="demo-title">Try it now: no money moves</h2>
       <p class="soft">
         This service runs with a built-in sandbox in place of a bank. Buy a product and choose how the bank behaves: it
-        declines, it takes its time, it forgets to tell us. The code SPRING takes 20 % off the price in dollars.
+        declines, it takes its time, it forgets to tell us. The code SPRING takes 20% off the price in dollars.
       </p>
       {outbox && (
         <p>

@@ -28,7 +28,7 @@ export function AskStep({ library, state: { email, busy, message } }: { library:
       <EmailField
         value={email}
         onValue={change}
-        hint="The one that your receipts went to."
+        hint="The address your receipts were sent to."
         fault={fault}
         tries={pressed}
       >
@@ -37,7 +37,7 @@ export function AskStep({ library, state: { email, busy, message } }: { library:
       <Submit busy={busy}>Send me a code</Submit>
       <output class="unseen">{message ? '' : busy}</output>
       <p class="small soft">
-        Only have the number of an order? <a href="/order/">Find that order</a>. Only a line on a statement?{' '}
+        Only have an order number? <a href="/order/">Find that order</a>. Only a line on a statement?{' '}
         <a href="/charge/">Find out what it is</a>.
       </p>
     </form>

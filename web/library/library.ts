@@ -52,7 +52,7 @@ export function openLibrary(): Library {
   const store = newStore(FIRST_STATE)
   const { get, set, subscribe } = store
   const code = mailboxCode(store, {
-    checking: 'Looking…',
+    checking: 'Looking it up…',
     sendCode: askLibraryCode,
     openWith: async (email, digits) => show(await openWithCode(email, digits), true),
     keep: (awaited) => writeTab(PLACE, awaited),

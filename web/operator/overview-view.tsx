@@ -156,4 +156,4 @@ function OfCurrency({ of, interval }: { of: Statistics['items'][number]; interva
   )
 }
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`
+const percent = (share: number): string => `${Math.round(share * 100)}%`

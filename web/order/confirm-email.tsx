@@ -96,14 +96,14 @@ function ConfirmForm({ orderId, onMoved, onWaiting }: ConfirmFormProps) {
             setEmail(value)
             setHasLeftField(false)
           })}
-          hint="The one that the mail with the code came to."
+          hint="The address that the code was sent to."
           fault={faults.email}
           tries={pressed}
         >
           <BetterEmail value={email} left={hasLeftField} onValue={typing(setEmail)} />
         </EmailField>
         <CodeField
-          hint="Six digits. They work for 24 hours."
+          hint="Six digits. It works for 24 hours."
           value={code}
           onValue={typing(setCode)}
           fault={isWrong ? NOT_RIGHT : faults.code}

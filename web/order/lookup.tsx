@@ -50,7 +50,7 @@ export function Lookup({ asked, email: known, busy, fault, tries, onOpen }: Look
           fault={wrong}
           tries={pressed}
         />
-        <Submit busy={busy ? 'Looking…' : undefined}>Show the order</Submit>
+        <Submit busy={busy ? 'Looking it up…' : undefined}>Show the order</Submit>
       </form>
       {!asked && (
         <p class="small soft">

@@ -160,9 +160,9 @@ function Sums({ order }: { order: OrderStatus }) {
       {discountAmount > 0 && <Line name="Discount" value={`−${money(discountAmount, currency)}`} />}
       {left < amount && <Line name="Total" value={money(amount, currency)} />}
       {refundedAmount > 0 && <Line name="Refunded" value={`−${money(refundedAmount, currency)}`} />}
-      {chargedBackAmount > 0 && <Line name="Taken back by the bank" value={`−${money(chargedBackAmount, currency)}`} />}
+      {chargedBackAmount > 0 && <Line name="Reversed by your bank" value={`−${money(chargedBackAmount, currency)}`} />}
       <div class="total">
-        <dt>{left < amount ? 'Left paid' : paidAt ? 'Total' : 'Price'}</dt>
+        <dt>{left < amount ? 'Net paid' : paidAt ? 'Total' : 'Price'}</dt>
         <dd>{amount > 0 ? money(left, currency) : 'Free'}</dd>
       </div>
     </>

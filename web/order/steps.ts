@@ -24,11 +24,11 @@ export function stepsOf({ status, paid, amount, createdAt, paidAt, timeline, can
     case 'charged_back':
       return [created, approved, confirmed, ['Files no longer available', 'stopped']]
     case 'needs_review':
-      return [created, approved, ['A person is checking the payment', 'stopped'], ['Files ready', 'open']]
+      return [created, approved, ['We’re reviewing the payment', 'stopped'], ['Files ready', 'open']]
     case 'expired':
       return [created, ['No payment arrived', 'stopped'], ...toCome]
     case 'processing':
-      if (canPay) return [created, ['The bank has said no', 'stopped'], ...toCome]
+      if (canPay) return [created, ['Your bank declined the payment', 'stopped'], ...toCome]
       return [
         created,
         ['Waiting for the bank', 'now', timeline?.findLast(({ what }) => what === 'payment_processing')?.at],

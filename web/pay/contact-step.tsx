@@ -54,10 +54,10 @@ export function ContactStep({ product, checkout, state }: StepProps) {
   }
   return (
     <form class="stack" noValidate onSubmit={(event) => void submit(event)} onFocusOut={() => setLeft(true)}>
-      <h2 tabIndex={-1}>Where should we send it?</h2>
+      <h2 tabIndex={-1}>Your e-mail</h2>
       {trouble && !refused ? (
         <Notice tone="alarm" title={sentence(trouble)} role="alert">
-          {!navigator.onLine && <p>There is no order yet: we make it as soon as you are back.</p>}
+          {!navigator.onLine && <p>Your order is not created yet. We create it as soon as you are back online.</p>}
         </Notice>
       ) : null}
       <EmailField
@@ -73,7 +73,7 @@ export function ContactStep({ product, checkout, state }: StepProps) {
       {Part && (
         <Part product={product} wish={wish} onType={press.takeBack} onOffer={checkout.offer} readerRef={readerRef} />
       )}
-      {failed && <Notice tone="alarm" title="A part of this page did not arrive. Please reload it." role="alert" />}
+      {failed && <Notice tone="alarm" title="Part of this page did not load. Please reload it." role="alert" />}
       <Submit busy={busy ? 'Creating your order…' : press.busy ? 'One moment…' : undefined}>
         {isFree ? 'Get it' : 'Continue to payment'}
       </Submit>
@@ -90,7 +90,7 @@ function faultOf(email: string): string | undefined {
 function AcceptedRails({ rails }: { rails: Rail[] }) {
   return (
     <div class="accepted">
-      <p class="soft small">You see your order number before you pay. Then choose how:</p>
+      <p class="soft small">You’ll see your order number before you pay. Then choose how:</p>
       <ul class="soft small">
         {rails.map((rail) => (
           <li key={rail}>{RAIL_NAMES[rail]}</li>
@@ -130,6 +130,6 @@ function usePress(letGo: () => void) {
 export const NotLive = () => (
   <div class="stack">
     <h2 tabIndex={-1}>Not open for payments yet</h2>
-    <Notice title="The seller has to connect a way of paying first." icon="clock" />
+    <Notice title="The seller has to connect a payment method first." icon="clock" />
   </div>
 )

@@ -35,17 +35,19 @@ export function Delivered({ checkout, state }: StepProps) {
       )}
       {twice && (
         <Notice title="Your bank sent the money twice." icon="back">
-          <p>The second payment was refunded at once. It can take some days to show on your statement.</p>
+          <p>The second payment was refunded at once. It can take a few days to show on your statement.</p>
         </Notice>
       )}
       {order.downloads.length > 0 ? (
         <>
           <Files downloads={order.downloads} renew={checkout.renew} />
-          <p class="soft small">These links last an hour; this page and your receipt’s make new ones at any time.</p>
+          <p class="soft small">
+            These links work for an hour. This page and the link in your receipt make new ones at any time.
+          </p>
         </>
       ) : (
         <Notice title="There is no file to download." tone="alarm">
-          <p>The page of your order says why. Please write to the seller.</p>
+          <p>Your order page says why. Please write to the seller.</p>
         </Notice>
       )}
       {order.seller && (

@@ -10,10 +10,10 @@ type Ending = [icon: IconName, title: string, again?: string]
 /** Orders that can neither be paid nor downloaded. */
 const ENDINGS: Partial<Record<Status, Ending>> = {
   expired: ['clock', 'This order has expired', 'Start a new order'],
-  needs_review: ['alert', 'A person is looking at your payment'],
+  needs_review: ['alert', 'We’re reviewing your payment'],
   refunded: ['back', 'This order was refunded', 'Buy it again'],
   disputed: ['alert', 'This payment is disputed'],
-  charged_back: ['back', 'This payment was taken back', 'Buy it again'],
+  charged_back: ['back', 'Your bank reversed this payment', 'Buy it again'],
 }
 const CLOSED: Ending = ['clock', 'This order is closed', 'Start a new order']
 const GOING_BACK: Ending = ['back', 'Your refund is on its way']

@@ -196,7 +196,7 @@ function PriceField({ product: { amount: leastMinor, currency }, typed, read, fa
         <output class="soft small understood" for="chosen">
           {read.minor === undefined
             ? (typed.trim() && read.fault) || ''
-            : `You give ${page.money(read.minor, currency)}.`}
+            : `You pay ${page.money(read.minor, currency)}.`}
         </output>
       }
     />
@@ -234,7 +234,7 @@ function CodeField({ open, code, applying, fault, onType, onApply }: CodeFieldPr
         }}
         end={
           <button type="button" class="button" aria-disabled={applying || undefined} onClick={onApply}>
-            {applying ? 'Looking…' : 'Apply'}
+            {applying ? 'Checking…' : 'Apply'}
           </button>
         }
       />
@@ -252,7 +252,7 @@ function AppliedDiscount({ discount: { code, percentOff, amountOff }, currency, 
   return (
     <p class="recipient">
       <output>
-        <b>{code}</b> takes {percentOff ? `${percentOff}\u202f%` : page.money(amountOff, currency)} off.
+        <b>{code}</b> takes {percentOff ? `${percentOff}%` : page.money(amountOff, currency)} off.
       </output>
       <button type="button" class="link" onClick={onRemove}>
         Remove<span class="unseen"> the code</span>

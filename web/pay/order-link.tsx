@@ -4,6 +4,6 @@ import type { State } from './state.ts'
 export const OrderLink = ({ kept }: Pick<State, 'kept'>) =>
   kept?.orderId ? (
     <p class="order-link small">
-      <a href={`/order/?order=${kept.orderId}`}>Open the page of this order</a>
+      <a href={`/order/?order=${kept.orderId}`}>View your order</a>
     </p>
   ) : null

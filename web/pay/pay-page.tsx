@@ -23,7 +23,7 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
   if (!productId)
     return (
       <Plain title="This link is not complete">
-        It names no product. Please open the seller’s link once more, or ask for a new one.
+        It does not name a product. Please open the seller’s link again, or ask for a new one.
       </Plain>
     )
   if (product) return <CheckoutPage product={product} returned={returned} />
@@ -38,14 +38,14 @@ export function PayPage({ productId, returned }: { productId: string; returned?:
     }
     return (
       <Plain title="This product is not for sale">
-        The link may be mistyped, or the seller has taken the product out of the shop.
+        The link may be mistyped, or the seller may have removed the product.
       </Plain>
     )
   }
   if (trouble)
     return (
       <main class="plain stack">
-        <h1>The shop does not answer</h1>
+        <h1>The shop is not responding</h1>
         <Notice tone="alarm" title={sentence(trouble)} role="alert">
           <button type="button" class="link" onClick={again}>
             Try again

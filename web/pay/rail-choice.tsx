@@ -17,7 +17,7 @@ export function RailChoice({ rails, chosen, onChoose, order, seller }: RailChoic
   const words = useSandboxWords()
   return (
     <fieldset class="rails">
-      <legend class="unseen">Way of paying</legend>
+      <legend class="unseen">Payment method</legend>
       {rails.map((rail) => (
         <div class="rail" key={rail}>
           <label>

@@ -10,7 +10,7 @@ export const SCENARIOS: [string, string][] = [
   ['delayed_decline', 'Takes some seconds, then declines'],
   ['lost_webhook', 'Approves, but the shop is never told'],
   ['repeated_webhook', 'Approves, and the shop is told several times'],
-  ['reordered_webhook', 'Approves, and the news arrive out of order'],
+  ['reordered_webhook', 'Approves, and the news arrives out of order'],
   ['late_success', 'Declines, then approves after all'],
   ['wrong_amount', 'Takes another amount than the price'],
   ['double_capture', 'Takes the money twice'],

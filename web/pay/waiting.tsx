@@ -24,17 +24,17 @@ export function Waiting({ checkout, state }: StepProps) {
   return (
     <div class="stack">
       <h2 tabIndex={-1}>
-        {atBank ? 'Your bank is working on it' : lost ? 'Checking with your bank' : 'Confirming your payment'}
+        {atBank ? 'Your bank is processing the payment' : lost ? 'Checking with your bank' : 'Confirming your payment'}
       </h2>
       <p class="soft">
         {atBank
-          ? 'Your bank has taken the order to pay and tells us when it is done.'
+          ? 'Your bank tells us when it is done.'
           : lost
-            ? 'We are finding out what became of your payment. Please do not pay again.'
+            ? 'We are finding out what happened to your payment. Please do not pay again.'
             : long
-              ? 'This takes unusually long. There is nothing for you to do, and you are not charged again.'
+              ? 'This is taking unusually long. You don’t need to do anything, and you won’t be charged again.'
               : waited > LONGER_MS
-                ? 'Your bank takes a little longer than usual. There is nothing for you to do.'
+                ? 'Your bank is taking a little longer than usual. You don’t need to do anything.'
                 : 'This usually takes a few seconds.'}
       </p>
       <Progress
@@ -53,7 +53,7 @@ export function Waiting({ checkout, state }: StepProps) {
         ]}
       />
       {(atBank || long) && (
-        <Notice icon="mail" title="You may close this page.">
+        <Notice icon="mail" title="You can close this page.">
           <p>
             The receipt with your files goes to <b>{kept?.email}</b> as soon as the payment is confirmed.
           </p>

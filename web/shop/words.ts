@@ -7,21 +7,21 @@ export type { Said }
 const REFUSALS: Record<string, Said> = {
   product_not_found: { title: 'There is no such product in your shop.', text: 'The link may be mistyped.' },
   order_not_found: { title: 'There is no such order in your shop.', text: 'The link may be mistyped.' },
-  file_not_found: { title: 'This file is gone already.' },
-  discount_not_found: { title: 'This code is gone already.' },
-  changed_meanwhile: { title: 'Somebody changed it meanwhile.', text: 'Nothing of yours was saved yet.' },
+  file_not_found: { title: 'This file has already been removed.' },
+  discount_not_found: { title: 'This code has already been removed.' },
+  changed_meanwhile: { title: 'This was changed in the meantime.', text: 'Your changes are not saved yet.' },
   storage_unavailable: {
-    title: 'The place where files are kept does not answer.',
+    title: 'The file storage is not responding.',
     text: 'Nothing was lost. Please try again in a moment.',
   },
-  file_too_large: { title: 'This file is larger than what is taken here.' },
+  file_too_large: { title: 'This file is larger than allowed here.' },
   quota_exceeded: {
     title: 'Your shop has no room left for this file.',
     text: 'Remove files that are no longer needed.',
   },
   checksum_mismatch: {
-    title: 'The file did not arrive as it was read.',
-    text: 'Nothing of it was kept. Continue to send it again.',
+    title: 'The file was damaged on the way.',
+    text: 'None of it was kept. Continue to send it again.',
   },
   file_withdrawn: {
     title: 'This file was recalled by the operator of this service.',
@@ -29,11 +29,11 @@ const REFUSALS: Record<string, Said> = {
   },
   image_not_readable: {
     title: 'This picture cannot be read.',
-    text: 'Please take a JPEG, PNG, WebP, AVIF or GIF that other programs open.',
+    text: 'Please use a JPEG, PNG, WebP, AVIF or GIF that other programs can open.',
   },
   image_too_large: {
     title: 'This picture is too large.',
-    text: 'At most 10 MB and 50 megapixels are taken. Please make it smaller.',
+    text: 'The limit is 10 MB and 50 megapixels. Please make it smaller.',
   },
   recent_sign_in_required: {
     title: 'Please sign in again first.',
@@ -43,10 +43,10 @@ const REFUSALS: Record<string, Said> = {
     title: 'You have been signed out.',
     text: 'Sign in once more in another tab, then continue here.',
   },
-  key_not_found: { title: 'This key is gone already.' },
+  key_not_found: { title: 'This key has already been removed.' },
   key_ended: { title: 'This key has ended.', text: 'Make a new one.' },
   too_many_keys: { title: 'You have a hundred keys.', text: 'Revoke one that you do not use any more.' },
-  webhook_endpoint_not_found: { title: 'This endpoint is gone already.' },
+  webhook_endpoint_not_found: { title: 'This endpoint has already been removed.' },
   delivery_not_found: { title: 'This delivery is gone.', text: 'Deliveries are kept for 30 days.' },
   discount_code_taken: { title: 'You have a code like this already.' },
   storage_full: {

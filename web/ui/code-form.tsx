@@ -8,8 +8,7 @@ import { TextField } from './text-field.tsx'
 const DIGITS = 6
 const isOutbox = pageData.mode?.outbox === true
 
-/** Without a mail server no mail is on its way. */
-export const sentTo = isOutbox ? 'A code was made for ' : 'A code is on its way to '
+export const sentTo = 'We sent a code to '
 
 interface CodeFormProps {
   email: string
@@ -64,7 +63,7 @@ export function CodeForm(props: CodeFormProps) {
         key={sent}
         id="code"
         label="Code"
-        hint="Six digits. They work for ten minutes, in this browser."
+        hint="Six digits. It works for ten minutes, in this browser."
         value={code}
         onValue={change}
         fault={missing ? 'The code has six digits.' : fault}
@@ -75,7 +74,7 @@ export function CodeForm(props: CodeFormProps) {
       <Submit busy={busy}>{action}</Submit>
       <div class="resend small">
         <p class="soft">
-          {!isOutbox && 'No mail? Check the spam folder. '}
+          {!isOutbox && 'No e-mail? Check your spam folder. '}
           {seconds > 0 && (
             <>
               You can ask for a new code in <span class="time">{clock(seconds)}</span>.

@@ -157,6 +157,6 @@ const isUsedUp = ({ wrong, askedAt }: AwaitedCode): boolean =>
   wrong >= MOST_WRONG_TRIES || Date.now() > askedAt + CODE_MS
 
 const CODE_IS_OVER = 'This code can no longer be used: it is too old, or was tried too often. Please ask for a new one.'
-const CODE_IS_WRONG = 'This code is not right. Please check the latest mail.'
+const CODE_IS_WRONG = 'This code is not right. Please check the latest e-mail.'
 
 const inSeconds = (seconds: number): number => Date.now() + seconds * 1000

@@ -20,7 +20,7 @@ export function sentence(trouble: unknown): string {
     case 'unreachable':
       return navigator.onLine ? 'We cannot reach the shop right now. Please try again.' : 'You are offline.'
     case 'rate_limited':
-      return `That was a little fast. Please try again ${inAWhile(trouble)}.`
+      return `That was a little too fast. Please try again ${inAWhile(trouble)}.`
     case 'processor_unavailable':
       return `The payment service does not answer right now. Nothing was taken; please try again ${inAWhile(trouble)}.`
     case 'card_number_refused':

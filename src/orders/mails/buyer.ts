@@ -14,8 +14,8 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
       : isFree(order)
         ? 'Thank you.'
         : 'Thank you for your payment.',
-    text: `${late ? 'Your payment arrived after the order’s time was over, and it counts all the same. ' : ''}You ${isFree(order) ? 'got' : 'bought'} ${order.productName} from ${order.seller}. ${order.delivered ? `This address opens your files whenever you need them: you only have to say which address you ${isFree(order) ? 'gave' : 'bought with'}.` : 'Its files cannot be downloaded now: the page of your order says why.'}`,
-    button: order.delivered ? 'Open my files' : 'See my order',
+    text: `${late ? 'Your payment arrived after the order had expired, and it still counts. ' : ''}You ${isFree(order) ? 'got' : 'bought'} ${order.productName} from ${order.seller}. ${order.delivered ? `This address opens your files whenever you need them: you only have to say which address you ${isFree(order) ? 'gave' : 'bought with'}.` : 'Its files cannot be downloaded now: the page of your order says why.'}`,
+    button: order.delivered ? 'Open my files' : 'View my order',
     facts: [
       ['Product', order.productName],
       ...discountFacts(order),
@@ -28,7 +28,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
   payment_failed: (order) => ({
     subject: `Your payment${named(order)} did not go through`,
     title: 'Your bank could not complete the payment. Nothing was taken.',
-    text: `Your bank had begun to work on your payment for ${order.productName}, and has now said no. If you still want it, you can pay again, also in another way. If you have paid already in the meantime, there is nothing to do.`,
+    text: `Your bank began to process your payment for ${order.productName}, and then declined it. If you still want it, you can pay again, with another payment method too. If you have already paid, there is nothing to do.`,
     button: 'Pay again',
     facts: [
       ['Product', order.productName],
@@ -43,11 +43,11 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     const part = formatMoney(data.amountMinor ?? total, order.currency)
     return {
       subject: `Your refund${named(order)}`,
-      title: whole ? 'Your refund is on its way.' : 'A part of the price is on its way back to you.',
+      title: whole ? 'Your refund is on its way.' : 'Part of the price is on its way back to you.',
       text: whole
         ? `All of the ${all} that you paid ${order.seller} goes back to you. It can take your bank a few days to show it. The files of this order are no longer available.`
         : `${order.seller} has refunded ${part} of the ${all} that you paid. It can take your bank a few days to show it.${order.delivered ? ' You keep the files.' : data.wasRest ? ' Your bank had given you the rest, so the files of this order are no longer available.' : ''}`,
-      button: 'See my order',
+      button: 'View my order',
       facts: [
         ['Refunded now', part],
         ['Refunded in all', `${formatMoney(total, order.currency)} of ${all}`],
@@ -59,28 +59,28 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     subject: `Your refund${named(order)} did not arrive`,
     title: 'Your bank did not take the refund.',
     text: `We told you of a refund of ${money(order, data)}. Your bank has sent it back to us, as happens with an account or a card that is closed. ${order.seller} knows, and will find another way: please answer when they write to you.`,
-    button: 'See my order',
+    button: 'View my order',
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   duplicate_refunded: (order, data) => ({
     subject: `A second payment${named(order)} was sent back`,
     title: 'You paid once. We sent the second payment back.',
     text: `Your bank charged you twice for ${order.productName}. The second payment was sent back at once; it can take your bank a few days to show it. Your purchase is not touched.`,
-    button: 'See my order',
+    button: 'View my order',
     facts: [['Sent back', money(order, data)], ...orderFacts(order)],
   }),
   payment_returned: (order, data) => ({
     subject: `Your payment${named(order)} was sent back`,
     title: 'Your payment was sent back.',
     text: `It did not match the price of ${order.productName}, so ${order.seller} has sent it back. It can take your bank a few days to show it. You are welcome to order again.`,
-    button: 'See my order',
+    button: 'View my order',
     facts: [['Sent back', money(order, data)], ...orderFacts(order)],
   }),
   needs_review: (order, data) => ({
-    subject: `A person looks at your payment${named(order)}`,
+    subject: `We’re reviewing your payment${named(order)}`,
     title: 'We received another amount than the price.',
-    text: `${money(order, data)} arrived for ${order.productName}, which costs ${formatMoney(order.amountMinor, order.currency)}. ${order.seller} looks at it and writes to you; your money is safe, and nothing more is taken. The files wait until then.`,
-    button: 'See my order',
+    text: `${money(order, data)} arrived for ${order.productName}, which costs ${formatMoney(order.amountMinor, order.currency)}. ${order.seller} is reviewing it and will e-mail you. Your money is safe, and nothing more is taken. You get the files as soon as this is settled.`,
+    button: 'View my order',
     facts: [
       ['Received', money(order, data)],
       ['Price', formatMoney(order.amountMinor, order.currency)],
@@ -91,7 +91,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     subject: `About your payment${named(order)}`,
     title: 'Your bank told us that you dispute a payment.',
     text: `While your bank looks at the payment for ${order.productName}, its files cannot be downloaded. If you did not mean to dispute it, tell your bank: the line on your statement reads ${order.statementDescriptor}.`,
-    button: 'See my order',
+    button: 'View my order',
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   dispute_won: (order, data) => ({
@@ -102,10 +102,10 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   dispute_lost: (order, data) => ({
-    subject: `${data.files ? 'A part of your' : 'Your'} payment${named(order)} was taken back`,
-    title: data.files ? 'Your bank has given you a part of the money back.' : 'Your bank has given you the money back.',
+    subject: `${data.files ? 'Part of your' : 'Your'} payment${named(order)} was reversed`,
+    title: data.files ? 'Your bank has given you part of the money back.' : 'Your bank has given you the money back.',
     text: `The dispute about your payment for ${order.productName} is closed, and the money is with your bank. ${AFTER_LOSS[data.files ?? 'ended']}`,
-    button: 'See my order',
+    button: 'View my order',
     facts: [['Amount', money(order, data)], ...orderFacts(order)],
   }),
   // This mail does not name the new address, because a stranger may read it. It does not name the seller either: a thief with the
@@ -114,7 +114,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     subject: `Your order${named(order, 'of')} has another address now`,
     title: 'This order has moved to another mailbox.',
     text: 'The seller was told that this address was a mistake, and the reader of the right one has confirmed it. From now on the order, its receipt and its files open with that address only. Did you buy it, and did you not ask for this? Then write to the seller: your receipt names the address.',
-    button: 'See the order',
+    button: 'View the order',
     facts: [['Product', order.productName], ...orderFacts(order)],
   }),
   // buyers who have their money back get it too: they can still have a copy
@@ -122,7 +122,7 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     subject: `A file${named(order, 'of')} was recalled`,
     title: 'Please read this before you open a file again.',
     text: `${order.fileName ?? 'A file'} of ${order.productName}, which you ${isFree(order) ? 'got' : 'bought'} from ${order.seller}, was recalled and cannot be downloaded any more. This is why: “${order.withdrawnReason ?? ''}” If you have a copy, do not open it unless that says you may.`,
-    button: 'See my order',
+    button: 'View my order',
     facts: [
       ['File', order.fileName ?? ''],
       ['Product', order.productName],

@@ -33,14 +33,14 @@ export function saleLines(sold: readonly Sold[], orders: readonly SoldOrder[], a
 function oneSale(order: SoldOrder, appUrl: string): Lines {
   const { id, productName, amountMinor, currency, feeMinor, email, paidAt } = order
   const isFree = amountMinor === 0
-  const button = { label: 'See the order', url: `${appUrl}/shop/#/orders/${id}` }
+  const button = { label: 'View the order', url: `${appUrl}/shop/#/orders/${id}` }
   const facts: Lines['facts'] = [
     ['Product', productName],
     ...(isFree
       ? ([['Price', 'Free']] satisfies Lines['facts'])
       : ([
           ['Paid', formatMoney(amountMinor, currency)],
-          ['Fee, 2 %', formatMoney(-feeMinor, currency)],
+          ['Fee, 2%', formatMoney(-feeMinor, currency)],
           ['You keep', formatMoney(amountMinor - feeMinor, currency)],
         ] satisfies Lines['facts'])),
     ['Buyer', email],
@@ -50,7 +50,7 @@ function oneSale(order: SoldOrder, appUrl: string): Lines {
   return isFree
     ? {
         subject: `A free order: ${productName}`,
-        title: `Somebody got ${productName}.`,
+        title: `Someone got ${productName}.`,
         text: 'The buyer can download the files. There is nothing to do.',
         button,
         facts,
@@ -74,7 +74,7 @@ function someSales(count: number, sold: readonly Sold[], orders: readonly SoldOr
     subject: `You made ${named}${sums.length > 0 ? `: ${sums.join(', ')}` : ''}`,
     title: `You made ${named}.`,
     text: `${shown}The buyers can download their files, and each of them gets a receipt. There is nothing to do.`,
-    button: { label: 'See your orders', url: `${appUrl}/shop/#/orders` },
+    button: { label: 'View your orders', url: `${appUrl}/shop/#/orders` },
     facts: [
       ...paid.map(({ currency, amountMinor, orders: all, free: ofThem }): [string, string] => [
         `Sold in ${currency}`,

@@ -7,7 +7,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
   seller_cannot_be_paid: (order) => ({
     subject: `Nobody can pay: ${order.productName}`,
     title: 'A buyer wanted to pay, and the payment processor refused to begin.',
-    text: 'It will refuse every other buyer too until something is changed: a way of paying that is not activated, the rights of the account, or its key. If the account is yours, look into its dashboard. The operator of this service got a message too, and finds the reason with the doctor. Nothing was charged. You get this mail at most once a week.',
+    text: 'It will refuse every other buyer too until something is changed: a payment method that is not activated, the permissions of the account, or its key. If the account is yours, look into its dashboard. The operator of this service got a message too, and finds the reason with the doctor. Nothing was charged. You get this mail at most once a week.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],
   }),
   seller_amount_not_taken: (order) => ({
@@ -17,7 +17,7 @@ export const SELLER_MAILS: Record<SellerMail, (order: MailOrder, data: MailData)
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],
   }),
   seller_paid_late: (order) => ({
-    subject: `Paid after its time: ${order.productName}`,
+    subject: `Paid after it expired: ${order.productName}`,
     title: 'An order that had expired was paid after all.',
     text: 'The buyer’s money came late, so the sale counts, and the buyer has the files. There is nothing to do.',
     facts: [['Amount', formatMoney(order.amountMinor, order.currency)], ...orderFacts(order)],

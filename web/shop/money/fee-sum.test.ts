@@ -4,7 +4,7 @@ import { feeOf } from '../../../src/kit/money.ts'
 import { refundableMinor, refundSums } from '../orders/refund-sums.ts'
 import { exactFee } from './fee-sum.ts'
 
-test('2 % is shown to the last digit in currencies of no, two and three decimals', () => {
+test('2% is shown to the last digit in currencies of no, two and three decimals', () => {
   assert.deepEqual(exactFee(49_900, 'INR'), { text: '9.98', rounding: 'exact' })
   assert.deepEqual(exactFee(1_999, 'USD'), { text: '0.3998', rounding: 'up' })
   assert.deepEqual(exactFee(1_901, 'USD'), { text: '0.3802', rounding: 'down' })

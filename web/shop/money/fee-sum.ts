@@ -2,7 +2,7 @@ import { decimalsOf } from '../../../src/kit/money.ts'
 
 export type Rounding = 'exact' | 'down' | 'up' | 'half'
 
-/** 2 % of an amount before rounding, as an exact decimal, and the direction of the rounding. */
+/** 2% of an amount before rounding, as an exact decimal, and the direction of the rounding. */
 export function exactFee(amountMinor: number, currency: string): { text: string; rounding: Rounding } {
   // Two hundredths: the digits of twice the amount, moved two places to the right.
   const places = decimalsOf(currency) + 2

@@ -65,7 +65,7 @@ function Transfers({ filters: { values, choose }, balances }: { filters: Filters
       </FilterFold>
       {list.trouble ? <Failed trouble={list.trouble} again={list.again} /> : null}
       {!transfers && !list.trouble && <OneMoment />}
-      {transfers && transfers.length === 0 && <p class="soft">No transfer fits.</p>}
+      {transfers && transfers.length === 0 && <p class="soft">No transfer matches.</p>}
       {transfers && transfers.length > 0 && (
         <div class={list.value ? undefined : 'stale'} aria-busy={list.busy ? 'true' : undefined}>
           <p class="moment moment-names small" aria-hidden="true">

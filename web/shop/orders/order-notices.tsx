@@ -13,7 +13,7 @@ export function OrderNotices({ order }: { order: OrderDetail }) {
         </Notice>
       )}
       {order.paymentFailed && (
-        <Notice title="The buyer’s bank has said no after all." icon="clock">
+        <Notice title="The buyer’s bank declined the payment after all." icon="clock">
           <p>Nothing was paid. The buyer was told by mail and can pay again; there is nothing for you to do.</p>
         </Notice>
       )}

@@ -15,5 +15,5 @@ test('a part that a bank took back is not called a refund', () => {
 
 test('a payment that failed after all is shown before the state of the order', () => {
   assert.deepEqual(stateOf({ status: 'processing', paymentFailed: true }), ['Payment failed', 'quiet'])
-  assert.deepEqual(stateOf({ status: 'processing' }), ['Bank at work', ''])
+  assert.deepEqual(stateOf({ status: 'processing' }), ['Bank is processing', ''])
 })

@@ -7,14 +7,14 @@ type Tone = 'good' | 'quiet' | 'bad' | ''
 /** The states of an order, in words for its seller. */
 export const STATES: Record<Status, [name: string, tone: Tone]> = {
   pending: ['Not paid yet', 'quiet'],
-  processing: ['Bank at work', ''],
+  processing: ['Bank is processing', ''],
   paid: ['Paid', 'good'],
   partially_refunded: ['Partly refunded', 'good'],
   refunded: ['Refunded', 'quiet'],
   disputed: ['Disputed', 'bad'],
   charged_back: ['Charged back', 'bad'],
   expired: ['Expired', 'quiet'],
-  needs_review: ['Needs a look', 'bad'],
+  needs_review: ['Needs attention', 'bad'],
 }
 
 /** The bank began to work on the payment and declined it. */
@@ -58,22 +58,22 @@ const ADVICE: Partial<Record<Status, [title: string, text: string]>> = {
 }
 
 const HAPPENINGS: Record<string, string> = {
-  created: 'Order made',
+  created: 'Order created',
   payment_declined: 'Payment declined by the bank',
-  payment_processing: 'Bank began to work on the payment',
+  payment_processing: 'Bank began to process the payment',
   paid: 'Paid; files released',
   expired: 'Expired unpaid',
-  refund_requested: 'Refund asked for',
+  refund_requested: 'Refund requested',
   refund_failed: 'Refund failed; the money stayed with you',
   refunded: 'Refunded in full; files ended',
   partially_refunded: 'Refunded in part',
   duplicate_refunded: 'A second payment arrived and was sent back',
   payment_returned: 'A payment that did not match was sent back',
-  needs_review: 'A payment does not match; a person has to look',
+  needs_review: 'A payment does not match and needs your attention',
   disputed: 'Disputed at the buyer’s bank; files on hold',
-  dispute_won: 'Dispute decided for you; files available',
-  charged_back: 'Taken back by the buyer’s bank; files ended',
-  partially_charged_back: 'A part taken back by the buyer’s bank',
+  dispute_won: 'Dispute won; files available again',
+  charged_back: 'Reversed by the buyer’s bank; files ended',
+  partially_charged_back: 'Part reversed by the buyer’s bank',
   receipt_bounced: 'Receipt could not be delivered',
   receipt_sent_again: 'Receipt sent again',
   email_change_requested: 'Another address named; its reader has to confirm',

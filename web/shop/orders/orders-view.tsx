@@ -166,7 +166,7 @@ function Row({ order }: { order: Order }) {
 
 const Nothing = ({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) =>
   isFiltered ? (
-    <Empty title="No order fits.">
+    <Empty title="No order matches.">
       <p class="soft">An address is found by its beginning, a product by any word of its name.</p>
       <button type="button" class="button" onClick={onClear}>
         Show all orders

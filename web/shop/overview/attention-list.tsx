@@ -10,7 +10,7 @@ const WORDS: Record<Attention['what'], string> = {
   receipt_bounced: 'A receipt could not be delivered.',
   file_withdrawn: 'A file was recalled: it can no longer be downloaded, and its buyers are told why.',
   no_files: 'Off sale: it has no files, so a buyer would get nothing.',
-  no_payments: 'On sale, but it cannot be paid for here: no way of paying takes its currency.',
+  no_payments: 'On sale, but nobody can pay for it here: no payment method takes its currency.',
 }
 
 /** What needs a person, the most important first. Entries that lose money by waiting are marked. */
@@ -26,7 +26,7 @@ export const AttentionList = ({ items }: { items: Attention[] }) => (
           <Icon name="alert" />
           <div>
             <a class="name" href={hrefOf(one)}>
-              {WORDS[one.what] ?? 'Something needs a look.'}
+              {WORDS[one.what] ?? 'Something needs your attention.'}
             </a>
             <p class="small soft cut">{[moment(one.at), one.name, one.email].filter(Boolean).join(' · ')}</p>
           </div>

@@ -163,7 +163,7 @@ function PublishStep({ product, onPublished }: { product: Product; onPublished: 
           Publish
         </button>
         <a class="link" href={address('product', product.id)}>
-          Look at it first
+          Preview it first
         </a>
       </div>
     </>

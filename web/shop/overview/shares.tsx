@@ -16,7 +16,7 @@ interface Share {
 
 export const Rails = ({ of: { rails, currency } }: { of: Currency }) => (
   <Shares
-    title="By way of paying"
+    title="By payment method"
     currency={currency}
     shares={rails.map(({ rail, amount, orders }) => ({
       key: rail ?? 'free',

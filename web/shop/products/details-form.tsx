@@ -51,7 +51,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }:
       <div class="field">
         <label for="description">Description</label>
         <p class="soft small" id="description-hint">
-          What is in it, and for whom. It stands under the price.
+          What is in it, and for whom. It appears below the price.
         </p>
         <textarea
           id="description"
@@ -72,7 +72,7 @@ export function DetailsForm({ draft, faults, tries, onChange, onSubmit, isNew }:
       <PriceFields draft={draft} faults={faults} tries={tries} onChange={onChange} />
       <TextField
         id="statementSuffix"
-        label="Words on the bank statement"
+        label="Statement descriptor"
         hint={`${reads(draft.statementSuffix)} Letters and digits${isNew ? '; left empty, they are made from the name' : ''}.`}
         value={draft.statementSuffix}
         onValue={(statementSuffix) => onChange({ statementSuffix })}

@@ -160,7 +160,7 @@ function Ending({ discount, onNo, onEnded }: { discount: Discount; onNo: () => v
 }
 
 function wordsOf({ percentOff, amountOff, currency, uses, limit, expiresAt, productId }: Discount): string {
-  const off = percentOff ? `${percentOff}\u00a0% off` : `${money(amountOff ?? 0, currency ?? 'USD')} off`
+  const off = percentOff ? `${percentOff}% off` : `${money(amountOff ?? 0, currency ?? 'USD')} off`
   return [
     off,
     limit

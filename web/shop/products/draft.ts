@@ -67,7 +67,7 @@ export const suggestedOf = ({ pricing, suggested, currency }: Draft): number | u
 /** The faults that prevent saving, by field. */
 export function faultsOf(draft: Draft): Faults {
   const faults: Faults = {}
-  if (!draft.name.trim()) faults.name = 'Please give it a name.'
+  if (!draft.name.trim()) faults.name = 'Please enter a name.'
   const amount = amountOf(draft)
   if (amount === undefined)
     faults.price = draft.price.trim() ? amountFaultIn(draft.price, draft.currency) : 'Please enter a price.'

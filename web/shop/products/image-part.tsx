@@ -36,8 +36,8 @@ export function ImagePart({ product, onChanged }: { product: Product; onChanged:
   return (
     <Part id="picture" title="Picture">
       <p class="soft">
-        It stands above the name, and goes along where the link is shared. Best is {'1200\u00a0×\u00a0630'}. It is saved
-        as soon as you choose it.
+        It appears above the name, and wherever the link is shared. The best size is {'1200\u00a0×\u00a0630'}. It is
+        saved as soon as you choose it.
       </p>
       {shown && (
         <img class={`picture ${action.busy ? 'busy' : ''}`} src={shown} alt="The product’s" width="1200" height="630" />

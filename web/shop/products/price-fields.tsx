@@ -65,7 +65,7 @@ export function PriceFields({ draft, faults, tries, onChange }: PriceFieldsProps
         <TextField
           id="suggested"
           label="Suggestion"
-          hint="Stands in the field when the page opens. Leave it empty for none."
+          hint="The amount in the field when the page opens. Leave it empty for none."
           value={draft.suggested}
           onValue={(suggested) => onChange({ suggested })}
           fault={faults.suggested}
@@ -108,8 +108,8 @@ function Outcome({ draft }: { draft: Draft }) {
         {pricing === 'free'
           ? 'Buyers leave their e-mail address and have the files at once. There is no payment and no fee.'
           : shown
-            ? `Buyers pay ${money(shown, currency)}${suggestedOf(draft) ? ' when they follow your suggestion' : ''}. You get ${money(shown - feeOf(shown), currency)}; the fee is ${money(feeOf(shown), currency)}, 2\u00a0%.`
-            : 'The fee is 2\u00a0% of what a buyer pays.'}
+            ? `Buyers pay ${money(shown, currency)}${suggestedOf(draft) ? ' when they follow your suggestion' : ''}. You get ${money(shown - feeOf(shown), currency)}; the fee is ${money(feeOf(shown), currency)}, 2%.`
+            : 'The fee is 2% of what a buyer pays.'}
       </output>
       {pricing !== 'free' && currency !== 'INR' && (
         <p>UPI needs an INR price. Many buyers in India have no other way to pay: for them, price it in INR.</p>

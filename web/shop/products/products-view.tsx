@@ -50,7 +50,7 @@ export default function ProductsView({ query }: ViewProps) {
               <More list={list} />
             </>
           ) : isFiltered ? (
-            <Empty title="No product fits">
+            <Empty title="No product matches">
               <button
                 type="button"
                 class="button"

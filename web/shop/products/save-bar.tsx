@@ -15,7 +15,7 @@ const FIELD_NAMES: Record<Field, string> = {
   price: 'Price',
   suggested: 'Suggestion',
   currency: 'Currency',
-  statementSuffix: 'Words on the bank statement',
+  statementSuffix: 'Statement descriptor',
 }
 const PRICING_NAMES: Record<Draft['pricing'], string> = {
   fixed: 'one price',
@@ -43,7 +43,7 @@ export function SaveBar({ form, action, tells }: SaveBarProps) {
       {form.newest && <Conflict form={form} />}
       {form.theirs && <Theirs key={form.version} form={form} theirs={form.theirs} />}
       {form.restored && !form.newest && (
-        <Notice title="What you typed last time is back." icon="back">
+        <Notice title="We restored what you typed last time." icon="back">
           <p>It is not saved yet.</p>
         </Notice>
       )}
@@ -64,7 +64,7 @@ export function SaveBar({ form, action, tells }: SaveBarProps) {
         </p>
         {form.dirty && !isNew && !form.newest && (
           <button type="button" class="link" onClick={() => (action.clear(), form.discard())}>
-            Drop the changes
+            Discard changes
           </button>
         )}
         <button
@@ -83,14 +83,14 @@ export function SaveBar({ form, action, tells }: SaveBarProps) {
 
 /** Another tab or another person has saved meanwhile: the seller decides before anything is overwritten. */
 const Conflict = ({ form }: { form: ProductForm }) => (
-  <Refusal title="Somebody changed it meanwhile.">
-    <p>Nothing of yours was saved, and what you typed is still here.</p>
+  <Refusal title="This was changed in the meantime.">
+    <p>Your changes were not saved. What you typed is still here.</p>
     <div class="row">
       <button type="button" class="button" onClick={() => form.takeNewest(true)}>
-        Show the newest, keep what I typed
+        Show the latest, keep what I typed
       </button>
       <button type="button" class="link" onClick={() => form.takeNewest(false)}>
-        Drop what I typed
+        Discard what I typed
       </button>
     </div>
   </Refusal>
@@ -104,7 +104,7 @@ function Theirs({
   theirs: NonNullable<ProductForm['theirs']>
 }) {
   return (
-    <Refusal title="Both of you changed the same." tone="trial" icon="alert">
+    <Refusal title="You both changed the same field." tone="trial" icon="alert">
       <p>Yours is in the form. When you save, it takes the place of this:</p>
       <dl class="theirs">
         {fields.map((field) => (

@@ -21,7 +21,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
         <p class="name">{name}</p>
         <p class="small soft">
           {WORDS[stage]}
-          {isMoving && ` ${percent} %`}
+          {isMoving && ` ${percent}%`}
           {isMoving && ` of ${fileSize(file.size)}`}
         </p>
         {isMoving && <progress max={100} value={percent} aria-label={`${WORDS[stage]} ${name}`} />}
@@ -53,9 +53,9 @@ export function UploadRow({ upload }: { upload: Upload }) {
 }
 
 const WORDS: Record<Upload['stage'], string> = {
-  waiting: 'Waits its turn',
+  waiting: 'Waiting',
   sending: 'Uploading…',
-  lost: 'The connection is gone. Trying again…',
+  lost: 'The connection was lost. Trying again…',
   paused: 'Paused',
   stopped: 'Stopped',
   done: 'Done',

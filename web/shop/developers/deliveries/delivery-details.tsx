@@ -48,7 +48,7 @@ export function DeliveryDetails({ endpointId, delivery, isPaused, onChange }: De
         </button>
         {orderId && !detail?.event.test && (
           <a class="link" href={address('order', orderId)}>
-            See the order
+            View the order
           </a>
         )}
       </div>
