@@ -1,0 +1,75 @@
+/** What a payout is made of. Its sums always come to the payout: carried + orders + others = amount + carried forward. */
+export interface Statement {
+  payout: StatedPayout
+  seller: { name: string; email: string }
+  /** The name of the service: its host. */
+  service: string
+  /** When the period of the payout before ended. Undefined: it is the first payout in this currency. */
+  from: Date | undefined
+  /** What the payouts before left over, in minor units. Negative: what they could not cover. */
+  carriedMinor: number
+  /** Orders with entries that became available in the period, by the time of the sale. */
+  orders: readonly StatedOrder[]
+  /** What belongs to no order: adjustments, and payouts that came back. */
+  others: readonly { at: Date; what: string; amountMinor: number }[]
+  /** What stays for the next payout. */
+  leftMinor: number
+}
+
+export interface StatedPayout {
+  id: string
+  state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+  currency: string
+  amountMinor: number
+  destination: string
+  /** What the seller reads on the bank statement. */
+  reference: string
+  cutoffAt: Date
+  createdAt: Date
+  sentAt: Date | null
+  paidAt: Date | null
+  endedAt: Date | null
+  failure: string | null
+}
+
+/** The entries of one order in the period. A refund can come in a later period than its sale: then `saleMinor` is 0. */
+export interface StatedOrder {
+  orderId: string
+  soldAt: Date
+  product: string
+  saleMinor: number
+  /** Negative where it was taken, positive where a share of it came back. */
+  feeMinor: number
+  refundMinor: number
+  disputeMinor: number
+  netMinor: number
+}
+
+/** How a payout stands, in words for its seller. */
+export function standingOf({ state, sentAt, paidAt, endedAt, failure }: StatedPayout): string {
+  const on = (at: Date | null) => (at ? ` on ${dayOf(at)}` : '')
+  const why = failure ? `: ${failure}` : ''
+  return {
+    approved: 'Approved, not sent yet',
+    sent: `Sent${on(sentAt)}`,
+    paid: `Paid${on(paidAt)}`,
+    failed: `Failed${on(endedAt)}${why}`,
+    reversed: `Came back${on(endedAt)}${why}`,
+  }[state]
+}
+
+export type Totals = Pick<StatedOrder, 'saleMinor' | 'feeMinor' | 'refundMinor' | 'disputeMinor' | 'netMinor'>
+
+export function totalsOf(orders: readonly Totals[]): Totals {
+  const totals = { saleMinor: 0, feeMinor: 0, refundMinor: 0, disputeMinor: 0, netMinor: 0 }
+  for (const order of orders) for (const part of Object.keys(totals) as (keyof Totals)[]) totals[part] += order[part]
+  return totals
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+
+/** Days are those of UTC, so that two readers of one statement read the same. */
+export const dayOf = (at: Date): string => DAY.format(at)
+
+/** The end of an order's id, as the pages show it. */
+export const shortOrder = (orderId: string): string => `…${orderId.slice(-6)}`
