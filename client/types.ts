@@ -90,6 +90,18 @@ export interface Balance {
     payouts: number
     /** Corrections by the operator of the service. */
     adjustments: number
+    /** The part of the balance that the next payout can take. Negative: refunds after a payout, which the next sales make up for. */
+    available: number
+    /** The rest of the balance: its holding period has not ended. */
+    pending: number
+    /** When how much of `pending` becomes available, the first day first. */
+    pendingBy: {
+      /** A day of UTC, such as 2026-11-23. */
+      on: string
+      amount: number
+    }[]
+    /** Payouts that have left the balance, and that your bank has not confirmed yet. */
+    onTheWay: number
   }[]
 }
 

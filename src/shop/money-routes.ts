@@ -23,6 +23,8 @@ export interface MoneyRouteParts {
   db: Db
   browsers: Browsers
   processors: ReadonlyMap<string, Processor>
+  /** How long the money of a sale waits. */
+  holdDays: number
 }
 
 /** A seller's balance, transfers and statistics, by the ledger; and everything that needs the seller's attention. */
@@ -33,14 +35,14 @@ export function moneyRoutes(server: Server, parts: MoneyRouteParts): void {
   getAttentionRoute(server, parts)
 }
 
-function getBalanceRoute(server: Server, { db, browsers }: MoneyRouteParts): void {
+function getBalanceRoute(server: Server, { db, browsers, holdDays }: MoneyRouteParts): void {
   server.get(
     '/api/balance',
     {
       schema: {
         operationId: 'getBalance',
         summary: 'Your balance in each currency',
-        description: 'The exact sum of all your transfers.',
+        description: 'The exact sum of all your transfers, and how much of it can be paid out.',
         tags: TAG,
         security: needs('balance:read'),
         response: { 200: Balance, ...refusals },
@@ -48,7 +50,7 @@ function getBalanceRoute(server: Server, { db, browsers }: MoneyRouteParts): voi
     },
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
-      return { items: await balancesOf(db, seller.id) }
+      return { items: await balancesOf(db, seller.id, holdDays) }
     },
   )
 }

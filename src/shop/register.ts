@@ -16,7 +16,11 @@ interface ShopParts {
   jobs: Jobs
   browsers: Browsers
   processors: ReadonlyMap<string, Processor>
-  config: { secrets: readonly string[]; limits: CodeLimits & FreeMailLimits & { receipt?: Limit } }
+  config: {
+    secrets: readonly string[]
+    limits: CodeLimits & FreeMailLimits & { receipt?: Limit }
+    payouts: { holdDays: number }
+  }
   urls: Pick<OrderUrls, 'orderUrl'>
 }
 
@@ -25,5 +29,5 @@ export function registerShop(server: Server, { db, jobs, browsers, processors, c
   const { secrets, limits } = config
   orderRoutes(server, { db, jobs, browsers, limits, orderUrl: urls.orderUrl })
   requestEmailChangeRoute(server, { db, jobs, browsers, secrets, limits })
-  moneyRoutes(server, { db, browsers, processors })
+  moneyRoutes(server, { db, browsers, processors, holdDays: config.payouts.holdDays })
 }

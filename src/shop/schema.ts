@@ -137,9 +137,22 @@ export const Balance = Type.Object({
       disputes: Type.Integer({ description: 'Money that banks hold or have taken back.' }),
       payouts: Type.Integer({ description: 'Money sent to your bank, without what came back.' }),
       adjustments: Type.Integer({ description: 'Corrections by the operator of the service.' }),
+      available: Type.Integer({
+        description:
+          'The part of the balance that the next payout can take. Negative: refunds after a payout, which the next sales make up for.',
+      }),
+      pending: Type.Integer({ description: 'The rest of the balance: its holding period has not ended.' }),
+      pendingBy: Type.Array(
+        Type.Object({ on: Type.String({ description: 'A day of UTC, such as 2026-11-23.' }), amount: Type.Integer() }),
+        { description: 'When how much of `pending` becomes available, the first day first.' },
+      ),
+      onTheWay: Type.Integer({
+        description: 'Payouts that have left the balance, and that your bank has not confirmed yet.',
+      }),
     }),
   ),
 })
+export type Balance = Type.Static<typeof Balance>
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export const StatsQuery = Type.Object({

@@ -12,6 +12,10 @@ export interface Balance {
   disputes: number
   payouts: number
   adjustments: number
+  available: number
+  pending: number
+  pendingBy: { on: string; amount: number }[]
+  onTheWay: number
 }
 
 export interface TransferFilters {

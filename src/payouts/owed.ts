@@ -1,0 +1,95 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Tx } from '../kit/database.ts'
+import { sellerAccount } from '../ledger/transfers.ts'
+
+// What is owed to sellers is never stored. It is summed from the ledger each time. An entry is pending until it is due:
+// - an entry of an order: when the holding period after the order's sale has ended. So a refund of a pending sale is pending with it.
+// - money that comes back of a dispute: after a holding period of its own, because a bank can open a dispute again;
+// - a payout, and an adjustment by the operator: at once.
+// No entry waits longer than one holding period from its own moment. So only the entries of the last days are looked at one by one.
+
+/** Entries whose moment alone says when they are due: sales, fees and returned money wait, and the rest counts at once. */
+const WAITING = ['sale', 'fee', 'dispute_release', 'dispute_return', 'held_loss_back']
+const AT_ONCE = ['payout', 'payout_failed', 'payout_reversed', 'adjustment']
+
+/** All sellers, or these. */
+export type Whose = 'all' | readonly string[]
+
+/**
+ * The entries of sellers' accounts, summed by `account, currency, kind, pending_on` as `minor`. `pending_on` is the day (UTC) on which
+ * they become due, and null for entries that are due now. All but the latest refunds and disputes are read from an index alone.
+ */
+export function owedEntries(whose: Whose, holdDays: number): RawBuilder<unknown> {
+  const hold = sql`make_interval(days => ${holdDays}::int)`
+  const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => {
+    const ofSeller = accounts(column, whose)
+    const own = sql`((t.created_at + ${hold}) at time zone 'UTC')::date`
+    const ofSale = sql`case when s.created_at > now() - ${hold} then ((s.created_at + ${hold}) at time zone 'UTC')::date end`
+    // most entries are older than the holding period, so their statement does nothing but add up
+    return sql`
+      select ${column} as account, t.currency, t.kind, null::date as pending_on, ${sign} sum(t.amount_minor) as minor
+      from transfers t where ${ofSeller} and t.created_at <= now() - ${hold} group by 1, 2, 3
+      union all
+      select ${column}, t.currency, t.kind, case when t.kind = any(${WAITING}::text[]) then ${own} end, ${sign} sum(t.amount_minor)
+      from transfers t
+      where ${ofSeller} and t.created_at > now() - ${hold} and t.kind = any(${[...WAITING, ...AT_ONCE]}::text[]) group by 1, 2, 3, 4
+      union all
+      select ${column}, t.currency, t.kind, ${ofSale}, ${sign} sum(t.amount_minor)
+      from transfers t left join transfers s on s.order_id = t.order_id and s.kind = 'sale'
+      where ${ofSeller} and t.created_at > now() - ${hold} and t.kind <> all(${[...WAITING, ...AT_ONCE]}::text[]) group by 1, 2, 3, 4`
+  }
+  return sql`${side(sql`t.credit_account`, sql`+`)} union all ${side(sql`t.debit_account`, sql`-`)}`
+}
+
+function accounts(column: RawBuilder<unknown>, whose: Whose): RawBuilder<unknown> {
+  // in the order of bytes, ";" follows ":"
+  if (whose === 'all') return sql`${column} >= 'seller:' and ${column} < 'seller;'`
+  // with one account, PostgreSQL reads its entries in the order of the index
+  const [only, ...others] = whose.map(sellerAccount)
+  return others.length === 0 ? sql`${column} = ${only ?? null}` : sql`${column} = any(${[only, ...others]}::text[])`
+}
+
+/**
+ * What is owed: a row of `seller_id, currency, balance, available, payable` for each seller and currency with entries. What can be paid
+ * is never more than the balance, because a pending refund can be larger than the pending sales. It is negative where the seller owes.
+ */
+export const owedTo = (whose: Whose, holdDays: number): RawBuilder<unknown> => sql`
+  select substr(account, 8) as seller_id, currency, sum(minor)::bigint as balance,
+    coalesce(sum(minor) filter (where pending_on is null), 0)::bigint as available,
+    least(sum(minor), coalesce(sum(minor) filter (where pending_on is null), 0))::bigint as payable
+  from (${owedEntries(whose, holdDays)}) as e group by 1, 2`
+
+export interface Owed {
+  currency: string
+  /** Minor units; negative where the seller owes. */
+  balance: number
+  available: number
+  pending: number
+  /** By the day (UTC) on which the money becomes available, the first one first. */
+  pendingBy: { on: string; amount: number }[]
+  /** Payouts that are approved or sent, and not yet confirmed. They have left the balance. */
+  onTheWay: number
+  /** The entries' sums by kind. */
+  byKind: Record<string, number>
+}
+
+/** What is owed to a seller, by currency. */
+export async function owedOf(db: Db | Tx, sellerId: string, holdDays: number): Promise<Owed[]> {
+  const { rows } = await sql<Owed>`
+    with entries as materialized (
+      select currency, kind, pending_on, sum(minor) as minor from (${owedEntries([sellerId], holdDays)}) as e group by 1, 2, 3),
+    days as (
+      select currency, pending_on, sum(minor) as minor from entries where pending_on is not null group by 1, 2 having sum(minor) <> 0),
+    kinds as (select currency, kind, sum(minor) as minor from entries group by 1, 2)
+    select c.currency, c.balance::bigint, c.available::bigint, (c.balance - c.available)::bigint as pending,
+      (select coalesce(jsonb_agg(jsonb_build_object('on', d.pending_on, 'amount', d.minor) order by d.pending_on), '[]')
+        from days d where d.currency = c.currency) as "pendingBy",
+      (select coalesce(sum(p.amount_minor), 0)::bigint from payouts p
+        where p.seller_id = ${sellerId} and p.currency = c.currency and p.state in ('approved', 'sent')) as "onTheWay",
+      (select jsonb_object_agg(k.kind, k.minor) from kinds k where k.currency = c.currency) as "byKind"
+    from (
+      select currency, sum(minor) as balance, coalesce(sum(minor) filter (where pending_on is null), 0) as available
+      from entries group by currency) c
+    order by c.currency`.execute(db)
+  return rows
+}
