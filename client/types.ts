@@ -260,6 +260,25 @@ export interface NewOrder {
   cancelUrl?: string
 }
 
+export interface NewPayoutDetails {
+  /** `iban`: an account with an IBAN. `upi`: a UPI id. `india_account`: an Indian account with its IFSC. `other`: the lines that the bank needs, for accounts elsewhere. */
+  kind: 'iban' | 'upi' | 'india_account' | 'other'
+  /** The holder of the account, as the bank knows it. */
+  name: string
+  /** With `other`: the country of the account, in two letters. */
+  country?: string
+  /** With `iban`. Best without spaces. */
+  iban?: string
+  /** With `iban`, where the bank has one. */
+  bic?: string
+  /** With `upi`. */
+  upiId?: string
+  /** With `india_account`: the IFSC and the account number in one. Together, because many account numbers look like the number of a card, and these are refused. */
+  account?: string
+  /** With `other`: what the bank needs, such as its name, its codes and the account number. */
+  lines?: string[]
+}
+
 export interface NewProduct {
   /** One line of 1 to 200 characters. We trim it. */
   name: string
@@ -500,6 +519,21 @@ export interface OrderStatus {
   successUrl?: string
   /** Where to go back to. */
   cancelUrl?: string
+}
+
+export interface PayoutDetails {
+  /** ISO 4217, upper case. */
+  currency: string
+  /** `iban`: an account with an IBAN. `upi`: a UPI id. `india_account`: an Indian account with its IFSC. `other`: the lines that the bank needs, for accounts elsewhere. */
+  kind: 'iban' | 'upi' | 'india_account' | 'other'
+  /** The country of the account, in two letters. */
+  country: string
+  /** Enough to recognise the account. The rest is encrypted and is never shown again. */
+  shown: string
+  /** ISO 8601 in UTC with milliseconds. */
+  changedAt: string
+  /** Payouts go there from this moment: 72 hours after the change. */
+  payableFrom: string
 }
 
 export interface Product {
@@ -909,6 +943,14 @@ export interface Api {
     }
     answer: undefined
   }
+  /** Remove where the money of a currency goes */
+  'DELETE /api/payout-details/{currency}': {
+    params: {
+      /** ISO 4217, upper case. */
+      currency: string
+    }
+    answer: undefined
+  }
   /** Archive a product */
   'DELETE /api/products/{productId}': {
     params: {
@@ -1115,6 +1157,12 @@ export interface Api {
       /** ISO 8601 in UTC with milliseconds. */
       sentAt: string
     }[]
+  }
+  /** Where your money goes */
+  'GET /api/payout-details': {
+    answer: {
+      items: PayoutDetails[]
+    }
   }
   /** Your products, newest first */
   'GET /api/products': {
@@ -1596,6 +1644,15 @@ export interface Api {
       eventIds: string[]
     }
   }
+  /** Set where the money of a currency goes */
+  'PUT /api/payout-details/{currency}': {
+    params: {
+      /** ISO 4217, upper case. */
+      currency: string
+    }
+    body: NewPayoutDetails
+    answer: PayoutDetails
+  }
   /** Give a product a picture */
   'PUT /api/products/{productId}/image': {
     params: {
@@ -1620,10 +1677,12 @@ export const KEYED: ReadonlySet<string> = new Set(['POST /api/checkout', 'POST /
 
 /** Why the service refuses. */
 export type RefusalCode =
+  | 'account_number_invalid'
   | 'amount_not_payable'
   | 'amount_too_small'
   | 'approval_awaited'
   | 'bad_request'
+  | 'bic_invalid'
   | 'body_too_large'
   | 'cancel_url_not_allowed'
   | 'cannot_take_payment'
@@ -1633,6 +1692,7 @@ export type RefusalCode =
   | 'code_not_found'
   | 'confirmation_not_found'
   | 'confirmation_over'
+  | 'currency_not_sold'
   | 'database_unavailable'
   | 'delivery_not_found'
   | 'discount_code_taken'
@@ -1648,10 +1708,12 @@ export type RefusalCode =
   | 'file_too_large'
   | 'file_withdrawn'
   | 'headers_too_large'
+  | 'iban_invalid'
   | 'idempotency_key_reused'
   | 'identity_not_found'
   | 'idp_not_configured'
   | 'idp_unavailable'
+  | 'ifsc_invalid'
   | 'image_not_readable'
   | 'image_too_large'
   | 'images_busy'
@@ -1669,6 +1731,7 @@ export type RefusalCode =
   | 'key_not_found'
   | 'key_revoked'
   | 'key_too_weak'
+  | 'kind_not_for_currency'
   | 'length_required'
   | 'local_only'
   | 'malformed_body'
@@ -1690,6 +1753,7 @@ export type RefusalCode =
   | 'payment_not_captured'
   | 'payment_not_found'
   | 'payment_unknown'
+  | 'payout_details_not_found'
   | 'precondition_failed'
   | 'processor_unavailable'
   | 'product_has_no_files'
@@ -1719,6 +1783,7 @@ export type RefusalCode =
   | 'too_many_sites'
   | 'tus_version_unsupported'
   | 'unsupported_media_type'
+  | 'upi_invalid'
   | 'upload_expired'
   | 'upload_finished'
   | 'upload_in_progress'

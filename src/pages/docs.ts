@@ -5,6 +5,30 @@ import { withNamedSchemas } from './api/named-schemas.ts'
 import { STYLE, docsPage } from './api/page.ts'
 import { docsMarkdown } from './api/markdown.ts'
 
+/** The parts of the API, in the order of the document. */
+const TAGS = [
+  { name: 'Checkout', description: 'For buyers, and for sites that sell to them.' },
+  { name: 'Charges', description: 'For the page that finds the order behind a charge.' },
+  { name: 'Library', description: 'For the page that shows a buyer all their orders.' },
+  { name: 'Products', description: 'The seller’s products and their files.' },
+  { name: 'Orders', description: 'The seller’s orders and refunds.' },
+  { name: 'Money', description: 'The seller’s balance, transfers and statistics.' },
+  { name: 'Discounts', description: 'The seller’s discount codes.' },
+  { name: 'Sites', description: 'The seller’s own sites, which may frame the checkout. Needs the session cookie.' },
+  { name: 'Keys', description: 'The API keys of the seller’s programs, and what they have changed.' },
+  { name: 'Webhooks', description: 'What happened, sent to the seller’s program.' },
+  { name: 'Payouts', description: 'Where a seller’s money goes, and how it gets there.' },
+  { name: 'Agents', description: 'What a program proposes, and the seller decides. Needs the session cookie.' },
+  { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
+  { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
+  {
+    name: 'Operator',
+    description:
+      'For the operators, whose mailboxes `OPERATORS` names, with the session cookie. For everybody else these addresses do not exist: 404 `not_found`.',
+  },
+  { name: 'Operation', description: 'For the operator of the service.' },
+]
+
 /** The head of the API description; the rest comes from the schemas of the routes. */
 export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   openapi: {
@@ -36,27 +60,7 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
         },
       },
     },
-    tags: [
-      { name: 'Checkout', description: 'For buyers, and for sites that sell to them.' },
-      { name: 'Charges', description: 'For the page that finds the order behind a charge.' },
-      { name: 'Library', description: 'For the page that shows a buyer all their orders.' },
-      { name: 'Products', description: 'The seller’s products and their files.' },
-      { name: 'Orders', description: 'The seller’s orders and refunds.' },
-      { name: 'Money', description: 'The seller’s balance, transfers and statistics.' },
-      { name: 'Discounts', description: 'The seller’s discount codes.' },
-      { name: 'Sites', description: 'The seller’s own sites, which may frame the checkout. Needs the session cookie.' },
-      { name: 'Keys', description: 'The API keys of the seller’s programs, and what they have changed.' },
-      { name: 'Webhooks', description: 'What happened, sent to the seller’s program.' },
-      { name: 'Agents', description: 'What a program proposes, and the seller decides. Needs the session cookie.' },
-      { name: 'Sign-in', description: 'Sign-in, sessions and the account of a seller. Needs the session cookie.' },
-      { name: 'Sandbox', description: 'Plays the bank where no real money moves.' },
-      {
-        name: 'Operator',
-        description:
-          'For the operators, whose mailboxes `OPERATORS` names, with the session cookie. For everybody else these addresses do not exist: 404 `not_found`.',
-      },
-      { name: 'Operation', description: 'For the operator of the service.' },
-    ],
+    tags: [...TAGS],
   },
   // limits, allowed origins and streamed bodies are options of the route and not in its schema
   transform: <Kept extends object>({

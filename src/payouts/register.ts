@@ -4,6 +4,8 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Browsers } from '../sellers/guard.ts'
+import { detailsRoutes } from './details-routes.ts'
+import { payoutSeal, sealDetailsAgain } from './details.ts'
 
 export interface PayoutsParts {
   db: Db
@@ -20,5 +22,9 @@ export interface PayoutsParts {
   log: Log
 }
 
-/** Registers the routes by which sellers see their payouts, and the jobs that propose runs. */
-export async function registerPayouts(_server: Server, _parts: PayoutsParts): Promise<void> {}
+/** Registers the routes by which sellers see their payouts and say where they go, and the jobs that propose runs. */
+export async function registerPayouts(server: Server, { db, jobs, browsers, config }: PayoutsParts): Promise<void> {
+  const seal = payoutSeal(config.secrets)
+  await sealDetailsAgain(db, seal)
+  detailsRoutes(server, { db, jobs, browsers, seal })
+}

@@ -29,7 +29,8 @@ export async function changeEmail(
         if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
         await sql`update sellers set email = ${email}, email_proven_at = now() where id = ${id}`.execute(tx)
         await endOtherSessions(tx, id, sessionId)
-        await notifyOwner(tx, parts.jobs, { sellerId: id, what: 'email_changed', email }, seller.email)
+        const event = { sellerId: id, what: 'email_changed', email, previousEmail: seller.email } as const
+        await notifyOwner(tx, parts.jobs, event, seller.email)
         return { ...seller, email }
       },
     )

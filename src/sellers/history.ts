@@ -5,6 +5,7 @@ import { type Notice, addNotice } from './mails.ts'
 
 /** One page. Older events stay in the table. */
 const MOST_SHOWN = 50
+const OWNED_LATELY = '30 days'
 
 export interface AccountEvent {
   sellerId: string
@@ -14,6 +15,11 @@ export interface AccountEvent {
   email?: string | undefined
   /** For an API key. */
   keyName?: string
+  /** For payout details: their currency, and the masked destination. */
+  currency?: string
+  shown?: string
+  /** For the seller's mailbox: the one before. */
+  previousEmail?: string
 }
 
 export interface ListedEvent {
@@ -22,13 +28,16 @@ export interface ListedEvent {
   issuer: string | null
   email: string | null
   keyName: string | null
+  currency: string | null
 }
 
 /** Writes a change to an account's security into its history, where the owner sees changes that somebody else has made. */
-export async function addEvent(tx: Tx, { sellerId, what, issuer, email, keyName }: AccountEvent): Promise<void> {
+export async function addEvent(tx: Tx, event: AccountEvent): Promise<void> {
+  const { sellerId, what, issuer, email, keyName, currency, previousEmail } = event
   await sql`
-    insert into account_events (seller_id, what, issuer, email, key_name)
-    values (${sellerId}, ${what}, ${issuer ?? null}, ${email ?? null}, ${keyName ?? null})`.execute(tx)
+    insert into account_events (seller_id, what, issuer, email, key_name, currency, previous_email)
+    values (${sellerId}, ${what}, ${issuer ?? null}, ${email ?? null}, ${keyName ?? null}, ${currency ?? null},
+      ${previousEmail ?? null})`.execute(tx)
 }
 
 /** Writes the event, and enqueues a mail to the owner. */
@@ -37,7 +46,23 @@ export async function notifyOwner(tx: Tx, jobs: Jobs, event: AccountEvent, to: s
   await addNotice(tx, jobs, noticeOf(event, to))
 }
 
-function noticeOf({ what, email, keyName }: AccountEvent, to: string): Notice {
+/**
+ * The same, and a mail to each mailbox that the account had in the last 30 days: a thief may have moved the account to another mailbox
+ * first.
+ */
+export async function notifyOwnerEverywhere(tx: Tx, jobs: Jobs, event: AccountEvent, to: string): Promise<void> {
+  await notifyOwner(tx, jobs, event, to)
+  const { rows } = await sql<{ email: string }>`
+    select distinct previous_email as email from account_events
+    where seller_id = ${event.sellerId} and at > now() - ${OWNED_LATELY}::interval and previous_email <> ${to}`.execute(
+    tx,
+  )
+  for (const { email } of rows) await addNotice(tx, jobs, noticeOf(event, email))
+}
+
+function noticeOf({ what, email, keyName, currency, shown }: AccountEvent, to: string): Notice {
+  if (what === 'payout_details_changed' || what === 'payout_details_removed')
+    return { kind: what, to, currency: currency!, shown: shown! }
   if (what === 'email_changed') return { kind: what, to, newEmail: email! }
   return what === 'key_created' || what === 'key_rolled' || what === 'key_revoked'
     ? { kind: what, to, keyName: keyName! }
@@ -47,7 +72,7 @@ function noticeOf({ what, email, keyName }: AccountEvent, to: string): Notice {
 /** The events of an account, newest first. */
 export async function listEvents(db: Db, sellerId: string): Promise<ListedEvent[]> {
   const { rows } = await sql<ListedEvent>`
-    select at, what, issuer, email, key_name as "keyName" from account_events where seller_id = ${sellerId}
+    select at, what, issuer, email, key_name as "keyName", currency from account_events where seller_id = ${sellerId}
     order by id desc limit ${MOST_SHOWN}`.execute(db)
   return rows
 }

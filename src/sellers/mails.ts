@@ -15,6 +15,7 @@ export type Notice =
     }
   | { kind: 'shop_approved' | 'shop_suspended' | 'shop_resumed'; to: string }
   | { kind: 'email_changed'; to: string; newEmail: string }
+  | { kind: 'payout_details_changed' | 'payout_details_removed'; to: string; currency: string; shown: string }
   | { kind: 'key_created' | 'key_rolled' | 'key_revoked'; to: string; keyName: string }
 
 type DatedNotice = Notice & { at: string }
@@ -115,6 +116,13 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
       facts: [['Key', notice.keyName], when],
       note: 'It was not you? Sign in by a code to your mailbox, revoke the keys and end the sessions you do not know, and set a new password.',
     }
+  if ('shown' in notice)
+    return {
+      ...lines,
+      button: { label: 'See my account', url: `${appUrl}/account/` },
+      facts: [['Currency', notice.currency], ['Account', notice.shown], when],
+      note: `It was not you? Tell whoever runs ${host} at once. Then sign in by a code to your mailbox, set a new password, end the sessions you do not know, and enter your own account again.`,
+    }
   if (notice.kind === 'email_changed')
     return {
       ...lines,
@@ -164,6 +172,14 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
     key_revoked: {
       subject: `An API key at ${host} was revoked`,
       text: 'Programs that use this key can no longer use your account.',
+    },
+    payout_details_changed: {
+      subject: `Your payouts from ${host} go to another account`,
+      text: 'New payout details were entered. Payouts of this currency wait for 72 hours, and then go to this account.',
+    },
+    payout_details_removed: {
+      subject: `Your payout details at ${host} were removed`,
+      text: 'Your money of this currency waits until you enter new payout details.',
     },
     shop_approved: {
       subject: `Your shop at ${host} is open`,

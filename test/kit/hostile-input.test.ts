@@ -64,6 +64,8 @@ test('every route accepts any text in its body without an internal error', async
     returnTo: '/account/',
     saleMails: 'daily',
     token: 'no-token',
+    kind: 'iban',
+    iban: 'DE89370400440532013000',
   }
   const wrong: unknown[] = [
     null,
@@ -115,6 +117,7 @@ test('every route accepts any text in its body without an internal error', async
     'POST /api/auth/identities': ['returnTo'],
     'POST /api/keys': ['name', 'scopes', 'expiresAt', 'productIds'],
     'POST /api/keys/key_00000000000000000000000000/roll': ['overlapHours'],
+    'PUT /api/payout-details/EUR': ['kind', 'name', 'country', 'iban', 'bic', 'upiId', 'account', 'lines'],
     'POST /api/webhook-endpoints': ['url', 'events', 'description'],
     [`PATCH /api/webhook-endpoints/${endpointId}`]: ['url', 'events', 'description'],
     [`POST /api/webhook-endpoints/${endpointId}/secret`]: ['overlapHours'],

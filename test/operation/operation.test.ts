@@ -84,6 +84,7 @@ test('the description of the API names every route, and says all that a caller m
     'DELETE /api/operator/sellers/{sellerId}/keys',
     'DELETE /api/operator/sellers/{sellerId}/sessions',
     'DELETE /api/operator/sellers/{sellerId}/suspension',
+    'DELETE /api/payout-details/{currency}',
     'DELETE /api/products/{productId}',
     'DELETE /api/products/{productId}/files/{fileId}',
     'DELETE /api/products/{productId}/image',
@@ -121,6 +122,7 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/orders/{orderId}',
     'GET /api/orders/{orderId}/refunds',
     'GET /api/outbox',
+    'GET /api/payout-details',
     'GET /api/products',
     'GET /api/products/{productId}',
     'GET /api/products/{productId}/public',
@@ -186,6 +188,7 @@ test('the description of the API names every route, and says all that a caller m
     'PUT /api/operator/sellers/{sellerId}/approval',
     'PUT /api/operator/sellers/{sellerId}/quota',
     'PUT /api/operator/sellers/{sellerId}/suspension',
+    'PUT /api/payout-details/{currency}',
     'PUT /api/products/{productId}/image',
     'PUT /api/sites/{host}',
   ])
@@ -244,6 +247,7 @@ test('the description says of every route whether it needs a session, and it is 
     createKey: { name: 'A key', scopes: ['orders:read'] },
     rollKey: { overlapHours: 0 },
     createWebhookEndpoint: { url: 'https://shop.example/hook', events: ['*'] },
+    putPayoutDetails: { kind: 'iban', name: 'Ann', iban: 'DE89370400440532013000' },
     replayWebhookDeliveries: { since: '2026-11-01' },
   }
   const queries: Record<string, string> = { addFile: '?name=book.pdf' }
@@ -269,7 +273,7 @@ test('the description says of every route whether it needs a session, and it is 
       marked.push(operationId)
     }
   }
-  assert.equal(marked.length, 66, marked.join())
+  assert.equal(marked.length, 69, marked.join())
 })
 
 test('the API’s responses match its description', async () => {

@@ -12,6 +12,8 @@ const WHAT: Record<AccountEvent['what'], string> = {
   key_created: 'An API key was made',
   key_rolled: 'An API key got a new secret',
   key_revoked: 'An API key was revoked',
+  payout_details_changed: 'Your money goes to another account',
+  payout_details_removed: 'The payout details were removed',
 }
 
 /** The changes to what protects the account, so that an owner sees what another person has done. */
@@ -24,8 +26,8 @@ export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) 
     >
       {events && events.length > 0 ? (
         <ul class="entries">
-          {events.map(({ at, what, issuer, email, keyName }) => (
-            <li key={`${at} ${what} ${keyName ?? ''}`}>
+          {events.map(({ at, what, issuer, email, keyName, currency }) => (
+            <li key={`${at} ${what} ${keyName ?? currency ?? ''}`}>
               <div>
                 <p class="name">{WHAT[what]}</p>
                 <p class="soft small">
@@ -35,6 +37,7 @@ export function HistoryPart({ events }: { events: AccountEvent[] | undefined }) 
                     </>
                   )}
                   {keyName && `“${keyName}”, `}
+                  {currency && `${currency}, `}
                   {issuer && `${new URL(issuer).host}, `}
                   {moment(at)}
                 </p>

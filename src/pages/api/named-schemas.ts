@@ -14,6 +14,7 @@ import {
 import { Download } from '../../orders/links.ts'
 import { Order } from '../../orders/seller-view.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
+import { NewPayoutDetails, PayoutDetails } from '../../payouts/details-schema.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
 import { ApiKey } from '../../sellers/keys/schema.ts'
 import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
@@ -50,6 +51,7 @@ export const NAMES = {
   LibraryItem,
   NewDiscount,
   NewOrder: Checkout,
+  NewPayoutDetails,
   NewProduct: NewProductBody,
   NewRefund,
   NewWebhookEndpoint: NewEndpoint,
@@ -61,6 +63,7 @@ export const NAMES = {
   Order,
   OrderDetail,
   OrderStatus,
+  PayoutDetails,
   Problem,
   Product,
   ProductChange,

@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import { type Db, type Tx, inTransaction } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import { type TextSeal, textSeal } from '../kit/sealed-text.ts'
+import { notifyOwnerEverywhere } from '../sellers/history.ts'
+import { lockSellerById } from '../sellers/sellers.ts'
+import { type SignedIn, holdSession } from '../sellers/sessions.ts'
+import { type Destination, openDestination, sealDestination, shownOf } from './destination.ts'
+
+/** The time in which the owner can notice a change that somebody else has made. Details that are new wait too: see putDetails(). */
+const HOLD = '72 hours'
+/** Rows that are sealed again in one statement. */
+const SEALED_AT_ONCE = 500
+
+export const payoutSeal = (secrets: readonly string[]): TextSeal => textSeal(secrets, 'payout details')
+
+export interface DetailsRow {
+  currency: string
+  kind: Destination['kind']
+  country: string
+  shown: string
+  changedAt: Date
+  payableFrom: Date
+}
+
+export interface SealedDetails extends DetailsRow {
+  sellerId: string
+  sealed: Buffer
+}
+
+const COLUMNS = sql`d.currency, d.kind, d.country, d.shown, d.changed_at as "changedAt", d.payable_from as "payableFrom"`
+
+export async function listDetails(db: Db, sellerId: string): Promise<DetailsRow[]> {
+  const { rows } = await sql<DetailsRow>`
+    select ${COLUMNS} from payout_details d where d.seller_id = ${sellerId} order by d.currency`.execute(db)
+  return rows
+}
+
+/** The details of these sellers, for a run. The caller decides what `payableFrom` means for it. */
+export async function payoutDetailsOf(tx: Db | Tx, sellerIds: readonly string[]): Promise<SealedDetails[]> {
+  const { rows } = await sql<SealedDetails>`
+    select d.seller_id as "sellerId", ${COLUMNS}, d.sealed from payout_details d
+    where d.seller_id = any(${sellerIds})`.execute(tx)
+  return rows
+}
+
+interface ChangeParts {
+  db: Db
+  jobs: Jobs
+  seal: TextSeal
+}
+
+/**
+ * Sets where the money of one currency goes. Every change holds payouts for 72 hours, also the first one: a thief of a session could
+ * otherwise name the first destination and be paid the whole balance. A repeat of the same destination changes nothing. The owner gets a mail.
+ * Throws `not_signed_in`, `recent_sign_in_required`.
+ */
+export const putDetails = (
+  { db, jobs, seal }: ChangeParts,
+  signedIn: SignedIn,
+  currency: string,
+  destination: Destination,
+): Promise<DetailsRow> =>
+  inTransaction(db, async (tx) => {
+    const seller = await lockOwner(tx, signedIn)
+    const { rows: before } = await sql<DetailsRow & { sealed: Buffer }>`
+      select ${COLUMNS}, d.sealed from payout_details d
+      where d.seller_id = ${seller.id} and d.currency = ${currency}`.execute(tx)
+    if (before[0]) {
+      const { sealed, ...row } = before[0]
+      const opened = openDestination(seal, sealed)
+      if (opened && JSON.stringify(opened) === JSON.stringify(destination)) return row
+    }
+    const { kind, country } = destination
+    const shown = shownOf(destination)
+    const { rows } = await sql<DetailsRow>`
+      insert into payout_details as d (seller_id, currency, kind, country, sealed, shown, payable_from)
+      values (${seller.id}, ${currency}, ${kind}, ${country}, ${sealDestination(seal, destination)}, ${shown}, now() + ${HOLD}::interval)
+      on conflict (seller_id, currency) do update set kind = excluded.kind, country = excluded.country,
+        sealed = excluded.sealed, shown = excluded.shown, changed_at = now(), payable_from = excluded.payable_from
+      returning ${COLUMNS}`.execute(tx)
+    await notifyOwnerEverywhere(tx, jobs, { sellerId: seller.id, what: 'payout_details_changed', currency, shown }, seller.email) // oxfmt-ignore
+    return rows[0]!
+  })
+
+/** Removes the destination of one currency. Payouts that are approved keep theirs. Throws `payout_details_not_found` and what putDetails() throws. */
+export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, currency: string): Promise<void> =>
+  inTransaction(db, async (tx) => {
+    const seller = await lockOwner(tx, signedIn)
+    const { rows } = await sql<{ shown: string }>`
+      delete from payout_details where seller_id = ${seller.id} and currency = ${currency} returning shown`.execute(tx)
+    if (!rows[0]) throw new Refusal('payout_details_not_found', `You have no payout details for ${currency}.`)
+    const event = { sellerId: seller.id, what: 'payout_details_removed', currency, shown: rows[0].shown } as const
+    await notifyOwnerEverywhere(tx, jobs, event, seller.email)
+  })
+
+/**
+ * Seals with the present secret what an earlier one has sealed. The key is compared as it was read, so that a change at the same moment
+ * is not undone.
+ */
+export async function sealDetailsAgain(db: Db, seal: TextSeal): Promise<void> {
+  for (let after = ['', '']; ;) {
+    const { rows } = await sql<{ sellerId: string; currency: string; sealed: Buffer }>`
+      select seller_id as "sellerId", currency, sealed from payout_details
+      where (seller_id, currency) > (${after[0]}, ${after[1]}) order by seller_id, currency limit ${SEALED_AT_ONCE}`.execute(
+      db,
+    )
+    for (const { sellerId, currency, sealed } of rows) {
+      const opened = seal.open(sealed)
+      if (!opened?.isOld) continue
+      await sql`
+        update payout_details set sealed = ${seal.seal(opened.text)}
+        where seller_id = ${sellerId} and currency = ${currency} and sealed = ${sealed}`.execute(db)
+    }
+    if (rows.length < SEALED_AT_ONCE) return
+    after = [rows.at(-1)!.sellerId, rows.at(-1)!.currency]
+  }
+}
+
+/** Locks the seller. A run locks the sellers too, so it sees the details before or after the change. */
+async function lockOwner(tx: Tx, { id: sessionId, seller: { id } }: SignedIn) {
+  const seller = await lockSellerById(tx, id)
+  if (!seller || !(await holdSession(tx, sessionId))) throw new Refusal('not_signed_in', 'The session has ended.')
+  // somebody else may have made this account, and its money belongs to the owner of the mailbox
+  if (!seller.isProven) throw new Refusal('recent_sign_in_required', 'Sign in by a code to your mailbox first.')
+  return seller
+}
