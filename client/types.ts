@@ -132,6 +132,8 @@ export interface CreatedOrder {
   processor?: string
   /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken: string
+  /** The hosted page of this order: send the buyer there to pay it. The part behind the “#” is a secret of the order. It pays the order and opens no files. */
+  payUrl: string
 }
 
 export interface Discount {
@@ -1382,6 +1384,45 @@ export interface Api {
       token: string
     }
     answer: Record<string, never>
+  }
+  /** Start the payment of an order by its link */
+  'POST /api/checkout/{orderId}/payment': {
+    params: {
+      /** The id of the order. */
+      orderId: string
+    }
+    body: {
+      /** The part of `payUrl` behind “#p=”. */
+      token: string
+    }
+    answer: {
+      orderId: string
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+      /** The discount of the code. The full price is this plus `amount`. */
+      discountAmount?: number
+      /** ISO 4217, upper case. */
+      currency: string
+      /** The line that the bank prints for a card payment: 5 to 22 characters. */
+      statementDescriptor: string
+      /** The state of the order. */
+      status:
+        | 'pending'
+        | 'processing'
+        | 'paid'
+        | 'partially_refunded'
+        | 'refunded'
+        | 'disputed'
+        | 'charged_back'
+        | 'expired'
+        | 'needs_review'
+      /** For the payment form. Present only when card payments are live. */
+      clientSecret?: string
+      publishableKey?: string
+      processor?: string
+      /** The order’s address with most of its letters left out. */
+      emailHint: string
+    }
   }
   /** Send the receipt again */
   'POST /api/checkout/{orderId}/receipt': {

@@ -3,6 +3,7 @@ import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { orderMaker } from '../orders/create.ts'
 import { orderFinder } from '../orders/find.ts'
+import { orderPasses } from '../orders/order-passes.ts'
 import { statusTokens } from '../orders/status-tokens.ts'
 import type { OrderUrls } from '../orders/urls.ts'
 import type { Payments } from '../payments/register.ts'
@@ -20,7 +21,7 @@ interface CheckoutParts {
     statementPrefix: string
     orderTtlHours: { instant: number }
   }
-  urls: Pick<OrderUrls, 'downloadUrl'>
+  urls: Pick<OrderUrls, 'downloadUrl' | 'payUrl'>
   baseUrl: string
 }
 
@@ -46,6 +47,7 @@ export function registerCheckout(
     statusTokens: statusTokens(secrets),
     limits,
     baseUrl,
-    links: { statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status`, downloadUrl: urls.downloadUrl },
+    passes: orderPasses(secrets),
+    links: { ...urls, statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status` },
   })
 }

@@ -6,14 +6,13 @@ import type { Jobs } from '../kit/jobs.ts'
 import { type Limit, limited, networkOf } from '../kit/limits.ts'
 import { refusing } from '../kit/schema.ts'
 import type { CreateOrder } from '../orders/create.ts'
-import type { CreatedOrder } from '../orders/new-order.ts'
+import type { OrderPasses } from '../orders/order-passes.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import type { FindOrder } from '../orders/find.ts'
 import { integrationOf } from '../orders/integration.ts'
 import type { StatusTokens } from '../orders/status-tokens.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
-import { processorFor } from '../processors/routing.ts'
 import type { FreeMailLimits } from '../orders/free-mails.ts'
 import { limitCodeGuesses } from './guesses.ts'
 import { type MatchingAddress, addressMatcher } from './matching-address.ts'
@@ -30,6 +29,7 @@ import {
   StatusParams,
   StatusQuery,
 } from './schema.ts'
+import { payOrderRoute, readyToPay } from './pay-order.ts'
 import { type Links, statusOf } from './status.ts'
 
 export interface CheckoutParts {
@@ -41,6 +41,7 @@ export interface CheckoutParts {
   findOrder: FindOrder
   links: Links
   statusTokens: StatusTokens
+  passes: OrderPasses
   /** The address of the API. */
   baseUrl: string
   limits: CheckoutLimits
@@ -67,6 +68,7 @@ export function checkoutRoutes(server: Server, checkoutParts: CheckoutParts): vo
   }
   getProductRoute(server, parts)
   createOrderRoute(server, parts)
+  payOrderRoute(server, parts)
   getOrderStatusRoute(server, parts)
   receiptRoute(server, parts)
 }
@@ -126,7 +128,7 @@ function getProductRoute(server: Server, parts: CheckoutRouteParts): void {
 }
 
 function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
-  const { db, processors, payments, createOrder, findOrder, limits, refuseBots } = parts
+  const { db, createOrder, limits, refuseBots } = parts
   server.post(
     '/api/checkout',
     {
@@ -173,35 +175,17 @@ function createOrderRoute(server: Server, parts: CheckoutRouteParts): void {
           network: networkOf(request.ip),
         }),
       )
-      const processor = order.amountMinor > 0 ? processorFor(processors, order.currency) : undefined
-      const started = processor && (await payments.start(processor, order))
-      // the processor may have reported meanwhile that the order is paid
-      const state = processor && !started ? (await findOrder(order.id))!.state : order.state
-      if (processor && !started && (state === 'pending' || state === 'processing'))
-        throw new Refusal('payment_closed', 'This order can no longer be paid.')
+      const made = await readyToPay(parts, order)
       neverCached(reply)
       reply.code(201).header('location', parts.links.statusUrl(order.id))
       return {
-        ...createdView(order),
-        status: state,
-        ...(started && {
-          clientSecret: started.clientSecret,
-          publishableKey: started.publishableKey,
-          processor: started.processor,
-        }),
+        ...made,
         statusToken: parts.statusTokens.tokenFor(order.id, email),
+        payUrl: parts.links.payUrl(productId, order.id, parts.passes.tokenFor('pay', order.id)),
       }
     },
   )
 }
-
-const createdView = (order: CreatedOrder) => ({
-  orderId: order.id,
-  amount: order.amountMinor,
-  ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
-  currency: order.currency,
-  statementDescriptor: order.statementDescriptor,
-})
 
 function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
   const { payments, findOrder, limits, refuseUnknown, matchingAddress } = parts
@@ -235,7 +219,8 @@ function getOrderStatusRoute(server: Server, parts: CheckoutRouteParts): void {
       if (!order) return refuseUnknown(request)
       const address = await matchingAddress(order, request.query)
       const statusToken = address === undefined ? undefined : parts.statusTokens.tokenFor(orderId, address)
-      return statusOf(order, { links: parts.links, synced: wantsSync ? synced : undefined, statusToken })
+      const pass = parts.passes.passOf(orderId, request.query.token)
+      return statusOf(order, { links: parts.links, synced: wantsSync ? synced : undefined, statusToken, pass })
     },
   )
 }

@@ -123,7 +123,7 @@ const StatusToken = Type.String({
     'Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing.',
 })
 
-export const Created = Type.Object({
+const Payment = {
   orderId: Type.String(),
   amount: Amount,
   discountAmount: Type.Optional(
@@ -139,9 +139,28 @@ export const Created = Type.Object({
   ),
   publishableKey: Type.Optional(Type.String()),
   processor: Type.Optional(Type.String()),
+}
+export const Created = Type.Object({
+  ...Payment,
   statusToken: StatusToken,
+  payUrl: Type.String({
+    description:
+      'The hosted page of this order: send the buyer there to pay it. The part behind the “#” is a secret of the order. It pays the order and opens no files.',
+    examples: ['https://shop.example/pay/?product=prod_…&order=ord_…#p=…'],
+  }),
 })
 export type Created = Type.Static<typeof Created>
+
+const PayToken = Type.String({ minLength: 1, maxLength: 100, description: 'The part of `payUrl` behind “#p=”.' })
+export const PayOrder = Type.Object({ token: PayToken })
+export const Payable = Type.Object({
+  ...Payment,
+  emailHint: Type.String({
+    description: 'The order’s address with most of its letters left out.',
+    examples: ['b…@example.com'],
+  }),
+})
+export type Payable = Type.Static<typeof Payable>
 
 export const StatusParams = Type.Object({ orderId: OrderId })
 export const StatusQuery = Type.Object({

@@ -1,5 +1,6 @@
 import type { OrderView } from '../orders/find.ts'
 import { type DownloadUrl, freshLinks } from '../orders/links.ts'
+import type { Pass } from '../orders/order-passes.ts'
 import { isDelivered } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
 import type { OrderStatus } from './schema.ts'
@@ -7,6 +8,8 @@ import type { OrderStatus } from './schema.ts'
 /** Makes the addresses in a response. */
 export interface Links {
   statusUrl(orderId: string): string
+  /** The hosted page of one order. Only browsers see what stands behind the "#". */
+  payUrl(productId: string, orderId: string, token: string): string
   downloadUrl: DownloadUrl
 }
 
@@ -17,11 +20,16 @@ const POLL_SELDOM_MS = 30_000
 const SOON_MS = 60_000
 const LATER_MS = 10 * 60_000
 
-/** Returns an order's status: for anybody its state, and with `statusToken`, which only the buyer gets, everything. */
-export function statusOf(
-  order: OrderView,
-  { links, synced, statusToken }: { links: Links; synced: boolean | undefined; statusToken: string | undefined },
-): OrderStatus {
+interface Asker {
+  links: Links
+  synced: boolean | undefined
+  /** Only the buyer gets one. */
+  statusToken: string | undefined
+  pass: Pass | undefined
+}
+
+/** Returns an order's status: for anybody its state, for the holder of a pass also what it needs, and for the buyer everything. */
+export function statusOf(order: OrderView, { links, synced, statusToken, pass }: Asker): OrderStatus {
   const forAnybody: OrderStatus = {
     orderId: order.id,
     status: order.state,
@@ -34,12 +42,21 @@ export function statusOf(
     nextPollMs: nextPollMs(order),
     ...(synced !== undefined && { synced }),
   }
-  if (statusToken === undefined) return forAnybody
+  const onward = {
+    ...(order.successUrl !== null && { successUrl: order.successUrl }),
+    ...(order.cancelUrl !== null && { cancelUrl: order.cancelUrl }),
+  }
+  const price = {
+    statementDescriptor: order.statementDescriptor,
+    ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
+  }
+  if (statusToken === undefined) return { ...forAnybody, ...(pass && onward), ...(pass === 'pay' && price) }
   return {
     ...forAnybody,
     downloads: freshLinks(order.id, order.files, links.downloadUrl),
     ...withdrawnFilesOf(order.withdrawn),
-    statementDescriptor: order.statementDescriptor,
+    ...price,
+    ...onward,
     statusToken,
     seller: { name: order.sellerName, supportEmail: order.supportEmail },
     product: { id: order.productId, name: order.productName },
@@ -50,9 +67,6 @@ export function statusOf(
     ...(order.chargedBackMinor > 0 && { chargedBackAmount: order.chargedBackMinor }),
     ...(order.receiptBounced && { receiptBounced: true }),
     ...(order.receiptHeld && { receiptHeld: true }),
-    ...(order.discountMinor > 0 && { discountAmount: order.discountMinor }),
-    ...(order.successUrl !== null && { successUrl: order.successUrl }),
-    ...(order.cancelUrl !== null && { cancelUrl: order.cancelUrl }),
     timeline: [
       { at: order.createdAt.toISOString(), what: 'created' },
       ...order.events.map(({ at, what }) => ({ at: new Date(at).toISOString(), what })),

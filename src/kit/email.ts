@@ -8,3 +8,6 @@ export const EMAIL_LONGEST = 254
 
 /** The form in which addresses are stored and compared: trimmed and lower-cased. */
 export const canonicalEmail = (address: string): string => address.trim().toLowerCase()
+
+/** An address that its owner recognises and a stranger cannot use: `b…@example.com`. */
+export const maskedEmail = (email: string): string => email.replace(/^(.)[^@]*/u, '$1…')

@@ -9,6 +9,8 @@ export interface OrderUrls {
   /** The same page for the buyer with this address. */
   receiptUrl: (orderId: string, email: string) => string
   downloadUrl: DownloadUrl
+  /** The hosted page, with one order that is there already. */
+  payUrl: (productId: string, orderId: string, token: string) => string
 }
 
 export function orderUrls(secrets: readonly string[], baseUrl: string, appUrl: string): OrderUrls {
@@ -21,5 +23,6 @@ export function orderUrls(secrets: readonly string[], baseUrl: string, appUrl: s
     receiptUrl: (orderId, email) => `${orderUrl(orderId)}#t=${tokens.tokenFor(orderId, email)}`,
     downloadUrl: (orderId, fileId, expiresAt) =>
       `${baseUrl}/api/downloads/${downloadToken(signer, orderId, fileId, expiresAt)}`,
+    payUrl: (productId, orderId, token) => `${appUrl}/pay/?product=${productId}&order=${orderId}#p=${token}`,
   }
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { CODE_QUEUE } from '../kit/codes.ts'
 import type { Db, Tx } from '../kit/database.ts'
 import { DropJob, type Jobs } from '../kit/jobs.ts'
+import { maskedEmail } from '../kit/email.ts'
 import { type Lines, renderMail } from '../kit/mail-layout.ts'
 import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
 import { codeOf, codeQueue } from './codes.ts'
@@ -159,7 +160,7 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
     },
     email_changed: {
       subject: `Your address at ${host} was changed`,
-      text: `From now on you sign in with ${notice.kind === 'email_changed' ? masked(notice.newEmail) : ''} instead of this address, and every other session has ended.`,
+      text: `From now on you sign in with ${notice.kind === 'email_changed' ? maskedEmail(notice.newEmail) : ''} instead of this address, and every other session has ended.`,
     },
     key_created: {
       subject: `A new API key of your account at ${host}`,
@@ -195,6 +196,3 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
     },
   }[notice.kind]
 }
-
-/** Shows enough for the owner to recognise the address, and not enough for a stranger to learn it. */
-const masked = (email: string): string => email.replace(/^(.)[^@]*/, '$1…')

@@ -1,6 +1,7 @@
-import { newEmail, payButton, statusOf } from './buyer.ts'
+import type { Page } from '@playwright/test'
+import { newEmail, payButton, payWith, shownOrderId, statusOf } from './buyer.ts'
 import { BASE_URL, DEMO_URL, expect, test } from './fixtures.ts'
-import { type OtherSite, changeSite, startOtherSite } from './other-site.ts'
+import { type OtherSite, buyLink, changeSite, startOtherSite, waitForEver } from './other-site.ts'
 
 // The checkout in the whole window, reached from the seller's own site and leading back to it.
 test.describe.configure({ mode: 'default' })
@@ -98,4 +99,95 @@ test('an order that comes along with the address is taken, once, and a damaged o
   await expect(payButton(page)).toBeVisible(SLOW)
   await expect(page.getByText(orderId).first()).toBeVisible()
   expect(new URL(page.url()).hash).toBe('')
+})
+
+/** An order as a seller's program makes it. */
+async function madeByProgram(page: Page, fields: object = {}) {
+  const productId = new URL(DEMO_URL).searchParams.get('product')!
+  const email = newEmail()
+  const made = await page.request.post(`${BASE_URL}/api/checkout`, { data: { productId, email, ...fields } })
+  expect(made.status(), await made.text()).toBe(201)
+  return { email, ...((await made.json()) as { orderId: string; payUrl: string; clientSecret: string }) }
+}
+const successUrl = () => `${site.origin}/thanks?cart=7`
+const hint = (email: string) => `${email[0]}…@example.com`
+
+test('the link of an order that a program made pays that order, and goes on to the site', async ({ page }) => {
+  const { email, orderId, payUrl } = await madeByProgram(page, { successUrl: successUrl(), metadata: { plan: 'team' } })
+  await page.goto(payUrl)
+  await expect(payButton(page)).toHaveText('Pay ₹499.00', SLOW)
+  await expect(page.getByRole('heading', { name: 'The Quiet Shop' })).toBeVisible()
+  await expect(page.getByText(hint(email))).toBeVisible()
+  expect(await shownOrderId(page)).toBe(orderId)
+  expect(page.url(), 'the secret has left the address').not.toMatch(/#|order=/)
+  expect(await page.content()).not.toContain(email)
+  await expect(page.getByRole('button', { name: 'Change e-mail' })).toHaveCount(0)
+
+  await page.reload()
+  await expect(payButton(page)).toHaveText('Pay ₹499.00', SLOW)
+  await payWith(page, { scenario: 'decline' })
+  await expect(page.getByText('Your bank declined the payment. Nothing was taken.')).toBeVisible(SLOW)
+  const arrived = page.waitForRequest(`${site.origin}/thanks**`, SLOW)
+  await payWith(page)
+  expect(await (await arrived).headerValue('referer')).toBeNull()
+  await expect(page).toHaveURL(`${successUrl()}&order=${orderId}`, SLOW)
+  expect((await statusOf(page, orderId, email)).status).toBe('paid')
+
+  // paid already: the order's page asks for the address, which opens the files
+  await page.goto(payUrl)
+  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`, SLOW)
+  await expect(page.getByLabel('E-mail')).toHaveValue('', SLOW)
+})
+
+test('without a site to go on to, the page says where the files are and shows none', async ({ page }) => {
+  const { email, orderId, payUrl } = await madeByProgram(page)
+  await page.goto(payUrl)
+  await expect(payButton(page)).toBeVisible(SLOW)
+  await payWith(page)
+  await expect(page.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await expect(page.getByText('Your files are in the receipt')).toBeVisible()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(0)
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  await page.getByRole('link', { name: 'View your order' }).click()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Show the order' }).click()
+  await expect(page.getByRole('link', { name: /^Download / })).toHaveCount(3, SLOW)
+  expect(page.url()).toContain(orderId)
+})
+
+test('the link opens its order also where the browser has another order of the product', async ({ page }) => {
+  const first = await madeByProgram(page)
+  const second = await madeByProgram(page)
+  await page.goto(DEMO_URL)
+  await page.getByLabel('E-mail').fill(newEmail())
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible(SLOW)
+  for (const { payUrl, orderId } of [first, second, first]) {
+    await page.goto('about:blank')
+    await page.goto(payUrl)
+    await expect(page.getByText(orderId).first()).toBeVisible(SLOW)
+    await expect(payButton(page)).toBeVisible(SLOW)
+  }
+})
+
+test('a damaged link takes no payment, and makes no other order', async ({ page }) => {
+  const { payUrl, orderId } = await madeByProgram(page)
+  const requests: string[] = []
+  page.on('request', (request) => void requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
+  await page.goto(`${payUrl.slice(0, -2)}xx`)
+  await expect(page).toHaveURL(`${BASE_URL}/order/?order=${orderId}`, SLOW)
+  expect(requests).not.toContain('POST /api/checkout')
+})
+
+test('in a frame the link pays the order too', async ({ page, context }) => {
+  await waitForEver(context)
+  const { orderId, payUrl } = await madeByProgram(page, { successUrl: successUrl() })
+  site.show('/linked', buyLink({ url: payUrl }))
+  await page.goto(`${site.origin}/linked`)
+  await page.getByRole('link', { name: 'Buy the book' }).click()
+  const frame = page.frameLocator('iframe[title="Checkout"]')
+  await frame.getByRole('button', { name: /^pay\b/i }).click(SLOW)
+  await expect(frame.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible(SLOW)
+  await frame.getByRole('link', { name: `Continue to ${site.host}` }).click()
+  await expect(page).toHaveURL(`${successUrl()}&order=${orderId}`, SLOW)
 })

@@ -93,6 +93,29 @@ test('a message that is repeated, overtaken, changed or too old opens nothing, a
   assert.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), ['evt_0', 'evt_1', 'evt_2', 'evt_3'])
 })
 
+test('the link of an invoice pays the order of that purchase, and a repeat makes no other', async () => {
+  const shop = shared()
+  const ann = await signedInSeller(shop)
+  const productId = await shop.product()
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const run = async (...words: string[]) => {
+    const env = { TILL_URL: shop.url, TILL_PRODUCT: productId, TILL_WEBHOOK_SECRET: secret }
+    const child = spawn(process.execPath, [path.join(SAMPLE, 'invoice.mjs'), ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] }) // oxfmt-ignore
+    const [link] = await Array.fromAsync(createInterface({ input: child.stdout }))
+    return link
+  }
+  assert.equal(await run('bob@example.com'), undefined)
+  const link = await run('bob@example.com', 'cart-1042')
+  assert.equal(await run('bob@example.com', 'cart-1042'), link)
+  const { searchParams, hash } = new URL(link!)
+  const orderId = searchParams.get('order')!
+  const opened = await shop.call('POST', `/api/checkout/${orderId}/payment`, { token: hash.slice('#p='.length) })
+  assert.equal((await shop.confirm(opened.body)).status, 200)
+  await shop.until(orderId, ({ paid }) => paid)
+  const found = await ann.call('GET', '/api/orders?clientReferenceId=cart-1042')
+  assert.deepEqual(found.body.items.map((order: { orderId: string }) => order.orderId), [orderId]) // oxfmt-ignore
+})
+
 test('the page sells by a link alone', async (t) => {
   const shop = shared()
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

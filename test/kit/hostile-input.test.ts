@@ -88,6 +88,7 @@ test('every route accepts any text in its body without an internal error', async
   )
   const members: Record<string, string[]> = {
     'POST /api/checkout': ['productId', 'email'],
+    [`POST /api/checkout/${orderId}/payment`]: ['token'],
     [`POST /api/checkout/${orderId}/receipt`]: ['email'],
     [`POST /api/checkout/${orderId}/email`]: ['email', 'code'],
     [`POST /api/orders/${orderId}/email`]: ['email'],

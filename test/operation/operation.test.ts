@@ -155,6 +155,7 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/checkout/{orderId}/email',
     'POST /api/checkout/{orderId}/email/consent',
     'POST /api/checkout/{orderId}/email/keep',
+    'POST /api/checkout/{orderId}/payment',
     'POST /api/checkout/{orderId}/receipt',
     'POST /api/confirmations/{confirmationId}/confirm',
     'POST /api/confirmations/{confirmationId}/decline',

@@ -59,7 +59,7 @@ test('the files that the page loads later exist, and need nothing else', async (
     'offer-part',
     'own-site',
     'razorpay-form',
-    'sandbox-words',
+    'sandbox-part',
     'stripe-form',
   ])
   for (const file of later) assert.doesNotMatch(await page(path.join('pay', file)), /\bimport\b/)

@@ -38,7 +38,9 @@ export function Delivered({ checkout, state }: StepProps) {
           <p>The second payment was refunded at once. It can take a few days to show on your statement.</p>
         </Notice>
       )}
-      {order.downloads.length > 0 ? (
+      {kept?.link ? (
+        <p class="soft">Your files are in the receipt and on your order page.</p>
+      ) : order.downloads.length > 0 ? (
         <>
           <Files downloads={order.downloads} renew={checkout.renew} />
           <p class="soft small">
@@ -57,7 +59,7 @@ export function Delivered({ checkout, state }: StepProps) {
         </p>
       )}
       <OrderLink kept={kept} />
-      {order.amount > 0 && (
+      {order.amount > 0 && !kept?.link && (
         <p>
           <button type="button" class="link small" onClick={checkout.startOver}>
             Buy another copy

@@ -35,7 +35,7 @@ export function Ended({ checkout, state }: StepProps) {
       </div>
       <p class="soft">{text}</p>
       <OrderLink kept={kept} />
-      {again && text && (
+      {again && text && !kept?.link && (
         <p>
           <button type="button" class="button" onClick={checkout.startOver}>
             {again}

@@ -35,10 +35,10 @@ export function follow({ get, set }: Store<State>, listener: Listener): Followin
   async function ask(): Promise<void> {
     const { kept, order } = get()
     if (!kept?.orderId) return
-    const { orderId, email, attempt } = kept
+    const { orderId, email, attempt, link } = kept
     const isCurrent = () => get().kept?.orderId === orderId
     try {
-      const answer = await getStatus(orderId, email, needsSync(get()))
+      const answer = await getStatus(orderId, link ? '' : email, needsSync(get()), link)
       failures = 0
       const elsewhere = get().busy !== 'in_form' && (await isHeld(orderId))
       if (!isCurrent()) return

@@ -2,16 +2,19 @@ import '../ui/base.css'
 import '../ui/parts.css'
 import './pay.css'
 import { render } from 'preact'
-import { readKept } from './saved-checkout.ts'
+import { readKept, takeLink } from './saved-checkout.ts'
 import { PayPage } from './pay-page.tsx'
 import { takeReturn } from './returned.ts'
 import { meetOwnSite } from './site.ts'
 
 const place = document.getElementById('app')!
 place.replaceChildren()
+/** The link to an order that a seller's program made. Only browsers see what stands behind the "#". */
+const link = /^#p=([\w-]+)$/.exec(location.hash)?.[1]
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
+if (returned && link) takeLink(productId, returned, link)
 await meetOwnSite(productId)
 // A bank's app may send the buyer to another browser. That one does not know the order and must not offer to buy again.
 if (returned && readKept(productId)?.orderId !== returned) location.replace(`/order/?order=${returned}`)
-else render(<PayPage productId={productId} returned={returned} />, place)
+else render(<PayPage productId={productId} returned={link ? undefined : returned} />, place)

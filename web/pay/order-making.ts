@@ -1,4 +1,12 @@
-import { createOrder, ApiError, type Created, type OrderStatus, type ProductView, type Wish } from '../ui/api.ts'
+import {
+  createOrder,
+  payOrder,
+  ApiError,
+  type Created,
+  type OrderStatus,
+  type ProductView,
+  type Wish,
+} from '../ui/api.ts'
 import { rememberOrder } from '../ui/my-orders.ts'
 import type { Store } from '../ui/store.ts'
 import type { Following } from './follow.ts'
@@ -28,7 +36,9 @@ export function makeOrders(
     prepareForm(payments.processor)
     set({ kept, busy: 'creating', trouble: undefined, ...(!repeated && NO_ORDER) })
     try {
-      const created = await createOrder({ productId, email: kept.email, ...wish }, kept.key)
+      const created = await (kept.link
+        ? payOrder(kept.orderId!, kept.link)
+        : createOrder({ productId, email: kept.email, ...wish }, kept.key))
       set({ busy: undefined, editing: false })
       if (readKept(productId)?.key !== kept.key) return adopt()
       show(kept, created, !repeated)
@@ -37,6 +47,11 @@ export function makeOrders(
       // The buyer or another tab has started something else meanwhile, so this failure no longer matters.
       if (readKept(productId)?.key !== kept.key) return adopt()
       const code = trouble instanceof ApiError ? trouble.code : ''
+      // The link is damaged. The order's page helps its buyer on, and nobody else.
+      if (kept.link && code === 'order_not_found') {
+        keep(productId, undefined)
+        return location.replace(`/order/?order=${kept.orderId}`)
+      }
       // A refused address is not worth keeping. A key that belongs to another request cannot be used again.
       if (code === 'validation_failed' || code === 'idempotency_key_reused') keep(productId, undefined)
       if (code === 'idempotency_key_reused' && !secondTry) await create(kept.email, wish, true)
@@ -48,9 +63,10 @@ export function makeOrders(
   function show(kept: Kept, created: Created, isNew: boolean): void {
     const { orderId, status, clientSecret } = created
     const { attempt: _, left: __, ...rest } = kept
-    rememberOrder(orderId, kept.email, created.statusToken)
     const isSame = kept.orderId === orderId
-    const next = isSame ? kept : { ...rest, orderId }
+    const isLinked = 'emailHint' in created
+    const next = { ...(isSame ? kept : { ...rest, orderId }), ...(isLinked && { email: created.emailHint }) }
+    if (!isLinked) rememberOrder(orderId, kept.email, created.statusToken)
     keep(productId, next)
     // Without a client secret the order was just found paid, or cannot be paid here.
     const order = isNew || !clientSecret ? freshOrder(created) : isSame ? get().order : undefined

@@ -64,6 +64,9 @@ export function meet({ productId, keep, readKept, host }: Tools): OwnSite {
     }
     const onward = isPaid ? order?.successUrl && withOrder(order.successUrl, order.orderId) : order?.cancelUrl
     if (hasJustPaid && onward && !isFramed) return location.replace(onward)
+    // This browser knows no address that opens the files, so the order's page asks for it.
+    if (isPaid && !hasJustPaid && state.kept?.link && !isFramed)
+      return location.replace(`/order/?order=${order!.orderId}`)
     show(line, onward, isPaid ? `Continue to ${onward && new URL(onward).host}` : `Back to ${seller}`)
   }
 
@@ -86,8 +89,8 @@ function isAtBank(state: State | undefined): boolean {
  * to nobody.
  */
 function addressWith(kept: Kept | undefined, query: string): string {
-  const { email, key, orderId, wish } = kept ?? {}
-  return `${location.pathname}${query}${kept ? `#k=${encodeURIComponent(JSON.stringify({ email, key, orderId, wish }))}` : ''}`
+  const { email, key, orderId, wish, link } = kept ?? {}
+  return `${location.pathname}${query}${kept ? `#k=${encodeURIComponent(JSON.stringify({ email, key, orderId, wish, link }))}` : ''}`
 }
 
 function takeKept(take: (kept: Kept) => void): void {
@@ -95,10 +98,11 @@ function takeKept(take: (kept: Kept) => void): void {
   if (text === undefined) return
   history.replaceState(history.state, '', location.pathname + location.search)
   try {
-    const { email, key, orderId, wish } = JSON.parse(decodeURIComponent(text)) as Partial<Kept>
+    const { email, key, orderId, wish, link } = JSON.parse(decodeURIComponent(text)) as Partial<Kept>
     if (!/^[^@]+@[^@]+$/.test(email ?? '') || !/^[\w-]{16,255}$/.test(key ?? '')) return
     if (orderId !== undefined && !/^ord_[0-9a-z]{26}$/.test(orderId)) return
-    take({ email: email!, key: key!, ...(wish && { wish }), ...(orderId && { orderId }) })
+    if (link !== undefined && !/^[\w-]{1,100}$/.test(link)) return
+    take({ email: email!, key: key!, ...(wish && { wish }), ...(orderId && { orderId }), ...(link && { link }) })
   } catch {
     // Somebody has changed the address. The buyer begins anew.
   }

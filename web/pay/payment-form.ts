@@ -40,6 +40,7 @@ export interface PlainParts {
   publishableKey: string
   amount: number
   currency: string
+  /** Empty when the page does not know the buyer's address. */
   email: string
   seller: string
   product: string

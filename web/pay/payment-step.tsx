@@ -11,16 +11,13 @@ import { isDrawnByProcessor } from './forms.ts'
 import { PayingLong } from './paying-long.tsx'
 import type { PaymentForm } from './payment-form.ts'
 import { ProcessorForm } from './processor-form.tsx'
-import { RailChoice } from './rail-choice.tsx'
-import { ScenarioChoice } from './sandbox-form.tsx'
-import { sandboxPayment } from './sandbox-payment.ts'
+import { SandboxForm } from './sandbox-form.tsx'
 import { WhyNot } from './why-not.tsx'
 
 /** Step two: how to pay. The button shows the order's own price, which cannot change any more. */
 export function PaymentStep({ product, checkout, state }: StepProps) {
   const { order, created, trouble, kept, busy } = state
   const [rail, setRail] = useState<Rail>(state.rail ?? product.rails[0] ?? 'card')
-  const [scenario, setScenario] = useState('success')
   const [form, setForm] = useState<PaymentForm>()
   const isSandbox = created?.processor === 'sandbox'
   useEffect(() => {
@@ -32,11 +29,12 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
 
   const price = money(order.amount, order.currency)
   const list = order.amount + (order.discountAmount ?? 0)
-  const changed = (list !== product.amount && !product.payWhatYouWant) || order.currency !== product.currency
+  // An order that a seller's program made has its own price.
+  const changed =
+    !kept?.link && ((list !== product.amount && !product.payWhatYouWant) || order.currency !== product.currency)
   const submit = (event: Event) => {
     event.preventDefault()
-    if (isSandbox) void checkout.pay(sandboxPayment(created.clientSecret!, rail, scenario), rail)
-    else if (form) void checkout.pay(form)
+    if (form) void checkout.pay(form, isSandbox ? rail : undefined)
   }
   return (
     <form class="stack" noValidate onSubmit={submit}>
@@ -44,18 +42,18 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       <WhyNot state={state} />
       {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
       {changed && <PriceChanged price={price} />}
-      <Recipient email={kept?.email} onEdit={busy === 'in_form' ? undefined : checkout.editEmail} />
+      <Recipient email={kept?.email} onEdit={busy === 'in_form' || kept?.link ? undefined : checkout.editEmail} />
       {isSandbox ? (
-        <>
-          <RailChoice
-            rails={product.rails}
-            chosen={rail}
-            onChoose={setRail}
-            order={order}
-            seller={product.seller.name}
-          />
-          <ScenarioChoice value={scenario} onValue={setScenario} />
-        </>
+        <SandboxForm
+          order={order}
+          seller={product.seller.name}
+          rails={product.rails}
+          chosen={rail}
+          onChoose={setRail}
+          clientSecret={created.clientSecret}
+          onForm={setForm}
+          key={created.clientSecret}
+        />
       ) : (
         <>
           {created.publishableKey?.includes('_test_') && (
@@ -67,7 +65,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
             product={product}
             order={order}
             created={created}
-            email={kept?.email ?? ''}
+            email={kept?.link ? '' : (kept?.email ?? '')}
             onForm={(form) => {
               setForm(form)
               if (form) checkout.watch(false)
@@ -80,9 +78,7 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
           />
         </>
       )}
-      {(isSandbox || form) && (
-        <PayBar price={price} descriptor={order.statementDescriptor} inForm={busy === 'in_form'} />
-      )}
+      {form && <PayBar price={price} descriptor={order.statementDescriptor} inForm={busy === 'in_form'} />}
     </form>
   )
 }

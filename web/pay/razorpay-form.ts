@@ -34,7 +34,7 @@ export const mount: MountForm = async (place, parts) => {
           currency: parts.currency,
           name: parts.seller,
           description: parts.product.slice(0, 255),
-          prefill: { email: parts.email },
+          ...(parts.email && { prefill: { email: parts.email } }),
           theme: { color: parts.look().brand },
           // Razorpay signs this answer for servers that cannot ask. Our server asks Razorpay itself.
           handler: () => resolve({ kind: 'captured' }),

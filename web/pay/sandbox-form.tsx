@@ -1,30 +1,32 @@
-import { Icon } from '../ui/icon.tsx'
-import type * as words from './sandbox-words.ts'
+import { h } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { decimalText } from '../../src/kit/money.ts'
+import { ApiError, call } from '../ui/api.ts'
+import { Drawing, Icon } from '../ui/icon.tsx'
+import { RAIL_NAMES } from '../ui/words.ts'
+import type { SandboxProps } from './sandbox-part.tsx'
 import { useWords } from './use-words.ts'
 
-export type SandboxWords = typeof words
+const loadDrawer = () => import('uqr')
+const load = () =>
+  import('./sandbox-part.tsx').then(({ sandboxPart }) => ({
+    Part: sandboxPart({
+      h,
+      useState,
+      useEffect,
+      useRef,
+      call,
+      ApiError,
+      Icon,
+      Drawing,
+      RAIL_NAMES,
+      decimalText,
+      loadDrawer,
+    }),
+  }))
 
-/** The texts about the sandbox's rails and its bank. */
-export const useSandboxWords = (): SandboxWords | undefined => useWords(load)
-const load = () => import('./sandbox-words.ts')
-
-export function ScenarioChoice({ value, onValue }: { value: string; onValue: (value: string) => void }) {
-  const scenarios = useSandboxWords()?.SCENARIOS ?? [['success', 'Approves at once']]
-  return (
-    <div class="sandbox">
-      <p class="sandbox-title">
-        <Icon name="flask" /> Test mode: no money moves, and no number is asked for
-      </p>
-      <div class="field">
-        <label for="scenario">How should the bank behave?</label>
-        <select id="scenario" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-          {scenarios.map(([name, label]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </div>
-    </div>
-  )
+/** The place of the sandbox's form, which only shops in test mode have. */
+export function SandboxForm(props: SandboxProps) {
+  const { Part } = useWords(load) ?? {}
+  return Part ? <Part {...props} /> : <div class="blank" />
 }

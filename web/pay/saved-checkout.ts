@@ -13,6 +13,8 @@ export interface Kept {
   /** The chosen price and the code. With another wish the order is another one. */
   wish?: Wish
   orderId?: string
+  /** The token of the order's link, where a seller's program made the order. `email` is then only a hint of the address. */
+  link?: string
   /** A payment that was sent and is not known to have failed. While it is there, the page asks for no payment. */
   attempt?: Attempt
   /**
@@ -49,6 +51,11 @@ export const readKept = (productId: string): Kept | undefined => {
 }
 
 export const keep = (productId: string, kept: Kept | undefined): void => write(placeOf(productId), kept)
+
+/** Takes the order of a link. A return to the same order keeps what is known of its payment. */
+export function takeLink(productId: string, orderId: string, link: string): void {
+  if (readKept(productId)?.orderId !== orderId) keep(productId, { email: '…', key: link, orderId, link })
+}
 
 /** Calls `changed` when another tab has changed what is kept for the product. */
 export const onOtherTab = (productId: string, changed: () => void): void => listen(placeOf(productId), changed)

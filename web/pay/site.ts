@@ -8,7 +8,7 @@ export let ownSite: OwnSite | undefined
 
 /** Loads it, where the page's address asks for it. Without it the page sells all the same. */
 export async function meetOwnSite(productId: string): Promise<void> {
-  if (/embed=1|Url=|#k=/.test(location.href))
+  if (readKept(productId)?.link || /embed=1|Url=|#k=/.test(location.href))
     await import('./own-site.ts').then(
       (part) => (ownSite = part.meet({ productId, keep, readKept, host: pageData.host })),
       () => {},

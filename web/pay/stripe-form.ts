@@ -22,7 +22,7 @@ export const mount: MountForm = async (place, parts) => {
   })
   const element = elements.create('payment', {
     layout: { type: 'accordion', defaultCollapsed: false, radios: 'if_multiple', spacedAccordionItems: false },
-    defaultValues: { billingDetails: { email: parts.email } },
+    ...(parts.email && { defaultValues: { billingDetails: { email: parts.email } } }),
     business: { name: parts.seller },
   })
   let chosen = 'card'
@@ -62,7 +62,8 @@ export const mount: MountForm = async (place, parts) => {
         elements,
         confirmParams: {
           return_url: parts.returnUrl,
-          payment_method_data: { billing_details: { email: parts.email } },
+          // Without an address of ours, Stripe's form asks for one where it needs it.
+          ...(parts.email && { payment_method_data: { billing_details: { email: parts.email } } }),
         },
         // All other methods answer here, without leaving the page.
         redirect: 'if_required',
@@ -155,7 +156,7 @@ interface StripeScript {
   elements: (options: { clientSecret: string; appearance: object; loader: 'never' }) => StripeElements
   confirmPayment: (options: {
     elements: StripeElements
-    confirmParams: { return_url: string; payment_method_data: { billing_details: { email: FormParts['email'] } } }
+    confirmParams: { return_url: string; payment_method_data?: { billing_details: { email: FormParts['email'] } } }
     redirect: 'if_required'
   }) => Promise<{ error?: StripeError; paymentIntent?: { status: string; next_action?: NextAction | null } }>
 }

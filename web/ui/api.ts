@@ -1,8 +1,10 @@
-import type { Created, OrderStatus, ProductView } from '../../src/checkout/schema.ts'
+import type { Created as CreatedOrder, OrderStatus, Payable, ProductView } from '../../src/checkout/schema.ts'
 import { tokenOf } from './my-orders.ts'
 import { apiBase, type Problem } from './page-data.ts'
 
-export type { Created, OrderStatus, Problem, ProductView }
+export type { OrderStatus, Problem, ProductView }
+/** The data with which an order is paid. */
+export type Created = Payable | CreatedOrder
 export type Rail = ProductView['rails'][number]
 export type Status = OrderStatus['status']
 export type Download = OrderStatus['downloads'][number]
@@ -61,8 +63,11 @@ export const getProduct = (id: string, discountCode?: string) =>
 export const createOrder = (order: Wish & { productId: string; email: string }, idempotencyKey: string) =>
   call<Created>('/api/checkout', order, { 'idempotency-key': idempotencyKey })
 
-export function getStatus(orderId: string, email: string, sync = false) {
-  const token = tokenOf(orderId)
+/** Starts the payment of an order that a seller's program made. `token`: from its link. */
+export const payOrder = (orderId: string, token: string) =>
+  call<Payable>(`/api/checkout/${path(orderId)}/payment`, { token })
+
+export function getStatus(orderId: string, email: string, sync = false, token = tokenOf(orderId)) {
   const query = new URLSearchParams({ email, ...(token && { token }), ...(sync && { sync: '1' }) })
   return call<OrderStatus>(`/api/checkout/${path(orderId)}/status?${query}`)
 }
@@ -78,9 +83,6 @@ export const keepAddress = (orderId: string, token: string) =>
   call<object>(`/api/checkout/${path(orderId)}/email/keep`, { token })
 export const consentToMove = (orderId: string, token: string, code: string) =>
   call<object>(`/api/checkout/${path(orderId)}/email/consent`, { token, code })
-
-export const confirmInSandbox = (clientSecret: string, rail: Rail, scenario: string) =>
-  call<{ status: 'captured' | 'processing' }>('/api/sandbox/confirm', { clientSecret, rail, scenario })
 
 /** `token`: required by a demo on a network. */
 export const getMails = (to: string, token?: string) =>
