@@ -1166,6 +1166,131 @@ export interface Api {
       items: PayoutDetails[]
     }
   }
+  /** Your payouts */
+  'GET /api/payouts': {
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+      /** The same as `Accept: text/csv`, for a link. */
+      format?: 'csv'
+      /** Only payouts in this currency. */
+      currency?: string
+      /** Only payouts in this state. */
+      state?: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+    }
+    answer: {
+      items: {
+        payoutId: string
+        /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
+        state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        amount: number
+        /** ISO 4217, upper case. */
+        currency: string
+        /** Where it goes, masked. */
+        destination: string
+        /** The reference on your bank statement. */
+        reference: string
+        /** ISO 8601 in UTC with milliseconds. */
+        createdAt: string
+        /** ISO 8601 in UTC with milliseconds. */
+        sentAt?: string
+        /** ISO 8601 in UTC with milliseconds. */
+        paidAt?: string
+        /** When it failed or came back. ISO 8601 in UTC. */
+        endedAt?: string
+        /** Why it failed or came back. */
+        failure?: string
+      }[]
+      /** The `cursor` of the next page, or null on the last page. */
+      nextCursor: string | null
+    }
+  }
+  /** A payout, with its orders */
+  'GET /api/payouts/{payoutId}': {
+    params: {
+      /** The id of the payout. */
+      payoutId: string
+    }
+    query: {
+      /** The `nextCursor` of the page before. */
+      cursor?: string
+      /** The size of a page: 1 to 100, 25 by default. */
+      limit?: string
+      /** The same as `Accept: text/csv`, for a link. */
+      format?: 'csv'
+    }
+    answer: {
+      payoutId: string
+      /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
+      state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      amount: number
+      /** ISO 4217, upper case. */
+      currency: string
+      /** Where it goes, masked. */
+      destination: string
+      /** The reference on your bank statement. */
+      reference: string
+      /** ISO 8601 in UTC with milliseconds. */
+      createdAt: string
+      /** ISO 8601 in UTC with milliseconds. */
+      sentAt?: string
+      /** ISO 8601 in UTC with milliseconds. */
+      paidAt?: string
+      /** When it failed or came back. ISO 8601 in UTC. */
+      endedAt?: string
+      /** Why it failed or came back. */
+      failure?: string
+      /** The end of the payout before. Null: this is the first one in its currency. */
+      from: string | null
+      /** What was available at this moment is in the payout. ISO 8601 in UTC. */
+      until: string
+      /** What the payouts before left over. Negative where they could not cover a debt, in minor units. */
+      carried: number
+      /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+      sales: number
+      /** Without the shares that came back, in minor units. */
+      fees: number
+      /** Negative, in minor units. */
+      refunds: number
+      /** What banks hold or have taken, negative, or have given back, in minor units. */
+      disputes: number
+      /** Adjustments by the operator, and payouts that came back to your balance. */
+      others: {
+        /** ISO 8601 in UTC with milliseconds. */
+        at: string
+        what: string
+        /** Negative where money was taken, in minor units. */
+        amount: number
+      }[]
+      /** What stays for the next payout. `carried + sales + fees + refunds + disputes + others = amount + left`, in minor units. */
+      left: number
+      orderCount: number
+      /** A page of the orders with money in this payout, in the order in which they were made. A refund can be in a later payout than its sale. */
+      orders: {
+        orderId: string
+        /** ISO 8601 in UTC with milliseconds. */
+        soldAt: string
+        /** The name when the order was made. */
+        product: string
+        /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
+        sale: number
+        /** Negative where the fee was taken, positive where a share of it came back, in minor units. */
+        fee: number
+        /** Negative, in minor units. */
+        refunds: number
+        /** What banks hold or have taken, negative, or have given back, in minor units. */
+        disputes: number
+        /** The sum, in minor units. */
+        net: number
+      }[]
+      /** The `cursor` of the next page, or null on the last page. */
+      nextCursor: string | null
+    }
+  }
   /** Your products, newest first */
   'GET /api/products': {
     query: {
@@ -1795,6 +1920,7 @@ export type RefusalCode =
   | 'payment_not_found'
   | 'payment_unknown'
   | 'payout_details_not_found'
+  | 'payout_not_found'
   | 'precondition_failed'
   | 'processor_unavailable'
   | 'product_has_no_files'
@@ -1814,6 +1940,7 @@ export type RefusalCode =
   | 'sign_in_busy'
   | 'site_not_found'
   | 'site_not_valid'
+  | 'statements_busy'
   | 'storage_full'
   | 'storage_unavailable'
   | 'success_url_not_allowed'

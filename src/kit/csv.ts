@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
+import { Type } from 'typebox'
 import { neverCached } from './http.ts'
 import { decimalText } from './money.ts'
 
@@ -13,6 +14,15 @@ export class Decimal {
 
 export type Cell = string | number | null | Decimal
 export type Columns<Row> = Record<string, (row: Row) => Cell>
+
+/** Rows of a CSV that are read at once: few queries, and little memory. */
+export const CSV_ROWS = 250
+
+/** The response of a list that is also available as CSV. */
+export const listOf = <Schema>(schema: Schema, description: string) => ({
+  description,
+  content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
+})
 
 /** A byte order mark. Without it Excel does not read the file as UTF-8. Programs do not need it. */
 const FOR_SPREADSHEETS = '\ufeff'

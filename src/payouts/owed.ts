@@ -9,8 +9,8 @@ import { sellerAccount } from '../ledger/transfers.ts'
 // No entry waits longer than one holding period from its own moment. So only the entries of the last days are looked at one by one.
 
 /** Entries whose moment alone says when they are due: sales, fees and returned money wait, and the rest counts at once. */
-const WAITING = ['sale', 'fee', 'dispute_release', 'dispute_return', 'held_loss_back']
-const AT_ONCE = ['payout', 'payout_failed', 'payout_reversed', 'adjustment']
+export const WAITING = ['sale', 'fee', 'dispute_release', 'dispute_return', 'held_loss_back']
+export const AT_ONCE = ['payout', 'payout_failed', 'payout_reversed', 'adjustment']
 
 /** All sellers, or these. */
 export type Whose = 'all' | readonly string[]

@@ -5,6 +5,7 @@ import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { detailsRoutes } from './details-routes.ts'
+import { payoutListRoutes } from './list-routes.ts'
 import { payoutSeal, sealDetailsAgain } from './details.ts'
 
 export interface PayoutsParts {
@@ -23,8 +24,12 @@ export interface PayoutsParts {
 }
 
 /** Registers the routes by which sellers see their payouts and say where they go, and the jobs that propose runs. */
-export async function registerPayouts(server: Server, { db, jobs, browsers, config }: PayoutsParts): Promise<void> {
+export async function registerPayouts(
+  server: Server,
+  { db, jobs, browsers, config, appUrl }: PayoutsParts,
+): Promise<void> {
   const seal = payoutSeal(config.secrets)
   await sealDetailsAgain(db, seal)
   detailsRoutes(server, { db, jobs, browsers, seal })
+  payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { extractText, getDocumentProxy, getMeta } from 'unpdf'
-import { statementPdf } from './statement-pdf.ts'
-import type { StatedOrder, StatedPayout, Statement } from './statement.ts'
+import { MOST_ORDERS, statementPdf } from './statement-pdf.ts'
+import type { StatedOrder, StatedPayout, Statement, Totals } from './statement.ts'
 
 const day = (date: number) => new Date(Date.UTC(2026, 10, date, 10))
 
@@ -32,17 +32,26 @@ const orderOf = (index: number, more: Partial<StatedOrder> = {}): StatedOrder =>
   netMinor: 980,
   ...more,
 })
-const statementOf = (more: Partial<Statement> = {}): Statement => ({
-  payout: payoutOf({}),
-  seller: { name: 'Ann’s Bücher', email: 'ann@example.com' },
-  service: 'till.example.com',
-  from: day(13),
-  carriedMinor: 0,
-  orders: [0, 1, 2, 3, 4].map((index) => orderOf(index)),
-  others: [],
-  leftMinor: 10,
-  ...more,
-})
+function statementOf({
+  orders = [0, 1, 2, 3, 4].map((index) => orderOf(index)),
+  ...more
+}: Partial<Statement> = {}): Statement {
+  const totals = { saleMinor: 0, feeMinor: 0, refundMinor: 0, disputeMinor: 0, netMinor: 0 }
+  for (const order of orders) for (const part of Object.keys(totals) as (keyof Totals)[]) totals[part] += order[part]
+  return {
+    payout: payoutOf({}),
+    seller: { name: 'Ann’s Bücher', email: 'ann@example.com' },
+    service: 'till.example.com',
+    from: day(13),
+    carriedMinor: 0,
+    orders: orders.slice(0, MOST_ORDERS),
+    orderCount: orders.length,
+    ...totals,
+    others: [],
+    leftMinor: 10,
+    ...more,
+  }
+}
 
 async function read(pdf: Buffer): Promise<{ pages: number; text: string }> {
   const { totalPages, text } = await extractText(await getDocumentProxy(new Uint8Array(pdf)), { mergePages: true })

@@ -16,13 +16,13 @@ import {
   heading,
   names,
 } from './statement-sheet.ts'
-import { type StatedOrder, type Statement, dayOf, shortOrder, standingOf, totalsOf } from './statement.ts'
+import { type StatedOrder, type Statement, dayOf, shortOrder, standingOf } from './statement.ts'
 
 const AMOUNT_WIDTH = 60
 /** Rows between two turns of the event loop, so that other requests do not wait for a long statement. */
 const ROWS_A_TURN = 10
-/** A longer list is for programs: the CSV has every order. */
-const MOST_ORDERS = 1000
+/** Orders that a statement lists. A longer list is for programs: the CSV has every order. */
+export const MOST_ORDERS = 1000
 
 /**
  * The statement of a payout as a PDF: the same bytes for the same data. It is tagged, has a title and a language, and its table has
@@ -94,9 +94,8 @@ function head(sheet: Sheet, { payout, seller, service, from }: Statement): void 
 }
 
 /** From what was carried over to what was paid out, as a sum that can be checked. */
-function sums(sheet: Sheet, { payout, carriedMinor, orders, others, leftMinor }: Statement): void {
+function sums(sheet: Sheet, { payout, carriedMinor, others, leftMinor, ...totals }: Statement): void {
   const { currency } = payout
-  const totals = totalsOf(orders)
   const rest = others.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
   const lines: [label: string, amountMinor: number][] = [
     ['Carried over from before', carriedMinor],
@@ -157,23 +156,23 @@ function orderColumns({ payout: { currency }, orders }: Statement): Column<Order
 }
 
 async function orderTable(sheet: Sheet, statement: Statement): Promise<void> {
-  const { orders, payout } = statement
+  const { orders, orderCount, payout } = statement
   if (orders.length === 0) return
   heading(sheet, `Orders, in ${payout.currency}`)
   const columns = orderColumns(statement)
   const table = sheet.add('Table')
   names(sheet, table, columns)
-  for (const [index, order] of orders.slice(0, MOST_ORDERS).entries()) {
+  for (const [index, order] of orders.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn()
     if (sheet.turns(ROW)) names(sheet, table, columns)
     cells(sheet, table, columns, order, PLAIN)
   }
-  const rest = orders.length - MOST_ORDERS
+  const rest = orderCount - orders.length
   if (rest > 0) restLine(sheet, table, rest)
   sheet.turns(ROW + 4)
   sheet.rule(sheet.y - 2)
   sheet.y += 4
-  cells(sheet, table, columns, { ...totalsOf(orders), orderId: '', product: '', soldAt: undefined }, STRONG)
+  cells(sheet, table, columns, { ...statement, orderId: '', product: '', soldAt: undefined }, STRONG)
   table.end()
   sheet.y += 12
 }

@@ -1,19 +1,24 @@
-/** What a payout is made of. Its sums always come to the payout: carried + orders + others = amount + carried forward. */
-export interface Statement {
-  payout: StatedPayout
-  seller: { name: string; email: string }
-  /** The name of the service: its host. */
-  service: string
+/** What a payout is made of. It always comes to the payout: carried + net of all orders + others = amount + left. */
+export interface PayoutSums extends Totals {
   /** When the period of the payout before ended. Undefined: it is the first payout in this currency. */
   from: Date | undefined
   /** What the payouts before left over, in minor units. Negative: what they could not cover. */
   carriedMinor: number
-  /** Orders with entries that became available in the period, by the time of the sale. */
-  orders: readonly StatedOrder[]
+  /** Orders with entries that became available in the period. */
+  orderCount: number
   /** What belongs to no order: adjustments, and payouts that came back. */
   others: readonly { at: Date; what: string; amountMinor: number }[]
   /** What stays for the next payout. */
   leftMinor: number
+}
+
+export interface Statement extends PayoutSums {
+  payout: StatedPayout
+  seller: { name: string; email: string }
+  /** The name of the service: its host. */
+  service: string
+  /** In the order in which they were made. The first ones, where there are more than a reader reads. */
+  orders: readonly StatedOrder[]
 }
 
 export interface StatedPayout {
@@ -32,17 +37,21 @@ export interface StatedPayout {
   failure: string | null
 }
 
-/** The entries of one order in the period. A refund can come in a later period than its sale: then `saleMinor` is 0. */
-export interface StatedOrder {
-  orderId: string
-  soldAt: Date
-  product: string
+/** The entries of one order, or of all. */
+export interface Totals {
   saleMinor: number
   /** Negative where it was taken, positive where a share of it came back. */
   feeMinor: number
   refundMinor: number
   disputeMinor: number
   netMinor: number
+}
+
+/** A refund can come in a later period than its sale: then `saleMinor` is 0. */
+export interface StatedOrder extends Totals {
+  orderId: string
+  soldAt: Date
+  product: string
 }
 
 /** How a payout stands, in words for its seller. */
@@ -56,14 +65,6 @@ export function standingOf({ state, sentAt, paidAt, endedAt, failure }: StatedPa
     failed: `Failed${on(endedAt)}${why}`,
     reversed: `Came back${on(endedAt)}${why}`,
   }[state]
-}
-
-export type Totals = Pick<StatedOrder, 'saleMinor' | 'feeMinor' | 'refundMinor' | 'disputeMinor' | 'netMinor'>
-
-export function totalsOf(orders: readonly Totals[]): Totals {
-  const totals = { saleMinor: 0, feeMinor: 0, refundMinor: 0, disputeMinor: 0, netMinor: 0 }
-  for (const order of orders) for (const part of Object.keys(totals) as (keyof Totals)[]) totals[part] += order[part]
-  return totals
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })

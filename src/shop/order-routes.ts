@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Columns, Decimal, sendCsv, wantsCsv } from '../kit/csv.ts'
+import { CSV_ROWS, type Columns, Decimal, listOf, sendCsv, wantsCsv } from '../kit/csv.ts'
 import { type Db, inTransaction } from '../kit/database.ts'
 import { canonicalEmail } from '../kit/email.ts'
 import { Refusal } from '../kit/errors.ts'
@@ -23,13 +23,6 @@ import { listTransfers, transferView } from './transfers.ts'
 
 export const TAG = ['Orders']
 export const refusals = refusing()
-/** The response of a list that is also available as CSV. */
-export const listOf = <Schema>(schema: Schema, description: string) => ({
-  description,
-  content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
-})
-/** Rows of a CSV that are read at once: few queries, and little memory. */
-export const CSV_ROWS = 250
 /** More than an order can have. */
 const MOST_TRANSFERS = 1000
 

@@ -1,0 +1,119 @@
+import { Type } from 'typebox'
+import { idPattern } from '../kit/ids.ts'
+import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import type { PayoutSums, StatedOrder, StatedPayout } from './statement.ts'
+
+export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const
+
+const format = Type.Optional(Type.Literal('csv', { description: 'The same as `Accept: text/csv`, for a link.' }))
+
+export const PayoutParams = Type.Object({ payoutId: Type.String({ pattern: idPattern('po') }) })
+export const PayoutQuery = Type.Object({ ...PageQuery, format })
+export const PayoutsQuery = Type.Object({
+  ...PageQuery,
+  format,
+  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'Only payouts in this currency.' })),
+  state: Type.Optional(Type.Enum([...PAYOUT_STATES], { description: 'Only payouts in this state.' })),
+})
+
+export const Payout = Type.Object({
+  payoutId: Type.String(),
+  state: Type.Enum([...PAYOUT_STATES], {
+    description:
+      '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
+  }),
+  amount: Amount,
+  currency: Currency,
+  destination: Type.String({ description: 'Where it goes, masked.' }),
+  reference: Type.String({ description: 'The reference on your bank statement.' }),
+  createdAt: Time,
+  sentAt: Type.Optional(Time),
+  paidAt: Type.Optional(Time),
+  endedAt: Type.Optional(Type.String({ description: 'When it failed or came back. ISO 8601 in UTC.' })),
+  failure: Type.Optional(Type.String({ description: 'Why it failed or came back.' })),
+})
+export type Payout = Type.Static<typeof Payout>
+export const Payouts = Type.Object({ items: Type.Array(Payout), nextCursor: NextCursor })
+
+const change = (description: string) => Type.Integer({ description: `${description}, in minor units.` })
+
+const OrderOfPayout = Type.Object({
+  orderId: Type.String(),
+  soldAt: Time,
+  product: Type.String({ description: 'The name when the order was made.' }),
+  sale: Amount,
+  fee: change('Negative where the fee was taken, positive where a share of it came back'),
+  refunds: change('Negative'),
+  disputes: change('What banks hold or have taken, negative, or have given back'),
+  net: change('The sum'),
+})
+
+/** `carried + sales + fees + refunds + disputes + the others = amount + left`. */
+export const PayoutDetail = Type.Object({
+  ...Payout.properties,
+  from: Type.Union([Time, Type.Null()], {
+    description: 'The end of the payout before. Null: this is the first one in its currency.',
+  }),
+  until: Type.String({ description: 'What was available at this moment is in the payout. ISO 8601 in UTC.' }),
+  carried: change('What the payouts before left over. Negative where they could not cover a debt'),
+  sales: Amount,
+  fees: change('Without the shares that came back'),
+  refunds: change('Negative'),
+  disputes: change('What banks hold or have taken, negative, or have given back'),
+  others: Type.Array(Type.Object({ at: Time, what: Type.String(), amount: change('Negative where money was taken') }), {
+    description: 'Adjustments by the operator, and payouts that came back to your balance.',
+  }),
+  left: change(
+    'What stays for the next payout. `carried + sales + fees + refunds + disputes + others = amount + left`',
+  ),
+  orderCount: Type.Integer(),
+  orders: Type.Array(OrderOfPayout, {
+    description:
+      'A page of the orders with money in this payout, in the order in which they were made. A refund can be in a later payout than its sale.',
+  }),
+  nextCursor: NextCursor,
+})
+export type PayoutDetail = Type.Static<typeof PayoutDetail>
+
+export const payoutView = (payout: StatedPayout): Payout => ({
+  payoutId: payout.id,
+  state: payout.state,
+  amount: payout.amountMinor,
+  currency: payout.currency,
+  destination: payout.destination,
+  reference: payout.reference,
+  createdAt: payout.createdAt.toISOString(),
+  ...(payout.sentAt && { sentAt: payout.sentAt.toISOString() }),
+  ...(payout.paidAt && { paidAt: payout.paidAt.toISOString() }),
+  ...(payout.endedAt && { endedAt: payout.endedAt.toISOString() }),
+  ...(payout.failure !== null && { failure: payout.failure }),
+})
+
+export const detailView = (
+  payout: StatedPayout,
+  sums: PayoutSums,
+  { items, nextCursor }: { items: readonly StatedOrder[]; nextCursor: string | null },
+): PayoutDetail => ({
+  ...payoutView(payout),
+  from: sums.from?.toISOString() ?? null,
+  until: payout.cutoffAt.toISOString(),
+  carried: sums.carriedMinor,
+  sales: sums.saleMinor,
+  fees: sums.feeMinor,
+  refunds: sums.refundMinor,
+  disputes: sums.disputeMinor,
+  others: sums.others.map(({ at, what, amountMinor }) => ({ at: at.toISOString(), what, amount: amountMinor })),
+  left: sums.leftMinor,
+  orderCount: sums.orderCount,
+  orders: items.map((order) => ({
+    orderId: order.orderId,
+    soldAt: order.soldAt.toISOString(),
+    product: order.product,
+    sale: order.saleMinor,
+    fee: order.feeMinor,
+    refunds: order.refundMinor,
+    disputes: order.disputeMinor,
+    net: order.netMinor,
+  })),
+  nextCursor,
+})
