@@ -1208,6 +1208,38 @@ export interface Api {
       nextCursor: string | null
     }
   }
+  /** Your next payouts */
+  'GET /api/payouts/next': {
+    answer: {
+      /** `manual`: the operator of the service pays by bank. Otherwise the processor pays. */
+      by: 'manual' | 'stripe-connect' | 'razorpay-route'
+      schedule: 'weekly' | 'monthly'
+      /** How many days the money of a sale waits. */
+      holdDays: number
+      /** The day (UTC) on which the next payouts are proposed, such as 2026-11-30. */
+      runOn: string
+      items: {
+        /** ISO 4217, upper case. */
+        currency: string
+        /** What will be available on that day as things stand, in minor units. */
+        expected: number
+        /** The smallest payout, in minor units. */
+        minimum: number
+        /** Why nothing would be paid on that day. Null: it would be. */
+        blocked:
+          | 'negative_balance'
+          | 'nothing_available'
+          | 'below_minimum'
+          | 'suspended'
+          | 'awaiting_approval'
+          | 'no_details'
+          | 'details_changed'
+          | null
+        /** Your payout details of this currency can be paid from this moment. ISO 8601 in UTC. */
+        payableFrom?: string
+      }[]
+    }
+  }
   /** A payout, with its orders */
   'GET /api/payouts/{payoutId}': {
     params: {

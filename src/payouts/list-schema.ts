@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { idPattern } from '../kit/ids.ts'
 import { Amount, Currency, NextCursor, PageQuery, Time } from '../kit/schema.ts'
+import { NEXT_BLOCKS } from './next.ts'
 import type { PayoutSums, StatedOrder, StatedPayout } from './statement.ts'
 
 export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const
@@ -117,3 +118,28 @@ export const detailView = (
   })),
   nextCursor,
 })
+
+export const NextPayouts = Type.Object({
+  by: Type.Enum(['manual', 'stripe-connect', 'razorpay-route'], {
+    description: '`manual`: the operator of the service pays by bank. Otherwise the processor pays.',
+  }),
+  schedule: Type.Enum(['weekly', 'monthly']),
+  holdDays: Type.Integer({ description: 'How many days the money of a sale waits.' }),
+  runOn: Type.String({ description: 'The day (UTC) on which the next payouts are proposed, such as 2026-11-30.' }),
+  items: Type.Array(
+    Type.Object({
+      currency: Currency,
+      expected: Type.Integer({ description: 'What will be available on that day as things stand, in minor units.' }),
+      minimum: Type.Integer({ description: 'The smallest payout, in minor units.' }),
+      blocked: Type.Union([Type.Enum([...NEXT_BLOCKS]), Type.Null()], {
+        description: 'Why nothing would be paid on that day. Null: it would be.',
+      }),
+      payableFrom: Type.Optional(
+        Type.String({
+          description: 'Your payout details of this currency can be paid from this moment. ISO 8601 in UTC.',
+        }),
+      ),
+    }),
+  ),
+})
+export type NextPayouts = Type.Static<typeof NextPayouts>

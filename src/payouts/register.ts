@@ -16,7 +16,12 @@ export interface PayoutsParts {
   config: {
     secrets: readonly string[]
     operators: readonly string[]
-    payouts: { holdDays: number; schedule: 'weekly' | 'monthly'; minimumMinor: Readonly<Record<string, number>> }
+    payouts: {
+      by: 'manual' | 'stripe-connect' | 'razorpay-route'
+      holdDays: number
+      schedule: 'weekly' | 'monthly'
+      minimumMinor: Readonly<Record<string, number>>
+    }
   }
   baseUrl: string
   appUrl: string
@@ -31,5 +36,5 @@ export async function registerPayouts(
   const seal = payoutSeal(config.secrets)
   await sealDetailsAgain(db, seal)
   detailsRoutes(server, { db, jobs, browsers, seal })
-  payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
+  payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host, by: config.payouts.by, rules: config.payouts })
 }

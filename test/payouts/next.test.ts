@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { newId } from '../../src/kit/ids.ts'
+import { nextRunOn } from '../../src/payouts/next.ts'
+import { ensureSeller } from '../../src/sellers/sellers.ts'
+import { newBrowser, newMailbox } from '../support/seller.ts'
+import { assertProblem, sharedShop } from '../support/shop.ts'
+
+const shared = sharedShop({ env: { PAYOUT_MINIMUM: '20 USD', PAYOUT_HOLD_DAYS: '0' } })
+
+test('the next run is on the next Monday, or on the first day of the next month', () => {
+  for (const [now, weekly, monthly] of [
+    ['2026-11-23T00:00:00Z', '2026-11-30', '2026-12-01'],
+    ['2026-11-29T23:59:59Z', '2026-11-30', '2026-12-01'],
+    ['2026-12-31T12:00:00Z', '2027-01-04', '2027-01-01'],
+    ['2028-02-29T12:00:00Z', '2028-03-06', '2028-03-01'],
+  ] as const)
+    assert.deepEqual([nextRunOn('weekly', new Date(now)), nextRunOn('monthly', new Date(now))], [weekly, monthly], now)
+})
+
+test('a seller reads what the next payout would be, or why there is none, one obstacle after the other', async () => {
+  const { db } = shared()
+  const email = newMailbox()
+  const sellerId = await ensureSeller(db, { name: 'Ann', email, trusted: true })
+  const browser = newBrowser(shared())
+  assertProblem(await browser.call('GET', '/api/payouts/next'), 401, 'not_signed_in')
+  await browser.signInByCode(email)
+  const next = async () => {
+    const { status, body } = await browser.call('GET', '/api/payouts/next')
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.deepEqual([body.by, body.schedule, body.holdDays], ['manual', 'weekly', 0])
+    assert.equal(body.runOn, nextRunOn('weekly', new Date()))
+    return body.items.map(({ currency, expected, minimum, blocked }: any) => [currency, expected, minimum, blocked])
+  }
+  const sell = async (priceMinor: number, currency: string) =>
+    shared().paid({ productId: await shared().product({ sellerId, priceMinor, currency }) })
+
+  assert.deepEqual(await next(), [])
+  await sell(1000, 'USD')
+  assert.deepEqual(await next(), [['USD', 980, 2000, 'below_minimum']])
+  await sell(5000, 'USD')
+  assert.deepEqual(await next(), [['USD', 5880, 2000, 'no_details']])
+  const details = { kind: 'other', name: 'Ann', country: 'US', lines: ['Bank of Ann', '000123456789'] }
+  assert.equal((await browser.call('PUT', '/api/payout-details/USD', details)).status, 200)
+  await sql`update payout_details set payable_from = now() + interval '8 days' where seller_id = ${sellerId}`.execute(
+    db,
+  )
+  assert.deepEqual(await next(), [['USD', 5880, 2000, 'details_changed']])
+  await sql`update payout_details set payable_from = now() - interval '1 day' where seller_id = ${sellerId}`.execute(db)
+  assert.deepEqual(await next(), [['USD', 5880, 2000, null]])
+  await sql`update sellers set suspended_at = now() where id = ${sellerId}`.execute(db)
+  assert.deepEqual(await next(), [['USD', 5880, 2000, 'suspended']])
+  await sql`update sellers set suspended_at = null where id = ${sellerId}`.execute(db)
+
+  const order = await sell(1000, 'EUR')
+  const refund = { 'idempotency-key': newId('ref') }
+  assert.equal((await browser.call('POST', `/api/orders/${order.orderId}/refunds`, {}, refund)).status, 201)
+  assert.deepEqual((await next())[0], ['EUR', 0, 1, 'nothing_available'])
+})
