@@ -1,9 +1,12 @@
+import type { FastifyReply } from 'fastify'
 import { createHash } from 'node:crypto'
+import { Refusal } from '../kit/errors.ts'
 import type { Server } from '../kit/http.ts'
 import { type Description, describeApi } from './api/description.ts'
 import { withNamedSchemas } from './api/named-schemas.ts'
-import { STYLE, docsPage } from './api/page.ts'
 import { docsMarkdown } from './api/markdown.ts'
+import { docsPages } from './api/page.ts'
+import { STYLE } from './api/style.ts'
 
 /** The parts of the API, in the order of the document. */
 const TAGS = [
@@ -82,11 +85,11 @@ export const apiDescription = (baseUrl: string, sessionCookie: string) => ({
   }),
 })
 
-/** The API's description for programs (/api/openapi.json), for people (/api/docs: one page, no script), and as Markdown. */
+/** The API's description for programs (/api/openapi.json), for people (/api/docs and a page for each part, no script), and as Markdown. */
 export function docsRoutes(server: Server): void {
   let description: Description | undefined
   let document: Description | undefined
-  let page = ''
+  let pages: Map<string, string> | undefined
   let markdown = ''
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'`
   // made with the first request, when all routes are registered
@@ -95,10 +98,16 @@ export function docsRoutes(server: Server): void {
   server.get('/api/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json').send((document ??= withNamedSchemas(described()))),
   )
-  server.get('/api/docs', { schema: { hide: true } }, async (_request, reply) => {
-    page ||= docsPage(described())
+  const send = (reply: FastifyReply, name: string) => {
+    pages ??= docsPages(described())
+    const page = pages.get(name)
+    if (!page) throw new Refusal('not_found', 'The API has no such part.')
     return reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page)
-  })
+  }
+  server.get('/api/docs', { schema: { hide: true } }, async (_request, reply) => send(reply, ''))
+  server.get<{ Params: { part: string } }>('/api/docs/:part', { schema: { hide: true } }, async (request, reply) =>
+    send(reply, request.params.part),
+  )
   server.get('/api/docs.md', { schema: { hide: true } }, async (_request, reply) => {
     markdown ||= docsMarkdown(described())
     return reply.type('text/markdown; charset=utf-8').send(markdown)

@@ -103,10 +103,14 @@ test.describe('in the light and in the dark', () => {
     await page.goto(`/outbox/?to=${email}`)
     await expect(page.getByText('1 mail')).toBeVisible(SLOW)
     await look(page, 'outbox')
-    for (const path of ['/', '/pricing/', '/pay/', '/pay/?product=prod_none', '/nowhere']) {
-      await page.goto(path)
+    await page.goto('/api/docs')
+    const parts = await page.getByRole('navigation').getByRole('link').all()
+    const docs = await Promise.all(parts.map((link) => link.getAttribute('href')))
+    expect(docs.length).toBeGreaterThan(5)
+    for (const path of ['/', '/pricing/', '/pay/', '/pay/?product=prod_none', '/nowhere', ...docs]) {
+      await page.goto(path!)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-      await look(page, path)
+      await look(page, path!)
     }
   })
 })
@@ -114,7 +118,7 @@ test.describe('in the light and in the dark', () => {
 test.describe('on the smallest phone', () => {
   test.use({ ...SIZES.phone, viewport: { width: 320, height: 640 } })
   test('every step fits, and every target is large enough for a thumb', async ({ page }) => {
-    for (const path of ['/', '/pricing/', '/order/']) {
+    for (const path of ['/', '/pricing/', '/order/', '/api/docs', '/api/docs/checkout']) {
       await page.goto(path)
       await expectFits(page, path)
     }

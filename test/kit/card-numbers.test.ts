@@ -138,7 +138,7 @@ test('a card’s number sent to any route, anywhere in the request, is refused, 
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   assert(routes.length >= 25, String(routes.length))
-  const pages = ['/', '/pay/', '/order/', '/pricing/', '/sign-in/', '/account/', '/outbox/', '/metrics', '/api/docs', '/nowhere'] // oxfmt-ignore
+  const pages = ['/', '/pay/', '/order/', '/pricing/', '/sign-in/', '/account/', '/outbox/', '/metrics', '/api/docs', '/api/docs/checkout', '/nowhere'] // oxfmt-ignore
   const attempts: Attempt[] = [
     ...routes.flatMap(({ path, method, operation }, at) => attemptsAt(path, method, operation, at)),
     ...pages.flatMap((path, at) => attemptsAt(path, 'GET', {}, at)),

@@ -6,7 +6,7 @@ import { liveCode } from '../support/buyer.ts'
 import { wholeSchema } from '../support/operations.ts'
 import { newBrowser, newMailbox } from '../support/seller.ts'
 import { type Service, startService } from '../support/service.ts'
-import { eventually, newDatabase, sharedShop, temporaryFolder } from '../support/shop.ts'
+import { assertProblem, eventually, newDatabase, sharedShop, temporaryFolder } from '../support/shop.ts'
 
 const shared = sharedShop()
 const EMAIL = 'bob@example.com'
@@ -362,17 +362,28 @@ function closed(schema: unknown): unknown {
   return 'properties' in schema ? { ...members, additionalProperties: false } : members
 }
 
-test('the description for people shows every route, and runs nothing', async () => {
+test('the description for people lists every route, describes each on one page of parts, and runs nothing', async () => {
   const shop = shared()
   const { body: api } = await shop.call<Described>('GET', '/api/openapi.json')
-  const { body, headers } = await shop.call<string>('GET', '/api/docs')
-  assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
-  for (const path of Object.keys(api.paths)) assert(body.includes(path), path)
-  assert.doesNotMatch(body, /<script|\son\w+=/i)
-  assert.match(
-    headers.get('content-security-policy')!,
-    /^default-src 'none'; style-src 'sha256-[\w+/=]+'; frame-ancestors 'none'; base-uri 'none'$/,
-  )
+  const page = async (address: string) => {
+    const { body, headers } = await shop.call<string>('GET', address)
+    assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.doesNotMatch(body, /<script|\son\w+=/i)
+    assert.match(
+      headers.get('content-security-policy')!,
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+'; frame-ancestors 'none'; base-uri 'none'$/,
+    )
+    return body
+  }
+  const contents = await page('/api/docs')
+  const parts = new Set([...contents.matchAll(/href="(\/api\/docs\/[a-z-]+)"/g)].map(([, address]) => address!))
+  const texts = await Promise.all([...parts].map(page))
+  for (const operation of Object.values(api.paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId } = operation as { operationId: string }
+    assert(contents.includes(`id="${operationId}"`), operationId)
+    assert.equal(texts.filter((text) => text.includes(`<article id="${operationId}">`)).length, 1, operationId)
+  }
+  assertProblem(await shop.call('GET', '/api/docs/nothing'), 404, 'not_found')
 })
 
 test('the log of a busy service at its most detailed level contains nothing of buyers and sellers', async (t) => {

@@ -12,6 +12,7 @@ export async function operations(shop: TestShop): Promise<{ path: string; method
     '/metrics',
     '/api/openapi.json',
     '/api/docs',
+    '/api/docs/checkout',
     '/api/docs.md',
     '/docs/integrate.md',
     '/llms.txt',
