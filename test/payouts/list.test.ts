@@ -8,7 +8,7 @@ import { post } from '../../src/ledger/transfers.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { makeKey, programWith } from '../support/keys.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
-import { assertProblem, sharedShop } from '../support/shop.ts'
+import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
 
 // What a seller reads of the payouts: the list, each with its orders, and the statement.
 
@@ -138,6 +138,10 @@ test('a payout opens to its orders, and what changes later is in the next one', 
   const [first, second] = [await sale(ann, 1000, 'Field recordings'), await sale(ann, 1999)]
   const one = await payOut(ann, 980 + 1959)
   assert.equal((await ann.browser.call('POST', `/api/orders/${first}/refunds`, {}, { 'idempotency-key': newId('ref') })).status, 201) // oxfmt-ignore
+  await eventually(
+    () => shared().transfers(first),
+    (entries) => entries.some(({ kind }) => kind === 'refund'),
+  )
   const third = await sale(ann, 5000)
   const two = await payOut(ann, 3920)
 
