@@ -130,6 +130,8 @@ export interface CreatedOrder {
   clientSecret?: string
   publishableKey?: string
   processor?: string
+  /** For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else. */
+  returnToken: string
   /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken: string
   /** The hosted page of this order: send the buyer there to pay it. The part behind the “#” is a secret of the order. It pays the order and opens no files. */
@@ -1577,6 +1579,8 @@ export interface Api {
       clientSecret?: string
       publishableKey?: string
       processor?: string
+      /** For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else. */
+      returnToken: string
       /** The order’s address with most of its letters left out. */
       emailHint: string
     }

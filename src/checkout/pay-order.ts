@@ -18,11 +18,11 @@ interface Paying {
   processors: ReadonlyMap<string, Processor>
   payments: Pick<Payments, 'start'>
   findOrder: FindOrder
+  passes: OrderPasses
 }
 
 interface PayOrderParts extends Paying {
   db: Db
-  passes: OrderPasses
   limits: { checkout?: Limit }
   refuseUnknown: (request: FastifyRequest) => Promise<never>
 }
@@ -76,7 +76,7 @@ export function payOrderRoute(server: Server, parts: PayOrderParts): void {
 }
 
 /** Starts the payment of an order that waits for one, or finds the payment under way. Refuses `payment_closed`. */
-export async function readyToPay({ processors, payments, findOrder }: Paying, order: CreatedOrder) {
+export async function readyToPay({ processors, payments, findOrder, passes }: Paying, order: CreatedOrder) {
   const waits = order.state === 'pending' || order.state === 'processing'
   const processor = order.amountMinor > 0 && waits ? processorFor(processors, order.currency) : undefined
   const started = processor && (await payments.start(processor, order))
@@ -96,5 +96,6 @@ export async function readyToPay({ processors, payments, findOrder }: Paying, or
       publishableKey: started.publishableKey,
       processor: started.processor,
     }),
+    returnToken: passes.tokenFor('back', order.id),
   }
 }

@@ -139,6 +139,11 @@ const Payment = {
   ),
   publishableKey: Type.Optional(Type.String()),
   processor: Type.Optional(Type.String()),
+  returnToken: Type.String({
+    description:
+      'For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else.',
+    examples: ['b3JkXzAx.c2lnbmF0dXJl'],
+  }),
 }
 export const Created = Type.Object({
   ...Payment,

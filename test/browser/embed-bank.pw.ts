@@ -22,8 +22,12 @@ test.beforeEach(async ({ context, watch }) => {
 
 const payIn = (frame: FrameLocator) => frame.getByRole('button', { name: /^pay\b/i })
 
-async function toForm(page: Page, shop: StripeStandIn): Promise<{ frame: FrameLocator; orderId: string }> {
-  site.show('/', buyLink({ url: shop.demoUrl, base: shop.url, more: `&successUrl=${site.origin}/thanks` }))
+async function toForm(
+  page: Page,
+  shop: StripeStandIn,
+  more = `&successUrl=${site.origin}/thanks`,
+): Promise<{ frame: FrameLocator; orderId: string }> {
+  site.show('/', buyLink({ url: shop.demoUrl, base: shop.url, more }))
   await page.goto(`${site.origin}/`)
   await page.getByRole('link', { name: 'Buy the book' }).click()
   const frame = page.frameLocator('iframe[title="Checkout"]')
@@ -75,12 +79,34 @@ test('a way of paying with a page of its own opens the same order in the whole w
   expect(paidIntents(shop, orderId)).toHaveLength(1)
 })
 
-test('a card whose bank takes the whole window: the buyer comes back to the order', async ({ page, shop }) => {
+test('a card whose bank takes the whole window: the buyer goes on to the site, which learns the order alone', async ({
+  page,
+  shop,
+}) => {
   const { frame, orderId } = await toForm(page, shop)
   await formIn(frame).getByLabel('Card number').fill(REDIRECTED)
   await payIn(frame).click()
+  const arrived = page.waitForRequest(`${site.origin}/thanks**`, SLOW)
   await page.getByRole('link', { name: 'Approve' }).click()
-  await page.waitForURL(`${shop.url}/order/?order=${orderId}`)
-  await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+  expect(await (await arrived).headerValue('referer')).toBeNull()
+  await expect(page).toHaveURL(`${site.origin}/thanks?order=${orderId}`, SLOW)
   expect(paidIntents(shop, orderId)).toHaveLength(1)
+})
+
+test('without a site to go on to, and when the bank says no, the buyer comes back to the order', async ({
+  page,
+  shop,
+}) => {
+  for (const [answer, more] of [
+    ['Approve', ''],
+    ['Refuse', undefined],
+  ] as const) {
+    const { frame, orderId } = await toForm(page, shop, more)
+    await formIn(frame).getByLabel('Card number').fill(REDIRECTED)
+    await payIn(frame).click()
+    await page.getByRole('link', { name: answer }).click()
+    await page.waitForURL(`${shop.url}/order/?order=${orderId}`, SLOW)
+    await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+    expect(paidIntents(shop, orderId)).toHaveLength(answer === 'Approve' ? 1 : 0)
+  }
 })

@@ -37,7 +37,7 @@ test('an order has its price, its statement descriptor, and all that its payment
   const productId = await shop.product()
   const answer = await shop.call<Created>('POST', '/api/checkout', { productId, email: 'bob@example.com' })
   assert.equal(answer.status, 201)
-  const { orderId, clientSecret, statusToken, payUrl: _link, ...rest } = answer.body
+  const { orderId, clientSecret, statusToken, payUrl: _link, returnToken: _back, ...rest } = answer.body
   assert.match(statusToken, /^[\w-]{43}$/)
   assert.match(orderId, /^ord_[0-9a-hjkmnp-tv-z]{26}$/)
   assert.match(clientSecret!, /^sbx_pi_/)
@@ -393,6 +393,7 @@ test('a page that reloads after the payment is given its paid order, and no way 
     status: 'paid',
     statusToken: order.statusToken,
     payUrl: order.payUrl,
+    returnToken: order.returnToken,
   })
 })
 
@@ -552,7 +553,13 @@ test('a line is cut at a word, and at no more than 22 characters', async () => {
 test('without live card payments the response omits the fields that start a payment', async (t) => {
   const shop = await startTestShop(t, { env: { PROCESSORS: 'none' } })
   const productId = await shop.product()
-  const { orderId, statusToken: _token, payUrl: _link, ...order } = await shop.checkout({ productId })
+  const {
+    orderId,
+    statusToken: _token,
+    payUrl: _link,
+    returnToken: _back,
+    ...order
+  } = await shop.checkout({ productId })
   assert.deepEqual(order, { amount: 1900, currency: 'USD', statementDescriptor: 'TILL* A BOOK', status: 'pending' })
   const { body: product } = await shop.call('GET', `/api/products/${productId}/public`)
   assert.deepEqual([product.rails, product.payments], [[], { live: false }])

@@ -112,3 +112,13 @@ test('a link made before the secret was rotated still pays', async (t) => {
   const { status } = await next.call('POST', `/api/checkout/${order.orderId}/payment`, { token: tokenOf(order) })
   assert.equal(status, 200)
 })
+
+test('the token of the way back tells where the order leads on to, and nothing else', async () => {
+  const order = await made({ successUrl: `${SITE}/thanks?cart=7` })
+  const { returnToken: token, orderId } = order
+  assert.notEqual(token, tokenOf(order))
+  assertProblem(await pay(orderId, token), 404, 'order_not_found')
+  const anybody = await shared().status(orderId)
+  assert.deepEqual(await statusBy(orderId, token), { ...anybody, successUrl: `${SITE}/thanks?cart=7` })
+  assert(!('successUrl' in (await statusBy((await made()).orderId, token))))
+})

@@ -5,7 +5,7 @@ import { render } from 'preact'
 import { readKept, takeLink } from './saved-checkout.ts'
 import { PayPage } from './pay-page.tsx'
 import { takeReturn } from './returned.ts'
-import { meetOwnSite } from './site.ts'
+import { leadOn, meetOwnSite } from './site.ts'
 
 const place = document.getElementById('app')!
 place.replaceChildren()
@@ -13,8 +13,8 @@ place.replaceChildren()
 const link = /^#p=([\w-]+)$/.exec(location.hash)?.[1]
 const returned = takeReturn()
 const productId = new URLSearchParams(location.search).get('product')?.trim() ?? ''
-if (returned && link) takeLink(productId, returned, link)
+if (returned && link) takeLink(productId, returned.orderId, link)
 await meetOwnSite(productId)
 // A bank's app may send the buyer to another browser. That one does not know the order and must not offer to buy again.
-if (returned && readKept(productId)?.orderId !== returned) location.replace(`/order/?order=${returned}`)
-else render(<PayPage productId={productId} returned={link ? undefined : returned} />, place)
+if (returned && readKept(productId)?.orderId !== returned.orderId) void leadOn(returned)
+else render(<PayPage productId={productId} returned={link ? undefined : returned?.orderId} />, place)

@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../ui/api.ts'
 import type { Kept } from './saved-checkout.ts'
 import type { State, View } from './state.ts'
 
@@ -27,6 +28,9 @@ type Message =
 
 /** After this time a payment that is not confirmed yet no longer keeps the buyer here: the receipt comes by mail. */
 const BANK_MS = 40_000
+/** Afterwards the buyer waits on the order's page. */
+const LOOKS = 10
+const LOOK_MS = 2_000
 const KEPT = /^#k=(.+)$/
 
 export function meet({ productId, keep, readKept, host }: Tools): OwnSite {
@@ -76,6 +80,25 @@ export function meet({ productId, keep, readKept, host }: Tools): OwnSite {
     open(addressWith(last?.kept, `?${query}`), '_top')
   }
   return { shown, ...(isFramed && { leave }) }
+}
+
+/**
+ * Where a paid order leads on to. A bank has taken the whole window from a frame, whose order this window does not know. Undefined: the
+ * order leads nowhere, or is not paid.
+ */
+export async function siteOf(ask: () => Promise<OrderStatus>): Promise<string | undefined> {
+  const line = document.createElement('p')
+  line.className = 'plain'
+  line.role = 'status'
+  line.textContent = 'Confirming your payment…'
+  document.getElementById('app')!.append(line)
+  for (let looks = LOOKS; looks > 0; looks--) {
+    const order = await ask().catch(() => undefined)
+    if (order?.paid) return order.successUrl && withOrder(order.successUrl, order.orderId)
+    // The processor was asked and holds no money, or the order has ended.
+    if (order && (!order.successUrl || order.nextPollMs === null || (order.synced && order.canPay))) return
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
 }
 
 /** While a bank may be at work, the frame stays open. */

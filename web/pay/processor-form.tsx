@@ -99,7 +99,7 @@ const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'o
   seller: product.seller.name,
   product: product.name,
   rails: product.rails.map((rail) => RAIL_NAMES[rail]),
-  returnUrl: returnUrl(order.orderId),
+  returnUrl: returnUrl(order.orderId, created.returnToken),
   leave: ownSite?.leave,
 })
 

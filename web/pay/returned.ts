@@ -1,17 +1,24 @@
-/** The address to which a bank or another app sends the buyer back: this page, with the order's id. */
-export const returnUrl = (orderId: string): string => `${location.href.split('#')[0]}&order=${orderId}`
+/**
+ * The address to which a bank or another app sends the buyer back: this page, with the order's id. The token tells the page where
+ * the order leads on to, if the window does not know the order because a frame had begun the payment.
+ */
+export const returnUrl = (orderId: string, token: string): string =>
+  `${location.href.split('#')[0]}&order=${orderId}&back=${token}`
 
 /**
  * Reads the order's id from the address of a buyer who comes back from a bank, and nothing else: anybody can write an
  * address that claims success. It removes the rest from the address at once, because that contains a secret of the
  * payment.
  */
-export function takeReturn(): string | undefined {
+export function takeReturn(): { orderId: string; back: string } | undefined {
   const asked = new URLSearchParams(location.search)
-  const order = asked.get('order')
-  const names = [...asked.keys()].filter((name) => /^(order|payment_intent.*|redirect_status|source_.*)$/.test(name))
+  const orderId = asked.get('order') ?? ''
+  const back = asked.get('back') ?? ''
+  const names = [...asked.keys()].filter((name) =>
+    /^(order|back|payment_intent.*|redirect_status|source_.*)$/.test(name),
+  )
   if (names.length === 0) return undefined
   for (const name of names) asked.delete(name)
   history.replaceState(history.state, '', `${location.pathname}?${asked}`)
-  return order !== null && /^ord_[0-9a-z]{26}$/.test(order) ? order : undefined
+  return /^ord_[0-9a-z]{26}$/.test(orderId) ? { orderId, back } : undefined
 }

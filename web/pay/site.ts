@@ -1,7 +1,9 @@
 import { pageData } from '../ui/page-data.ts'
-import type { Wish } from '../ui/api.ts'
+import { getStatus, type Wish } from '../ui/api.ts'
 import type { OwnSite } from './own-site.ts'
 import { keep, readKept } from './saved-checkout.ts'
+
+const load = () => import('./own-site.ts')
 
 /** What the page does for the seller's own site: it shows the page in a frame, or the order leads there. */
 export let ownSite: OwnSite | undefined
@@ -9,11 +11,18 @@ export let ownSite: OwnSite | undefined
 /** Loads it, where the page's address asks for it. Without it the page sells all the same. */
 export async function meetOwnSite(productId: string): Promise<void> {
   if (readKept(productId)?.link || /embed=1|Url=|#k=/.test(location.href))
-    await import('./own-site.ts').then(
+    await load().then(
       (part) => (ownSite = part.meet({ productId, keep, readKept, host: pageData.host })),
       () => {},
     )
 }
+
+/** For a window that does not know the order: to the seller's site once the order is paid, otherwise to the order's page. */
+export const leadOn = ({ orderId, back }: { orderId: string; back: string }): Promise<void> =>
+  load()
+    .then((part) => part.siteOf(() => getStatus(orderId, '', true, back)))
+    .catch(() => {})
+    .then((site) => location.replace(site || `/order/?order=${orderId}`))
 
 /** What the page's address adds to an order. */
 export const terms: Wish = Object.fromEntries(
