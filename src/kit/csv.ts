@@ -31,6 +31,12 @@ const FOR_SPREADSHEETS = '\ufeff'
 export const wantsCsv = (request: FastifyRequest<{ Querystring: { format?: 'csv' } }>): boolean =>
   request.query.format === 'csv' || /(?:^|[\s,])text\/csv\b/i.test(request.headers.accept ?? '')
 
+/** Rows as CSV (RFC 4180), under their names. Texts that a spreadsheet would run as a formula are escaped. */
+export async function csvText<Row>(columns: Columns<Row>, rows: readonly Row[]): Promise<string> {
+  const lines = await newLines()
+  return lines([Object.keys(columns), ...rows.map((row) => Object.values(columns).map((value) => value(row)))])
+}
+
 /**
  * Answers with rows as CSV (RFC 4180). It reads each page after it has sent the page before, so it holds one page in memory. It
  * escapes texts that a spreadsheet would run as a formula.
@@ -42,15 +48,9 @@ export async function sendCsv<Row>(
   columns: Columns<Row>,
   pages: AsyncIterable<readonly Row[]>,
 ): Promise<FastifyReply> {
-  const { stringify } = await import('csv-stringify/sync')
+  const lines = await newLines()
   const names = Object.keys(columns)
   const values = Object.values(columns)
-  const lines = (rows: Cell[][]) =>
-    stringify(rows, {
-      escape_formulas: true,
-      record_delimiter: 'windows',
-      cast: { object: (value) => ({ value: String(value.text), escape_formulas: false }) },
-    })
   async function* chunks(): AsyncGenerator<string> {
     yield (request.query.format === 'csv' ? FOR_SPREADSHEETS : '') + lines([names])
     for await (const rows of pages) yield lines(rows.map((row) => values.map((value) => value(row))))
@@ -58,4 +58,14 @@ export async function sendCsv<Row>(
   neverCached(reply)
   reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`)
   return reply.send(Readable.from(chunks(), { objectMode: true, highWaterMark: 1 }))
+}
+
+async function newLines(): Promise<(rows: Cell[][]) => string> {
+  const { stringify } = await import('csv-stringify/sync')
+  return (rows) =>
+    stringify(rows, {
+      escape_formulas: true,
+      record_delimiter: 'windows',
+      cast: { object: (value) => ({ value: String(value.text), escape_formulas: false }) },
+    })
 }

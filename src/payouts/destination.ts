@@ -71,8 +71,9 @@ export function shownOf(destination: Destination): string {
     case 'india_account':
       return `${destination.ifsc.slice(0, 4)} … ${destination.accountNumber.slice(-4)}`
     case 'other': {
-      const longest = destination.lines.flatMap((line) => line.match(/[\dA-Za-z]*\d[\dA-Za-z]*/g) ?? [])
-      const number = longest.reduce((one, other) => (other.length > one.length ? other : one), '')
+      const words = destination.lines.flatMap((line) => line.match(/[\dA-Za-z]+/g) ?? [])
+      const numbers = words.filter((word) => /\d/.test(word))
+      const number = numbers.reduce((one, other) => (other.length > one.length ? other : one), '')
       return number.length < 8 ? `Bank in ${destination.country}` : `${destination.country} … ${number.slice(-4)}`
     }
   }

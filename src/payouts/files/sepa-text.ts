@@ -1,0 +1,17 @@
+/** What all SEPA banks take (EPC217-08): Latin letters, digits, and these marks. */
+const NOT_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]+/g
+
+/**
+ * A text in the characters of SEPA, cut to `most` of them. Letters of other scripts become Latin ones, and what has no equal becomes a
+ * space. A bank refuses a text that begins or ends with a slash or has two together.
+ */
+export async function sepaText(text: string, most: number): Promise<string> {
+  const { default: anyAscii } = await import('any-ascii')
+  return anyAscii(text.normalize('NFC'))
+    .replaceAll(NOT_SEPA, ' ')
+    .replaceAll(/\/{2,}/g, '/')
+    .replaceAll(/ {2,}/g, ' ')
+    .replace(/^[/ ]+/, '')
+    .slice(0, most)
+    .replace(/[/ ]+$/, '')
+}
