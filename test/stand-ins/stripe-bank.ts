@@ -27,14 +27,29 @@ const THREE_DECIMAL = 'bhd jod kwd omr tnd'.split(' ')
 const LEAST: Wire = { usd: 50, eur: 50, gbp: 30, jpy: 50, inr: 50, sek: 300, huf: 17_500 }
 const MOST_IN: Wire = { cop: 9_999_999_999, idr: 999_999_999_999, inr: 999_999_999 }
 
+/** What a connected account has of its platform (https://docs.stripe.com/connect/direct-charges). */
+export interface Platform {
+  /** Why the account takes no payments now, if it takes none. */
+  whyNoCharges(): string | undefined
+  /** The platform gets its fee of a payment that succeeded. Returns the fee's id. */
+  collectFee(charge: Wire): string
+  /** A part of the fee goes back with a refund: the part of the payment that is refunded by then. */
+  returnFee(charge: Wire): void
+}
+
 export class StripeBank {
   readonly live: boolean
+  readonly accountId: string
+  /** Present for a connected account. */
+  readonly platform: Platform | undefined
   /** All lists are kept oldest first. */
   readonly paymentIntents: Wire[] = []
   readonly charges: Wire[] = []
   readonly refunds: Wire[] = []
   readonly disputes: Wire[] = []
   readonly events: Wire[] = []
+  readonly payouts: Wire[] = []
+  readonly balanceTransactions: Wire[] = []
   readonly webhookEndpoints: Wire[] = []
   readonly methodDomains: Wire[] = []
   /** Unix time in milliseconds: a test may live on another day. */
@@ -60,8 +75,10 @@ export class StripeBank {
   /** Told of every event at once. */
   onEvent: (event: Wire) => void = () => {}
 
-  constructor(live: boolean) {
+  constructor(live: boolean, accountId = 'acct_till', platform?: Platform) {
     this.live = live
+    this.accountId = accountId
+    this.platform = platform
   }
 
   /** A host for wallets. Asked for again, it is the one that is there. */
@@ -110,6 +127,9 @@ export class StripeBank {
   createIntent(params: Wire): Wire {
     const { amount, currency, statement_descriptor_suffix: suffix } = params
     checkAmount(Number(amount), String(currency))
+    const feeAmount = this.checkFee(params['application_fee_amount'], Number(amount))
+    const whyNot = this.platform?.whyNoCharges()
+    if (whyNot) throw new StripeError(400, { message: whyNot })
     if (suffix !== undefined) this.checkSuffix(String(suffix))
     const automatic = params['automatic_payment_methods']?.enabled === 'true'
     // https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents
@@ -139,6 +159,7 @@ export class StripeBank {
       object: 'payment_intent',
       amount: Number(amount),
       amount_received: 0,
+      application_fee_amount: feeAmount,
       automatic_payment_methods: automatic ? { allow_redirects: 'always', enabled: true } : null,
       canceled_at: null,
       capture_method: 'automatic_async',
@@ -158,6 +179,20 @@ export class StripeBank {
     this.paymentIntents.push(intent)
     this.tell('payment_intent.created', intent)
     return intent
+  }
+
+  /** https://docs.stripe.com/connect/direct-charges#collect-fees: positive, at most the payment, and only of a connected account. */
+  private checkFee(fee: string | undefined, amount: number): number | null {
+    if (fee === undefined) return null
+    const no = (message: string, code?: string) =>
+      new StripeError(400, { message, code, param: 'application_fee_amount' })
+    if (!this.platform)
+      throw no(
+        'Can only apply an application_fee_amount when the PaymentIntent is attempting a direct payment (using an OAuth key or Stripe-Account header) or destination payment.',
+      )
+    if (!/^[1-9]\d*$/.test(fee)) throw no(`Invalid integer: ${fee}`, 'parameter_invalid_integer')
+    if (Number(fee) > amount) throw no('Your application fee cannot be larger than the amount of the payment.')
+    return Number(fee)
   }
 
   /** https://docs.stripe.com/get-started/account/statement-descriptors: of a complete descriptor, and of both of its parts. */
@@ -205,7 +240,7 @@ export class StripeBank {
   /** The account's description of itself (https://docs.stripe.com/api/accounts/object). */
   account(): Wire {
     return {
-      id: 'acct_till',
+      id: this.accountId,
       object: 'account',
       country: 'US',
       default_currency: this.defaultCurrency,
@@ -260,9 +295,13 @@ export class StripeBank {
       reason: params['reason'] ?? null,
       status: this.refundsBegin,
     }
+    const withFee = params['refund_application_fee'] === 'true'
+    if (withFee && !charge['application_fee']) throw no('This charge has no application fee to refund.')
     charge['amount_refunded'] += amount
     charge['refunded'] = charge['amount_refunded'] === charge['amount_captured']
     this.refunds.push(refund)
+    this.move(refund.id, 'refund', -amount, charge['currency'])
+    if (withFee) this.platform!.returnFee(charge)
     this.tell('refund.created', refund)
     this.tell('charge.refunded', charge)
     return refund
@@ -298,6 +337,8 @@ export class StripeBank {
       amount: intent['amount'],
       amount_captured: 0,
       amount_refunded: 0,
+      application_fee: null,
+      application_fee_amount: intent['application_fee_amount'],
       balance_transaction: null,
       calculated_statement_descriptor:
         paidWith['type'] === 'card' ? this.lineOf(intent['statement_descriptor_suffix']) : null,
@@ -333,6 +374,8 @@ export class StripeBank {
     if (how === 'succeed') {
       Object.assign(charge, { status: 'succeeded', paid: true, captured: true, amount_captured: charge['amount'] })
       Object.assign(intent, { status: 'succeeded', amount_received: charge['amount'] })
+      if (charge['application_fee_amount']) charge['application_fee'] = this.platform!.collectFee(charge)
+      this.move(charge['id'], 'charge', charge['amount'], charge['currency'], charge['application_fee_amount'] ?? 0)
       this.tell('charge.succeeded', charge)
       this.tell('payment_intent.succeeded', intent)
     } else {
@@ -363,6 +406,7 @@ export class StripeBank {
     Object.assign(refund, { status: 'failed', failure_reason: 'expired_or_canceled_card' })
     charge['amount_refunded'] -= refund['amount']
     charge['refunded'] = false
+    this.move(refund['id'], 'refund_failure', refund['amount'], charge['currency'])
     this.tell('refund.updated', refund)
     this.tell('refund.failed', refund)
     this.tell('charge.refund.updated', refund)
@@ -422,13 +466,69 @@ export class StripeBank {
   }
 
   private giveBack(dispute: Wire, amount: number): void {
-    if (amount > 0) dispute['balance_transactions'].push({ object: 'balance_transaction', amount, type: 'adjustment' })
+    if (amount <= 0) return
+    dispute['balance_transactions'].push({ object: 'balance_transaction', amount, type: 'adjustment' })
+    this.move(dispute['id'], 'adjustment', amount, dispute['currency'])
   }
 
   private withdraw(dispute: Wire): void {
     const amount = -dispute['amount']
     dispute['balance_transactions'].push({ object: 'balance_transaction', amount, type: 'adjustment' })
+    this.move(dispute['id'], 'adjustment', amount, dispute['currency'])
     this.tell('charge.dispute.funds_withdrawn', dispute)
+  }
+
+  // ── the account's balance, and what leaves it for the bank (https://docs.stripe.com/payouts/reconciliation)
+
+  /** A movement of the balance. It waits for the next payout of its currency. */
+  move(source: string, type: string, amount: number, currency: string, fee = 0): Wire {
+    const moved = {
+      id: newId('txn'),
+      object: 'balance_transaction',
+      amount,
+      created: this.seconds(),
+      currency,
+      fee,
+      net: amount - fee,
+      source,
+      type,
+      payout: null as string | null,
+    }
+    this.balanceTransactions.push(moved)
+    return moved
+  }
+
+  /** All that the balance holds in a currency is on its way to the bank. */
+  payOut(currency: string): Wire {
+    const moved = this.balanceTransactions.filter((one) => one['payout'] === null && one['currency'] === currency)
+    const amount = moved.reduce((sum, { net }) => sum + net, 0)
+    if (amount <= 0) throw new Error('the balance has nothing to pay out')
+    const payout = {
+      id: newId('po'),
+      object: 'payout',
+      amount,
+      arrival_date: this.seconds() + 2 * 86_400,
+      automatic: true,
+      created: this.seconds(),
+      currency,
+      failure_code: null as string | null,
+      livemode: this.live,
+      reconciliation_status: 'completed',
+      status: 'in_transit',
+    }
+    for (const one of moved) one['payout'] = payout.id
+    this.payouts.push(payout)
+    this.move(payout.id, 'payout', -amount, currency)['payout'] = payout.id
+    this.tell('payout.created', payout)
+    return payout
+  }
+
+  /** The bank has it, or sends it back: also days after it seemed to be paid. */
+  endPayout(id: string, status: 'paid' | 'failed'): void {
+    const payout = this.find(this.payouts, 'payout', id)
+    Object.assign(payout, { status, failure_code: status === 'failed' ? 'account_closed' : null })
+    if (status === 'failed') this.move(id, 'payout_failure', payout['amount'], payout['currency'])
+    this.tell(`payout.${status}`, payout)
   }
 
   /** By how much more would have gone back than came in. */
@@ -453,7 +553,7 @@ export class StripeBank {
     return this.find(this.charges, 'charge', this.find(this.paymentIntents, 'payment_intent', id)['latest_charge'])
   }
 
-  private tell(type: string, object: Wire): void {
+  tell(type: string, object: Wire): void {
     const event = {
       id: newId('evt'),
       object: 'event',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { StripeBank, StripeError, type Wire } from './stripe-bank.ts'
+import { StripeConnect } from './stripe-connect.ts'
 
 // A server that speaks Stripe's API over HTTP, with its bad days: keeps idempotency keys, pages its lists, signs its
 // notifications, and fails where a test says so. Buyers and banks are played through `bank`.
@@ -11,6 +12,8 @@ export interface Call {
   method: string
   path: string
   params: Wire
+  /** The connected account for which the platform asks: the header Stripe-Account. */
+  account: string | undefined
   idempotencyKey: string | undefined
   /** The response, if there was one. */
   status?: number
@@ -53,6 +56,8 @@ const LISTS: Record<string, { of: keyof StripeBank; filters: string[] }> = {
   '/v1/refunds': { of: 'refunds', filters: ['payment_intent', 'charge'] },
   '/v1/disputes': { of: 'disputes', filters: ['payment_intent', 'charge'] },
   '/v1/events': { of: 'events', filters: ['type'] },
+  '/v1/payouts': { of: 'payouts', filters: ['status'] },
+  '/v1/balance_transactions': { of: 'balanceTransactions', filters: ['payout', 'type', 'source', 'currency'] },
 }
 const EVENTS_KEPT_SECONDS = 30 * 86_400
 
@@ -64,6 +69,7 @@ export async function startStripeServer({
   webhookUrl,
 }: { secretKey?: string; webhookSecret?: string; webhookUrl?: string } = {}) {
   const bank = new StripeBank(secretKey.includes('_live_'))
+  const connect = new StripeConnect(bank)
   const calls: Call[] = []
   const faults: { fault: Fault; match: (call: Call) => boolean }[] = []
   const keys = new Map<string, { request: string; answer?: Answer }>()
@@ -112,7 +118,7 @@ export async function startStripeServer({
       },
     }
   }
-  bank.onEvent = (event) => {
+  const deliver = (event: Wire) => {
     if (knobs.notify === 'never' || !knobs.webhookUrl) return
     if (knobs.notify === 'held') held.push(event)
     else {
@@ -120,6 +126,8 @@ export async function startStripeServer({
       underWay.add(sent)
     }
   }
+  bank.onEvent = deliver
+  connect.onEvent = deliver
 
   /** The response to a request without a fault. */
   function answerTo(call: Call, authorization: string | undefined): Answer {
@@ -132,7 +140,9 @@ export async function startStripeServer({
         })
       if (call.method !== 'POST' || !call.idempotencyKey) return { status: 200, body: carryOut(call) }
       const request = JSON.stringify([call.path, call.params])
-      const kept = keys.get(call.idempotencyKey)
+      // each account has keys of its own (https://docs.stripe.com/connect/authentication)
+      const key = keyOf(call)
+      const kept = keys.get(key)
       if (kept && !kept.answer)
         throw new StripeError(409, {
           type: 'idempotency_error',
@@ -149,7 +159,7 @@ export async function startStripeServer({
         return kept.answer
       }
       const answer = carryOutOnce(call)
-      keys.set(call.idempotencyKey, { request, answer })
+      keys.set(key, { request, answer })
       return answer
     } catch (error) {
       if (error instanceof StripeError) return { status: error.status, body: error.body }
@@ -167,7 +177,14 @@ export async function startStripeServer({
     }
   }
 
-  function carryOut({ method, path, params }: Call): Wire {
+  function carryOut(call: Call): Wire {
+    const { method, path, params } = call
+    const bank = connect.bankOf(call.account)
+    const ofPlatform = connect.carryOut(call)
+    if (ofPlatform) return ofPlatform
+    if (method === 'GET' && path === '/v1/accounts') return page(path, params, connect.accounts, [])
+    const fees = /^\/v1\/application_fees\/(\w+)\/refunds$/.exec(path)
+    if (method === 'GET' && fees) return page(path, params, connect.feeRefunds.filter(({ fee }) => fee === fees[1]), []) // oxfmt-ignore
     const list = LISTS[path]
     if (method === 'GET' && list) return page(path, params, bank[list.of] as Wire[], list.filters)
     if (method === 'GET' && path === '/v1/account') return bank.account()
@@ -179,7 +196,7 @@ export async function startStripeServer({
     if (method === 'POST' && path === '/v1/payment_intents') {
       allow(
         params,
-        'amount currency automatic_payment_methods allowed_payment_method_types excluded_payment_method_types payment_method_types metadata statement_descriptor statement_descriptor_suffix',
+        'amount application_fee_amount currency automatic_payment_methods allowed_payment_method_types excluded_payment_method_types payment_method_types metadata statement_descriptor statement_descriptor_suffix',
       )
       return bank.createIntent(params)
     }
@@ -188,9 +205,11 @@ export async function startStripeServer({
       return bank.addMethodDomain(params['domain_name'])
     }
     if (method === 'POST' && path === '/v1/refunds') {
-      allow(params, 'charge payment_intent amount metadata reason')
+      allow(params, 'charge payment_intent amount metadata reason refund_application_fee')
       return bank.createRefund(params)
     }
+    const charge = /^\/v1\/charges\/(\w+)$/.exec(path)?.[1]
+    if (method === 'GET' && charge) return bank.find(bank.charges, 'charge', charge)
     const [, id = '', action] = /^\/v1\/payment_intents\/(\w+)(?:\/(\w+))?$/.exec(path) ?? []
     if (method === 'GET' && id && !action) return bank.find(bank.paymentIntents, 'payment_intent', id)
     if (method === 'POST' && action === 'cancel') {
@@ -227,10 +246,12 @@ export async function startStripeServer({
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const form = request.method === 'POST' ? new URLSearchParams(Buffer.concat(chunks).toString()) : url.searchParams
     const key = request.headers['idempotency-key']
+    const account = request.headers['stripe-account']
     const call: Call = {
       method: request.method!,
       path: url.pathname,
       params: unflatten(form),
+      account: typeof account === 'string' ? account : undefined,
       idempotencyKey: typeof key === 'string' ? key : undefined,
       replayed: false,
     }
@@ -242,7 +263,7 @@ export async function startStripeServer({
     if (fault === 'done then 500' || fault === '500') {
       answer = { status: 500, body: { error: { type: 'api_error', message: 'An unknown error occurred' } } }
       if (call.idempotencyKey && call.method === 'POST')
-        keys.set(call.idempotencyKey, { request: JSON.stringify([call.path, call.params]), answer })
+        keys.set(keyOf(call), { request: JSON.stringify([call.path, call.params]), answer })
     }
     if (knobs.delayMs) await new Promise((resolve) => setTimeout(resolve, knobs.delayMs))
     if (fault === 'hang' || fault === 'done then hang') return
@@ -283,6 +304,8 @@ export async function startStripeServer({
     secretKey,
     webhookSecret,
     bank,
+    /** The platform's side: connected accounts, and the fees of their payments. */
+    connect,
     /** Every request that arrived. */
     calls,
     knobs,
@@ -331,6 +354,8 @@ interface Answer {
   status: number
   body: unknown
 }
+
+const keyOf = ({ account, idempotencyKey }: Call): string => [...(account ? [account] : []), idempotencyKey].join(' ')
 
 function broken(fault: Fault | undefined, answer: Answer | undefined): { status: number; type?: string; text: string } {
   const html = '<html><body><h1>Service Unavailable</h1></body></html>'
