@@ -132,6 +132,8 @@ export interface CreatedOrder {
   processor?: string
   /** For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else. */
   returnToken: string
+  /** The seller’s own account at the processor, where the payment form pays. */
+  account?: string
   /** Send it with the address when you request the status. Then wrong addresses that others try do not lock this buyer out. Without the address it opens nothing. */
   statusToken: string
   /** The hosted page of this order: send the buyer there to pay it. The part behind the “#” is a secret of the order. It pays the order and opens no files. */
@@ -1210,6 +1212,21 @@ export interface Api {
       nextCursor: string | null
     }
   }
+  /** Your account at the processor */
+  'GET /api/payouts/account': {
+    answer: {
+      /** `none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you. */
+      state: 'none' | 'open' | 'restricted' | 'active'
+      /** What the processor misses, in words. */
+      missing: string[]
+      /** Whether the processor pays your bank. */
+      paysOut: boolean
+      /** Your products are not for sale until the account is active. */
+      blocksSales: boolean
+      /** When the processor last told this. */
+      readAt: string | null
+    }
+  }
   /** Your next payouts */
   'GET /api/payouts/next': {
     answer: {
@@ -1581,6 +1598,8 @@ export interface Api {
       processor?: string
       /** For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else. */
       returnToken: string
+      /** The seller’s own account at the processor, where the payment form pays. */
+      account?: string
       /** The order’s address with most of its letters left out. */
       emailHint: string
     }
@@ -1685,6 +1704,12 @@ export interface Api {
     }
     body: NewRefund
     answer: Refund
+  }
+  /** Open or complete your account at the processor */
+  'POST /api/payouts/account': {
+    answer: {
+      url: string
+    }
   }
   /** Create a product */
   'POST /api/products': { body: NewProduct; answer: Product }
@@ -1879,7 +1904,9 @@ export const KEYED: ReadonlySet<string> = new Set(['POST /api/checkout', 'POST /
 
 /** Why the service refuses. */
 export type RefusalCode =
+  | 'account_not_needed'
   | 'account_number_invalid'
+  | 'account_unavailable'
   | 'amount_not_payable'
   | 'amount_too_small'
   | 'approval_awaited'

@@ -20,6 +20,7 @@ import { registerOrders } from './orders/register.ts'
 import { orderUrls } from './orders/urls.ts'
 import { registerPages } from './pages/register.ts'
 import { registerPayments } from './payments/register.ts'
+import { registerAccounts } from './payouts/accounts/register.ts'
 import { registerPayouts } from './payouts/register.ts'
 import { registerProcessors } from './processors/register.ts'
 import { registerProducts } from './products/register.ts'
@@ -78,6 +79,7 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   await registerOrders(server, { db, jobs, storage, mailer, browsers, config, urls, baseUrl, appUrl })
   await registerBuyers(server, { db, jobs, mailer, codeMailer, config, urls, baseUrl, appUrl })
   const payments = await registerPayments(server, { db, reservedDb, database, jobs, processors, browsers, config, log })
+  await registerAccounts(server, { db, jobs, processors, browsers, config, appUrl, log })
   await registerPayouts(server, { db, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   const webhooks = await registerWebhooks(server, { db, jobs, mailer, browsers, config, baseUrl, appUrl, log })

@@ -2,12 +2,8 @@ import { modeOf } from '../../src/processors/settings.ts'
 import { newLog } from '../../src/kit/log.ts'
 import { isLoopback } from '../../src/kit/settings.ts'
 import { openProcessors } from '../../src/processors/open.ts'
-import {
-  type AccountCheck,
-  type NotificationAddress,
-  type Processor,
-  ProcessorUnavailable,
-} from '../../src/processors/processor.ts'
+import type { AccountCheck, NotificationAddress } from '../../src/processors/account-check.ts'
+import { type Processor, ProcessorUnavailable } from '../../src/processors/processor.ts'
 import { noteClock } from './ask.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 import { inWords, knownReason } from './in-words.ts'

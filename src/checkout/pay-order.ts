@@ -9,6 +9,7 @@ import type { CreatedOrder } from '../orders/new-order.ts'
 import type { FindOrder } from '../orders/find.ts'
 import type { OrderPasses } from '../orders/order-passes.ts'
 import { orderToPay } from '../orders/payable.ts'
+import { familyOf } from '../processors/connected.ts'
 import { processorFor } from '../processors/routing.ts'
 import type { Payments } from '../payments/register.ts'
 import type { Processor } from '../processors/processor.ts'
@@ -94,7 +95,8 @@ export async function readyToPay({ processors, payments, findOrder, passes }: Pa
     ...(started && {
       clientSecret: started.clientSecret,
       publishableKey: started.publishableKey,
-      processor: started.processor,
+      processor: familyOf(started.processor),
+      ...(started.account && { account: started.account }),
     }),
     returnToken: passes.tokenFor('back', order.id),
   }

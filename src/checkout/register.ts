@@ -20,6 +20,7 @@ interface CheckoutParts {
     limits: CheckoutLimits
     statementPrefix: string
     orderTtlHours: { instant: number }
+    payouts: { by: string }
   }
   urls: Pick<OrderUrls, 'downloadUrl' | 'payUrl'>
   baseUrl: string
@@ -35,6 +36,7 @@ export function registerCheckout(
     statementPrefix,
     ttlHours: config.orderTtlHours.instant,
     paymentsLive: processors.size > 0,
+    connectsSellers: config.payouts.by === 'stripe-connect',
     freeMail: limits,
   }
   checkoutRoutes(server, {

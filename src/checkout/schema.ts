@@ -144,6 +144,9 @@ const Payment = {
       'For the address to which a bank sends the buyer back: as `token` of the status it tells where the order leads on to, and nothing else.',
     examples: ['b3JkXzAx.c2lnbmF0dXJl'],
   }),
+  account: Type.Optional(
+    Type.String({ description: 'The seller’s own account at the processor, where the payment form pays.' }),
+  ),
 }
 export const Created = Type.Object({
   ...Payment,

@@ -26,5 +26,8 @@ export function problemsOfParts(config: Config, { text, names }: Reader, env: En
   const { stripe, razorpay } = config
   if (stripe?.secretKey && razorpay?.keyId && modeOf(stripe.secretKey) !== modeOf(razorpay.keyId))
     problems.push('RAZORPAY_KEY_ID: of the other mode (test or live) than STRIPE_SECRET_KEY')
+  // another processor would take sellers' money to the service's own account
+  if (config.payouts.by === 'stripe-connect' && config.processors.join() !== 'stripe')
+    problems.push('PAYOUTS: stripe-connect needs PROCESSORS=stripe, and Stripe’s keys')
   return problems
 }

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'we'
   | 'cnf'
   | 'run'
+  | 'con'
   | 'po'
   | 'adj'
 

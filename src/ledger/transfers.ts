@@ -38,7 +38,10 @@ export const FEES = 'fees'
 /** The suspense account: money that is on its way back to the buyer, or waits for the seller's decision. */
 export const SUSPENSE = 'held'
 export const DISPUTED = 'disputed'
+/** What this service owes a seller. */
 export const sellerAccount = (sellerId: string) => `seller:${sellerId}`
+/** What lies at the seller's own account at the processor, so that this service owes nothing of it. */
+export const directAccount = (sellerId: string) => `direct:${sellerId}`
 export const processorAccount = (processor: string) => `processor:${processor}`
 
 interface Money {
@@ -50,10 +53,14 @@ interface Money {
   currency: string
 }
 
+/** The account of a seller's money. A processor with an account in its name, such as `stripe@acct_1`, pays the seller itself. */
+const ownerAccount = ({ sellerId, processor }: Pick<Money, 'sellerId' | 'processor'>) =>
+  processor.includes('@') ? directAccount(sellerId) : sellerAccount(sellerId)
+
 /** Books a sale: the price goes from the processor's account to the seller, and the fee from the seller to us. */
 export function saleTransfers(sale: Money & { feeMinor: number }): Transfer[] {
   const { cause, orderId, currency } = sale
-  const seller = sellerAccount(sale.sellerId)
+  const seller = ownerAccount(sale)
   return positive([
     {
       kind: 'sale',
@@ -78,7 +85,7 @@ interface Returned {
 /** Books a refund: the amount goes back, and with it its share of the fee. */
 export function refundTransfers({ saleMinor, feeMinor, returnedBeforeMinor, ...refund }: Money & Returned): Transfer[] {
   const { cause, orderId, currency, amountMinor } = refund
-  const seller = sellerAccount(refund.sellerId)
+  const seller = ownerAccount(refund)
   const feeBack = feeReturned(amountMinor, { saleMinor, feeMinor, returnedBeforeMinor })
   return positive([
     {
@@ -102,7 +109,7 @@ export function refundFailedTransfers({
   ...refund
 }: Money & Returned): Transfer[] {
   const { cause, orderId, currency, amountMinor } = refund
-  const seller = sellerAccount(refund.sellerId)
+  const seller = ownerAccount(refund)
   const without = { saleMinor, feeMinor, returnedBeforeMinor: returnedBeforeMinor - amountMinor }
   const feeAgain = feeReturned(amountMinor, without)
   return positive([
@@ -142,7 +149,7 @@ export const returnFailedTransfers = ({ processor, sellerId: _, ...money }: Mone
 
 /** Disputed money of a sale is the seller's. Other disputed money is in the suspense account. */
 type Disputed = Money & { ofSale: boolean }
-const holder = ({ ofSale, sellerId }: Disputed) => (ofSale ? sellerAccount(sellerId) : SUSPENSE)
+const holder = (disputed: Disputed) => (disputed.ofSale ? ownerAccount(disputed) : SUSPENSE)
 const entry = ({ cause, orderId, amountMinor, currency }: Disputed) => ({ cause, orderId, amountMinor, currency })
 
 /** An open dispute takes the amount out of reach. A won dispute gives it back. */
@@ -179,17 +186,13 @@ export function disputeReturned(dispute: Disputed & Returned): Transfer[] {
  * Suspended money can leave twice, by a refund and by a lost dispute. The second time it is missing from the seller's account at the
  * processor, so the seller bears it. A negative amount means that it came back.
  */
-export const heldLoss = ({ sellerId, processor: _, ...loss }: Money): Transfer[] =>
-  positive([
-    { kind: 'held_loss', ...loss, debit: sellerAccount(sellerId), credit: SUSPENSE },
-    {
-      kind: 'held_loss_back',
-      ...loss,
-      amountMinor: -loss.amountMinor,
-      debit: SUSPENSE,
-      credit: sellerAccount(sellerId),
-    },
+export const heldLoss = ({ sellerId, processor, ...loss }: Money): Transfer[] => {
+  const seller = ownerAccount({ sellerId, processor })
+  return positive([
+    { kind: 'held_loss', ...loss, debit: seller, credit: SUSPENSE },
+    { kind: 'held_loss_back', ...loss, amountMinor: -loss.amountMinor, debit: SUSPENSE, credit: seller },
   ])
+}
 
 /** Books the transfers, and leaves those that are already booked as they are. */
 export const post = (tx: Tx, transfers: readonly Transfer[]): Promise<void> => changeTogether(tx, [postings(transfers)])

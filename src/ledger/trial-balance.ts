@@ -101,7 +101,9 @@ const ODD_ENTRIES = sql`
   select case when o.id is null then 'transfer_without_order' when not right_accounts then 'wrong_accounts' else 'wrong_currency' end,
     t.kind || ' ' || t.cause, t.order_id, t.currency, null::bigint, t.amount_minor
   from transfers t left join orders o on o.id = t.order_id
-  cross join lateral (select 'processor:' || split_part(t.cause, ':', 1) as processor, 'seller:' || o.seller_id as seller) as a
+  cross join lateral (select 'processor:' || split_part(t.cause, ':', 1) as processor,
+    -- where the processor's name has an account, the money lies there and is the seller's
+    case when split_part(t.cause, ':', 1) like '%@%' then 'direct:' else 'seller:' end || o.seller_id as seller) as a
   cross join lateral (select case t.kind
     when 'sale' then t.debit_account = a.processor and t.credit_account = a.seller
     when 'refund_failed' then t.debit_account = a.processor and t.credit_account = a.seller

@@ -7,14 +7,13 @@ import { isId, newId } from '../kit/ids.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
 import type { FreeMailLimits } from './free-mails.ts'
+import { type AccountRule, pinnedAccount } from './connected-account.ts'
 import { DISCOUNT_NOT_VALID, hasLimitedCode, normalCode, renewHolds } from './discounts/uses.ts'
 import { refuseForeignUrls } from './integration.ts'
 import { type CreatedOrder, type NewOrder, type OrderRow, integrationColumn } from './new-order.ts'
 import { insertOffers, type NoOrder } from './discounts/offers.ts'
 
-export interface OrderSettings {
-  /** The beginning of every statement descriptor. */
-  statementPrefix: string
+export interface OrderSettings extends AccountRule {
   ttlHours: number
   /** Whether each order has a payment at a processor. If no notification comes, the reconciler asks the processor about the order. */
   paymentsLive: boolean
@@ -110,13 +109,14 @@ async function insertOrders(
   rows: readonly OrderRow[],
 ): Promise<(CreatedOrder | undefined)[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name])
+  const { account, line } = pinnedAccount(settings, { seller: sql`p.seller_id`, suffix: sql`p.statement_suffix` })
   const made = await sql<CreatedOrder>`
     insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
-      expires_at, due_at, idempotency_key, request_hash, client_reference_id, metadata, success_url, cancel_url)
-    select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor),
-      statement_line(${settings.statementPrefix}, p.statement_suffix),
+      expires_at, due_at, idempotency_key, request_hash, client_reference_id, metadata, success_url, cancel_url,
+      connected_account)
+    select i.id, p.id, p.seller_id, i.email, p.name, p.price_minor, p.currency, fee_of(p.price_minor), ${line},
       now() + make_interval(hours => ${settings.ttlHours}), now() + make_interval(secs => ${settings.firstLookSeconds}), i.key, i.hash,
-      i.more->>'clientReferenceId', i.more->'metadata', i.more->>'successUrl', i.more->>'cancelUrl'
+      i.more->>'clientReferenceId', i.more->'metadata', i.more->>'successUrl', i.more->>'cancelUrl', ${account}
     from unnest(
       ${column('id')}::text[], ${genericPlanArray(column('productId'), 'text')}, ${column('email')}::text[], ${column('keyHash')}::bytea[],
       ${column('requestHash')}::bytea[], ${column('plainKeyHash')}::bytea[],
@@ -126,7 +126,8 @@ async function insertOrders(
     for key share of p
     on conflict (idempotency_key) where idempotency_key is not null do nothing
     returning id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
-      statement_descriptor as "statementDescriptor", state, false as "hasLimitedCode"`.execute(db)
+      statement_descriptor as "statementDescriptor", state, false as "hasLimitedCode", fee_minor as "feeMinor",
+      connected_account as "connectedAccount"`.execute(db)
   const byId = new Map(made.rows.map((order) => [order.id, order]))
   return rows.map((row) => byId.get(row.id))
 }
@@ -139,7 +140,8 @@ async function findEarlier(
   if (!keyHash) return undefined
   const { rows } = await sql<CreatedOrder & { requestHash: Buffer }>`
     select id, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
-      statement_descriptor as "statementDescriptor", state, request_hash as "requestHash", ${hasLimitedCode} as "hasLimitedCode"
+      statement_descriptor as "statementDescriptor", state, request_hash as "requestHash", ${hasLimitedCode} as "hasLimitedCode",
+      fee_minor as "feeMinor", connected_account as "connectedAccount"
     from orders o
     where idempotency_key = ${keyHash} or (idempotency_key = ${plainKeyHash} and request_hash = ${requestHash})`.execute(
     db,

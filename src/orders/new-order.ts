@@ -27,6 +27,9 @@ export interface CreatedOrder {
   state: State
   /** The order holds a use of a code that has a limit. */
   hasLimitedCode: boolean
+  feeMinor: number
+  /** The seller's own account at which the order is paid, as a processor's name. Null: the service's own. */
+  connectedAccount: string | null
 }
 
 export interface OrderRow extends NewOrder {

@@ -7,7 +7,8 @@ import type { CreatedOrder } from './new-order.ts'
 export async function orderToPay(db: Db, orderId: string): Promise<(CreatedOrder & { email: string }) | undefined> {
   const { rows } = await sql<CreatedOrder & { email: string }>`
     select id, email, amount_minor as "amountMinor", discount_minor as "discountMinor", currency,
-      statement_descriptor as "statementDescriptor", state, ${hasLimitedCode} as "hasLimitedCode"
+      statement_descriptor as "statementDescriptor", state, ${hasLimitedCode} as "hasLimitedCode",
+      fee_minor as "feeMinor", connected_account as "connectedAccount"
     from orders o where id = ${orderId}`.execute(db)
   if (rows[0] && rows[0].discountMinor > 0) await renewHolds(db, [orderId])
   return rows[0]

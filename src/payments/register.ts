@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Db } from '../kit/database.ts'
+import { type Db, inTransaction } from '../kit/database.ts'
 import type { Deadlines } from '../kit/deadlines.ts'
 import type { Server } from '../kit/http.ts'
 import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
@@ -11,6 +11,7 @@ import { closePayments } from './attempts/close.ts'
 import { type OrderToPay, startPayment } from './attempts/start.ts'
 import { registerReconciliation } from './reconciliation/nightly.ts'
 import { registerRefundJobs, resumeRefunds } from './refunds/refund.ts'
+import { registerFeeReturns } from './refunds/return-fee.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { webhookRoutes } from './routes.ts'
 import { repairParts } from './settle/parts.ts'
@@ -68,9 +69,17 @@ export async function registerPayments(
   }
 
   refundRoutes(server, { db, jobs, browsers })
-  await webhookRoutes(server, { db: reservedDb, processors, settle, log, askMs: deadlines.webhookAskMs })
+  await webhookRoutes(server, {
+    db: reservedDb,
+    processors,
+    settle,
+    log,
+    askMs: deadlines.webhookAskMs,
+    onAccountNews: (name) => inTransaction(reservedDb, (tx) => jobs.add(tx, 'read_account', [{ data: { name } }])),
+  })
 
   await registerRefundJobs(jobs, syncing)
+  await registerFeeReturns(jobs, syncing)
   await jobs.every(RESUME_REFUNDS_AT, 'resume_refunds', () => resumeRefunds(db, jobs))
   await closePayments(jobs, { processors, settle })
   await jobs.every(EVERY_MINUTE, 'sync_due', async () => void (await payments.syncDue()), 'reconcile')

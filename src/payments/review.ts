@@ -9,6 +9,7 @@ import { changeTogether } from '../kit/database.ts'
 import { inTimelines, moveOrders } from '../orders/move.ts'
 import { recordSales } from '../orders/sale-mails.ts'
 import type { State } from '../orders/states.ts'
+import { accountOf } from '../processors/connected.ts'
 import type { Rail } from '../processors/rails.ts'
 import { writeReturns } from './settle/rows.ts'
 
@@ -150,9 +151,14 @@ function chosenOf(captures: readonly HeldCapture[], captureId: string | undefine
   return capture
 }
 
-function whyNotAcceptable(order: Reviewed, { amountMinor, currency, leftMinor, isDisputed }: HeldCapture) {
+function whyNotAcceptable(
+  order: Reviewed,
+  { processor, amountMinor, currency, leftMinor, isDisputed }: HeldCapture,
+): string | undefined {
   if (currency !== order.currency)
     return `The buyer paid ${formatMoney(amountMinor, currency)}, and the order is in ${order.currency}: only sending it back is possible.`
+  if (accountOf(processor))
+    return 'The money lies at the seller’s own account, with another fee than the one of this amount: only sending it back is possible.'
   if (isDisputed) return 'The buyer’s bank is deciding about this payment.'
   if (leftMinor < amountMinor) return 'A part of this payment has gone back, or is on its way back.'
   return undefined

@@ -7,6 +7,8 @@ import type { Server } from '../kit/http.ts'
 import type { Log } from '../kit/log.ts'
 import { refusing } from '../kit/schema.ts'
 import { OutOfTime, inTime } from '../kit/time.ts'
+import { connectedName } from '../processors/connected.ts'
+import { isAboutAccount, isConnected } from './sync/accounts.ts'
 import { recordWithoutEffect } from './settle/unseen-events.ts'
 import {
   type PaymentSnapshot,
@@ -31,6 +33,8 @@ interface WebhookParts {
   log: Log
   /** How long a notification waits for the processor's answer. After that the processor has to send it again. */
   askMs?: number
+  /** An account of a seller has other rights, or has paid out. The promise is kept when this cannot be forgotten. */
+  onAccountNews: (processor: string) => Promise<void>
 }
 
 /**
@@ -84,7 +88,19 @@ function notificationRoute(server: Server, parts: WebhookParts): void {
   )
 }
 
-async function settleEvent(
+/** Settles an event at our own account, or at the account of a seller who is here. */
+async function settleEvent(parts: WebhookParts, processor: Processor, event: ProcessorEvent): Promise<void> {
+  const { account } = event
+  if (account === undefined) return settleAt(parts, processor, event)
+  const name = connectedName(processor.name, account)
+  const own = (await isConnected(parts.db, name)) && parts.processors.get(name)
+  // the operator's account may have accounts below it that are not here
+  if (!own) return recordWithoutEffect(parts.db, processor.name, [event], 'ignored')
+  if (isAboutAccount(event.type)) await parts.onAccountNews(name)
+  await settleAt(parts, own, event)
+}
+
+async function settleAt(
   { db, settle, log, askMs = DEADLINES.webhookAskMs }: WebhookParts,
   processor: Processor,
   { reported, ...event }: ProcessorEvent,

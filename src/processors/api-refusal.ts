@@ -1,4 +1,5 @@
-import { AmountNotTaken, PaymentRefused, ProcessorUnavailable, type RefusalDetails } from './processor.ts'
+import { AmountNotTaken, PaymentRefused, ProcessorUnavailable } from './processor.ts'
+import type { RefusalDetails } from './refusal-details.ts'
 
 /**
  * The meaning of an answer that is not a success:

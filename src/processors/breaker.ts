@@ -12,6 +12,15 @@ const PAUSE_SECONDS = 10
  * is an answer and no outage.
  */
 export function withBreaker(processor: Processor, log: Log): Processor {
+  const { connected } = processor
+  return {
+    ...guarded(processor, log),
+    // each account has a breaker of its own: one that has trouble stops no other
+    ...(connected && { connected: (account: string) => guarded(connected(account), log) }),
+  }
+}
+
+function guarded(processor: Processor, log: Log): Processor {
   const breaker = circuitBreaker(
     handleWhen((error) => error instanceof ProcessorUnavailable && !error.answered),
     { halfOpenAfter: PAUSE_SECONDS * 1000, breaker: new ConsecutiveBreaker(FAILURES) },
@@ -21,7 +30,7 @@ export function withBreaker(processor: Processor, log: Log): Processor {
     log.error({ processor: name, ...('error' in reason && errorForLog(reason.error)) }, 'the processor is away'),
   )
   breaker.onReset(() => log.info({ processor: name }, 'the processor is back'))
-  const guarded = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
+  const run = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
     try {
       return await breaker.execute(call)
     } catch (error) {
@@ -36,9 +45,9 @@ export function withBreaker(processor: Processor, log: Log): Processor {
   }
   return {
     ...processor,
-    startPayment: (payment) => guarded('startPayment', () => processor.startPayment(payment)),
-    fetchPayment: (id, reported) => guarded('fetchPayment', () => processor.fetchPayment(id, reported)),
-    cancelPayment: (id) => guarded('cancelPayment', () => processor.cancelPayment(id)),
-    refund: (refund) => guarded('refund', () => processor.refund(refund)),
+    startPayment: (payment) => run('startPayment', () => processor.startPayment(payment)),
+    fetchPayment: (id, reported) => run('fetchPayment', () => processor.fetchPayment(id, reported)),
+    cancelPayment: (id) => run('cancelPayment', () => processor.cancelPayment(id)),
+    refund: (refund) => run('refund', () => processor.refund(refund)),
   }
 }

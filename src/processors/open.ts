@@ -1,6 +1,7 @@
 import type { Db } from '../kit/database.ts'
 import type { Log } from '../kit/log.ts'
 import { withBreaker } from './breaker.ts'
+import { OpenProcessors } from './connected.ts'
 import type { Processor } from './processor.ts'
 import type { RazorpaySettings, StripeSettings } from './settings.ts'
 import { accountMethods } from './account-methods.ts'
@@ -40,7 +41,7 @@ export async function openProcessors(options: ProcessorOptions, log: Log): Promi
     },
     sandbox: async () => options.sandbox(),
   }
-  const opened = new Map(
+  const opened = new OpenProcessors(
     await Promise.all(options.processors.map(async (name) => [name, await open[name]!()] as const)),
   )
   await methods?.begin(opened)

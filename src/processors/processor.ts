@@ -1,4 +1,7 @@
+import type { AccountCheck } from './account-check.ts'
 import type { Rail } from './rails.ts'
+import type { RefusalDetails } from './refusal-details.ts'
+import type { FeeReturn, SellerAccounts } from './seller-accounts.ts'
 
 /** Money that arrived at the processor for a payment. */
 export interface Capture {
@@ -75,6 +78,8 @@ export interface StartPayment {
   amountMinor: number
   currency: string
   statementDescriptor: string
+  /** Our fee of a payment at a seller's own account. The processor takes it out of the payment and gives it to us. */
+  feeMinor?: number | undefined
   /**
    * Leaves out ways of paying that cost nothing to begin and give the buyer days, such as vouchers: the order holds a use of a
    * limited discount code that other buyers wait for.
@@ -88,6 +93,8 @@ export interface WantedRefund {
   processorPaymentId: string
   captureId: string
   amountMinor: number
+  /** Our fee goes back too: the payment was no sale. */
+  withFee?: boolean | undefined
 }
 
 /** The values with which a browser pays. */
@@ -95,6 +102,8 @@ export interface StartedPayment {
   processorPaymentId: string
   clientSecret: string
   publishableKey: string
+  /** The seller's own account, where the browser pays. */
+  account?: string | undefined
 }
 
 export interface ProcessorEvent {
@@ -104,6 +113,8 @@ export interface ProcessorEvent {
   payment?: PaymentSnapshot | undefined
   /** The payment to ask about, when the notification does not contain all of it. Without both, the event is not about a payment. */
   paymentId?: string | undefined
+  /** The seller's own account at which it happened. */
+  account?: string | undefined
   /** The payment's data from the notification, in the processor's own format. It can save the adapter requests. */
   reported?: unknown
   /** When it happened (ISO 8601). Present only in a list that is sorted by this time. */
@@ -121,32 +132,6 @@ export interface MoneyMovement {
   currency: string
   /** ISO 8601. */
   at: string
-}
-
-/** An address to which a processor sends notifications about our account. */
-export interface NotificationAddress {
-  url: string
-  enabled: boolean
-  /** Types of notifications that we need and that this address does not get. */
-  missingTypes: string[]
-}
-
-/** A processor's information about our account. The check moves no money. */
-export interface AccountCheck {
-  /** False: the processor does not know the key. */
-  keyAccepted: boolean
-  /** The permissions that we need and this key does not have, by the processor's names. */
-  lacks: string[]
-  /** Undefined: the API or the key does not allow us to read them. */
-  addresses?: NotificationAddress[] | undefined
-  /** The account's prefix of statement descriptors. Empty: none. Undefined: the processor does not say. */
-  statementPrefix?: string | undefined
-  /** Each payment method in our settings. `refused` says why a payment cannot start with it. */
-  methods?: { name: string; refused?: RefusalDetails | undefined }[] | undefined
-  /** The hosts where wallets may show, up to 100. Undefined: the processor needs none, or the key may not read them. */
-  hosts?: string[] | undefined
-  /** The processor's clock at the time of its answer. */
-  clock?: Date | undefined
 }
 
 /**
@@ -173,6 +158,12 @@ export interface Processor {
   eventsSince?(since: Date): AsyncIterable<ProcessorEvent>
   /** For how many days the processor keeps its events. */
   readonly eventsDays?: number
+  /** The same processor at a seller's own account. Its name has the account (`connectedName`). */
+  connected?(account: string): Processor
+  /** At a seller's own account: returns a part of our fee. */
+  returnFee?(fee: FeeReturn): Promise<void>
+  /** The accounts of sellers at this processor. */
+  readonly accounts?: SellerAccounts
   /** All money that moved in [from, to), for the nightly reconciliation. */
   movements?(from: Date, to: Date): AsyncIterable<MoneyMovement>
   /** The ways of paying that the account offers now, by the processor's names. Undefined: the answer names none. */
@@ -182,21 +173,6 @@ export interface Processor {
   /** Checks the account and its key, for the person who sets up the service. */
   check?(): Promise<AccountCheck>
 }
-
-/** The parts of a processor's refusal that may be logged: no personal data, and nothing that we sent. */
-export interface RefusalDetails {
-  status: number
-  /** The processor's own error code. */
-  code: string | undefined
-  /** The name of the parameter that the processor refused. */
-  parameter: string | undefined
-  /** The processor's support finds the request by this id. */
-  requestId: string | undefined
-}
-
-/** Lets only names through: a processor's text could repeat personal data that we sent. */
-export const nameOnly = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^[\w.[\]:-]{1,100}$/.test(value) ? value : undefined
 
 /** The processor did not do what we asked, and may do it later. */
 export class ProcessorUnavailable extends Error {

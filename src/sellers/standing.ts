@@ -17,7 +17,7 @@ export const standingOf = (alias: string): RawBuilder<Standing> => {
 
 /** Whether the seller of the product `p` may sell it. */
 export const sellerMaySell = sql<boolean>`exists (
-  select from sellers v where v.id = p.seller_id and v.suspended_at is null
+  select from sellers v where v.id = p.seller_id and v.suspended_at is null and not v.awaits_account
     and (v.approval_asked_at is null or v.trusted_at is not null))`
 
 const WHY_NOT: Record<Exclude<Standing, 'active'>, () => Refusal> = {

@@ -132,8 +132,8 @@ test('every route accepts any text in its body without an internal error', async
     .flatMap(({ methods }) => Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)))
   assert.equal(
     reading.length,
-    Object.keys(members).length + 10,
-    'and those of notifications, pictures and files, which read bytes, and of a receipt, a replay, a resumed endpoint and a decision, which read none',
+    Object.keys(members).length + 11,
+    'and those of notifications, pictures and files, which read bytes, and of a receipt, a replay, a resumed endpoint, a decision and an account at the processor, which read none',
   )
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]

@@ -163,11 +163,16 @@ test('every kind of event that can change an order names its payment', () => {
   )
 })
 
-test('an event of the other mode, of another account, of an unknown type or about no payment is stored and causes no request', () => {
+test('an event of another account names that account, so that nobody takes it for ours', () => {
+  const body = JSON.stringify(event({ account: 'acct_1' }))
+  const { reported: _, ...told } = verify(body, header(body))!
+  assert.deepEqual(told, { id: 'evt_1', type: 'payment_intent.succeeded', account: 'acct_1', paymentId: 'pi_1' })
+})
+
+test('an event of the other mode, of an unknown type or about no payment is stored and causes no request', () => {
   const charge = { object: 'charge', id: 'ch_1', payment_intent: null }
   const others = [
     event({ livemode: true }),
-    event({ account: 'acct_1' }),
     event({ type: 'payment_intent.created' }),
     event({ type: 'customer.created', data: { object: { object: 'customer', id: 'cus_1' } } }),
     event({

@@ -38,6 +38,8 @@ export interface PaymentForm {
 export interface PlainParts {
   clientSecret: string
   publishableKey: string
+  /** The seller's own account at the processor. */
+  account: string | undefined
   amount: number
   currency: string
   /** Empty when the page does not know the buyer's address. */

@@ -93,6 +93,7 @@ export function ProcessorForm({ product, order, created, email, onForm, onFailed
 const partsOf = ({ product, order, created, email }: Omit<ProcessorFormProps, 'onForm' | 'onFailed'>) => ({
   clientSecret: created.clientSecret ?? '',
   publishableKey: created.publishableKey ?? '',
+  account: created.account,
   email,
   amount: order.amount,
   currency: order.currency,

@@ -3,13 +3,13 @@ import { type Tx, changeTogether } from '../../kit/database.ts'
 import type { Jobs } from '../../kit/jobs.ts'
 import { isForSale } from '../../products/off-sale.ts'
 import { type CreatedOrder, type OrderRow, integrationColumn } from '../new-order.ts'
+import { type AccountRule, pinnedAccount } from '../connected-account.ts'
 import { type FreeMailLimits, countFreeMails, recordHeldReceipts } from '../free-mails.ts'
 import { HOLD_MINUTES, isOpenDiscount } from './uses.ts'
 import { inTimelines, moveOrders } from '../move.ts'
 import { recordSales } from '../sale-mails.ts'
 
-export interface OfferSettings {
-  statementPrefix: string
+export interface OfferSettings extends AccountRule {
   ttlHours: number
   firstLookSeconds: number
   /** Limits for mailed receipts of free orders. */
@@ -71,6 +71,7 @@ export async function insertOffers(
  */
 async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly OrderRow[]): Promise<Priced[]> {
   const column = <K extends keyof OrderRow>(name: K) => rows.map((row) => row[name] ?? null)
+  const { account, line } = pinnedAccount(settings, { seller: sql`j.seller_id`, suffix: sql`j.statement_suffix` })
   const found = await sql<Priced>`
     with wanted as materialized (
       select i.id, i.email, i.key, i.hash, i.more, i.code, i.place, i.network, s.trusted_at is not null as is_trusted, p.id as product_id, p.seller_id, p.name, p.currency, p.statement_suffix,
@@ -105,21 +106,21 @@ async function insertPriced(tx: Tx, settings: OfferSettings, rows: readonly Orde
     made as (
       insert into orders (id, product_id, seller_id, email, product_name, amount_minor, currency, fee_minor, statement_descriptor,
         expires_at, due_at, idempotency_key, request_hash, discount_minor, discount_id, holds_discount,
-        client_reference_id, metadata, success_url, cancel_url)
+        client_reference_id, metadata, success_url, cancel_url, connected_account)
       select id, product_id, seller_id, email, name, list_minor - discount_minor, currency, fee_of(list_minor - discount_minor),
-        statement_line(${settings.statementPrefix}, statement_suffix),
+        ${line},
         now() + life, now() + least(life, make_interval(secs => ${settings.firstLookSeconds})), key, hash,
         discount_minor, used_id, used_id is not null,
-        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl'
-      from judged where refusal is null
+        more->>'clientReferenceId', more->'metadata', more->>'successUrl', more->>'cancelUrl', ${account}
+      from judged j where refusal is null
       on conflict (idempotency_key) where idempotency_key is not null do nothing
-      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at),
+      returning id, amount_minor, currency, statement_descriptor, state, discount_minor, discount_id, created_at, fee_minor, connected_account),
     taken as (
       update discounts d set uses = d.uses + m.uses
       from (select discount_id, count(*)::integer as uses from made where discount_id is not null group by discount_id) as m
       where d.id = m.discount_id)
     select j.id, j.email, j.network, j.seller_id as "sellerId", j.is_trusted as "isTrusted", j.refusal, m.id is not null as "isMade", m.amount_minor as "amountMinor", m.currency,
-      m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", j.has_limit as "hasLimitedCode", m.created_at as "createdAt"
+      m.statement_descriptor as "statementDescriptor", m.state, m.discount_minor as "discountMinor", j.has_limit as "hasLimitedCode", m.fee_minor as "feeMinor", m.connected_account as "connectedAccount", m.created_at as "createdAt"
     from judged j left join made m on m.id = j.id`.execute(tx)
   return found.rows
 }

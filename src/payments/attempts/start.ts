@@ -18,6 +18,9 @@ export interface OrderToPay {
   currency: string
   statementDescriptor: string
   hasLimitedCode: boolean
+  feeMinor: number
+  /** The seller's own account at which the order is paid and nowhere else, as a processor's name. */
+  connectedAccount: string | null
 }
 
 interface Starting extends Telling {
@@ -43,20 +46,22 @@ export async function startPayment(
   order: OrderToPay,
 ): Promise<(StartedPayment & { processor: string }) | undefined> {
   const { attempts, settle, processors } = parts
-  let chosen = preferred
+  const first = order.connectedAccount === null ? preferred : processors.get(order.connectedAccount)
+  if (!first) return undefined
+  let chosen = first
   const live = async () => {
-    const attempt = await attempts.liveFor({ orderId: order.id, processor: preferred.name })
+    const attempt = await attempts.liveFor({ orderId: order.id, processor: first.name })
     const processor = attempt && processors.get(attempt.processor)
     if (!processor) return undefined
     chosen = processor
     return { attempt, processor, begin: () => begin(attempts, processor, order, attempt) }
   }
   try {
-    const first = await live()
-    if (!first) return undefined
-    const { processor, attempt } = first
+    const begun = await live()
+    if (!begun) return undefined
+    const { processor, attempt } = begun
     try {
-      return { ...(await first.begin()), processor: processor.name }
+      return { ...(await begun.begin()), processor: processor.name }
     } catch (error) {
       if (!(error instanceof PaymentClosed && attempt.processorPaymentId)) throw error
       const payment = await processor.fetchPayment(attempt.processorPaymentId)
@@ -99,7 +104,7 @@ async function begin(
   order: OrderToPay,
   attempt: Attempt,
 ): Promise<StartedPayment> {
-  const { id: orderId, amountMinor, currency, statementDescriptor, hasLimitedCode: withoutVouchers } = order
+  const { id: orderId, amountMinor, currency, statementDescriptor, hasLimitedCode: withoutVouchers, feeMinor } = order
   const started = await processor.startPayment({
     key: attempt.id,
     processorPaymentId: attempt.processorPaymentId ?? undefined,
@@ -108,6 +113,7 @@ async function begin(
     currency,
     statementDescriptor,
     withoutVouchers,
+    feeMinor,
   })
   if (attempt.processorPaymentId) return started
   const { processorPaymentId } = started

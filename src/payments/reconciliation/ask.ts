@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../kit/database.ts'
 import { isId } from '../../kit/ids.ts'
 import type { Difference } from '../../ledger/trial-balance.ts'
+import { accountOf } from '../../processors/connected.ts'
 import { type PaymentSnapshot, PaymentUnknown, type Processor } from '../../processors/processor.ts'
 import { OURS, type Suspect } from './listed.ts'
 
@@ -76,7 +77,8 @@ function differencesOf(
   askedAt: number,
 ): Difference[] {
   const claimed = snapshot === 'unknown' ? undefined : snapshot.orderId
-  if (!suspect.isKnown && !(claimed && isId('ord', claimed))) return []
+  const isOurs = accountOf(suspect.processor) ? suspect.orderId !== null : claimed && isId('ord', claimed)
+  if (!suspect.isKnown && !isOurs) return []
   const theirs = snapshot === 'unknown' ? [] : factsOf(snapshot)
   const found: Difference[] = []
   const differ = (what: string, { kind, id, currency }: Fact, expected: Fact | undefined, is: Fact | undefined) =>

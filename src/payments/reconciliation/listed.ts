@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isId } from '../../kit/ids.ts'
 import type { Db } from '../../kit/database.ts'
+import { accountOf } from '../../processors/connected.ts'
 import type { MoneyMovement } from '../../processors/processor.ts'
 
 // Stores the processors' lists in temporary tables, which only this connection sees. The database can hold and join a million rows,
@@ -26,11 +27,17 @@ export async function keepListed(db: Db, processor: string, movements: AsyncIter
     const column = <T>(of: (one: MoneyMovement) => T) => chunk.map(of)
     await sql`
       insert into pg_temp.listed
-      select ${processor}, * from unnest(
+      select ${processor}, kind, id, payment,
+        -- a seller can write any order's id into payments of the seller's own account
+        case when ${accountOf(processor) === undefined} or exists (
+          select from orders o where o.id = claims and o.connected_account = ${processor}) then claims end,
+        is_told, amount_minor, currency, at
+      from unnest(
         ${column(({ kind }) => kind)}::text[], ${column(({ id }) => id)}::text[], ${column((one) => one.processorPaymentId)}::text[],
         ${column(({ orderId }) => (orderId && isId('ord', orderId) ? orderId : null))}::text[],
         ${column(({ orderId }) => orderId !== undefined)}::boolean[], ${column((one) => one.amountMinor)}::bigint[],
         ${column(({ currency }) => currency)}::text[], ${column(({ at }) => at)}::timestamptz[])
+        as l(kind, id, payment, claims, is_told, amount_minor, currency, at)
       on conflict (processor, kind, id) do nothing`.execute(db)
     chunk = []
   }

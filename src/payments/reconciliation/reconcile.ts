@@ -5,6 +5,7 @@ import { type Difference, trialBalance } from '../../ledger/trial-balance.ts'
 import type { Processor } from '../../processors/processor.ts'
 import { askAbout } from './ask.ts'
 import { type Day, compare, days, keepListed, makeTables, suspects } from './listed.ts'
+import { connectedNames } from '../sync/accounts.ts'
 import { checkRows } from './rows.ts'
 
 /** The most payments to ask about one by one. If more are in question, the fault lies elsewhere. */
@@ -56,7 +57,8 @@ export async function reconcileBooks({
         .setAccessMode('read only')
         .execute(async (tx) => {
           const differences = [...(await trialBalance(tx)), ...(await checkRows(tx))]
-          for (const { name, movements } of processors.values()) {
+          const accounts = (await connectedNames(tx)).flatMap((name) => processors.get(name) ?? [])
+          for (const { name, movements } of [...processors.values(), ...accounts]) {
             if (!movements) continue
             try {
               await keepListed(tx, name, movements(from, to))

@@ -156,7 +156,13 @@ async function send(db: Db, processor: Processor, refund: RequestedRefund): Prom
   if (whyImpossible(refund)) return processor.fetchPayment(processorPaymentId)
   // of a duplicate capture everything that is left goes back; a seller's refund has exactly the seller's amount
   const least = reason === 'duplicate' ? Math.min(amountMinor, leftMinor) : amountMinor
-  const payment = await processor.refund({ key, processorPaymentId, captureId, amountMinor: least })
+  const payment = await processor.refund({
+    key,
+    processorPaymentId,
+    captureId,
+    amountMinor: least,
+    withFee: reason === 'duplicate',
+  })
   const ended = payment.refunds.some((one) => one.key === key)
   if (!ended) await noteTaken(db, key)
   return payment

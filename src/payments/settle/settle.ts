@@ -2,7 +2,7 @@ import { type BatchOptions, batched } from '../../kit/batch.ts'
 import { type Change, type Db, type Tx, changeTogether, inTransaction, isDatabaseOutage } from '../../kit/database.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Jobs } from '../../kit/jobs.ts'
-import { postings } from '../../ledger/transfers.ts'
+import { type Transfer, postings } from '../../ledger/transfers.ts'
 import {
   inTimelines,
   lookWhileDisputed,
@@ -13,6 +13,7 @@ import {
 } from '../../orders/move.ts'
 import { renewHolds } from '../../orders/discounts/uses.ts'
 import { recordSales } from '../../orders/sale-mails.ts'
+import { accountOf } from '../../processors/connected.ts'
 import { decide } from './decide.ts'
 import type { Fact, Outcome } from './fact.ts'
 import type { Effects, PaymentRecord } from './payment-record.ts'
@@ -175,10 +176,17 @@ async function addJobs(
     .filter(({ effects }) => effects.closes)
     .map(({ next: { processor, processorPaymentId } }) => ({ data: { processor, processorPaymentId } }))
   const refunds = returns.map(({ id }) => ({ data: { refundId: id } }))
+  const fees = decisions
+    .filter(({ effects, next }) => accountOf(next.processor) && effects.transfers.some(isFeeBack))
+    .map(({ next: { orderId } }) => ({ data: { orderId } }))
   await jobs.add(tx, 'mail', mails)
   await jobs.add(tx, 'close_payment', closing)
   await jobs.add(tx, 'refund', refunds)
+  await jobs.add(tx, 'return_fee', fees)
 }
+
+/** At a seller's own account the processor has taken our fee, so what goes back of it has to go back there. */
+const isFeeBack = ({ kind }: Transfer): boolean => kind === 'fee_refund'
 
 /** Sales for the seller's sale mails. A late sale has a mail of its own. */
 const isSaleForMail = ({ moves, mails }: Effects): boolean =>

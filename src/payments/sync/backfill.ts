@@ -4,6 +4,7 @@ import type { Jobs } from '../../kit/jobs.ts'
 import { errorForLog } from '../../kit/log.ts'
 import type { Syncing } from './sync.ts'
 import { syncLater } from './later.ts'
+import { connectedNames } from './accounts.ts'
 import { type RecordedAs, unseenEvents, recordWithoutEffect } from '../settle/unseen-events.ts'
 import { PaymentUnknown, type Processor, type ProcessorEvent } from '../../processors/processor.ts'
 import type { Outcome } from '../settle/fact.ts'
@@ -17,6 +18,8 @@ const OVERLAP_SECONDS = 900
 /** A backfill stops this long after its first page. The job starts each minute and counts as lost after five minutes. */
 const SETTLING_MS = 180_000
 const PAGE = 100
+/** Sellers' accounts that are read at the same time. Those that a run does not reach are due in the next one. */
+const ACCOUNTS_AT_ONCE = 4
 /** Requests about payments that run at the same time. */
 const ASKED_AT_ONCE = 4
 const DAY_MS = 86_400_000
@@ -31,18 +34,27 @@ type Backfilling = Syncing & { jobs: Jobs }
  * The cursor moves forward when every event before it is settled or has such a job. Processors whose backfill is not due are skipped.
  */
 export async function backfill(syncing: Backfilling): Promise<void> {
-  const { processors, log } = syncing
-  await Promise.all(
-    Array.from(processors.values(), async (processor) => {
-      try {
-        const claim = processor.eventsSince && (await claimWalk(syncing.db, processor.name))
-        if (claim) await walk(syncing, processor, claim)
-      } catch (error) {
-        const { name } = processor
-        log.warn({ processor: name, ...errorForLog(error) }, 'the backfill broke off, and goes on in some minutes')
-      }
-    }),
-  )
+  const { processors, db, log } = syncing
+  const one = async (processor: Processor) => {
+    try {
+      const claim = processor.eventsSince && (await claimWalk(db, processor.name))
+      if (claim) await walk(syncing, processor, claim)
+    } catch (error) {
+      const { name } = processor
+      log.warn({ processor: name, ...errorForLog(error) }, 'the backfill broke off, and goes on in some minutes')
+    }
+  }
+  // the list of our account has no events of the sellers' own accounts: each has a list of its own
+  const connected = (await connectedNames(db)).values()
+  const lane = async () => {
+    for (const end = performance.now() + SETTLING_MS; performance.now() < end;) {
+      const { value: name } = connected.next()
+      if (name === undefined) return
+      const processor = processors.get(name)
+      if (processor) await one(processor)
+    }
+  }
+  await Promise.all([...Array.from(processors.values(), one), ...Array.from({ length: ACCOUNTS_AT_ONCE }, lane)])
 }
 
 interface Claim {

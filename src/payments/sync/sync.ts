@@ -98,7 +98,7 @@ async function lookAt(syncing: SyncingDue, order: Due): Promise<void> {
   const { db } = syncing
   const { rows: attempts } = await sql<AttemptOf>`
     select p.id, p.processor, p.processor_payment_id as "processorPaymentId",
-      o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor",
+      o.amount_minor as "amountMinor", o.currency, o.statement_descriptor as "statementDescriptor", o.fee_minor as "feeMinor",
       ${hasLimitedCode} as "withoutVouchers"
     from payments p join orders o on o.id = p.order_id where p.order_id = ${order.id} order by p.id`.execute(db)
   let bankAtWork = false
@@ -161,6 +161,7 @@ interface AttemptOf extends Attempt {
   currency: string
   statementDescriptor: string
   withoutVouchers: boolean
+  feeMinor: number
 }
 
 /**
@@ -173,9 +174,9 @@ async function startAgain(
   orderId: string,
   attempt: AttemptOf,
 ): Promise<string | undefined> {
-  const { id: key, amountMinor, currency, statementDescriptor, withoutVouchers } = attempt
+  const { id: key, amountMinor, currency, statementDescriptor, withoutVouchers, feeMinor } = attempt
   const started = await processor
-    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor, withoutVouchers })
+    .startPayment({ key, orderId, amountMinor, currency, statementDescriptor, withoutVouchers, feeMinor })
     .catch((error: unknown) => {
       if (error instanceof AmountNotTaken || error instanceof PaymentRefused) return undefined
       throw error

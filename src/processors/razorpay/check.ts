@@ -1,4 +1,4 @@
-import type { AccountCheck } from '../processor.ts'
+import type { AccountCheck } from '../account-check.ts'
 import { type Credentials, razorpayClient } from './client.ts'
 import { shapes } from './entities.ts'
 

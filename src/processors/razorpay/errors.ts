@@ -1,5 +1,6 @@
 import { ApiRefusal, type Meaning } from '../api-refusal.ts'
-import { PaymentUnknown, nameOnly } from '../processor.ts'
+import { PaymentUnknown } from '../processor.ts'
+import { nameOnly } from '../refusal-details.ts'
 import { type Failure, shapes } from './entities.ts'
 
 /** Razorpay refused the request, and the same request would fail again. Other failures, such as limits and outages, can pass. */

@@ -21,7 +21,9 @@ export interface RazorpayOptions extends RazorpaySettings {
  * Payments by Razorpay, in rupees (https://razorpay.com/docs/api). Our payment is an Order at Razorpay, and a buyer can make any
  * number of payments on it. Both sides count paise. Calls fail with ProcessorUnavailable.
  */
-export function razorpayProcessor(options: RazorpayOptions): Required<Omit<Processor, 'registerHost'>> {
+export function razorpayProcessor(
+  options: RazorpayOptions,
+): Required<Omit<Processor, 'registerHost' | 'connected' | 'returnFee' | 'accounts'>> {
   const visit = razorpayClient(options)
   return {
     name: 'razorpay',

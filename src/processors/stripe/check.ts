@@ -1,6 +1,7 @@
 import { Stripe } from 'stripe'
 import { ApiRefusal, isRefusal } from '../api-refusal.ts'
-import type { AccountCheck, RefusalDetails } from '../processor.ts'
+import type { AccountCheck } from '../account-check.ts'
+import type { RefusalDetails } from '../refusal-details.ts'
 import type { Shape } from '../shapes.ts'
 import { type Deadline, ask, newDeadline } from './client.ts'
 import { EVENT_TYPES } from './webhook.ts'
@@ -97,5 +98,5 @@ async function tryMethod(
 }
 
 /** An account without a shortened descriptor has its whole descriptor before the suffix. */
-const prefixOf = ({ settings }: AccountSettings): string =>
+export const prefixOf = ({ settings }: AccountSettings): string =>
   (settings?.card_payments?.statement_descriptor_prefix ?? settings?.payments?.statement_descriptor ?? '').toUpperCase()

@@ -12,16 +12,22 @@ import { LimitedHttpClient } from './http-client.ts'
 const KEY_IN_USE_PAUSE_MS = 200
 const PAGE_SIZE = 100
 
-/** Opens the official library, without its telemetry and its retries. */
-export function connectStripe(secretKey: string, apiUrl: string | undefined): Stripe {
+/** The connections to each server, which the accounts of all sellers share. */
+const clients = new Map<string, LimitedHttpClient>()
+
+/** Opens the official library, without its telemetry and its retries. With an account, every request is about that account's objects. */
+export function connectStripe(secretKey: string, apiUrl: string | undefined, account?: string): Stripe {
   const { protocol, hostname, port, pathname, origin } = new URL(apiUrl ?? 'https://api.stripe.com')
   if (pathname !== '/') throw new Error('the address of Stripe’s API has no path')
   const secure = protocol === 'https:'
+  const httpClient = clients.get(origin) ?? new LimitedHttpClient(origin)
+  clients.set(origin, httpClient)
   return new Stripe(secretKey, {
     protocol: secure ? 'https' : 'http',
     host: hostname,
     port: port || (secure ? 443 : 80),
-    httpClient: new LimitedHttpClient(origin),
+    httpClient,
+    ...(account !== undefined && { stripeAccount: account }),
     timeout: DEADLINES.processorCallMs,
     maxNetworkRetries: 0,
     telemetry: false,

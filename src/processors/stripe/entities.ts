@@ -30,6 +30,8 @@ const PaymentIntent = Type.Object({
   livemode: Type.Boolean(),
   metadata: Metadata,
   latest_charge: nullable(ChargeId),
+  /** Our fee, at a seller's own account. */
+  application_fee_amount: Type.Optional(nullable(Amount)),
   /** What the buyer has to do next, if anything. */
   next_action: Type.Optional(nullable(Type.Object({ type: Type.String() }))),
   /** The ways of paying that Stripe offers for this payment. */
@@ -49,6 +51,8 @@ const Charge = Type.Object({
   disputed: Type.Boolean(),
   created: Seconds,
   payment_intent: nullable(PaymentId),
+  /** The fee that we took, at a seller's own account. */
+  application_fee: Type.Optional(nullable(idOf('fee'))),
   /** A copy of the payment intent's metadata at the time of the charge. */
   metadata: Type.Optional(nullable(Metadata)),
   payment_method_details: nullable(
@@ -133,6 +137,50 @@ const AccountSettings = Type.Object({
 })
 export type AccountSettings = Type.Static<typeof AccountSettings>
 
+const Names = Type.Optional(nullable(Type.Array(Type.String({ maxLength: 500 }))))
+/** A seller's own account (https://docs.stripe.com/api/accounts/object). */
+const SellerAccount = Type.Object({
+  ...AccountSettings.properties,
+  charges_enabled: Type.Boolean(),
+  payouts_enabled: Type.Boolean(),
+  details_submitted: Type.Boolean(),
+  metadata: Type.Optional(nullable(Metadata)),
+  created: Type.Optional(Seconds),
+  requirements: Type.Optional(
+    nullable(
+      Type.Object({
+        currently_due: Names,
+        past_due: Names,
+        pending_verification: Names,
+        disabled_reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+      }),
+    ),
+  ),
+})
+export type SellerAccount = Type.Static<typeof SellerAccount>
+
+const AccountLink = Type.Object({
+  object: Type.Literal('account_link'),
+  url: Type.String({ pattern: '^https?://', maxLength: 5000 }),
+})
+
+const Fee = Type.Object({
+  id: idOf('fee'),
+  object: Type.Literal('application_fee'),
+  amount: Amount,
+  amount_refunded: Amount,
+  currency: Currency,
+  charge: ChargeId,
+})
+
+const FeeRefund = Type.Object({
+  id: idOf('fr'),
+  object: Type.Literal('fee_refund'),
+  amount: Amount,
+  currency: Currency,
+  metadata: Type.Optional(nullable(Metadata)),
+})
+
 /** The object also has a member for each way of paying. */
 const MethodConfiguration = Type.Object({
   id: idOf('pmc'),
@@ -157,6 +205,7 @@ export const shapes = {
   paymentId: Compile(PaymentId),
   paymentIntent: Compile(PaymentIntent),
   paymentIntents: listOf(PaymentIntent),
+  charge: Compile(Charge),
   charges: listOf(Charge),
   refund: Compile(Refund),
   refunds: listOf(Refund),
@@ -164,6 +213,12 @@ export const shapes = {
   event: Compile(Event),
   events: listOf(Event),
   account: Compile(AccountSettings),
+  sellerAccount: Compile(SellerAccount),
+  sellerAccounts: listOf(SellerAccount),
+  accountLink: Compile(AccountLink),
+  fee: Compile(Fee),
+  feeRefund: Compile(FeeRefund),
+  feeRefunds: listOf(FeeRefund),
   methodConfigurations: listOf(MethodConfiguration),
   methodDomain: Compile(MethodDomain),
   methodDomains: listOf(MethodDomain),

@@ -1,6 +1,7 @@
 import { Stripe } from 'stripe'
 import { ApiRefusal, type Meaning } from '../api-refusal.ts'
-import { ChargedBack, PaymentUnknown, nameOnly } from '../processor.ts'
+import { ChargedBack, PaymentUnknown } from '../processor.ts'
+import { nameOnly } from '../refusal-details.ts'
 
 type LibraryError = InstanceType<typeof Stripe.errors.StripeError>
 
@@ -38,9 +39,14 @@ export const isMissing = (error: unknown): boolean => hasCode(error, 'resource_m
 /** The payment cannot be canceled: it is paid, being paid or closed. */
 export const isInAnotherState = (error: unknown): boolean => hasCode(error, 'payment_intent_unexpected_state')
 
+/** A seller's account is gone, or gives us no access any more (https://docs.stripe.com/error-codes#account-invalid). */
+export const isNoAccount = (error: unknown): boolean => hasCode(error, 'account_invalid')
+
 /** For the `catch` of a read by id. */
 export function unlessMissing(error: unknown): never {
-  throw isMissing(error) ? new PaymentUnknown('Stripe knows no such payment', { cause: error }) : error
+  throw isMissing(error) || isNoAccount(error)
+    ? new PaymentUnknown('Stripe knows no such payment', { cause: error })
+    : error
 }
 
 /** For the `catch` of a refund. */

@@ -12,7 +12,12 @@ export const EVENTS_DAYS = 30
 const STRETCH_SECONDS = 6 * 3600
 
 /** The events from `since` until now, oldest first. */
-export async function* eventsSince(stripe: Stripe, live: boolean, since: Date): AsyncGenerator<ProcessorEvent> {
+export async function* eventsSince(
+  stripe: Stripe,
+  live: boolean,
+  since: Date,
+  account?: string,
+): AsyncGenerator<ProcessorEvent> {
   const now = Math.floor(Date.now() / 1000)
   const begin = Math.max(Math.floor(since.getTime() / 1000), now - EVENTS_DAYS * 86_400)
   for (let from = begin; from <= now; from += STRETCH_SECONDS) {
@@ -23,7 +28,7 @@ export async function* eventsSince(stripe: Stripe, live: boolean, since: Date): 
     )
     for await (const event of newestFirst) {
       const at = event.created === undefined ? undefined : timeOf(event.created)
-      events.push({ ...eventOf(event, live), at })
+      events.push({ ...eventOf(event, live, account), at })
     }
     yield* events.reverse()
   }

@@ -12,7 +12,7 @@ import { REFUND_ID } from './snapshot.ts'
 export async function refund(
   stripe: Stripe,
   live: boolean,
-  { key, processorPaymentId, captureId, amountMinor }: WantedRefund,
+  { key, processorPaymentId, captureId, amountMinor, withFee }: WantedRefund,
   until: Deadline,
 ): Promise<void> {
   const unlessMade = async (idempotencyKey: string): Promise<void> => {
@@ -22,7 +22,16 @@ export async function refund(
     if (!charge) throw new ProcessorUnavailable('this payment has no such capture')
     const amount = toStripe(amountMinor, charge.currency.toUpperCase())
     const made = await askWithKey(shapes.refund, until, idempotencyKey, (sent) =>
-      stripe.refunds.create({ charge: captureId, amount, metadata: { [REFUND_ID]: key } }, sent),
+      stripe.refunds.create(
+        {
+          charge: captureId,
+          amount,
+          metadata: { [REFUND_ID]: key },
+          // only where we have taken one: Stripe refuses it otherwise
+          ...(withFee && charge.application_fee && { refund_application_fee: true }),
+        },
+        sent,
+      ),
     )
     const { charge: of, currency, metadata } = made
     if (of !== captureId || made.amount !== amount || currency !== charge.currency || metadata?.[REFUND_ID] !== key)

@@ -21,6 +21,8 @@ export interface Account {
   stripe: Stripe
   live: boolean
   publishableKey: string
+  /** The seller's own account, of which `stripe` asks. Undefined: ours. */
+  connected: string | undefined
   /** The configured ways of paying. Undefined: the account's dashboard decides. */
   methods: readonly string[] | undefined
   statementPrefix: string
@@ -49,6 +51,7 @@ export async function startPayment(account: Account, payment: StartPayment): Pro
     intent.amount === params.amount &&
     intent.currency === params.currency &&
     intent.livemode === account.live &&
+    (intent.application_fee_amount ?? undefined) === params.application_fee_amount &&
     intent.metadata[ORDER_ID] === payment.orderId &&
     intent.metadata[ATTEMPT_ID] === payment.key
   // reads the payment by its id, because a key that is older than a day would make a second payment
@@ -156,27 +159,40 @@ async function madeFor(
   return found
 }
 
-function startedOf({ publishableKey }: Account, { id, client_secret: secret }: PaymentIntent): StartedPayment {
+function startedOf(
+  { publishableKey, connected }: Account,
+  { id, client_secret: secret }: PaymentIntent,
+): StartedPayment {
   if (!secret?.startsWith(`${id}_secret_`))
     throw new ProcessorUnavailable('Stripe’s answer has no secret of this payment')
-  return { processorPaymentId: id, clientSecret: secret, publishableKey }
+  return { processorPaymentId: id, clientSecret: secret, publishableKey, ...(connected && { account: connected }) }
 }
 
 function paramsOf(account: Account, payment: StartPayment) {
   const { amountMinor, currency } = payment
   const isAllowed = (method: string) => !payment.withoutVouchers || !(VOUCHERS as readonly string[]).includes(method)
   const methods = account.methods && methodsFor(account.methods, currency).filter(isAllowed)
+  // Stripe takes only positive fees
+  const fee = account.connected && payment.feeMinor ? toStripe(payment.feeMinor, currency) : undefined
   if (methods?.length === 0) throw new PaymentRefused(`no way of paying is configured for ${currency}`)
   return {
     amount: toStripe(amountMinor, currency),
+    ...(fee !== undefined && { application_fee_amount: fee }),
     currency: currency.toLowerCase(),
     // Stripe leaves out what is not activated, because this list only allows ways of paying and does not require them
     ...(methods ? { allowed_payment_method_types: methods } : { automatic_payment_methods: { enabled: true } }),
     ...(!methods && payment.withoutVouchers && { excluded_payment_method_types: [...VOUCHERS] }),
     metadata: { [ORDER_ID]: payment.orderId, [ATTEMPT_ID]: payment.key },
     // for cards Stripe takes only a suffix, and puts the account's prefix and "* " before it
-    statement_descriptor_suffix: suffixOfLine(payment.statementDescriptor, account.statementPrefix),
+    ...suffixFor(account, payment.statementDescriptor),
   }
+}
+
+/** The line of an order at a seller's account begins with that account's prefix. A line without a suffix is the account's own. */
+function suffixFor({ connected, statementPrefix }: Account, line: string): { statement_descriptor_suffix?: string } {
+  if (!connected) return { statement_descriptor_suffix: suffixOfLine(line, statementPrefix) }
+  const [prefix = '', suffix] = line.split('* ')
+  return suffix === undefined ? {} : { statement_descriptor_suffix: suffixOfLine(line, prefix) }
 }
 
 const digest = (params: object): string =>

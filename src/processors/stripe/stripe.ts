@@ -1,3 +1,5 @@
+import type { Stripe } from 'stripe'
+import { connectedName } from '../connected.ts'
 import { type Processor, refundTaken } from '../processor.ts'
 import { type StripeSettings, modeOf } from '../settings.ts'
 import { takesCurrency } from './amounts.ts'
@@ -11,6 +13,8 @@ import { fetchMethods } from './methods.ts'
 import { checkedMethods, railsFor } from './rails.ts'
 import { checkedId, readObjects, readPaidObjects } from './read.ts'
 import { refund } from './refund.ts'
+import { returnFee } from './return-fee.ts'
+import { sellerAccounts } from './seller-accounts.ts'
 import { snapshotOf } from './snapshot.ts'
 import { type Account, startPayment } from './start.ts'
 import { verifyEvent } from './webhook.ts'
@@ -24,19 +28,42 @@ export interface StripeOptions extends StripeSettings {
   callMs?: number | undefined
 }
 
+/** All of the port but what only our account can do, or only a seller's. */
+type AtOneAccount = Required<Omit<Processor, 'connected' | 'accounts' | 'returnFee'>>
+
 /**
  * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent. The
- * adapter reads its result from its charges, refunds and disputes. Calls fail with ProcessorUnavailable.
+ * adapter reads its result from its charges, refunds and disputes. Calls fail with ProcessorUnavailable. At a seller's own account
+ * they are direct charges (https://docs.stripe.com/connect/direct-charges).
  */
-export function stripeProcessor(options: StripeOptions): Required<Processor> {
-  const { secretKey, publishableKey, webhookSecrets } = options
-  const live = modeOf(secretKey) === 'live'
+export function stripeProcessor(
+  options: StripeOptions,
+): AtOneAccount & Required<Pick<Processor, 'connected' | 'accounts'>> {
+  const { secretKey, publishableKey } = options
   if (modeOf(publishableKey) !== modeOf(secretKey))
     throw new Error('one of Stripe’s keys is for test payments and the other is not')
   const stripe = connectStripe(secretKey, options.apiUrl)
   const begin = () => newDeadline(options.callMs)
+  return {
+    ...atAccount(options, stripe, undefined),
+    accounts: sellerAccounts(stripe, begin),
+    connected(account) {
+      const own = connectStripe(secretKey, options.apiUrl, account)
+      return {
+        ...atAccount(options, own, account),
+        name: connectedName('stripe', account),
+        returnFee: (fee) => returnFee(stripe, own, fee, begin()),
+      }
+    },
+  }
+}
+
+function atAccount(options: StripeOptions, stripe: Stripe, connected: string | undefined): AtOneAccount {
+  const { secretKey, publishableKey, webhookSecrets, statementPrefix } = options
+  const live = modeOf(secretKey) === 'live'
+  const begin = () => newDeadline(options.callMs)
   const methods = checkedMethods(options.paymentMethodTypes)
-  const account: Account = { stripe, live, publishableKey, methods, statementPrefix: options.statementPrefix, begin }
+  const account: Account = { stripe, live, publishableKey, connected, methods, statementPrefix, begin }
   const read = async (id: string, until = begin()) => snapshotOf(await readObjects(stripe, live, id, until))
 
   return {
@@ -68,7 +95,7 @@ export function stripeProcessor(options: StripeOptions): Required<Processor> {
     },
     signature: { header: 'stripe-signature', form: /^t=\d{1,12},(?:.*,)?v1=[0-9a-f]{64}(?:,|$)/ },
     verifyEvent: (body, headers) => verifyEvent(webhookSecrets, live, body, headers),
-    eventsSince: (since) => eventsSince(stripe, live, since),
+    eventsSince: (since) => eventsSince(stripe, live, since, connected),
     eventsDays: EVENTS_DAYS,
     movements: (from, to) => movements(stripe, from, to),
     fetchMethods: () => fetchMethods(stripe),

@@ -54,20 +54,26 @@ export function verifyEvent(
   if (!genuine) return undefined
   const event = parsed(body)
   if (!shapes.event.Check(event)) return undefined
-  const about = eventOf(event, live)
+  const account = event.account ?? undefined
+  const about = { ...eventOf(event, live, account), ...(account !== undefined && { account }) }
   return about.paymentId === undefined ? about : { ...about, reported: event.data.object }
 }
 
 /**
  * Finds the payment that an event is about. The event does not count for how the payment stands: events come late, twice and out
- * of order, in the form of the account's own API version. An event of the other mode or of another account names no payment of ours.
+ * of order, in the form of the account's own API version. An event of the other mode or of another account names no payment.
  */
-export function eventOf({ id, type, livemode, account, data: { object } }: Event, live: boolean): ProcessorEvent {
+export function eventOf(
+  { id, type, livemode, account, data: { object } }: Event,
+  live: boolean,
+  ofAccount?: string,
+): ProcessorEvent {
   const paymentId = object['object'] === 'payment_intent' ? object['id'] : object['payment_intent']
   const known = /^(?:payment_intent|charge|refund)\./.test(type)
   // each of our checkouts causes one of these, and it reports only what we did ourselves
   const mayChange = type !== 'payment_intent.created'
-  const ours = livemode === live && !account && known && mayChange && shapes.paymentId.Check(paymentId)
+  const ours =
+    livemode === live && (!account || account === ofAccount) && known && mayChange && shapes.paymentId.Check(paymentId)
   return { id, type, ...(ours && { paymentId }) }
 }
 

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../../kit/database.ts'
+import type { Jobs } from '../../kit/jobs.ts'
+import { type Processor, PaymentUnknown } from '../../processors/processor.ts'
+
+/** As long as a refund is tried. */
+const TRIES = { retries: 340, retryDelaySeconds: 5, retryDelayMaxSeconds: 3600, expireSeconds: 60, atOnce: 4 }
+
+interface FeeBack {
+  cause: string
+  processor: string
+  captureId: string
+  amountMinor: number
+  currency: string
+  totalMinor: number
+}
+
+/**
+ * Registers the job that returns our fee where the processor has taken it out of a payment at the seller's own account. Settle
+ * enqueues it with the entry of the ledger that gives a part of the fee back. The entry's cause is the key, so each part goes once.
+ */
+export async function registerFeeReturns(
+  jobs: Jobs,
+  { db, processors }: { db: Db; processors: ReadonlyMap<string, Processor> },
+): Promise<void> {
+  await jobs.on<{ orderId: string }>('return_fee', TRIES, async ({ orderId }) => {
+    for (const { cause, processor: name, ...fee } of await feesBack(db, orderId)) {
+      const processor = processors.get(name)
+      if (!processor?.returnFee) throw new Error(`the processor ${name} is not configured any more`)
+      try {
+        await processor.returnFee({ ...fee, key: createHash('sha256').update(cause).digest('hex').slice(0, 40) })
+      } catch (error) {
+        // the seller has ended our access, so nothing can be returned there any more
+        if (!(error instanceof PaymentUnknown)) throw error
+      }
+    }
+  })
+}
+
+/**
+ * What has to be back of an order's fee, by the entries of the ledger. `fee_again` took back a part of a refund that failed: the
+ * processor cannot take a fee a second time, so that part counts for a later refund.
+ */
+async function feesBack(db: Db, orderId: string): Promise<FeeBack[]> {
+  const { rows } = await sql<FeeBack>`
+    with entries as (
+      select cause, kind, amount_minor, currency from transfers
+      where order_id = ${orderId} and kind in ('fee_refund', 'fee_again') and cause like '%@%')
+    select e.cause, c.processor, c.processor_capture_id as "captureId", e.amount_minor as "amountMinor", e.currency,
+      (select sum(case t.kind when 'fee_refund' then t.amount_minor else -t.amount_minor end)::bigint from entries t) as "totalMinor"
+    from entries e join captures c on c.order_id = ${orderId} and c.purpose = 'sale' and c.processor = split_part(e.cause, ':', 1)
+    where e.kind = 'fee_refund' order by e.cause`.execute(db)
+  return rows
+}

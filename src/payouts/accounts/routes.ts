@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import { Refusal } from '../../kit/errors.ts'
+import { type Server, neverCached } from '../../kit/http.ts'
+import { refusing } from '../../kit/schema.ts'
+import { type Browsers, NEEDS_SESSION } from '../../sellers/guard.ts'
+import { type AccountParts, accountView, openAccount } from './accounts.ts'
+
+const TAG = ['Payouts']
+
+export interface AccountRouteParts extends AccountParts {
+  browsers: Browsers
+  appUrl: string
+  /** Whether sellers have accounts of their own here. */
+  isNeeded: boolean
+}
+
+const Account = Type.Object({
+  state: Type.Union([Type.Literal('none'), Type.Literal('open'), Type.Literal('restricted'), Type.Literal('active')], {
+    description:
+      '`none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you.',
+  }),
+  missing: Type.Array(Type.String(), { description: 'What the processor misses, in words.' }),
+  paysOut: Type.Boolean({ description: 'Whether the processor pays your bank.' }),
+  blocksSales: Type.Boolean({ description: 'Your products are not for sale until the account is active.' }),
+  readAt: Type.Union([Type.String(), Type.Null()], { description: 'When the processor last told this.' }),
+})
+
+/** A seller's own account at the processor: how it stands, and the way to fill it in. No key reads or changes it. */
+export function accountRoutes(server: Server, parts: AccountRouteParts): void {
+  const { browsers, appUrl, isNeeded } = parts
+  server.get(
+    '/api/payouts/account',
+    {
+      schema: {
+        operationId: 'getPayoutAccount',
+        summary: 'Your account at the processor',
+        description: 'Where the operator has set PAYOUTS=stripe-connect. Otherwise the state is `none`.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: { 200: Account, ...refusing() },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.signedIn(request, reply)
+      neverCached(reply)
+      const { readAt, ...view } = await accountView(parts, seller.id)
+      return { ...view, readAt: readAt?.toISOString() ?? null }
+    },
+  )
+
+  server.post(
+    '/api/payouts/account',
+    {
+      schema: {
+        operationId: 'openPayoutAccount',
+        summary: 'Open or complete your account at the processor',
+        description:
+          'Needs a sign-in of the last ten minutes. Open `url` in the browser at once: it works one time, and for some minutes. You have one account, however often you ask.',
+        tags: TAG,
+        security: NEEDS_SESSION,
+        response: {
+          200: Type.Object({ url: Type.String() }),
+          ...refusing('recent_sign_in_required', 'account_not_needed', 'account_unavailable'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { seller } = await browsers.recentlySignedIn(request, reply)
+      if (!isNeeded) throw new Refusal('account_not_needed', 'Sellers of this service need no account at a processor.')
+      neverCached(reply)
+      return { url: await openAccount(parts, seller.id, `${appUrl}/shop/#/money`) }
+    },
+  )
+}

@@ -1,0 +1,52 @@
+import type { Stripe } from 'stripe'
+import { isRefusal } from '../api-refusal.ts'
+import { ProcessorUnavailable } from '../processor.ts'
+import type { FeeReturn } from '../seller-accounts.ts'
+import { toStripe } from './amounts.ts'
+import { type Deadline, ask, askWithKey, listed } from './client.ts'
+import { shapes } from './entities.ts'
+import { unlessMissing } from './errors.ts'
+
+/** The name in Stripe's metadata of the ledger's entry that a part of a fee went back for. */
+const FEE_RETURN = 'fee_return'
+
+/**
+ * Returns a part of our fee, unless that was done with this key before. The amount is ours: Stripe can return a share with a refund
+ * (`refund_application_fee`), but does not publish how it rounds, and the ledger has to be exact. The fee belongs to `platform`, and
+ * the charge to the seller's account (https://docs.stripe.com/api/fee_refunds).
+ */
+export async function returnFee(
+  platform: Stripe,
+  own: Stripe,
+  { key, captureId, amountMinor, totalMinor, currency }: FeeReturn,
+  until: Deadline,
+): Promise<void> {
+  const charge = await ask(shapes.charge, until, (sent) => own.charges.retrieve(captureId, {}, sent)).catch(
+    unlessMissing,
+  )
+  const id = charge.application_fee
+  // a fee that rounds to nothing was not taken
+  if (charge.id !== captureId || !id) return
+  const made = listed(
+    shapes.feeRefunds,
+    () => until,
+    (page, sent) => platform.applicationFees.listRefunds(id, page, sent),
+  )
+  for await (const { metadata } of made) if (metadata?.[FEE_RETURN] === key) return
+  const fee = await ask(shapes.fee, until, (sent) => platform.applicationFees.retrieve(id, {}, sent))
+  if (fee.charge !== captureId || fee.currency !== currency.toLowerCase())
+    throw new ProcessorUnavailable('Stripe told of another fee')
+  // somebody may have returned more in the dashboard, or a refund failed after its part of the fee was back
+  const left = Math.min(toStripe(totalMinor, currency), fee.amount) - fee.amount_refunded
+  const amount = Math.min(toStripe(amountMinor, currency), left)
+  if (amount <= 0) return
+  const create = (idempotencyKey: string) =>
+    askWithKey(shapes.feeRefund, until, idempotencyKey, (sent) =>
+      platform.applicationFees.createRefund(id, { amount, metadata: { [FEE_RETURN]: key } }, sent),
+    )
+  await create(key).catch((error: unknown) => {
+    // an earlier request with this key was refused, or had another amount: if it made a refund, the list above would show it
+    if (!isRefusal(error, 'key_reused')) throw error
+    return create(`${key}.${amount}`)
+  })
+}

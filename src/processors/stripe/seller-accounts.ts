@@ -1,0 +1,103 @@
+import type { Stripe } from 'stripe'
+import { ApiRefusal } from '../api-refusal.ts'
+import { ProcessorUnavailable } from '../processor.ts'
+import type { AccountReport, SellerAccounts } from '../seller-accounts.ts'
+import { type Deadline, ask, askWithKey, listed } from './client.ts'
+import { type SellerAccount, shapes } from './entities.ts'
+import { isMissing, isNoAccount, isReplayed } from './errors.ts'
+import { prefixOf } from './check.ts'
+import { wordsFor } from './requirements.ts'
+
+/** The name of our key in an account's metadata. */
+const KEY = 'connection_id'
+/** Allows for different clocks. */
+const CLOCK_SECONDS = 600
+
+/**
+ * The accounts of sellers below ours. The seller is the merchant: the seller has Stripe's whole dashboard, pays Stripe's fees, and
+ * Stripe bears what a seller cannot pay back (https://docs.stripe.com/connect/migrate-to-controller-properties: a Standard account).
+ */
+export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAccounts {
+  return {
+    async make({ key, since }) {
+      const until = begin()
+      const account = (await find(stripe, key, since, until)) ?? (await create(stripe, key, until))
+      // Stripe asks the seller for the rest: a request with the mailbox would differ after a change of it
+      if (account.metadata?.[KEY] !== key)
+        throw new ProcessorUnavailable('Stripe made another account than was asked for')
+      return reportOf(account)
+    },
+    async read(id) {
+      try {
+        const account = await ask(shapes.sellerAccount, begin(), (sent) => stripe.accounts.retrieve(id, {}, sent))
+        if (account.id !== id) throw new ProcessorUnavailable('Stripe told of another account')
+        return reportOf(account)
+      } catch (error) {
+        if (isNoAccount(error) || isMissing(error)) return undefined
+        throw error
+      }
+    },
+    async link(account, { refreshUrl, returnUrl }) {
+      const { url } = await ask(shapes.accountLink, begin(), (sent) =>
+        stripe.accountLinks.create(
+          { account, refresh_url: refreshUrl, return_url: returnUrl, type: 'account_onboarding' },
+          sent,
+        ),
+      )
+      return url
+    },
+  }
+}
+
+/** Stripe repeats a failure that it remembers. No account came of it, or `find` would have shown it, so another key tries again. */
+async function create(stripe: Stripe, key: string, until: Deadline): Promise<SellerAccount> {
+  const make = (idempotencyKey: string) =>
+    askWithKey(shapes.sellerAccount, until, idempotencyKey, (sent) =>
+      stripe.accounts.create(
+        {
+          metadata: { [KEY]: key },
+          controller: {
+            fees: { payer: 'account' },
+            losses: { payments: 'stripe' },
+            requirement_collection: 'stripe',
+            stripe_dashboard: { type: 'full' },
+          },
+        },
+        sent,
+      ),
+    )
+  return make(key).catch((error: unknown) => {
+    if (error instanceof ApiRefusal && isReplayed(error)) return make(`${key}.2`)
+    throw error
+  })
+}
+
+/** Finds the account of an earlier call. Stripe forgets idempotency keys after a day, and a process can be down for longer. */
+async function find(stripe: Stripe, key: string, since: Date, until: Deadline): Promise<SellerAccount | undefined> {
+  const created = { gte: Math.floor(since.getTime() / 1000) - CLOCK_SECONDS }
+  const made = listed(
+    shapes.sellerAccounts,
+    () => until,
+    (page, sent) => stripe.accounts.list({ ...page, created }, sent),
+  )
+  for await (const account of made) if (account.metadata?.[KEY] === key) return account
+  return undefined
+}
+
+/**
+ * How the account stands. It sells while Stripe lets it charge and pays it out: money of an account without payouts would lie there
+ * without a way out.
+ */
+function reportOf(account: SellerAccount): AccountReport {
+  const { id, charges_enabled: charges, payouts_enabled: payouts, details_submitted: submitted, requirements } = account
+  const due = [...(requirements?.past_due ?? []), ...(requirements?.currently_due ?? [])]
+  const state = charges && payouts ? 'active' : submitted ? 'restricted' : 'open'
+  const prefix = prefixOf(account).replace(/[^A-Z0-9 .-]/g, '')
+  return {
+    account: id,
+    state,
+    missing: state === 'active' ? wordsFor(due) : wordsFor(due, requirements?.disabled_reason ?? undefined),
+    paysOut: payouts,
+    ...(prefix && { statementPrefix: prefix.slice(0, 22) }),
+  }
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import type { Created } from '../../src/checkout/schema.ts'
+import { type ConnectShop, startConnectShop } from '../support/connect-shop.ts'
+import { eventually } from '../support/shop.ts'
+import { intentOf } from '../support/stripe-shop.ts'
+
+// Money that goes back from a seller's own account, and the notifications about it.
+
+const ends: (() => unknown)[] = []
+let all: ConnectShop
+before(async () => {
+  all = await startConnectShop({ after: (end) => ends.push(end) })
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+type Seller = Awaited<ReturnType<ConnectShop['selling']>>
+
+const refund = async (seller: Seller, order: Created, amount: number) => {
+  const { status, body } = await seller.browser.call('POST', `/api/orders/${order.orderId}/refunds`, { amount })
+  assert.equal(status, 201, JSON.stringify(body))
+}
+const balanceOf = async (account: string) => {
+  const { rows } = await sql<{ minor: number }>`
+    select coalesce(sum(case when credit_account = ${account} then amount_minor else -amount_minor end), 0)::bigint as minor
+    from transfers where ${account} in (credit_account, debit_account)`.execute(all.shop.db)
+  return rows[0]!.minor
+}
+const refundedMinor = (order: Created, wanted: number) =>
+  eventually(
+    async () => {
+      const { rows } = await sql<{ minor: number }>`
+        select refunded_minor as minor from orders where id = ${order.orderId}`.execute(all.shop.db)
+      return rows[0]!.minor
+    },
+    (minor) => minor === wanted,
+  )
+
+test('refunds in parts return exactly the fee that the books return, however Stripe would round', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  // of 38: 12.66 is 13, then 25.34 is 25, then all
+  for (const [amount, gone, fee] of [
+    [633, 633, 13],
+    [634, 1267, 25],
+    [633, 1900, 38],
+  ] as const) {
+    await refund(seller, order, amount)
+    await refundedMinor(order, gone)
+    await all.feeBack(order, fee)
+  }
+  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
+  assert.deepEqual(await all.differences(), [])
+})
+
+test('a refund in the seller’s dashboard returns its part of the fee too', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  seller.bank.refundInDashboard(intentOf(order), 950)
+  await refundedMinor(order, 950)
+  await all.feeBack(order, 19)
+  assert.equal(await balanceOf(`direct:${seller.id}`), 931)
+  assert.deepEqual(await all.differences(), [])
+})
+
+test('the part of a fee goes back once, when its answer is lost and its key is forgotten', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  all.server.fail('done then 500', { match: ({ path, method }) => method === 'POST' && path.endsWith('/refunds') && path.startsWith('/v1/application_fees') }) // oxfmt-ignore
+  await refund(seller, order, 950)
+  await all.feeBack(order, 19)
+  all.server.forgetKeys()
+  await eventually(
+    async () => {
+      const { rows } = await sql`
+        select from pgboss.job where name = 'return_fee' and data->>'orderId' = ${order.orderId} and state <> 'completed'`.execute(
+        all.shop.db,
+      )
+      return rows.length
+    },
+    (waiting) => waiting === 0,
+  )
+  await all.feeBack(order, 19)
+})
+
+test('a refund that fails after its part of the fee is back leaves that part for the next refund', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  const { id } = seller.bank.refundInDashboard(intentOf(order))
+  await all.feeBack(order, 38)
+  seller.bank.failRefund(id)
+  await refundedMinor(order, 0)
+  await refund(seller, order, 1900)
+  await refundedMinor(order, 1900)
+  await all.feeBack(order, 38)
+  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
+})
+
+test('a lost dispute takes the money from the seller’s account and returns the fee; nothing is owed', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  const dispute = seller.bank.openDispute(intentOf(order))
+  await all.shop.until(order.orderId, ({ status }) => status === 'disputed')
+  seller.bank.closeDispute(dispute['id'], 'lost')
+  await all.shop.until(order.orderId, ({ status }) => status === 'charged_back')
+  await all.feeBack(order, 38)
+  assert.equal(await balanceOf(`direct:${seller.id}`), 0)
+  assert.equal(await balanceOf(`seller:${seller.id}`), 0)
+  assert.deepEqual(await all.differences(), [])
+})
+
+test('a second capture goes back with all of its fee', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  // an attempt that ended was paid all the same
+  const again = seller.bank.createIntent({
+    amount: '1900',
+    application_fee_amount: '38',
+    currency: 'usd',
+    automatic_payment_methods: { enabled: 'true' },
+    metadata: { order_id: order.orderId },
+  })
+  await sql`
+    insert into payments (id, order_id, processor, processor_payment_id, state)
+    values ('pay_00000000000000000000000001', ${order.orderId}, ${seller.name}, ${again['id']}, 'canceled')`.execute(
+    all.shop.db,
+  )
+  seller.bank.confirm(again['id'])
+  const second = { clientSecret: again['client_secret'] }
+  await eventually(
+    async () => seller.bank.refunds.length,
+    (refunds) => refunds === 1,
+  )
+  await all.feeBack(second, 38)
+  await all.feeBack(order, 0)
+  await eventually(all.differences, (found) => found.length === 0)
+})
+
+test('what another account says about a payment never counts', async () => {
+  const [seller, thief] = [await all.selling(), await all.selling()]
+  const order = await all.shop.checkout({ productId: seller.productId })
+  const id = intentOf(order)
+  // the same object, reported by another account: also in a payment that names our order there
+  const forged = thief.bank.createIntent({
+    amount: '1900',
+    currency: 'usd',
+    automatic_payment_methods: { enabled: 'true' },
+    metadata: { order_id: order.orderId, attempt_id: 'pay_00000000000000000000000002' },
+  })
+  thief.bank.confirm(forged['id'])
+  const told = thief.bank.events.at(-1)!
+  const object = { ...told['data'].object, id }
+  await all.server.send({ ...told, id: 'evt_forged1', account: thief.account, data: { object } })
+  await all.server.send({ ...told, id: 'evt_forged2', data: { object } })
+  await all.server.send({ ...told, id: 'evt_forged3', account: 'acct_stranger', data: { object } })
+  await all.server.delivered()
+  const answers = all.server.deliveries.filter((one) => one.id.startsWith('evt_forged'))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  assert.equal((await all.shop.status(order.orderId, 'bob@example.com', true)).paid, false)
+  assert.deepEqual(await all.shop.transfers(order.orderId), [])
+})
+
+test('notifications that come late, twice and out of order settle once; lost ones are found', async () => {
+  const seller = await all.selling()
+  const order = await all.shop.checkout({ productId: seller.productId })
+  all.server.knobs.notify = 'held'
+  seller.bank.confirm(intentOf(order))
+  seller.bank.refundInDashboard(intentOf(order), 950)
+  await all.server.release({ reversed: true, times: 2 })
+  await refundedMinor(order, 950)
+  all.server.knobs.notify = 'never'
+  const lost = await all.shop.checkout({ productId: seller.productId })
+  seller.bank.confirm(intentOf(lost))
+  await sql`update processor_cursors set due_at = now(), seen_until = now() - interval '1 hour'`.execute(all.shop.db)
+  await all.shop.backfill()
+  // the first cursor of an account begins when it is first read
+  await sql`update processor_cursors set due_at = now(), seen_until = now() - interval '1 hour'`.execute(all.shop.db)
+  await all.shop.backfill()
+  all.server.knobs.notify = 'now'
+  await all.shop.until(lost.orderId, ({ paid }) => paid)
+  assert.deepEqual((await all.shop.transfers(order.orderId)).map(({ kind }) => kind).sort(), ['fee', 'fee_refund', 'refund', 'sale']) // oxfmt-ignore
+  await eventually(all.differences, (found) => found.length === 0)
+})
+
+test('an account that gives no access any more sells nothing, and its orders keep it', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  all.connect.revoke(seller.account)
+  await all.awaits(seller.id, true)
+  const view = (await seller.browser.call('GET', '/api/payouts/account')).body
+  assert.deepEqual([view.state, view.blocksSales], ['none', true])
+  const { rows } = await sql<{ account: string }>`
+    select connected_account as account from orders where id = ${order.orderId}`.execute(all.shop.db)
+  assert.equal(rows[0]!.account, seller.name)
+  assert.equal((await all.shop.status(order.orderId, 'bob@example.com')).paid, true)
+})
