@@ -213,5 +213,5 @@ const money = (minor: number, currency: string): string => minus(minor, formatMo
 function decimal(minor: number, currency: string): string {
   if (minor === 0) return '–'
   const [whole = '', ...places] = decimalText(Math.abs(minor), currency).split('.')
-  return minus(minor, [whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...places].join('.'))
+  return minus(minor, [BigInt(whole).toLocaleString('en'), ...places].join('.'))
 }

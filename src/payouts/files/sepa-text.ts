@@ -7,11 +7,12 @@ const NOT_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]+/g
  */
 export async function sepaText(text: string, most: number): Promise<string> {
   const { default: anyAscii } = await import('any-ascii')
-  return anyAscii(text.normalize('NFC'))
+  const latin = anyAscii(text.normalize('NFC'))
     .replaceAll(NOT_SEPA, ' ')
     .replaceAll(/\/{2,}/g, '/')
     .replaceAll(/ {2,}/g, ' ')
     .replace(/^[/ ]+/, '')
-    .slice(0, most)
-    .replace(/[/ ]+$/, '')
+  let end = Math.min(latin.length, most)
+  while (end > 0 && '/ '.includes(latin[end - 1]!)) end--
+  return latin.slice(0, end)
 }

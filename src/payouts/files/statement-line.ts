@@ -34,10 +34,9 @@ export function minorOf(amount: string, currency: string): number | undefined {
   const [, units = '', decimals = ''] = /^(\d+)(?:\.(\d*))?$/.exec(amount) ?? []
   const places = decimalsOf(currency)
   // banks write zeros after the last decimal
-  const needed = decimals.replace(/0+$/, '')
-  if (!CURRENCIES.has(currency) || units === '' || needed.length > places) return undefined
+  if (!CURRENCIES.has(currency) || units === '' || !/^0*$/.test(decimals.slice(places))) return undefined
   if (units.replace(/^0+/, '').length > LARGEST_UNITS) return undefined
-  return Number(units + needed.padEnd(places, '0'))
+  return Number(units + decimals.slice(0, places).padEnd(places, '0'))
 }
 
 /** The day of a date or a moment. Undefined: it is none. */
