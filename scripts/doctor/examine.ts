@@ -7,6 +7,7 @@ import { checkDatabase, openDatabase } from './database.ts'
 import { type Clock, type Finding, type Patience, type Patient, examined } from './finding.ts'
 import { checkInstallation } from './installation.ts'
 import { checkMail } from './mail.ts'
+import { checkPayouts } from './payouts.ts'
 import { checkProcessor } from './processors.ts'
 import { checkProvider } from './provider.ts'
 import { checkService } from './service.ts'
@@ -40,6 +41,7 @@ export async function examineConfig(config: Config, patience: Patience): Promise
     ...config.processors.flatMap((name) =>
       name === 'sandbox' ? [] : [checked(name, 'see docs/payments.md', () => checkProcessor(patient, name))],
     ),
+    checked('payouts', 'see docs/payouts.md', () => checkPayouts(patient)),
     checked('backup', 'see BACKUP_URL and docs/backup.md', () => checkBackup(patient)),
     checked('service', 'see its log', () => checkService(patient)),
   ])

@@ -20,6 +20,9 @@ export function problemsOfParts(config: Config, { text, names }: Reader, env: En
     ['STRIPE_PAYMENT_METHOD_TYPES', 'STRIPE_SECRET_KEY'],
     ['STRIPE_API_URL', 'STRIPE_SECRET_KEY'],
     ['RAZORPAY_API_URL', 'RAZORPAY_KEY_ID'],
+    ['PAYOUT_FROM_IBAN', 'PAYOUT_FROM_NAME'],
+    ['PAYOUT_FROM_NAME', 'PAYOUT_FROM_IBAN'],
+    ['PAYOUT_FROM_BIC', 'PAYOUT_FROM_IBAN'],
   ] as const)
     if (text(name) && !text(key)) problems.push(`${key}: required with ${name}`)
   // a buyer who chose the one in test mode would get the files for a card that is not real

@@ -88,7 +88,7 @@ test('no setting is required', async (t) => {
       mailConnections: 32,
       processors: ['sandbox'],
       stripe: undefined,
-      payouts: { by: 'manual', holdDays: 7, schedule: 'weekly', minimumMinor: {} },
+      payouts: { by: 'manual', holdDays: 7, schedule: 'weekly', minimumMinor: {}, from: undefined },
       razorpay: undefined,
       statementPrefix: 'TILL',
       orderTtlHours: { instant: 24, bank: 168 },
@@ -232,6 +232,7 @@ test('the cookie’s domain is one that both hosts lie in', () => {
   for (const env of apart) assert(wrong({ ...PUBLIC, ...env }).includes('COOKIE_DOMAIN'), JSON.stringify(env))
 })
 
+const PAYER = { PAYOUT_FROM_NAME: 'Till GmbH', PAYOUT_FROM_IBAN: 'DE89370400440532013000' }
 const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => unknown, unknown][]> = {
   TRUST_PROXY: [
     ['0', ({ trustProxy }) => trustProxy, false],
@@ -288,12 +289,19 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
   PAYOUT_MINIMUM: [
     [' 20 EUR,500.5 INR, 1000 JPY ', ({ payouts }) => payouts.minimumMinor, { EUR: 2000, INR: 50_050, JPY: 1000 }],
   ],
+  PAYOUT_FROM_BIC: [['COBADEFFXXX', ({ payouts }) => payouts.from?.bic, 'COBADEFFXXX']],
+  PAYOUT_FROM_IBAN: [[' de89 3704 0044 0532 0130 00 ', ({ payouts }) => payouts.from?.iban, PAYER.PAYOUT_FROM_IBAN]],
+  PAYOUT_FROM_NAME: [['Till & Söhne', ({ payouts }) => payouts.from?.name, 'Till & Söhne']],
   OUTBOX_RETENTION_DAYS: [['1', ({ retention }) => retention.outboxDays, 1]],
 }
 for (const [name, cases] of Object.entries(RIGHT)) {
   test(`${name} may be ${cases.map(([value]) => value).join(' or ')}`, () => {
     for (const [value, read, expected] of cases)
-      assert.deepEqual(read(readConfig({ SECRET, [name]: value })), expected, value)
+      assert.deepEqual(
+        read(readConfig({ SECRET, ...(name.startsWith('PAYOUT_FROM_') && PAYER), [name]: value })),
+        expected,
+        value,
+      )
   })
 }
 
@@ -360,6 +368,21 @@ for (const [name, values] of Object.entries(WRONG)) {
     for (const value of values) assert.deepEqual(wrong({ [name]: value }), [name], value)
   })
 }
+
+test('an account to pay from that is wrong, or is named by a part alone, stops the start', () => {
+  const WRONG_PAYERS = {
+    PAYOUT_FROM_NAME: ['x'.repeat(71), 'Till\tGmbH'],
+    PAYOUT_FROM_IBAN: ['DE89370400440532013001', 'TR330006100519786457841326', 'DE', '💥'],
+    PAYOUT_FROM_BIC: ['COBA', 'COBADEFFXXXX'],
+  }
+  for (const [name, values] of Object.entries(WRONG_PAYERS))
+    for (const value of values) assert.deepEqual(wrong({ ...PAYER, [name]: value }), [name], value)
+  const { PAYOUT_FROM_NAME, PAYOUT_FROM_IBAN } = PAYER
+  assert.deepEqual(wrong({ PAYOUT_FROM_NAME }), ['PAYOUT_FROM_IBAN'])
+  assert.deepEqual(wrong({ PAYOUT_FROM_IBAN }), ['PAYOUT_FROM_NAME'])
+  assert.deepEqual(wrong({ PAYOUT_FROM_BIC: 'COBADEFFXXX' }), ['PAYOUT_FROM_IBAN'])
+  assert.equal(readConfig({ SECRET }).payouts.from, undefined)
+})
 
 test('a wrong IDP_AUTH_METHOD stops the start, and is named', () => {
   for (const value of ['none', 'basic', 'client_secret_jwt', 'toString'])

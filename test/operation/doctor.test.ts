@@ -452,6 +452,20 @@ test('the doctor notices missing migrations, and those of a newer version', asyn
   assertSays(missing, 'database', 'failure', /there is no such database/)
 })
 
+test('the doctor warns of sellers in euros where no account is set to pay them from', async (t) => {
+  const shop = await startTestShop(t)
+  const env = await settingsOf(t, addressesOf(shop))
+  const about = async (more: Record<string, string> = {}) =>
+    (await examine({ ...env, ...more })).filter((one) => one.about === 'payouts')
+  await shop.product({ currency: 'USD' })
+  assert.deepEqual(await about(), [], 'dollars go into a CSV')
+  await shop.product({ currency: 'EUR' })
+  assertSays(await about(), 'payouts', 'warning', /no account is set to pay them from/)
+  assert.deepEqual(await about({ SIGNUP: 'closed' }), [], 'only the operator sells')
+  const payer = { PAYOUT_FROM_NAME: 'Till GmbH', PAYOUT_FROM_IBAN: 'DE89370400440532013000' }
+  assertSays(await about(payer), 'payouts', 'fine', /in euros from DE … 3000/)
+})
+
 test('pages on a static host must call this API, and be in its site', async (t) => {
   const shop = await startTestShop(t)
   const page = (api: string) => `<!doctype html><meta name="till-api" content="${api}" />`

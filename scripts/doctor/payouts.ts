@@ -1,0 +1,20 @@
+import { sql } from 'kysely'
+import { type Finding, type Patient, fine, warning } from './finding.ts'
+
+/** Checks whether sellers can be paid: with manual payouts in euros, banks want a SEPA file, and it names the account that pays. */
+export async function checkPayouts({ config, database }: Patient): Promise<Finding | Finding[]> {
+  const about = 'payouts'
+  const { by, from } = config.payouts
+  if (by !== 'manual') return []
+  if (from) return fine(about, `you pay by bank, in euros from ${from.iban.slice(0, 2)} … ${from.iban.slice(-4)}`)
+  const db = await database
+  if (!db || config.signup === 'closed') return []
+  const { rows } = await sql<{ currency: string }>`
+    select currency from products where status = 'active' and currency = 'EUR' limit 1`.execute(db)
+  if (rows.length === 0) return []
+  return warning(
+    about,
+    'sellers sell in euros, and no account is set to pay them from: you would have to type each payment into your bank by hand',
+    'set PAYOUT_FROM_NAME and PAYOUT_FROM_IBAN, and you get a SEPA file: see docs/payouts.md',
+  )
+}
