@@ -1029,6 +1029,26 @@ export interface Api {
   'GET /api/attention': { answer: Attention }
   /** Your balance in each currency */
   'GET /api/balance': { answer: Balance }
+  /** Your balance, day by day */
+  'GET /api/balance/history': {
+    query: {
+      /** How many days: 1 to 366, 30 by default. */
+      days?: string
+    }
+    answer: {
+      items: {
+        /** ISO 4217, upper case. */
+        currency: string
+        /** The oldest day first. */
+        days: {
+          /** A day of UTC, such as 2026-11-23. */
+          on: string
+          /** At the end of the day, in minor units. On the last day: now. */
+          balance: number
+        }[]
+      }[]
+    }
+  }
   /** The status of an order */
   'GET /api/checkout/{orderId}/status': {
     params: {
@@ -1182,13 +1202,13 @@ export interface Api {
       /** Only payouts in this currency. */
       currency?: string
       /** Only payouts in this state. */
-      state?: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+      status?: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
     }
     answer: {
       items: {
         payoutId: string
         /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
-        state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+        status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
         /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
         amount: number
         /** ISO 4217, upper case. */
@@ -1276,7 +1296,7 @@ export interface Api {
     answer: {
       payoutId: string
       /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
-      state: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+      status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       amount: number
       /** ISO 4217, upper case. */

@@ -7,9 +7,7 @@ import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
 import { ordersOf, sumsOf } from './entries.ts'
-import { type NextRules, nextPayoutsOf, nextRunOn } from './next.ts'
 import {
-  NextPayouts,
   PayoutDetail,
   PayoutParams,
   PayoutQuery,
@@ -30,8 +28,6 @@ export interface PayoutListParts {
   browsers: Browsers
   /** The name of the service on statements. */
   host: string
-  by: NextPayouts['by']
-  rules: NextRules
 }
 
 /** A seller's payouts, with the orders in each, and its statement. A payout of another seller is not found. */
@@ -39,7 +35,6 @@ export function payoutListRoutes(server: Server, parts: PayoutListParts): void {
   listPayoutsRoute(server, parts)
   getPayoutRoute(server, parts)
   getStatementRoute(server, parts)
-  getNextPayoutsRoute(server, parts)
 }
 
 function listPayoutsRoute(server: Server, { db, browsers }: PayoutListParts): void {
@@ -58,7 +53,7 @@ function listPayoutsRoute(server: Server, { db, browsers }: PayoutListParts): vo
     },
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
-      const { cursor, limit, currency, state } = request.query
+      const { cursor, limit, currency, status: state } = request.query
       const after = afterOf(cursor, idPattern('po'))
       if (wantsCsv(request)) {
         const read = (from: typeof after, rows: number) =>
@@ -102,37 +97,6 @@ function getPayoutRoute(server: Server, { db, browsers }: PayoutListParts): void
       const most = limitOf(limit)
       const orders = pageOf(await ordersOf(db, payout.id, { after, limit: most + 1 }), most, (order) => order)
       return detailView(payout, sums, orders)
-    },
-  )
-}
-
-function getNextPayoutsRoute(server: Server, { db, browsers, by, rules }: PayoutListParts): void {
-  server.get(
-    '/api/payouts/next',
-    {
-      schema: {
-        operationId: 'getNextPayouts',
-        summary: 'Your next payouts',
-        description:
-          'When the next payouts are proposed, how much they would be as things stand, and why nothing would be paid. The operator approves them.',
-        tags: TAG,
-        security: needs('balance:read'),
-        response: { 200: NextPayouts, ...refusing() },
-      },
-    },
-    async (request, reply) => {
-      const { seller } = await browsers.caller(request, reply)
-      const { schedule, holdDays } = rules
-      const runOn = nextRunOn(schedule, new Date())
-      const next = await nextPayoutsOf(db, seller.id, rules, runOn)
-      const items = next.map(({ currency, expectedMinor, minimumMinor, blocked, payableFrom }) => ({
-        currency,
-        expected: expectedMinor,
-        minimum: minimumMinor,
-        blocked,
-        ...(payableFrom && { payableFrom: payableFrom.toISOString() }),
-      }))
-      return { by, schedule, holdDays, runOn, items }
     },
   )
 }

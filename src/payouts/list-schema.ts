@@ -14,12 +14,12 @@ export const PayoutsQuery = Type.Object({
   ...PageQuery,
   format,
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'Only payouts in this currency.' })),
-  state: Type.Optional(Type.Enum([...PAYOUT_STATES], { description: 'Only payouts in this state.' })),
+  status: Type.Optional(Type.Enum([...PAYOUT_STATES], { description: 'Only payouts in this state.' })),
 })
 
 export const Payout = Type.Object({
   payoutId: Type.String(),
-  state: Type.Enum([...PAYOUT_STATES], {
+  status: Type.Enum([...PAYOUT_STATES], {
     description:
       '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
   }),
@@ -78,7 +78,7 @@ export type PayoutDetail = Type.Static<typeof PayoutDetail>
 
 export const payoutView = (payout: StatedPayout): Payout => ({
   payoutId: payout.id,
-  state: payout.state,
+  status: payout.state,
   amount: payout.amountMinor,
   currency: payout.currency,
   destination: payout.destination,
@@ -143,3 +143,26 @@ export const NextPayouts = Type.Object({
   ),
 })
 export type NextPayouts = Type.Static<typeof NextPayouts>
+
+export const HistoryQuery = Type.Object({
+  days: Type.Optional(
+    Type.String({
+      pattern: '^(?:[1-9][0-9]?|[12][0-9]{2}|3[0-5][0-9]|36[0-6])$',
+      description: 'How many days: 1 to 366, 30 by default.',
+    }),
+  ),
+})
+export const BalanceHistory = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      currency: Currency,
+      days: Type.Array(
+        Type.Object({
+          on: Type.String({ description: 'A day of UTC, such as 2026-11-23.' }),
+          balance: Type.Integer({ description: 'At the end of the day, in minor units. On the last day: now.' }),
+        }),
+        { description: 'The oldest day first.' },
+      ),
+    }),
+  ),
+})

@@ -4,6 +4,7 @@ import type { Jobs } from '../kit/jobs.ts'
 import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Browsers } from '../sellers/guard.ts'
+import { balanceRoutes } from './balance-routes.ts'
 import { detailsRoutes } from './details-routes.ts'
 import { payoutListRoutes } from './list-routes.ts'
 import { payoutSeal, sealDetailsAgain } from './details.ts'
@@ -36,5 +37,6 @@ export async function registerPayouts(
   const seal = payoutSeal(config.secrets)
   await sealDetailsAgain(db, seal)
   detailsRoutes(server, { db, jobs, browsers, seal })
-  payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host, by: config.payouts.by, rules: config.payouts })
+  payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
+  balanceRoutes(server, { db, browsers, payouts: config.payouts })
 }

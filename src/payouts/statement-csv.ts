@@ -67,7 +67,7 @@ const time = (at: Date | null): Cell => at && at.toISOString()
 export const PAYOUT_COLUMNS: Columns<StatedPayout> = {
   payout_id: ({ id }) => id,
   created_at: ({ createdAt }) => time(createdAt),
-  state: ({ state }) => state,
+  status: ({ state }) => state,
   currency: ({ currency }) => currency,
   amount_minor: ({ amountMinor }) => amountMinor,
   amount: ({ amountMinor, currency }) => new Decimal(amountMinor, currency),

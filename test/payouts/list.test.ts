@@ -114,7 +114,7 @@ test('payouts of another seller, and those that do not exist, are not found: as 
   }
   assertProblem(await newBrowser(shared()).call('GET', '/api/payouts'), 401, 'not_signed_in')
   assert.deepEqual(await get(bob, '/api/payouts'), { items: [], nextCursor: null })
-  for (const query of ['state=lost', 'currency=usd', 'cursor=x', 'limit=0', 'format=xml'])
+  for (const query of ['status=lost', 'currency=usd', 'cursor=x', 'limit=0', 'format=xml'])
     assertProblem(await ann.browser.call('GET', `/api/payouts?${query}`), 400, 'validation_failed')
   const ofOrders = Buffer.from(newId('ord')).toString('base64url')
   assertProblem(await ann.browser.call('GET', `/api/payouts?cursor=${ofOrders}`), 400, 'validation_failed')
@@ -148,7 +148,7 @@ test('a payout opens to its orders, and what changes later is in the next one', 
   const { items } = await get(ann, '/api/payouts')
   assert.deepEqual(items.map(({ payoutId }: any) => payoutId), [two, one]) // oxfmt-ignore
   const { createdAt, ...shown } = items[1]
-  assert.deepEqual(shown, { payoutId: one, state: 'approved', amount: 2939, currency: 'USD', destination: 'DE … 3000', reference: one.replace('_', '').toUpperCase() }) // oxfmt-ignore
+  assert.deepEqual(shown, { payoutId: one, status: 'approved', amount: 2939, currency: 'USD', destination: 'DE … 3000', reference: one.replace('_', '').toUpperCase() }) // oxfmt-ignore
 
   const before = await get(ann, `/api/payouts/${one}`)
   assert.deepEqual(
@@ -192,7 +192,7 @@ test('each payout begins with what the one before left over, whatever was paid, 
       [`Payout …${ids[0]!.slice(-6)} failed: The account is closed`, 5000],
     ],
   )
-  assert.deepEqual([payouts[0].state, payouts[0].failure], ['failed', 'The account is closed'])
+  assert.deepEqual([payouts[0].status, payouts[0].failure], ['failed', 'The account is closed'])
 })
 
 test('a payout keeps the holding period that it was made with, so a new setting changes no statement', async () => {
@@ -233,7 +233,7 @@ test('the lists come in pages: payouts newest first, orders as they were made', 
   }
   assert.deepEqual(await pages('/api/payouts?', 'items', (one) => one.payoutId), ids.toReversed())
   assert.deepEqual(await pages('/api/payouts?currency=EUR&', 'items', (one) => one.payoutId), [ids[2]])
-  assert.deepEqual(await pages('/api/payouts?state=paid&', 'items', (one) => one.payoutId), [])
+  assert.deepEqual(await pages('/api/payouts?status=paid&', 'items', (one) => one.payoutId), [])
   assert.deepEqual(await pages(`/api/payouts/${ids[0]}?`, 'orders', (one) => one.orderId), orders)
 })
 

@@ -60,3 +60,37 @@ test('a seller reads what the next payout would be, or why there is none, one ob
   const [first] = await eventually(next, ([[, expected]]) => expected === 0)
   assert.deepEqual(first, ['EUR', 0, 1, 'nothing_available'])
 })
+
+test('the balance of each of the last days is what the transfers until its end add up to', async () => {
+  const { db } = shared()
+  const email = newMailbox()
+  const sellerId = await ensureSeller(db, { name: 'Ann', email, trusted: true })
+  const browser = newBrowser(shared())
+  assertProblem(await browser.call('GET', '/api/balance/history'), 401, 'not_signed_in')
+  await browser.signInByCode(email)
+  const history = async (query = '') => (await browser.call('GET', `/api/balance/history${query}`)).body.items
+  assert.deepEqual(await history(), [])
+  for (const days of ['0', '367', '-1', 'x'])
+    assertProblem(await browser.call('GET', `/api/balance/history?days=${days}`), 400, 'validation_failed')
+
+  const book = async (daysAgo: number, amountMinor: number, out: boolean, currency = 'USD') => {
+    const [debit, credit] = out ? [`seller:${sellerId}`, 'adjustments'] : ['adjustments', `seller:${sellerId}`]
+    await sql`
+      insert into transfers (kind, cause, debit_account, credit_account, amount_minor, currency, created_at)
+      values ('adjustment', ${newId('adj')}, ${debit}, ${credit}, ${amountMinor}, ${currency},
+        ((now() at time zone 'UTC')::date - ${daysAgo}::int) at time zone 'UTC')`.execute(db)
+  }
+  await book(40, 1000, false)
+  await book(2, 300, true)
+  await book(2, 50, false)
+  await book(0, 2000, true)
+  await book(1, 7, false, 'EUR')
+  const [eur, usd] = await history('?days=4')
+  assert.deepEqual([eur.currency, eur.days.map((day: any) => day.balance)], ['EUR', [0, 0, 7, 7]])
+  assert.deepEqual([usd.currency, usd.days.map((day: any) => day.balance)], ['USD', [1000, 750, 750, -1250]])
+  assert.equal((await history())[1].days.length, 30)
+  assert.deepEqual(
+    (await history('?days=1'))[1].days.map((day: any) => day.balance),
+    [-1250],
+  )
+})
