@@ -29,6 +29,7 @@ export const VIEWS = {
   order: { at: 'orders/:id', under: 'orders', load: () => import('./orders/order-view.tsx') },
   confirm: { at: 'confirm/:id', under: 'overview', load: () => import('./confirm/confirm-view.tsx') },
   money: { at: 'money', under: 'money', load: () => import('./money/money-view.tsx') },
+  payout: { at: 'money/payouts/:id', under: 'money', load: () => import('./money/payout-view.tsx') },
   developers: {
     at: 'developers',
     under: 'developers',

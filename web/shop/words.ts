@@ -43,6 +43,8 @@ const REFUSALS: Record<string, Said> = {
     title: 'You have been signed out.',
     text: 'Sign in once more in another tab, then continue here.',
   },
+  payout_not_found: { title: 'There is no such payout in your shop.', text: 'The link may be mistyped.' },
+  payout_details_not_found: { title: 'These payout details are gone already.' },
   key_not_found: { title: 'This key has already been removed.' },
   key_ended: { title: 'This key has ended.', text: 'Make a new one.' },
   too_many_keys: { title: 'You have a hundred keys.', text: 'Revoke one that you do not use any more.' },

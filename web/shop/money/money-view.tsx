@@ -1,3 +1,4 @@
+import '../overview/overview.css'
 import './money.css'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
@@ -14,21 +15,35 @@ import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
 import { Balances } from './balances.tsx'
 import { FeeSum } from './fee-explained.tsx'
+import { DetailsPart } from './details/details-part.tsx'
 import { kindName } from './kinds.ts'
 import { getBalance, getTransfers, type Balance, type Transfer, type TransferFilters } from './money-api.ts'
+import { getDetails, getHistory, getNext } from './payouts-api.ts'
+import { PayoutsPart } from './payouts-part.tsx'
+import { signed } from './signed.ts'
 
 type Values = Record<keyof TransferFilters, string>
 const NONE: Values = { currency: '', orderId: '', from: '', to: '' }
 
-/** The seller's balances, and every transfer behind them. */
+/** The seller's balances and payouts, where they go, and every transfer behind them. */
 export default function MoneyView({ query }: ViewProps): VNode {
   const filters = useFilters<Values>('money', query, NONE)
   const balance = useLoad('balance', getBalance)
+  const next = useLoad('next', getNext)
+  const history = useLoad('history', getHistory)
+  const details = useLoad('details', getDetails)
+  const items = balance.value?.items
   return (
     <>
       <Head title="Money" />
-      <Shown of={balance}>{({ items }) => <Balances items={items} />}</Shown>
-      {balance.value?.items.length === 0 ? null : <Transfers filters={filters} balances={balance.value?.items ?? []} />}
+      <Shown of={balance}>
+        {({ items: balances }) => <Balances items={balances} next={next.value} history={history.value?.items} />}
+      </Shown>
+      {items && items.length > 0 && <PayoutsPart />}
+      {items && (next.value?.by ?? 'manual') === 'manual' && (
+        <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />
+      )}
+      {items?.length === 0 ? null : <Transfers filters={filters} balances={items ?? []} />}
     </>
   )
 }
@@ -107,11 +122,8 @@ function momentsOf(transfers: Transfer[]): Transfer[][] {
   return moments
 }
 
-const signed = (amount: number, currency: string) =>
-  amount < 0 ? `−${money(-amount, currency)}` : money(amount, currency)
-
 function Moment({ transfers }: { transfers: Transfer[] }) {
-  const [{ orderId, currency, createdAt, balance }] = transfers as [Transfer]
+  const [{ orderId, payoutId, currency, createdAt, balance }] = transfers as [Transfer]
   return (
     <li class="moment">
       <p class="soft small">
@@ -120,6 +132,12 @@ function Moment({ transfers }: { transfers: Transfer[] }) {
           <a class="of" href={address('order', orderId)}>
             Order <span class="unseen">{orderId}</span>
             <span aria-hidden="true">…{orderId.slice(-6)}</span>
+          </a>
+        )}
+        {payoutId?.startsWith('po_') && (
+          <a class="of" href={address('payout', payoutId)}>
+            Payout <span class="unseen">{payoutId}</span>
+            <span aria-hidden="true">…{payoutId.slice(-6)}</span>
           </a>
         )}
       </p>

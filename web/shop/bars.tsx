@@ -21,11 +21,13 @@ interface BarsProps {
 const dayName = (at: string): string =>
   new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(new Date(at))
 
-/** Bars by day or week. The table below says the same for readers who cannot see the bars. */
+/** Bars by day or week, below the line where a value is negative. The table below says the same for readers who cannot see the bars. */
 export function Bars({ title, bars, interval, most }: BarsProps) {
   const highest = bars.reduce((top, one) => (one.value > top.value ? one : top), bars[0]!)
-  const full = most ?? Math.max(highest.value, 1)
-  const some = bars.filter(({ value }) => value > 0)
+  const lowest = Math.min(0, ...bars.map(({ value }) => value))
+  const full = most ?? Math.max(highest.value - lowest, 1)
+  const zero = HEIGHT + (lowest / full) * HEIGHT
+  const some = bars.filter(({ value }) => value !== 0)
   return (
     <div class="chart">
       <p class="small soft">
@@ -39,14 +41,14 @@ export function Bars({ title, bars, interval, most }: BarsProps) {
         focusable="false"
       >
         {bars.map(({ at, value, said }, index) => {
-          const height = value > 0 ? Math.max(2, (value / full) * HEIGHT) : 0.75
+          const height = value === 0 ? 0.75 : Math.max(2, (Math.abs(value) / full) * HEIGHT)
           return (
             <rect
               key={at}
-              class={value > 0 ? 'bar-sold' : 'bar-none'}
+              class={value > 0 ? 'bar-sold' : value < 0 ? 'bar-owed' : 'bar-none'}
               x={index * STEP + GAP / 2}
               width={STEP - GAP}
-              y={HEIGHT - height}
+              y={value < 0 ? zero : zero - height}
               height={height}
             >
               <title>{`${dayName(at)}: ${said}`}</title>

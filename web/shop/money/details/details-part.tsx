@@ -1,0 +1,169 @@
+import { useState } from 'preact/hooks'
+import { useAction } from '../../../ui/action.ts'
+import { moment } from '../../../ui/format.ts'
+import { Ask } from '../../dialog.tsx'
+import type { Loaded } from '../../load.ts'
+import { Shown } from '../../parts.tsx'
+import { signInAgain } from '../../session.ts'
+import { removeDetails, type PayoutDetails } from '../payouts-api.ts'
+import { DetailsForm, chosenBefore } from './details-form.tsx'
+import { KIND_NAMES } from './typed-details.ts'
+
+interface DetailsPartProps {
+  details: Loaded<{ items: PayoutDetails[] }>
+  /** The currencies in which the seller has money. */
+  currencies: string[]
+  /** After a change, the next payout is another. */
+  onChange: () => void
+}
+
+/** Where the seller's money goes, one destination for each currency. */
+export function DetailsPart({ details, currencies, onChange }: DetailsPartProps) {
+  const [open, setOpen] = useState<string | undefined>(() => chosenBefore()?.currency)
+  const [said, setSaid] = useState('')
+  const changed = (words: string) => {
+    setOpen(undefined)
+    setSaid(words)
+    details.again()
+    onChange()
+  }
+  return (
+    <section class="stack" aria-labelledby="payout-details">
+      <div class="head">
+        <h2 id="payout-details" tabIndex={-1}>
+          Where your money goes
+        </h2>
+      </div>
+      <output class="saved">{said}</output>
+      <Shown of={details}>
+        {({ items }) => {
+          const missing = currencies.filter((one) => !items.some(({ currency }) => currency === one))
+          const isNew = open !== undefined && !items.some(({ currency }) => currency === open)
+          return (
+            <>
+              {items.map((one) =>
+                open === one.currency ? (
+                  <DetailsForm
+                    key={one.currency}
+                    currency={one.currency}
+                    isChange
+                    onSaved={(saved) => changed(savedWords(saved))}
+                    onCancel={() => setOpen(undefined)}
+                  />
+                ) : (
+                  <Destination
+                    key={one.currency}
+                    details={one}
+                    onEdit={() => setOpen(one.currency)}
+                    onRemoved={() => changed(`The payout details for ${one.currency} are removed.`)}
+                  />
+                ),
+              )}
+              {isNew && (
+                <DetailsForm
+                  key="new"
+                  currency={open}
+                  isChange={false}
+                  onSaved={(saved) => changed(savedWords(saved))}
+                  onCancel={() => setOpen(undefined)}
+                />
+              )}
+              {open === undefined && (
+                <div class="row">
+                  {(missing.length > 0 ? missing : ['']).map((currency) => (
+                    <button
+                      key={currency}
+                      type="button"
+                      class="button"
+                      onClick={() => {
+                        setSaid('')
+                        setOpen(currency || firstFree(items))
+                      }}
+                    >
+                      {currency ? `Enter the account for ${currency}` : 'Add a currency'}
+                    </button>
+                  ))}
+                </div>
+              )}
+            </>
+          )
+        }}
+      </Shown>
+    </section>
+  )
+}
+
+const firstFree = (items: PayoutDetails[]): string =>
+  ['EUR', 'USD', 'INR', 'GBP', 'JPY'].find((code) => !items.some(({ currency }) => currency === code)) ?? 'AED'
+
+const savedWords = ({ currency, payableFrom }: PayoutDetails): string =>
+  `Saved. Payouts in ${currency} go there from ${moment(payableFrom)} on.`
+
+interface DestinationProps {
+  details: PayoutDetails
+  onEdit: () => void
+  onRemoved: () => void
+}
+
+function Destination({ details: { currency, kind, shown, payableFrom }, onEdit, onRemoved }: DestinationProps) {
+  const [asks, setAsks] = useState(false)
+  const action = useAction()
+  const isHeld = Date.parse(payableFrom) > Date.now()
+  const remove = () =>
+    void action.run(async () => {
+      await removeDetails(currency)
+      setAsks(false)
+      onRemoved()
+      return ''
+    })
+  return (
+    <div class="panel destination">
+      <div>
+        <h3>{currency}</h3>
+        <p class="mono-line">{shown}</p>
+        <p class="small soft">
+          {KIND_NAMES[kind]}
+          {isHeld && `. Payouts are held until ${moment(payableFrom)}, because it is new.`}
+        </p>
+      </div>
+      <div class="row">
+        <button type="button" class="button" onClick={onEdit} aria-label={`Change the account for ${currency}`}>
+          Change
+        </button>
+        <button
+          type="button"
+          class="link"
+          aria-label={`Remove the account for ${currency}`}
+          onClick={() => {
+            action.clear()
+            setAsks(true)
+          }}
+        >
+          Remove
+        </button>
+      </div>
+      {asks && (
+        <Ask
+          title={`Remove the account for ${currency}?`}
+          action="Remove"
+          busy={action.busy}
+          trouble={action.trouble}
+          grave
+          onYes={remove}
+          onNo={() => setAsks(false)}
+        >
+          <p>
+            Your money in {currency} then waits in your balance. A payout that is approved already still goes there.
+          </p>
+          {action.refusedFor('recent_sign_in_required') && (
+            <p>
+              <button type="button" class="link" onClick={signInAgain}>
+                Sign in again, and come back here
+              </button>
+            </p>
+          )}
+        </Ask>
+      )}
+    </div>
+  )
+}

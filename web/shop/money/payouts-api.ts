@@ -1,0 +1,35 @@
+import type { NextPayouts, Payout, PayoutDetail } from '../../../src/payouts/list-schema.ts'
+import type { PayoutDetails } from '../../../src/payouts/details-schema.ts'
+import { get, request, type List } from '../api.ts'
+
+export type { NextPayouts, Payout, PayoutDetail, PayoutDetails }
+export type Next = NextPayouts['items'][number]
+
+export interface BalanceDays {
+  currency: string
+  days: { on: string; balance: number }[]
+}
+
+/** What a seller types; which members there are depends on the kind. */
+export interface DetailsInput {
+  kind: PayoutDetails['kind']
+  name: string
+  country?: string
+  iban?: string
+  bic?: string
+  upiId?: string
+  account?: string
+  lines?: string[]
+}
+
+const path = encodeURIComponent
+
+export const getHistory = () => get<{ items: BalanceDays[] }>('balance/history')
+export const getNext = () => get<NextPayouts>('payouts/next')
+export const getPayouts = (cursor?: string) => get<List<Payout>>('payouts', { cursor, limit: 10 })
+export const getPayout = (id: string, cursor?: string) =>
+  get<PayoutDetail>(`payouts/${path(id)}`, { cursor, limit: 50 })
+export const getDetails = () => get<{ items: PayoutDetails[] }>('payout-details')
+export const putDetails = async (currency: string, input: DetailsInput) =>
+  (await request<PayoutDetails>('PUT', `payout-details/${path(currency)}`, input)).answer
+export const removeDetails = (currency: string) => request('DELETE', `payout-details/${path(currency)}`)
