@@ -51,9 +51,7 @@ function One({ balance: one, next, history }: OneProps) {
         <div>
           <h2 class="small soft">Balance in {currency}</h2>
           <p class={`sum ${balance < 0 ? 'owed' : ''}`}>{signed(balance, currency)}</p>
-          {balance < 0 && (
-            <p class="small">You owe this: refunds came after a payout. Your next sales make up for it.</p>
-          )}
+          {balance < 0 && <p class="small">You owe this. Your next sales make up for it.</p>}
         </div>
         <dl class="lines">
           <Line name="Available" value={signed(available, currency)} />

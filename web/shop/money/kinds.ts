@@ -20,7 +20,7 @@ export const KINDS: Record<string, Kind> = {
   payout: { name: 'Payout', group: 'payout' },
   payout_failed: { name: 'Payout refused by the bank, money back to you', group: 'payout' },
   payout_reversed: { name: 'Payout sent back by the bank', group: 'payout' },
-  adjustment: { name: 'Correction by the operator of the service', group: 'payout' },
+  adjustment: { name: 'Adjustment by the operator of the service', group: 'payout' },
 }
 
 /** Also names a kind that this page does not know, because the service may be newer. */

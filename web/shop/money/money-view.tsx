@@ -13,6 +13,7 @@ import { useLast } from '../orders/use-last.ts'
 import { Failed, Head, More, Shown } from '../parts.tsx'
 import { address } from '../router.ts'
 import type { ViewProps } from '../views.ts'
+import { AccountPart } from './account-part.tsx'
 import { Balances } from './balances.tsx'
 import { FeeSum } from './fee-explained.tsx'
 import { DetailsPart } from './details/details-part.tsx'
@@ -39,6 +40,7 @@ export default function MoneyView({ query }: ViewProps): VNode {
       <Shown of={balance}>
         {({ items: balances }) => <Balances items={balances} next={next.value} history={history.value?.items} />}
       </Shown>
+      {next.value?.by === 'stripe-connect' && <AccountPart />}
       {items && items.length > 0 && <PayoutsPart />}
       {items && (next.value?.by ?? 'manual') === 'manual' && (
         <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />

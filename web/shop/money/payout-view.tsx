@@ -82,6 +82,7 @@ function Details({ payout }: { payout: PayoutDetail }) {
 
 /** The sum, line by line, as on the statement. */
 function MadeOf({ payout }: { payout: PayoutDetail }) {
+  const isBack = payout.status === 'failed' || payout.status === 'reversed'
   const { currency, carried, sales, fees, refunds, disputes, others, left, amount } = payout
   return (
     <dl class="lines">
@@ -94,7 +95,7 @@ function MadeOf({ payout }: { payout: PayoutDetail }) {
         <Line key={`${at} ${what}`} name={what} value={signed(minor, currency)} />
       ))}
       {left !== 0 && <Line name="Stays for the next payout" value={signed(-left, currency)} />}
-      <Line name="Paid out" value={money(amount, currency)} total />
+      <Line name={isBack ? 'Came back' : 'Paid out'} value={money(amount, currency)} total />
     </dl>
   )
 }

@@ -35,7 +35,10 @@ export function nextWords(next: Next, { runOn, schedule }: NextPayouts): { title
     case null:
       return { title: `${amount} around ${when}`, text: `The operator pays ${schedule}, and approves each payout.` }
     case 'negative_balance':
-      return { title: 'No payout', text: 'Refunds came after a payout. Your next sales make up for them first.' }
+      return {
+        title: 'No payout',
+        text: 'The balance is below zero, as after a refund of something that was paid out already.',
+      }
     case 'nothing_available':
       return { title: `Nothing to pay on ${when}`, text: 'Money is paid out when its holding period has ended.' }
     case 'below_minimum':

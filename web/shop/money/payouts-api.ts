@@ -22,6 +22,14 @@ export interface DetailsInput {
   lines?: string[]
 }
 
+/** The seller's own account at the processor. */
+export interface PayoutAccount {
+  state: 'none' | 'open' | 'restricted' | 'active'
+  missing: string[]
+  paysOut: boolean
+  blocksSales: boolean
+}
+
 const path = encodeURIComponent
 
 export const getHistory = () => get<{ items: BalanceDays[] }>('balance/history')
@@ -33,3 +41,5 @@ export const getDetails = () => get<{ items: PayoutDetails[] }>('payout-details'
 export const putDetails = async (currency: string, input: DetailsInput) =>
   (await request<PayoutDetails>('PUT', `payout-details/${path(currency)}`, input)).answer
 export const removeDetails = (currency: string) => request('DELETE', `payout-details/${path(currency)}`)
+export const getAccount = () => get<PayoutAccount>('payouts/account')
+export const openAccount = async () => (await request<{ url: string }>('POST', 'payouts/account', {})).answer

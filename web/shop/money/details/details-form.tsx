@@ -26,14 +26,14 @@ export const chosenBefore = () => readTab<Pick<TypedDetails, 'currency' | 'kind'
 
 interface DetailsFormProps {
   currency: string
-  /** The currency is settled: its details are changed. */
-  isChange: boolean
+  /** The currency is settled, so there is nothing to choose. */
+  isSettled: boolean
   onSaved: (details: PayoutDetails) => void
   onCancel: () => void
 }
 
 /** Asks where the money of a currency goes. */
-export function DetailsForm({ currency, isChange, onSaved, onCancel }: DetailsFormProps) {
+export function DetailsForm({ currency, isSettled, onSaved, onCancel }: DetailsFormProps) {
   const [typed, setTyped] = useState<TypedDetails>(() => ({ ...noDetails(currency), ...chosenBefore() }))
   useEffect(() => writeTab(CHOSEN, undefined), [])
   const [faults, setFaults] = useState<DetailsFaults>({})
@@ -64,7 +64,6 @@ export function DetailsForm({ currency, isChange, onSaved, onCancel }: DetailsFo
       }
     })
   }
-  const kinds = kindsFor(typed.currency)
   return (
     <form
       class="panel stack details-form"
@@ -72,21 +71,13 @@ export function DetailsForm({ currency, isChange, onSaved, onCancel }: DetailsFo
       onSubmit={submit}
       aria-label={`Payout details for ${typed.currency}`}
     >
-      {!isChange && (
+      {!isSettled && (
         <CurrencyField
           value={typed.currency}
           onValue={(value) => type({ currency: value, kind: kindsFor(value)[0]! })}
         />
       )}
-      <fieldset class="stack tight">
-        <legend>Your money in {typed.currency} goes to</legend>
-        {kinds.map((kind) => (
-          <label key={kind} class="choice">
-            <input type="radio" name="kind" checked={typed.kind === kind} onChange={() => type({ kind })} />
-            <span>{KIND_NAMES[kind]}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Kinds typed={typed} onType={type} />
       <Fields typed={typed} faults={faults} tries={tries} onType={type} />
       <p class="small soft">
         The account is stored encrypted, and is never shown again in full. You get a mail about the change, and payouts
@@ -105,6 +96,18 @@ export function DetailsForm({ currency, isChange, onSaved, onCancel }: DetailsFo
     </form>
   )
 }
+
+const Kinds = ({ typed, onType }: Pick<FieldsProps, 'typed' | 'onType'>) => (
+  <fieldset class="kinds">
+    <legend>Your money in {typed.currency} goes to</legend>
+    {kindsFor(typed.currency).map((kind) => (
+      <label key={kind}>
+        <input type="radio" name="kind" checked={typed.kind === kind} onChange={() => onType({ kind })} />
+        <span>{KIND_NAMES[kind]}</span>
+      </label>
+    ))}
+  </fieldset>
+)
 
 interface FieldsProps {
   typed: TypedDetails

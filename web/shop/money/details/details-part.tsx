@@ -46,7 +46,7 @@ export function DetailsPart({ details, currencies, onChange }: DetailsPartProps)
                   <DetailsForm
                     key={one.currency}
                     currency={one.currency}
-                    isChange
+                    isSettled
                     onSaved={(saved) => changed(savedWords(saved))}
                     onCancel={() => setOpen(undefined)}
                   />
@@ -63,27 +63,19 @@ export function DetailsPart({ details, currencies, onChange }: DetailsPartProps)
                 <DetailsForm
                   key="new"
                   currency={open}
-                  isChange={false}
+                  isSettled={currencies.includes(open)}
                   onSaved={(saved) => changed(savedWords(saved))}
                   onCancel={() => setOpen(undefined)}
                 />
               )}
               {open === undefined && (
-                <div class="row">
-                  {(missing.length > 0 ? missing : ['']).map((currency) => (
-                    <button
-                      key={currency}
-                      type="button"
-                      class="button"
-                      onClick={() => {
-                        setSaid('')
-                        setOpen(currency || firstFree(items))
-                      }}
-                    >
-                      {currency ? `Enter the account for ${currency}` : 'Add a currency'}
-                    </button>
-                  ))}
-                </div>
+                <Openers
+                  missing={missing}
+                  onOpen={(currency) => {
+                    setSaid('')
+                    setOpen(currency || firstFree(items))
+                  }}
+                />
               )}
             </>
           )
@@ -92,6 +84,17 @@ export function DetailsPart({ details, currencies, onChange }: DetailsPartProps)
     </section>
   )
 }
+
+/** A button for each currency that has no account, or one for any. */
+const Openers = ({ missing, onOpen }: { missing: string[]; onOpen: (currency: string) => void }) => (
+  <div class="row">
+    {(missing.length > 0 ? missing : ['']).map((currency) => (
+      <button key={currency} type="button" class="button" onClick={() => onOpen(currency)}>
+        {currency ? `Enter the account for ${currency}` : 'Enter an account'}
+      </button>
+    ))}
+  </div>
+)
 
 const firstFree = (items: PayoutDetails[]): string =>
   ['EUR', 'USD', 'INR', 'GBP', 'JPY'].find((code) => !items.some(({ currency }) => currency === code)) ?? 'AED'
@@ -108,7 +111,7 @@ interface DestinationProps {
 function Destination({ details: { currency, kind, shown, payableFrom }, onEdit, onRemoved }: DestinationProps) {
   const [asks, setAsks] = useState(false)
   const action = useAction()
-  const isHeld = Date.parse(payableFrom) > Date.now()
+  const [isHeld] = useState(() => Date.parse(payableFrom) > Date.now())
   const remove = () =>
     void action.run(async () => {
       await removeDetails(currency)
