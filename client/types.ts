@@ -202,7 +202,7 @@ export interface Event {
     | 'endpoint.test'
   /** ISO 8601 in UTC with milliseconds. */
   timestamp: string
-  /** Of an `order.…` and of `refund.failed`: `order`, as `GET /api/orders` shows it at that moment, and `sequence`, which counts the events of the order from 1. Of a `product.…`: `product`. Of `file.recalled`: `file`, `product` and `reason`. */
+  /** Of an `order.…` and of `refund.failed`: `order`, as `GET /api/orders` shows it at that moment, and `sequence`, which counts the events of the order from 1; `refund.failed` has also `refund`, with its `id` and `amount`. Of a `product.…`: `product`. Of `file.recalled`: `file`, `product` and `reason`. */
   data: unknown
   /** You asked for it: nothing happened. */
   test?: true

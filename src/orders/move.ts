@@ -17,11 +17,14 @@ export interface OrderMove {
   paidAt?: string | undefined
   /** The total of all refunds, where the move changes it: the schema allows a refunded state only with a matching total. */
   refundedMinor?: number | undefined
+  /** The refund that the move's event is about: our id or the processor's. Its row is written before. */
+  refundId?: string | undefined
 }
 
 interface OrderEvent {
   orderId: string
   type: EventType
+  refundId?: string | undefined
 }
 
 /** The reconciler looks at an expired order once more after this time, because a bank can still say yes. */
@@ -58,8 +61,9 @@ export async function moveOrders(tx: Tx, moves: readonly OrderMove[]): Promise<v
         from unnest(
           ${texts((one) => one.orderId)}, ${texts((one) => MOVES[one.move].from.join(','))}, ${texts((one) => MOVES[one.move].to)},
           ${texts((one) => one.rail)}, ${texts((one) => one.paidAt)}::timestamptz[], ${texts((one) => one.refundedMinor?.toString())}::bigint[],
-          ${texts(() => newId('evt'))}, ${texts((one) => MOVES[one.move].event)})
-          as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type)
+          ${texts(() => newId('evt'))}, ${texts((one) => MOVES[one.move].event)},
+          ${texts((one) => one.refundId)})
+          as m(id, "from", "to", rail, paid_at, refunded_minor, event_id, event_type, refund_id)
         where o.id = m.id and o.state = any(string_to_array(m."from", ','))
         returning ${EVENT_OF_ORDER}, o.discount_id is not null as has_discount),
       ${writtenEvents(sql`select ${EVENT_COLUMNS} from moved`)}
@@ -79,8 +83,9 @@ export async function recordOrderEvents(tx: Tx, events: readonly OrderEvent[]): 
       with changed as (
         update orders o set event_count = o.event_count + 1
         from unnest(
-          ${round.map((one) => one.orderId)}::text[], ${round.map(() => newId('evt'))}::text[], ${round.map((one) => one.type)}::text[])
-          as m(id, event_id, event_type)
+          ${round.map((one) => one.orderId)}::text[], ${round.map(() => newId('evt'))}::text[], ${round.map((one) => one.type)}::text[],
+          ${round.map((one) => one.refundId ?? null)}::text[])
+          as m(id, event_id, event_type, refund_id)
         where o.id = m.id
         returning ${EVENT_OF_ORDER}),
       ${writtenEvents(sql`select ${EVENT_COLUMNS} from changed`)}
@@ -92,7 +97,11 @@ const EVENT_COLUMNS = sql`event_id, seller_id, event_type, order_id, sequence, d
 /** The event `m` of an order `o`, with the order as its seller sees it at this moment. */
 const EVENT_OF_ORDER = sql`
   m.event_id, o.seller_id, m.event_type, o.id as order_id, o.event_count as sequence,
-  (select to_jsonb(shown) from (select ${ORDER_COLUMNS}) shown) as data`
+  (select to_jsonb(shown) from (select ${ORDER_COLUMNS}) shown) ||
+    case when m.refund_id is null then '{}' else coalesce((
+      select jsonb_build_object('refund', jsonb_build_object('id', r.id, 'amountMinor', r.amount_minor))
+      from refunds r where r.order_id = o.id and m.refund_id in (r.id, r.processor_refund_id)
+      order by r.id = m.refund_id desc limit 1), '{}') end as data`
 
 /** Moves one order if its state allows it. Undefined: the order is there already, or another move came first. */
 export async function moveOrderIfAllowed(tx: Tx, orderId: string, move: Move): Promise<State | undefined> {

@@ -10,7 +10,7 @@ export const Envelope = Type.Object({
   timestamp: Time,
   data: Type.Unknown({
     description:
-      'Of an `order.…` and of `refund.failed`: `order`, as `GET /api/orders` shows it at that moment, and `sequence`, which counts the events of the order from 1. Of a `product.…`: `product`. Of `file.recalled`: `file`, `product` and `reason`.',
+      'Of an `order.…` and of `refund.failed`: `order`, as `GET /api/orders` shows it at that moment, and `sequence`, which counts the events of the order from 1; `refund.failed` has also `refund`, with its `id` and `amount`. Of a `product.…`: `product`. Of `file.recalled`: `file`, `product` and `reason`.',
   }),
   test: Type.Optional(Type.Literal(true, { description: 'You asked for it: nothing happened.' })),
 })
@@ -43,7 +43,14 @@ type RecalledCopy = { id: string; name: string; reason: string; productId: strin
 type ProductSnapshot = Omit<ProductRow, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string }
 
 function dataOf(type: EventType, { sequence, data }: Pick<EventRow, 'sequence' | 'data'>, urls: PageUrls): object {
-  if (sequence !== null) return { order: snapshotView(data as OrderSnapshot), sequence }
+  if (sequence !== null) {
+    const { refund, ...order } = data as OrderSnapshot & { refund?: { id: string; amountMinor: number } }
+    return {
+      order: snapshotView(order),
+      ...(refund && { refund: { id: refund.id, amount: refund.amountMinor } }),
+      sequence,
+    }
+  }
   if (type === 'product.published' || type === 'product.archived') {
     const row = data as ProductSnapshot
     const times = { createdAt: new Date(row.createdAt), updatedAt: new Date(row.updatedAt) }

@@ -49,7 +49,9 @@ function eventsFor(type: EventType, weather: (typeof WEATHERS)[number]): TestEve
     type,
     orderId: order?.id ?? null,
     sequence: order ? 1 : null,
-    data: order ?? sampleOf(type),
+    data: order
+      ? { ...order, ...(type === 'refund.failed' && { refund: { id: newId('ref'), amountMinor: 500 } }) }
+      : sampleOf(type),
     waitSeconds: weather === 'late' ? LATE_SECONDS : 0,
     repeats: weather === 'twice' ? 1 : 0,
   }

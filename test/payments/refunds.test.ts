@@ -309,6 +309,11 @@ test('a failed refund books nothing, gives the files back, and can be requested 
     (await list(order)).map((one) => one.status),
     ['failed'],
   )
+  const { rows: told } = await sql<{ refund: object }>`
+    select data->'refund' as refund from events where order_id = ${order.orderId} and type = 'refund.failed'`.execute(
+    shop.db,
+  )
+  assert.deepEqual(told, [{ refund: { id: (await list(order))[0].id, amountMinor: 1900 } }])
   await holdBank(shop, order)
   assert.equal((await refund(order)).status, 201)
   assert.deepEqual(await whats(shop, order), [

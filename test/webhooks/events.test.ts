@@ -16,7 +16,7 @@ const shared = sharedShop()
 const NO_JOBS = { add: async () => {} } as never
 
 type Pulled = Envelope & {
-  data: { order: { orderId: string; status: State; refundedAmount: number }; sequence: number }
+  data: { order: { orderId: string; status: State; refundedAmount: number }; sequence: number; refund?: object }
 }
 
 /** All events that a program pulls, page by page. */
@@ -89,6 +89,9 @@ test('the ways of a payment are told in their order, without gaps', async () => 
     ['order.email_changed', 6, 'partially_refunded'],
   ])
   assert.deepEqual(events.map(({ data }) => data.order.refundedAmount), [0, 500, 500, 500, 0, 0]) // oxfmt-ignore
+  const { refunds } = (await ann.call('GET', `/api/orders/${orderId}`)).body
+  const named = events.filter(({ data }) => data.refund)
+  assert.deepEqual(named.map(({ type, data }) => [type, data.refund]), [['refund.failed', { id: refunds[0].id, amount: 500 }]]) // oxfmt-ignore
   const { body: listed } = await ann.call('GET', `/api/orders?q=${orderId}`)
   assert.deepEqual(events.at(-1)!.data.order, listed.items[0])
   // a repeat of the same fact, and a free order

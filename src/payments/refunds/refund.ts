@@ -218,7 +218,7 @@ async function giveUp(
     const { orderId, reason, amountMinor, currency } = given
     if (reason === 'seller') {
       await noteEvents(tx, [{ orderId, what: 'refund_failed' }])
-      await recordOrderEvents(tx, [{ orderId, type: 'refund.failed' }])
+      await recordOrderEvents(tx, [{ orderId, type: 'refund.failed', refundId }])
     }
     // the seller has already sent the duplicate back by hand
     if (reason === 'duplicate' && why === 'refunded_already') return

@@ -105,7 +105,7 @@ function moveAfterEnd(draft: Draft, { amountMinor, lostMinor }: DisputeRow): 'st
   // the buyer gets a mail also when another dispute keeps the order in its state, because the money has moved
   const files = isDelivered(record.state) ? 'stay' : 'on_hold'
   effects.timeline.push('partially_charged_back')
-  if (!moved) effects.events.push('order.partially_refunded')
+  if (!moved) effects.events.push({ type: 'order.partially_refunded' })
   effects.mails.push({ ...mail, files })
   return files
 }

@@ -35,7 +35,7 @@ export type CapturePurpose = 'sale' | 'duplicate' | 'mismatch'
 
 /** The rows to write after a snapshot, in the words of the tables. */
 export interface Effects {
-  moves: { move: Move; to: State; rail?: Rail; paidAt?: string }[]
+  moves: { move: Move; to: State; rail?: Rail; paidAt?: string; refundId?: string }[]
   /** The order's new total of refunds, when a refund changed it. */
   refundedMinor?: number
   payment?: { state: PaymentSnapshot['state']; declines: number }
@@ -47,7 +47,7 @@ export interface Effects {
   disputes: DisputeFact[]
   timeline: string[]
   /** What the seller's program hears of beside the moves: money that moved while the order stayed in its state. */
-  events: EventType[]
+  events: { type: EventType; refundId?: string }[]
   transfers: Transfer[]
   mails: MailData[]
   /** The bank needs days, or the processor gave the buyer days to pay. The order waits that long. */

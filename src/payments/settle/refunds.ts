@@ -61,7 +61,7 @@ function bookRefund(draft: Draft, refund: RefundFact, byApi: boolean): void {
   // this also goes on the timeline when a dispute keeps the order in its state: the money has moved
   effects.timeline.push(isWhole ? 'refunded' : 'partially_refunded')
   const hasMoved = moveByMoney(draft, 'refund')
-  if (!hasMoved) effects.events.push('order.partially_refunded')
+  if (!hasMoved) effects.events.push({ type: 'order.partially_refunded' })
   const wasRest = hasMoved && record.state === 'charged_back'
   if (wasRest) effects.timeline.push('charged_back')
   const mailData = { amountMinor, refundedMinor: record.refundedMinor, ...(wasRest && { wasRest }) }
@@ -83,7 +83,7 @@ function takeBack(draft: Draft, refund: RefundFact): boolean {
   effects.transfers.push(...ledger.refundFailedTransfers({ ...entry, ...returnedOf(record) }))
   record.refundedMinor -= refund.amountMinor
   effects.refundedMinor = record.refundedMinor
-  return moveByMoney(draft, 'unrefund')
+  return moveByMoney(draft, 'unrefund', { refundId: refund.id })
 }
 
 /** Mails the seller. The buyer gets a mail only after an earlier one that announced the refund. */
@@ -99,7 +99,7 @@ function announceFailure(
     return
   }
   effects.timeline.push('refund_failed')
-  if (!hasMoved) effects.events.push('refund.failed')
+  if (!hasMoved) effects.events.push({ type: 'refund.failed', refundId: refund.id })
   effects.mails.push({ kind: 'seller_refund_failed', amountMinor })
   if (wasAnnounced) effects.mails.push({ kind: 'refund_failed', amountMinor })
 }

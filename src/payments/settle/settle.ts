@@ -103,7 +103,7 @@ async function writeOrders(tx: Tx, decisions: readonly Decision[], bankTtlHours:
   const events = each(
     decisions,
     (effects) => effects.events,
-    (type, { orderId }) => ({ orderId, type }),
+    (event, { orderId }) => ({ orderId, ...event }),
   )
   await recordOrderEvents(tx, events)
   const waiting = orderIdsWhere(decisions, ({ waitsForBank }) => waitsForBank)

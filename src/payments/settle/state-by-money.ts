@@ -17,10 +17,14 @@ const MOVES_TO = {
 } as const satisfies Record<string, Partial<Record<State, Move>>>
 
 /** Moves the order to the state that its money implies, in whatever order the news came. False: the order is there already. */
-export function moveByMoney({ record, move }: Draft, happened: keyof typeof MOVES_TO): boolean {
+export function moveByMoney(
+  { record, move }: Draft,
+  happened: keyof typeof MOVES_TO,
+  more?: { refundId: string },
+): boolean {
   const moves: Partial<Record<State, Move>> = MOVES_TO[happened]
   const name = moves[stateByMoney(record)]
-  return name !== undefined && move(name)
+  return name !== undefined && move(name, more)
 }
 
 /** The state of a sold order, by what refunds gave back, what banks took and what banks hold. */
