@@ -855,6 +855,14 @@ export interface WebhookEndpoint {
   oldSecretUntil?: string
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
+  /** The key that made the endpoint, or changed its address last. The endpoint stays when the key ends: remove it if you do not know it. */
+  madeByKey?: {
+    id: string
+    /** Absent when the key ended long ago. */
+    name?: string
+    /** The key was revoked, or has expired. */
+    ended: boolean
+  }
 }
 
 export interface WebhookEndpointChange {
@@ -916,6 +924,14 @@ export interface WebhookEndpointCreated {
   oldSecretUntil?: string
   /** ISO 8601 in UTC with milliseconds. */
   createdAt: string
+  /** The key that made the endpoint, or changed its address last. The endpoint stays when the key ends: remove it if you do not know it. */
+  madeByKey?: {
+    id: string
+    /** Absent when the key ended long ago. */
+    name?: string
+    /** The key was revoked, or has expired. */
+    ended: boolean
+  }
   /** Shown only now. The key of the signatures, `whsec_` and base64. */
   secret: string
 }

@@ -8,6 +8,10 @@ export const LIMITS = {
   key: { count: 600, seconds: 60 },
   // new secrets of API keys, for each seller; each sends a mail
   key_secret: { count: 30, seconds: 3600 },
+  // new addresses of webhook endpoints, for each seller; each sends a mail
+  endpoint_address: { count: 30, seconds: 3600 },
+  // hosts that a seller adds; each is told to the processors
+  site: { count: 60, seconds: 3600 },
   checkout: { count: 30, seconds: 60 },
   // a launch has 10,000 buyers of one product in a minute
   checkout_product: { count: 20_000, seconds: 60 },

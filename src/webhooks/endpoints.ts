@@ -3,8 +3,11 @@ import type { EventType } from '../events/event-types.ts'
 import { type Db, type Tx, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { newId } from '../kit/ids.ts'
+import type { Jobs } from '../kit/jobs.ts'
 import type { Reach } from '../kit/public-address.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
+import type { Caller } from '../sellers/keys/caller.ts'
+import { addEndpointNotice } from './notices.ts'
 import { problemOfUrl } from './send.ts'
 import { newSecret } from './signature.ts'
 
@@ -25,6 +28,8 @@ export interface EndpointRow {
   oldSecretUntil: Date | null
   waiting: number
   createdAt: Date
+  /** Null: the owner made it, in a browser. The name is null when the key ended long ago. */
+  madeByKey: { id: string; name: string | null; ended: boolean } | null
 }
 
 /** Up to this number the waiting deliveries of an endpoint are counted. */
@@ -32,6 +37,10 @@ const MOST_COUNTED = 1000
 const ENDPOINT_COLUMNS = sql`
   e.id, e.url, e.events, e.description, e.paused, e.paused_at as "pausedAt", e.failing_since as "failingSince",
   case when e.old_secret_until > now() then e.old_secret_until end as "oldSecretUntil", e.created_at as "createdAt",
+  case when e.made_by_key is not null then (
+    select json_build_object('id', e.made_by_key, 'name', max(k.name),
+      'ended', coalesce(bool_or(k.revoked_at is not null or coalesce(k.expires_at <= now(), false)), true))
+    from api_keys k where k.id = e.made_by_key) end as "madeByKey",
   (select count(*)::int from (
     select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting' limit ${MOST_COUNTED}) w) as waiting`
 
@@ -41,16 +50,22 @@ export interface EndpointFields {
   description?: string | undefined
 }
 
-/** Makes an endpoint. Its secret is shown only now. Refuses `url_not_allowed`, `too_many_endpoints`. */
+interface Making {
+  jobs: Jobs
+  caller: Caller
+  reach: Reach
+}
+
+/** Makes an endpoint, and mails its owner. Its secret is shown only now. Refuses `url_not_allowed`, `too_many_endpoints`. */
 export async function createEndpoint(
   db: Db,
-  { seal, reach }: { seal: TextSeal; reach: Reach },
-  sellerId: string,
+  { seal, reach, jobs, caller }: Making & { seal: TextSeal },
   { url, events, description = '' }: EndpointFields,
 ): Promise<EndpointRow & { secret: string }> {
   refuseUrl(url, reach)
   const secret = newSecret()
   const id = newId('we')
+  const sellerId = caller.seller.id
   return inTransaction(db, async (tx) => {
     // simultaneous requests count one after the other
     await sql`select from sellers where id = ${sellerId} for no key update`.execute(tx)
@@ -61,8 +76,11 @@ export async function createEndpoint(
     if (rows[0]!.count >= MOST_ENDPOINTS)
       throw new Refusal('too_many_endpoints', `A shop has at most ${MOST_ENDPOINTS} endpoints. Remove one first.`)
     await sql`
-      insert into webhook_endpoints (id, seller_id, url, events, description, secret)
-      values (${id}, ${sellerId}, ${url}, ${unique(events)}, ${description.trim()}, ${seal.seal(secret)})`.execute(tx)
+      insert into webhook_endpoints (id, seller_id, url, events, description, secret, made_by_key)
+      values (${id}, ${sellerId}, ${url}, ${unique(events)}, ${description.trim()}, ${seal.seal(secret)}, ${caller.key?.id ?? null})`.execute(
+      tx,
+    )
+    await addEndpointNotice(tx, jobs, caller, { id, url, isNew: true })
     return { ...(await findEndpoint(tx, sellerId, id)), secret }
   })
 }
@@ -82,26 +100,35 @@ export async function findEndpoint(db: Db | Tx, sellerId: string, endpointId: st
   return rows[0] ?? refuseUnknownEndpoint()
 }
 
-/** Changes the fields that are there. Refuses `webhook_endpoint_not_found`, `url_not_allowed`. */
+/** Changes the fields that are there, and mails the owner about another address. Refuses `webhook_endpoint_not_found`, `url_not_allowed`. */
 export async function changeEndpoint(
   db: Db,
-  { reach, sellerId, endpointId }: { reach: Reach; sellerId: string; endpointId: string },
+  { reach, jobs, caller, endpointId }: Making & { endpointId: string },
   { url, events, description }: Partial<EndpointFields>,
 ): Promise<EndpointRow> {
   if (url !== undefined) refuseUrl(url, reach)
-  // a failure of the old address says nothing of the new one
-  const { rows } = await sql<EndpointRow>`
+  const sellerId = caller.seller.id
+  return inTransaction(db, async (tx) => {
+    const { rows: before } = await sql<{ url: string }>`
+      select url from webhook_endpoints where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
+      for no key update`.execute(tx)
+    const isMoved = url !== undefined && before[0] !== undefined && before[0].url !== url
+    // a failure of the old address says nothing of the new one
+    const { rows } = await sql<EndpointRow>`
     with changed as (
       update webhook_endpoints e set url = coalesce(${url ?? null}::text, url),
         events = coalesce(${events ? unique(events) : null}::text[], events),
         description = coalesce(${description?.trim() ?? null}::text, description),
         failing_since = case when ${url ?? null}::text <> url then null else failing_since end,
         mails_sent = case when ${url ?? null}::text <> url then 0 else mails_sent end,
-        held_until = case when ${url ?? null}::text <> url then '-infinity' else held_until end
+        held_until = case when ${url ?? null}::text <> url then '-infinity' else held_until end,
+        made_by_key = case when ${isMoved} then ${caller.key?.id ?? null} else made_by_key end
       where id = ${endpointId} and seller_id = ${sellerId} and removed_at is null
       returning e.*)
-    select ${ENDPOINT_COLUMNS} from changed e`.execute(db)
-  return rows[0] ?? refuseUnknownEndpoint()
+    select ${ENDPOINT_COLUMNS} from changed e`.execute(tx)
+    if (isMoved) await addEndpointNotice(tx, jobs, caller, { id: endpointId, url, isNew: false })
+    return rows[0] ?? refuseUnknownEndpoint()
+  })
 }
 
 /** Removes an endpoint with its secrets. What waits for it is never sent. Refuses `webhook_endpoint_not_found`. */

@@ -1,6 +1,7 @@
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
 import type { Log } from '../kit/log.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Reach } from '../kit/public-address.ts'
@@ -11,6 +12,7 @@ import { startDispatcher } from './dispatcher.ts'
 import { sealAgain } from './endpoints.ts'
 import { eventRoutes } from './event-routes.ts'
 import { sendEndpointMails, watchEndpoints } from './health.ts'
+import { sendEndpointNotices } from './notices.ts'
 import { endpointRoutes } from './routes.ts'
 import { type SendOptions, newSender } from './send.ts'
 
@@ -19,7 +21,7 @@ interface WebhooksParts {
   jobs: Jobs
   mailer: Mailer
   browsers: Browsers
-  config: { secrets: readonly string[]; webhookReach: Reach }
+  config: { secrets: readonly string[]; webhookReach: Reach; limits: { endpoint_address?: Limit } }
   baseUrl: string
   appUrl: string
   log: Log
@@ -34,10 +36,11 @@ export async function registerWebhooks(server: Server, parts: WebhooksParts) {
   await sealAgain(db, seal)
   const reach = config.webhookReach
   const urls = { baseUrl, appUrl }
-  const shared = { db, browsers, seal, reach, urls }
+  const shared = { db, jobs, browsers, seal, reach, urls, addressLimit: config.limits.endpoint_address }
   endpointRoutes(server, shared)
   deliveryRoutes(server, shared)
   eventRoutes(server, shared)
+  await sendEndpointNotices(jobs, { mailer, appUrl })
   await sendEndpointMails(jobs, { db, mailer, appUrl })
   await jobs.every(EVERY_TEN_MINUTES, 'watch_endpoints', () => watchEndpoints(db, jobs))
   const sender = newSender({ reach, ...parts.sending })

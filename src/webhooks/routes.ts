@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
+import type { Jobs } from '../kit/jobs.ts'
+import type { Limit } from '../kit/limits.ts'
 import type { Reach } from '../kit/public-address.ts'
 import { refusing } from '../kit/schema.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 import { type Browsers, needs, refuseUnlessRecent } from '../sellers/guard.ts'
 import type { Caller } from '../sellers/keys/caller.ts'
 import {
-  type EndpointRow,
   changeEndpoint,
   createEndpoint,
   findEndpoint,
@@ -17,7 +18,9 @@ import {
   resumeEndpoint,
   rotateSecret,
 } from './endpoints.ts'
+import { endpointView } from './endpoint-view.ts'
 import type { PageUrls } from './envelope.ts'
+import { countAddress } from './notices.ts'
 import {
   EndpointChange,
   EndpointParams,
@@ -34,10 +37,13 @@ const USUAL_OVERLAP_HOURS = 24
 
 export interface WebhookRouteParts {
   db: Db
+  jobs: Jobs
   browsers: Browsers
   seal: TextSeal
   reach: Reach
   urls: PageUrls
+  /** How many addresses a seller may give to endpoints. Undefined: no limit. */
+  addressLimit: Limit | undefined
 }
 
 /** A seller's endpoints. Another seller's are not found. Where they lead, and their secrets, need a sign-in of the last ten minutes. */
@@ -57,14 +63,16 @@ async function trusted(browsers: Browsers, request: FastifyRequest, reply: Fasti
   return caller
 }
 
-function createEndpointRoute(server: Server, { db, browsers, seal, reach, urls }: WebhookRouteParts): void {
+function createEndpointRoute(server: Server, parts: WebhookRouteParts): void {
+  const { db, browsers, urls } = parts
   server.post(
     '/api/webhook-endpoints',
     {
       schema: {
         operationId: 'createWebhookEndpoint',
         summary: 'Have events sent to your program',
-        description: 'Needs a sign-in of the last ten minutes, or a key. A shop has at most ten endpoints.',
+        description:
+          'Needs a sign-in of the last ten minutes, or a key. A shop has at most ten endpoints. You get a mail.',
         tags: TAG,
         security: needs('webhooks:write'),
         body: NewEndpoint,
@@ -75,8 +83,9 @@ function createEndpointRoute(server: Server, { db, browsers, seal, reach, urls }
       },
     },
     async (request, reply) => {
-      const { seller } = await trusted(browsers, request, reply)
-      const { secret, ...row } = await createEndpoint(db, { seal, reach }, seller.id, request.body)
+      const caller = await trusted(browsers, request, reply)
+      await countAddress(db, parts.addressLimit, caller.seller.id)
+      const { secret, ...row } = await createEndpoint(db, { ...parts, caller }, request.body)
       reply.code(201).header('location', `${urls.baseUrl}/api/webhook-endpoints/${row.id}`)
       return { ...endpointView(row), secret }
     },
@@ -119,14 +128,16 @@ function readEndpointRoutes(server: Server, { db, browsers }: WebhookRouteParts)
   )
 }
 
-function changeEndpointRoute(server: Server, { db, browsers, reach }: WebhookRouteParts): void {
+function changeEndpointRoute(server: Server, parts: WebhookRouteParts): void {
+  const { db, browsers } = parts
   server.patch(
     '/api/webhook-endpoints/:endpointId',
     {
       schema: {
         operationId: 'changeWebhookEndpoint',
         summary: 'Change an endpoint',
-        description: 'Needs a sign-in of the last ten minutes, or a key. Fields that are absent stay as they are.',
+        description:
+          'Needs a sign-in of the last ten minutes, or a key. Fields that are absent stay as they are. You get a mail about another address.',
         tags: TAG,
         security: needs('webhooks:write'),
         params: EndpointParams,
@@ -138,8 +149,9 @@ function changeEndpointRoute(server: Server, { db, browsers, reach }: WebhookRou
       },
     },
     async (request, reply) => {
-      const { seller } = await trusted(browsers, request, reply)
-      return endpointView(await changeEndpoint(db, { reach, sellerId: seller.id, ...request.params }, request.body))
+      const caller = await trusted(browsers, request, reply)
+      if (request.body.url !== undefined) await countAddress(db, parts.addressLimit, caller.seller.id)
+      return endpointView(await changeEndpoint(db, { ...parts, caller, ...request.params }, request.body))
     },
   )
 }
@@ -217,22 +229,4 @@ function resumeEndpointRoute(server: Server, { db, browsers }: WebhookRouteParts
       return endpointView(await resumeEndpoint(db, seller.id, request.params.endpointId))
     },
   )
-}
-
-function endpointView({
-  paused,
-  pausedAt: _,
-  failingSince,
-  oldSecretUntil,
-  createdAt,
-  ...row
-}: EndpointRow): WebhookEndpoint {
-  return {
-    ...row,
-    status: paused ? 'paused' : failingSince ? 'failing' : 'active',
-    ...(paused && { pausedBecause: paused }),
-    ...(failingSince && { failingSince: failingSince.toISOString() }),
-    ...(oldSecretUntil && { oldSecretUntil: oldSecretUntil.toISOString() }),
-    createdAt: createdAt.toISOString(),
-  }
 }

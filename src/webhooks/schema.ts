@@ -46,6 +46,19 @@ const endpoint = {
   waiting: Type.Integer({ description: 'Deliveries that wait for a try. Counted up to 1000.' }),
   oldSecretUntil: Type.Optional(Type.String({ description: 'Until then the secret before the rotation signs too.' })),
   createdAt: Time,
+  madeByKey: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String(),
+        name: Type.Optional(Type.String({ description: 'Absent when the key ended long ago.' })),
+        ended: Type.Boolean({ description: 'The key was revoked, or has expired.' }),
+      },
+      {
+        description:
+          'The key that made the endpoint, or changed its address last. The endpoint stays when the key ends: remove it if you do not know it.',
+      },
+    ),
+  ),
 }
 export const WebhookEndpoint = Type.Object(endpoint)
 export type WebhookEndpoint = Type.Static<typeof WebhookEndpoint>

@@ -91,6 +91,36 @@ test('a key that can refund or make keys is never a usual choice, and says what 
   await expect(page.getByRole('alert').filter({ hasText: 'Choose what the key may do.' })).toBeVisible()
 })
 
+test('whoever revokes a key is told which endpoints it made, and the endpoint says so afterwards', async ({ page }) => {
+  await open(page)
+  await button(page, 'New key').click()
+  await page.getByLabel('Name').fill('Deploy')
+  await page.getByText('Choose one by one').click()
+  await page.getByLabel('Change: Webhooks').check()
+  await button(page, 'Make the key').click()
+  await expect(button(page, 'I have it')).toBeVisible(SLOW)
+  const url = 'http://127.0.0.1:9/deployed'
+  const made = await fetch(`${BASE_URL}/api/webhook-endpoints`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await secretOn(page)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url, events: ['*'] }),
+  })
+  expect(made.status, await made.text()).toBe(201)
+  await page.reload()
+  await expect(page.getByText('Made by the key “Deploy”.')).toBeVisible(SLOW)
+  await button(page, 'Revoke Deploy').click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByText('They go on hearing of your orders until you remove them')).toBeVisible(SLOW)
+  await expect(dialog.getByText(url)).toBeVisible()
+  await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused()
+  await expectAccessible(page, 'the question about revoking')
+  await button(page, 'Revoke it').click()
+  await expect(page.getByText('Revoked', { exact: true })).toBeVisible(SLOW)
+  await page.reload()
+  await expect(page.getByText('Made by the key “Deploy”, which has ended.')).toBeVisible(SLOW)
+  await expectAccessible(page, 'with an endpoint of an ended key')
+})
+
 test('what a key has changed is on the page, with the name of the key', async ({ page }) => {
   await open(page)
   await button(page, 'New key').click()

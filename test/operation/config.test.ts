@@ -114,6 +114,8 @@ test('no setting is required', async (t) => {
         idp: { count: 30, seconds: 60 },
         key: { count: 600, seconds: 60 },
         key_secret: { count: 30, seconds: 3600 },
+        endpoint_address: { count: 30, seconds: 3600 },
+        site: { count: 60, seconds: 3600 },
       },
       trustProxy: false,
       metricsToken: undefined,

@@ -164,7 +164,7 @@ test('410 pauses an endpoint; events are recorded all the same, and are delivere
   await Promise.all([shop.watchEndpoints(), shop.watchEndpoints()])
   await shop.watchEndpoints()
   const mails = await eventually(() => shop.mails('ann@shop.test'), (all) => all.some(({ subject }) => /410 Gone/.test(subject))) // oxfmt-ignore
-  assert.equal(mails.filter(({ subject }) => /endpoint/.test(subject)).length, 1)
+  assert.equal(mails.filter(({ subject }) => /Your endpoint/.test(subject)).length, 1)
   assert.match(
     mails.find(({ subject }) => /410 Gone/.test(subject))!.text,
     new RegExp(`/shop/#/developers/endpoints/${id}`),
@@ -185,7 +185,7 @@ test('the seller gets a mail after an hour, a day and three days of failures; th
   await ann.call('POST', `/api/webhook-endpoints/${id}/test`, {})
   const endpoint = async () => (await ann.call('GET', `/api/webhook-endpoints/${id}`)).body
   await eventually(endpoint, ({ status }) => status === 'failing')
-  const subjects = async () => (await shop.mails('ann@shop.test')).map(({ subject }) => subject).filter((one) => /endpoint/.test(one)) // oxfmt-ignore
+  const subjects = async () => (await shop.mails('ann@shop.test')).map(({ subject }) => subject).filter((one) => /Your endpoint/.test(one)) // oxfmt-ignore
   await shop.watchEndpoints()
   assert.deepEqual(await subjects(), [])
   for (const [hours, words] of [

@@ -2,7 +2,7 @@ import { exactMoment } from '../../../ui/format.ts'
 import { address } from '../../router.ts'
 import type { Delivery } from '../deliveries/deliveries-api.ts'
 import { outcome, stateOf as deliveryStateOf } from '../deliveries/delivery-words.ts'
-import { eventWords, hasSent, nameOf, stateOf } from './endpoint-words.ts'
+import { eventWords, hasSent, keyWords, nameOf, stateOf } from './endpoint-words.ts'
 import type { Endpoint } from './endpoints-api.ts'
 
 export interface CardProps {
@@ -26,6 +26,7 @@ export function EndpointCard({ endpoint, last }: CardProps) {
         <code>{endpoint.url}</code>
       </p>
       <p class="small soft">{eventWords(endpoint)}</p>
+      {endpoint.madeByKey && <p class="small">{keyWords(endpoint)}</p>}
       <p class="small">{about}</p>
       {last.length > 0 && (
         <ul class="last-deliveries small" aria-label={`Last deliveries to ${nameOf(endpoint)}`}>

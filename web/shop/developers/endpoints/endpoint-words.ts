@@ -56,6 +56,13 @@ function waitingWords(count: number): string {
 /** The name of an endpoint: what its seller calls it, or its host. */
 export const nameOf = ({ description, url }: Endpoint): string => description || new URL(url).host
 
+/** Who gave the endpoint its address, where it was a program. */
+export const keyWords = ({ madeByKey }: Endpoint): string | undefined =>
+  madeByKey &&
+  `Made by the key ${madeByKey.name ? `“${madeByKey.name}”` : 'that is gone from the list'}${
+    madeByKey.ended ? ', which has ended. The endpoint stays until you remove it.' : '.'
+  }`
+
 export const eventWords = ({ events }: Endpoint): string => (events.includes('*') ? 'All events' : events.join(', '))
 
 export const hasSent = (deliveries: readonly Delivery[]): boolean => deliveries.some(({ tries }) => tries > 0)

@@ -4,7 +4,7 @@ import { go } from '../../router.ts'
 import { Section, focusSection } from '../section.tsx'
 import { EndpointForm, hasTyped } from './endpoint-form.tsx'
 import { EndpointSecret } from './endpoint-secret.tsx'
-import { eventWords } from './endpoint-words.ts'
+import { eventWords, keyWords } from './endpoint-words.ts'
 import { RemoveDialog } from './remove-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { typedOf } from './typed-endpoint.ts'
@@ -39,7 +39,7 @@ export function SettingsSection({ endpoint, onEndpoint }: SettingsProps) {
     void getEndpoint(id).then(onEndpoint, () => {})
   }
   return (
-    <Section id="settings" title="Settings" about={`Made ${moment(createdAt)}.`}>
+    <Section id="settings" title="Settings" about={keyWords(endpoint) ?? `Made ${moment(createdAt)}.`}>
       {made && <EndpointSecret key={made.secret} {...made} onClose={close} />}
       {doing === 'change' ? (
         <EndpointForm

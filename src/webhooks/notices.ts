@@ -1,0 +1,66 @@
+import type { Db, Tx } from '../kit/database.ts'
+import { DropJob, type Jobs } from '../kit/jobs.ts'
+import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
+import { type Lines, renderMail } from '../kit/mail-layout.ts'
+import { MAIL_TRIES, MailRefused, type Mailer } from '../kit/mail.ts'
+import type { Caller } from '../sellers/keys/caller.ts'
+
+/** A mail to the owner: from now on somebody hears of every sale, and somebody else may have arranged it. */
+interface Notice {
+  endpointId: string
+  url: string
+  isNew: boolean
+  /** Null: a signed-in browser. */
+  keyName: string | null
+  to: string
+  at: string
+}
+
+export const addEndpointNotice = (
+  tx: Tx,
+  jobs: Jobs,
+  { seller, key }: Caller,
+  endpoint: { id: string; url: string; isNew: boolean },
+): Promise<void> => {
+  const { id: endpointId, url, isNew } = endpoint
+  const notice: Notice = { endpointId, url, isNew, keyName: key?.name ?? null, to: seller.email, at: new Date().toISOString() } // oxfmt-ignore
+  return jobs.add(tx, 'endpoint_notice', [{ data: notice }])
+}
+
+/** Each new address sends a mail, and a stolen key must not fill a mailbox. */
+export async function countAddress(db: Db, limit: Limit | undefined, sellerId: string): Promise<void> {
+  if (!limit) return
+  const counted = await countUses(db, [{ key: `endpoint address ${sellerId}`, limit }])
+  refuseBeyond(counted, 'You have given endpoints many addresses. Please wait a little.')
+}
+
+export async function sendEndpointNotices(
+  jobs: Jobs,
+  { mailer, appUrl }: { mailer: Mailer; appUrl: string },
+): Promise<void> {
+  await jobs.on<Notice>('endpoint_notice', { ...MAIL_TRIES, atOnce: mailer.atOnce }, async (notice, jobId) => {
+    const lines = linesOf(notice, appUrl)
+    try {
+      await mailer(jobId, { to: notice.to, subject: lines.subject, ...renderMail(lines) })
+    } catch (error) {
+      throw error instanceof MailRefused ? new DropJob(error.message) : error
+    }
+  })
+}
+
+function linesOf({ endpointId, url, isNew, keyName, at }: Notice, appUrl: string): Lines {
+  const { host } = new URL(appUrl)
+  const subject = isNew ? `An endpoint was added at ${host}` : `The address of an endpoint was changed at ${host}`
+  return {
+    subject,
+    title: subject,
+    text: 'It hears of the orders of your shop, with the buyers’ addresses.',
+    button: { label: 'See the endpoint', url: `${appUrl}/shop/#/developers/endpoints/${endpointId}` },
+    facts: [
+      ['Address', url],
+      ['By', keyName === null ? 'a signed-in browser' : `the API key “${keyName}”`],
+      ['When', `${at.slice(0, 16).replace('T', ' ')} UTC`],
+    ],
+    note: 'It was not you? Remove the endpoint, revoke the keys and end the sessions you do not know, and set a new password. An endpoint stays when its key ends.',
+  }
+}
