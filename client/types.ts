@@ -1225,6 +1225,8 @@ export interface Api {
         payoutId: string
         /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
         status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+        /** `manual`: the operator paid by bank. `stripe-connect`: Stripe paid from your own account there. */
+        by: 'manual' | 'stripe-connect'
         /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
         amount: number
         /** ISO 4217, upper case. */
@@ -1313,6 +1315,8 @@ export interface Api {
       payoutId: string
       /** `approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again. */
       status: 'approved' | 'sent' | 'paid' | 'failed' | 'reversed'
+      /** `manual`: the operator paid by bank. `stripe-connect`: Stripe paid from your own account there. */
+      by: 'manual' | 'stripe-connect'
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       amount: number
       /** ISO 4217, upper case. */
@@ -2039,6 +2043,8 @@ export type RefusalCode =
   | 'sign_in_busy'
   | 'site_not_found'
   | 'site_not_valid'
+  | 'statement_already_read'
+  | 'statement_not_readable'
   | 'statements_busy'
   | 'storage_full'
   | 'storage_unavailable'

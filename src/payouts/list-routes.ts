@@ -6,7 +6,7 @@ import { idPattern } from '../kit/ids.ts'
 import { afterOf, allPages, pageOf } from '../kit/keyset.ts'
 import { limitOf, refusing } from '../kit/schema.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
-import { ordersOf, sumsOf } from './entries.ts'
+import { ordersOf, sumsOf } from './made-of.ts'
 import {
   PayoutDetail,
   PayoutParams,
@@ -88,14 +88,14 @@ function getPayoutRoute(server: Server, { db, browsers }: PayoutListParts): void
       const { cursor, limit } = request.query
       const after = afterOf(cursor, idPattern('ord'))
       const payout = await findPayout(db, seller.id, request.params.payoutId)
-      const sums = await sumsOf(db, payout.id)
+      const sums = await sumsOf(db, payout)
       if (wantsCsv(request)) {
-        const read = (from: typeof after, rows: number) => ordersOf(db, payout.id, { after: from, limit: rows })
+        const read = (from: typeof after, rows: number) => ordersOf(db, payout, { after: from, limit: rows })
         const lines = linesOf(sums, allPages(read, { after: undefined, limit: CSV_ROWS }))
         return sendCsv(request, reply, `payout-${payout.reference}`, lineColumns(payout), lines)
       }
       const most = limitOf(limit)
-      const orders = pageOf(await ordersOf(db, payout.id, { after, limit: most + 1 }), most, (order) => order)
+      const orders = pageOf(await ordersOf(db, payout, { after, limit: most + 1 }), most, (order) => order)
       return detailView(payout, sums, orders)
     },
   )
@@ -121,8 +121,8 @@ function getStatementRoute(server: Server, { db, browsers, host }: PayoutListPar
       const { seller } = await browsers.caller(request, reply)
       const payout = await findPayout(db, seller.id, request.params.payoutId)
       const pdf = await inTurn(seller.id, async () => {
-        const sums = await sumsOf(db, payout.id)
-        const orders = await ordersOf(db, payout.id, { limit: MOST_ORDERS })
+        const sums = await sumsOf(db, payout)
+        const orders = await ordersOf(db, payout, { limit: MOST_ORDERS })
         return statementPdf({ ...sums, payout, seller, service: host, orders })
       })
       neverCached(reply)

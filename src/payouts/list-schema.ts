@@ -23,6 +23,9 @@ export const Payout = Type.Object({
     description:
       '`approved`: the amount is reserved, and the operator sends it next. `sent`: given to the bank. `paid`: the bank confirmed it. `failed`: the bank refused it. `reversed`: it came back after it had been paid. After the last two the money is in your balance again.',
   }),
+  by: Type.Enum(['manual', 'stripe-connect'], {
+    description: '`manual`: the operator paid by bank. `stripe-connect`: Stripe paid from your own account there.',
+  }),
   amount: Amount,
   currency: Currency,
   destination: Type.String({ description: 'Where it goes, masked.' }),
@@ -79,6 +82,7 @@ export type PayoutDetail = Type.Static<typeof PayoutDetail>
 export const payoutView = (payout: StatedPayout): Payout => ({
   payoutId: payout.id,
   status: payout.state,
+  by: payout.by,
   amount: payout.amountMinor,
   currency: payout.currency,
   destination: payout.destination,

@@ -3,7 +3,17 @@ import type { Db } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { StatedPayout } from './statement.ts'
 
-const COLUMNS = sql`p.id, p.state, p.currency, p.amount_minor as "amountMinor", p.destination_shown as destination, p.reference,
+/** The payouts of this service, and those that a processor made from a seller's own account. */
+const PAYOUTS = sql`(
+  select id, seller_id, state, currency, amount_minor, destination_shown, reference, cutoff_at, created_at, sent_at, paid_at, ended_at,
+    failure, 'manual' as by
+  from payouts
+  union all
+  select id, seller_id, state, currency, amount_minor, 'Your bank account at Stripe', processor_payout_id, created_at, created_at,
+    created_at, paid_at, ended_at, failure, 'stripe-connect'
+  from processor_payouts)`
+
+const COLUMNS = sql`p.by, p.id, p.state, p.currency, p.amount_minor as "amountMinor", p.destination_shown as destination, p.reference,
   p.cutoff_at as "cutoffAt", p.created_at as "createdAt", p.sent_at as "sentAt", p.paid_at as "paidAt", p.ended_at as "endedAt", p.failure`
 
 export interface PayoutFilter {
@@ -23,9 +33,9 @@ export async function listPayouts(
   if (state) conditions.push(sql`p.state = ${state}`)
   // one approval makes many payouts at one moment, so the id decides among them
   if (after)
-    conditions.push(sql`(p.created_at, p.id) < (select a.created_at, a.id from payouts a where a.id = ${after})`)
+    conditions.push(sql`(p.created_at, p.id) < (select a.created_at, a.id from ${PAYOUTS} a where a.id = ${after})`)
   const { rows } = await sql<StatedPayout>`
-    select ${COLUMNS} from payouts p where ${sql.join(conditions, sql` and `)}
+    select ${COLUMNS} from ${PAYOUTS} p where ${sql.join(conditions, sql` and `)}
     order by p.created_at desc, p.id desc limit ${limit}`.execute(db)
   return rows
 }
@@ -33,7 +43,7 @@ export async function listPayouts(
 /** Refuses `payout_not_found`, also for another seller's. */
 export async function findPayout(db: Db, sellerId: string, payoutId: string): Promise<StatedPayout> {
   const { rows } = await sql<StatedPayout>`
-    select ${COLUMNS} from payouts p where p.id = ${payoutId} and p.seller_id = ${sellerId}`.execute(db)
+    select ${COLUMNS} from ${PAYOUTS} p where p.id = ${payoutId} and p.seller_id = ${sellerId}`.execute(db)
   const [payout] = rows
   if (!payout) throw new Refusal('payout_not_found', 'There is no such payout in your shop.')
   return payout

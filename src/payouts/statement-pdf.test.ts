@@ -8,6 +8,7 @@ const day = (date: number) => new Date(Date.UTC(2026, 10, date, 10))
 
 const payoutOf = (more: Partial<StatedPayout>): StatedPayout => ({
   id: 'po_01k9x3f5f8e4tqz8g3m7abcdef',
+  by: 'manual',
   state: 'paid',
   currency: 'EUR',
   amountMinor: 4890,

@@ -1,7 +1,7 @@
 import type { AccountCheck } from './account-check.ts'
 import type { Rail } from './rails.ts'
 import type { RefusalDetails } from './refusal-details.ts'
-import type { FeeReturn, SellerAccounts } from './seller-accounts.ts'
+import type { AccountPayout, FeeReturn, PayoutItem, SellerAccounts } from './seller-accounts.ts'
 
 /** Money that arrived at the processor for a payment. */
 export interface Capture {
@@ -162,6 +162,9 @@ export interface Processor {
   connected?(account: string): Processor
   /** At a seller's own account: returns a part of our fee. */
   returnFee?(fee: FeeReturn): Promise<void>
+  /** At a seller's own account: the payouts to the seller's bank since a moment, newest first. */
+  payoutsSince?(since: Date): AsyncIterable<AccountPayout>
+  payoutItems?(payoutId: string): AsyncIterable<PayoutItem>
   /** The accounts of sellers at this processor. */
   readonly accounts?: SellerAccounts
   /** All money that moved in [from, to), for the nightly reconciliation. */

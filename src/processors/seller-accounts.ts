@@ -33,3 +33,32 @@ export interface FeeReturn {
   /** All that has to be back by now. Never more than this goes back, whatever came before. */
   totalMinor: number
 }
+
+/** Money that the processor has sent from a seller's own account to the seller's bank. */
+export interface AccountPayout {
+  id: string
+  amountMinor: number
+  currency: string
+  state: 'sent' | 'paid' | 'failed'
+  /** ISO 8601. */
+  createdAt: string
+  /** When the bank has it, or will have it (ISO 8601). */
+  arrivesAt: string
+  failure?: string | undefined
+  /** The processor knows what the payout is made of. It does not for payouts of an amount that the seller has chosen. */
+  isItemised: boolean
+}
+
+/** A movement of the account's balance that is in a payout. The movements of a payout add up to it. */
+export interface PayoutItem {
+  id: string
+  kind: 'sale' | 'refund' | 'dispute' | 'other'
+  /** The processor's own name of the movement. */
+  what: string
+  /** The id of the capture, refund or dispute. */
+  sourceId: string | undefined
+  amountMinor: number
+  feeMinor: number
+  /** ISO 8601. */
+  at: string
+}

@@ -148,7 +148,7 @@ test('a payout opens to its orders, and what changes later is in the next one', 
   const { items } = await get(ann, '/api/payouts')
   assert.deepEqual(items.map(({ payoutId }: any) => payoutId), [two, one]) // oxfmt-ignore
   const { createdAt, ...shown } = items[1]
-  assert.deepEqual(shown, { payoutId: one, status: 'approved', amount: 2939, currency: 'USD', destination: 'DE … 3000', reference: one.replace('_', '').toUpperCase() }) // oxfmt-ignore
+  assert.deepEqual(shown, { payoutId: one, status: 'approved', by: 'manual', amount: 2939, currency: 'USD', destination: 'DE … 3000', reference: one.replace('_', '').toUpperCase() }) // oxfmt-ignore
 
   const before = await get(ann, `/api/payouts/${one}`)
   assert.deepEqual(

@@ -6,6 +6,7 @@ import type { Processor } from '../../processors/processor.ts'
 import { askAbout } from './ask.ts'
 import { type Day, compare, days, keepListed, makeTables, suspects } from './listed.ts'
 import { connectedNames } from '../sync/accounts.ts'
+import { comparePayouts, oddPayouts } from './payouts.ts'
 import { checkRows } from './rows.ts'
 
 /** The most payments to ask about one by one. If more are in question, the fault lies elsewhere. */
@@ -56,12 +57,14 @@ export async function reconcileBooks({
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (tx) => {
-          const differences = [...(await trialBalance(tx)), ...(await checkRows(tx))]
+          const differences = [...(await trialBalance(tx)), ...(await checkRows(tx)), ...(await oddPayouts(tx))]
           const accounts = (await connectedNames(tx)).flatMap((name) => processors.get(name) ?? [])
-          for (const { name, movements } of [...processors.values(), ...accounts]) {
+          for (const processor of [...processors.values(), ...accounts]) {
+            const { name, movements } = processor
             if (!movements) continue
             try {
               await keepListed(tx, name, movements(from, to))
+              differences.push(...(await comparePayouts(tx, processor, from, to)))
               reachable.push(name)
             } catch (error) {
               notAsked.push(`${name}: its list could not be read (${(error as Error).message})`)

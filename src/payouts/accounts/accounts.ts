@@ -7,6 +7,8 @@ import { accountOf, familyOf } from '../../processors/connected.ts'
 import { type Processor, ProcessorUnavailable } from '../../processors/processor.ts'
 import type { AccountReport, SellerAccounts } from '../../processors/seller-accounts.ts'
 
+import { mirrorPayouts } from './mirror.ts'
+
 // Sellers' own accounts at the processor, where PAYOUTS=stripe-connect. What the processor says about an account is stored as it is.
 
 export const PROCESSOR = 'stripe'
@@ -92,6 +94,16 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
     where processor = ${familyOf(name)} and account = ${account} and ended_at is null`.execute(parts.db)
 }
 
+/** Reads how an account stands, and then what the processor has paid out from it. */
+export async function readAll(parts: AccountParts, name: string): Promise<void> {
+  await readAccount(parts, name)
+  const { rows } = await sql<{ sellerId: string }>`
+    select seller_id as "sellerId" from connected_accounts
+    where processor = ${familyOf(name)} and account = ${accountOf(name)} and ended_at is null`.execute(parts.db)
+  const processor = parts.processors.get(name)
+  if (rows[0] && processor) await mirrorPayouts(parts.db, processor, rows[0].sellerId)
+}
+
 /**
  * Reads the accounts that are due, and makes those whose making was cut off. A change that no notification told is found this way.
  * An account that sells is read four times a day, others more often.
@@ -107,7 +119,7 @@ export async function readDueAccounts(parts: AccountParts): Promise<void> {
       order by due_at limit ${READ_AT_ONCE} for update skip locked)
     returning id, account, created_at as "createdAt"`.execute(parts.db)
   for (const row of rows) {
-    const read = row.account ? readAccount(parts, `${PROCESSOR}@${row.account}`) : makeAccount(parts, row)
+    const read = row.account ? readAll(parts, `${PROCESSOR}@${row.account}`) : makeAccount(parts, row)
     await read.catch((error: unknown) =>
       parts.log.warn({ processor: PROCESSOR, ...errorForLog(error) }, 'an account of a seller could not be read'),
     )

@@ -1,6 +1,6 @@
 import type { Server } from '../../kit/http.ts'
 import { EVERY_MINUTE, type Jobs } from '../../kit/jobs.ts'
-import { readAccount, readDueAccounts, writeRule } from './accounts.ts'
+import { readAll, readDueAccounts, writeRule } from './accounts.ts'
 import { type AccountRouteParts, accountRoutes } from './routes.ts'
 
 interface Parts extends Omit<AccountRouteParts, 'isNeeded'> {
@@ -16,6 +16,6 @@ export async function registerAccounts(server: Server, { jobs, config, ...parts 
   const isNeeded = config.payouts.by === 'stripe-connect'
   await writeRule(parts.db, { isNeeded, own: config.operators })
   accountRoutes(server, { ...parts, isNeeded })
-  await jobs.on<{ name: string }>('read_account', TRIES, ({ name }) => readAccount(parts, name))
+  await jobs.on<{ name: string }>('read_account', TRIES, ({ name }) => readAll(parts, name))
   await jobs.every(EVERY_MINUTE, 'read_accounts', () => readDueAccounts(parts))
 }

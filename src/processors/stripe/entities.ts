@@ -5,13 +5,14 @@ import { Amount, Seconds, nullable } from '../shapes.ts'
 // The fields of Stripe's answers that we read, and the form they must have. The library passes on any JSON with any status, so the
 // adapter refuses everything that does not fit.
 
-const idOf = (...prefixes: string[]) => Type.String({ pattern: `^(?:${prefixes.join('|')})_[A-Za-z0-9_]{1,250}$` })
-const Currency = Type.String({ pattern: '^[a-z]{3}$' })
-const Metadata = Type.Record(Type.String(), Type.String())
+export const idOf = (...prefixes: string[]) =>
+  Type.String({ pattern: `^(?:${prefixes.join('|')})_[A-Za-z0-9_]{1,250}$` })
+export const Currency = Type.String({ pattern: '^[a-z]{3}$' })
+export const Metadata = Type.Record(Type.String(), Type.String())
 
 const PaymentId = idOf('pi')
 /** Charges of cards begin with `ch_`, other charges with `py_`. Their refunds begin with `re_` and `pyr_`. */
-const ChargeId = idOf('ch', 'py')
+export const ChargeId = idOf('ch', 'py')
 
 const PaymentIntent = Type.Object({
   id: PaymentId,
@@ -122,7 +123,7 @@ const WebhookEndpoint = Type.Object({
 })
 
 const Text = Type.Optional(nullable(Type.String({ maxLength: 5000 })))
-const AccountSettings = Type.Object({
+export const AccountSettings = Type.Object({
   id: idOf('acct'),
   object: Type.Literal('account'),
   default_currency: Type.Optional(nullable(Currency)),
@@ -136,50 +137,6 @@ const AccountSettings = Type.Object({
   ),
 })
 export type AccountSettings = Type.Static<typeof AccountSettings>
-
-const Names = Type.Optional(nullable(Type.Array(Type.String({ maxLength: 500 }))))
-/** A seller's own account (https://docs.stripe.com/api/accounts/object). */
-const SellerAccount = Type.Object({
-  ...AccountSettings.properties,
-  charges_enabled: Type.Boolean(),
-  payouts_enabled: Type.Boolean(),
-  details_submitted: Type.Boolean(),
-  metadata: Type.Optional(nullable(Metadata)),
-  created: Type.Optional(Seconds),
-  requirements: Type.Optional(
-    nullable(
-      Type.Object({
-        currently_due: Names,
-        past_due: Names,
-        pending_verification: Names,
-        disabled_reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
-      }),
-    ),
-  ),
-})
-export type SellerAccount = Type.Static<typeof SellerAccount>
-
-const AccountLink = Type.Object({
-  object: Type.Literal('account_link'),
-  url: Type.String({ pattern: '^https?://', maxLength: 5000 }),
-})
-
-const Fee = Type.Object({
-  id: idOf('fee'),
-  object: Type.Literal('application_fee'),
-  amount: Amount,
-  amount_refunded: Amount,
-  currency: Currency,
-  charge: ChargeId,
-})
-
-const FeeRefund = Type.Object({
-  id: idOf('fr'),
-  object: Type.Literal('fee_refund'),
-  amount: Amount,
-  currency: Currency,
-  metadata: Type.Optional(nullable(Metadata)),
-})
 
 /** The object also has a member for each way of paying. */
 const MethodConfiguration = Type.Object({
@@ -198,7 +155,7 @@ const MethodDomain = Type.Object({
   enabled: Type.Boolean(),
 })
 
-const listOf = <T extends Type.TSchema>(item: T) =>
+export const listOf = <T extends Type.TSchema>(item: T) =>
   Compile(Type.Object({ object: Type.Literal('list'), data: Type.Array(item), has_more: Type.Boolean() }))
 
 export const shapes = {
@@ -213,12 +170,6 @@ export const shapes = {
   event: Compile(Event),
   events: listOf(Event),
   account: Compile(AccountSettings),
-  sellerAccount: Compile(SellerAccount),
-  sellerAccounts: listOf(SellerAccount),
-  accountLink: Compile(AccountLink),
-  fee: Compile(Fee),
-  feeRefund: Compile(FeeRefund),
-  feeRefunds: listOf(FeeRefund),
   methodConfigurations: listOf(MethodConfiguration),
   methodDomain: Compile(MethodDomain),
   methodDomains: listOf(MethodDomain),

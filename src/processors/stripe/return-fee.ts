@@ -4,6 +4,7 @@ import { ProcessorUnavailable } from '../processor.ts'
 import type { FeeReturn } from '../seller-accounts.ts'
 import { toStripe } from './amounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
+import { connectShapes } from './connect-entities.ts'
 import { shapes } from './entities.ts'
 import { unlessMissing } from './errors.ts'
 
@@ -28,12 +29,12 @@ export async function returnFee(
   // a fee that rounds to nothing was not taken
   if (charge.id !== captureId || !id) return
   const made = listed(
-    shapes.feeRefunds,
+    connectShapes.feeRefunds,
     () => until,
     (page, sent) => platform.applicationFees.listRefunds(id, page, sent),
   )
   for await (const { metadata } of made) if (metadata?.[FEE_RETURN] === key) return
-  const fee = await ask(shapes.fee, until, (sent) => platform.applicationFees.retrieve(id, {}, sent))
+  const fee = await ask(connectShapes.fee, until, (sent) => platform.applicationFees.retrieve(id, {}, sent))
   if (fee.charge !== captureId || fee.currency !== currency.toLowerCase())
     throw new ProcessorUnavailable('Stripe told of another fee')
   // somebody may have returned more in the dashboard, or a refund failed after its part of the fee was back
@@ -41,7 +42,7 @@ export async function returnFee(
   const amount = Math.min(toStripe(amountMinor, currency), left)
   if (amount <= 0) return
   const create = (idempotencyKey: string) =>
-    askWithKey(shapes.feeRefund, until, idempotencyKey, (sent) =>
+    askWithKey(connectShapes.feeRefund, until, idempotencyKey, (sent) =>
       platform.applicationFees.createRefund(id, { amount, metadata: { [FEE_RETURN]: key } }, sent),
     )
   await create(key).catch((error: unknown) => {

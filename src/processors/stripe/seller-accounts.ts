@@ -3,7 +3,7 @@ import { ApiRefusal } from '../api-refusal.ts'
 import { ProcessorUnavailable } from '../processor.ts'
 import type { AccountReport, SellerAccounts } from '../seller-accounts.ts'
 import { type Deadline, ask, askWithKey, listed } from './client.ts'
-import { type SellerAccount, shapes } from './entities.ts'
+import { type SellerAccount, connectShapes } from './connect-entities.ts'
 import { isMissing, isNoAccount, isReplayed } from './errors.ts'
 import { prefixOf } from './check.ts'
 import { wordsFor } from './requirements.ts'
@@ -29,7 +29,9 @@ export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAcc
     },
     async read(id) {
       try {
-        const account = await ask(shapes.sellerAccount, begin(), (sent) => stripe.accounts.retrieve(id, {}, sent))
+        const account = await ask(connectShapes.sellerAccount, begin(), (sent) =>
+          stripe.accounts.retrieve(id, {}, sent),
+        )
         if (account.id !== id) throw new ProcessorUnavailable('Stripe told of another account')
         return reportOf(account)
       } catch (error) {
@@ -38,7 +40,7 @@ export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAcc
       }
     },
     async link(account, { refreshUrl, returnUrl }) {
-      const { url } = await ask(shapes.accountLink, begin(), (sent) =>
+      const { url } = await ask(connectShapes.accountLink, begin(), (sent) =>
         stripe.accountLinks.create(
           { account, refresh_url: refreshUrl, return_url: returnUrl, type: 'account_onboarding' },
           sent,
@@ -52,7 +54,7 @@ export function sellerAccounts(stripe: Stripe, begin: () => Deadline): SellerAcc
 /** Stripe repeats a failure that it remembers. No account came of it, or `find` would have shown it, so another key tries again. */
 async function create(stripe: Stripe, key: string, until: Deadline): Promise<SellerAccount> {
   const make = (idempotencyKey: string) =>
-    askWithKey(shapes.sellerAccount, until, idempotencyKey, (sent) =>
+    askWithKey(connectShapes.sellerAccount, until, idempotencyKey, (sent) =>
       stripe.accounts.create(
         {
           metadata: { [KEY]: key },
@@ -76,7 +78,7 @@ async function create(stripe: Stripe, key: string, until: Deadline): Promise<Sel
 async function find(stripe: Stripe, key: string, since: Date, until: Deadline): Promise<SellerAccount | undefined> {
   const created = { gte: Math.floor(since.getTime() / 1000) - CLOCK_SECONDS }
   const made = listed(
-    shapes.sellerAccounts,
+    connectShapes.sellerAccounts,
     () => until,
     (page, sent) => stripe.accounts.list({ ...page, created }, sent),
   )

@@ -10,6 +10,7 @@ import { ifChargedBack, isInAnotherState } from './errors.ts'
 import { EVENTS_DAYS, eventsSince, movements } from './history.ts'
 import { registerHost } from './hosts.ts'
 import { fetchMethods } from './methods.ts'
+import { payoutItems, payoutsSince } from './payouts.ts'
 import { checkedMethods, railsFor } from './rails.ts'
 import { checkedId, readObjects, readPaidObjects } from './read.ts'
 import { refund } from './refund.ts'
@@ -29,7 +30,7 @@ export interface StripeOptions extends StripeSettings {
 }
 
 /** All of the port but what only our account can do, or only a seller's. */
-type AtOneAccount = Required<Omit<Processor, 'connected' | 'accounts' | 'returnFee'>>
+type AtOneAccount = Required<Omit<Processor, 'connected' | 'accounts' | 'returnFee' | 'payoutsSince' | 'payoutItems'>>
 
 /**
  * Payments by Stripe (https://docs.stripe.com/api), with its Payment Element in the browser. Each payment is a PaymentIntent. The
@@ -52,6 +53,8 @@ export function stripeProcessor(
       return {
         ...atAccount(options, own, account),
         name: connectedName('stripe', account),
+        payoutsSince: (since) => payoutsSince(own, modeOf(secretKey) === 'live', since),
+        payoutItems: (id) => payoutItems(own, id),
         returnFee: (fee) => returnFee(stripe, own, fee, begin()),
       }
     },

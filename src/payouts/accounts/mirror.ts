@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../../kit/database.ts'
+import { newId } from '../../kit/ids.ts'
+import type { Processor } from '../../processors/processor.ts'
+import type { AccountPayout, PayoutItem } from '../../processors/seller-accounts.ts'
+
+/** A bank can send a payout back weeks after it was made. */
+const LOOK_BACK_DAYS = 45
+const CHUNK = 1000
+
+/**
+ * Repeats the payouts that the processor made from a seller's own account, with what each is made of. A payout changes by its state
+ * alone, and by a repeat nothing.
+ */
+export async function mirrorPayouts(db: Db, processor: Processor, sellerId: string): Promise<void> {
+  const { payoutsSince, payoutItems, name } = processor
+  if (!payoutsSince || !payoutItems) return
+  const since = new Date(Date.now() - LOOK_BACK_DAYS * 86_400_000)
+  for await (const payout of payoutsSince(since)) {
+    const kept = await keep(db, name, sellerId, payout)
+    if (kept.isItemised || !payout.isItemised) continue
+    const items = await Array.fromAsync(payoutItems(payout.id))
+    const sum = items.reduce((total, { amountMinor, feeMinor }) => total + amountMinor - feeMinor, 0)
+    // the processor has not finished the list: the next reading finds all of it
+    if (sum === payout.amountMinor) await keepItems(db, name, kept.id, items)
+  }
+}
+
+async function keep(
+  db: Db,
+  processor: string,
+  sellerId: string,
+  { id, amountMinor, currency, state, createdAt, arrivesAt, failure }: AccountPayout,
+): Promise<{ id: string; isItemised: boolean }> {
+  const failed = state === 'failed'
+  const why = failed ? (failure ?? 'The bank refused it') : null
+  const { rows } = await sql<{ id: string; isItemised: boolean }>`
+    insert into processor_payouts as p (id, seller_id, processor, processor_payout_id, currency, amount_minor, state, created_at,
+      paid_at, ended_at, failure)
+    values (${newId('po', Date.parse(createdAt))}, ${sellerId}, ${processor}, ${id}, ${currency}, ${amountMinor}, ${state}, ${createdAt},
+      case when ${state} = 'paid' then ${arrivesAt}::timestamptz end, case when ${failed} then now() end, ${why})
+    on conflict (processor, processor_payout_id) do update set
+      -- what was paid and comes back is another case for the seller than what never arrived. It is final: reports can come late
+      state = case when p.state in ('failed', 'reversed') then p.state
+        when excluded.state = 'failed' and p.state = 'paid' then 'reversed'
+        when p.state = 'paid' then 'paid' else excluded.state end,
+      paid_at = coalesce(p.paid_at, excluded.paid_at),
+      ended_at = coalesce(p.ended_at, excluded.ended_at),
+      failure = coalesce(p.failure, excluded.failure)
+    returning id, itemised_at is not null as "isItemised"`.execute(db)
+  return rows[0]!
+}
+
+async function keepItems(db: Db, processor: string, payoutId: string, items: readonly PayoutItem[]): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const { rows } = await sql`
+      update processor_payouts set itemised_at = now() where id = ${payoutId} and itemised_at is null returning id`.execute(
+      tx,
+    )
+    if (rows.length === 0) return
+    for (let at = 0; at < items.length; at += CHUNK) {
+      const chunk = items.slice(at, at + CHUNK)
+      const column = <K extends keyof PayoutItem>(name: K) => chunk.map((item) => item[name] ?? null)
+      await sql`
+        insert into processor_payout_items (payout_id, id, kind, what, order_id, amount_minor, fee_minor, moved_at)
+        select ${payoutId}, i.id, i.kind, i.what, coalesce(c.order_id, r.order_id, d.order_id), i.amount, i.fee, i.at
+        from unnest(${column('id')}::text[], ${column('kind')}::text[], ${column('what')}::text[], ${column('sourceId')}::text[],
+          ${column('amountMinor')}::bigint[], ${column('feeMinor')}::bigint[], ${column('at')}::timestamptz[])
+          as i(id, kind, what, source, amount, fee, at)
+        left join captures c on c.processor = ${processor} and c.processor_capture_id = i.source
+        left join refunds r on r.processor = ${processor} and r.processor_refund_id = i.source
+        left join disputes d on d.processor = ${processor} and d.processor_dispute_id = i.source`.execute(tx)
+    }
+  })
+}

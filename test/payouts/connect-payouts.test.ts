@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type ConnectShop, startConnectShop } from '../support/connect-shop.ts'
+import { assertProblem, eventually } from '../support/shop.ts'
+import { intentOf } from '../support/stripe-shop.ts'
+
+// The payouts that Stripe makes from sellers' own accounts, beside those of this service.
+
+const ends: (() => unknown)[] = []
+let all: ConnectShop
+before(async () => {
+  all = await startConnectShop({ after: (end) => ends.push(end) })
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+type Seller = Awaited<ReturnType<ConnectShop['selling']>>
+
+const listed = async ({ browser }: Seller): Promise<any[]> => {
+  const { status, body } = await browser.call('GET', '/api/payouts')
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.items
+}
+const untilState = (seller: Seller, state: string) =>
+  eventually(
+    async () => (await listed(seller))[0],
+    (payout) => payout?.status === state,
+  )
+
+test('a payout of Stripe shows its orders, fees and refunds, to its seller alone', async () => {
+  const [seller, other] = [await all.selling(), await all.selling()]
+  const [first, second] = [await all.paid(seller), await all.paid(seller)]
+  seller.bank.refundInDashboard(intentOf(second), 950)
+  await all.feeBack(second, 19)
+  // the seller's account has payments from elsewhere, too
+  seller.bank.move('ch_elsewhere', 'charge', 500, 'usd', 20)
+  const made = seller.bank.payOut('usd')
+  const payout = await untilState(seller, 'sent')
+  // 2 × (1900 − 38) − 950 + 19 + 480
+  assert.deepEqual(
+    [payout.amount, payout.currency, payout.by, payout.reference, payout.destination],
+    [3273, 'USD', 'stripe-connect', made['id'], 'Your bank account at Stripe'],
+  )
+  assert.deepEqual(await listed(other), [])
+  assertProblem(await other.browser.call('GET', `/api/payouts/${payout.payoutId}`), 404, 'payout_not_found')
+
+  const { body } = await seller.browser.call('GET', `/api/payouts/${payout.payoutId}`)
+  assert.deepEqual(
+    [body.sales, body.fees, body.refunds, body.disputes, body.carried, body.left, body.orderCount],
+    [3800, -76, -950, 0, 0, 0, 2],
+  )
+  assert.deepEqual(
+    body.others.map(({ what, amount }: { what: string; amount: number }) => [what, amount]),
+    [
+      ['Fees that came back with refunds', 19],
+      ['Payments from elsewhere', 480],
+    ],
+  )
+  assert.deepEqual(
+    body.orders.map(({ orderId, sale, fee, refunds, net }: any) => [orderId, sale, fee, refunds, net]),
+    [
+      [first.orderId, 1900, -38, 0, 1862],
+      [second.orderId, 1900, -38, -950, 912],
+    ],
+  )
+  const csv = await seller.browser.call('GET', `/api/payouts/${payout.payoutId}?format=csv`)
+  assert.match(csv.body, new RegExp(first.orderId))
+  const pdf = await seller.browser.call('GET', `/api/payouts/${payout.payoutId}/statement.pdf`)
+  assert.match(pdf.body, /^%PDF/)
+  seller.bank.endPayout(made['id'], 'paid')
+  await untilState(seller, 'paid')
+  assert.deepEqual(await all.differences(), [])
+})
+
+test('a payout that was paid and comes back after ten days is shown as reversed, and a late notification changes nothing', async () => {
+  const seller = await all.selling()
+  await all.paid(seller)
+  const made = seller.bank.payOut('usd')
+  seller.bank.endPayout(made['id'], 'paid')
+  const paid = seller.bank.events.at(-1)!
+  await untilState(seller, 'paid')
+  const now = all.server.bank.now
+  all.server.bank.now = () => Date.now() + 10 * 86_400_000
+  seller.bank.endPayout(made['id'], 'failed')
+  all.server.bank.now = now
+  const { failure, endedAt } = await untilState(seller, 'reversed')
+  assert.deepEqual([failure, typeof endedAt], ['account closed', 'string'])
+  await all.server.send({ ...paid, id: 'evt_late', account: seller.account })
+  assert.equal((await listed(seller))[0].status, 'reversed')
+})
+
+test('a payout of which no notification comes is found by the next reading', async () => {
+  const seller = await all.selling()
+  await all.paid(seller)
+  all.server.knobs.notify = 'never'
+  seller.bank.payOut('usd')
+  await all.readDue()
+  all.server.knobs.notify = 'now'
+  assert.equal((await listed(seller)).length, 1)
+  await all.readDue()
+  assert.equal((await listed(seller)).length, 1)
+})
+
+test('what is in Stripe’s list and not here is a difference of the books', async () => {
+  const seller = await all.selling()
+  await all.paid(seller)
+  all.server.knobs.notify = 'never'
+  const now = all.server.bank.now
+  // accounts are read every few hours, so only an older payout should be here
+  all.server.bank.now = () => Date.now() - 12 * 3_600_000
+  const made = seller.bank.payOut('usd')
+  all.server.bank.now = now
+  const found = await all.differences()
+  assert.deepEqual(found, [
+    {
+      what: 'payout_only_at_processor',
+      id: `${seller.name}:${made['id']}`,
+      currency: 'USD',
+      expectedMinor: 1862,
+      foundMinor: null,
+    },
+  ])
+  await all.readDue()
+  assert.deepEqual(await all.differences(), [])
+  all.server.knobs.notify = 'now'
+})
