@@ -1,3 +1,4 @@
+import { holdsCardNumber } from '../kit/card-numbers.ts'
 import { type FieldProblem, Refusal } from '../kit/errors.ts'
 import type { TextSeal } from '../kit/sealed-text.ts'
 
@@ -130,6 +131,9 @@ function checkedIndianAccount(typed: string): { ifsc: string; accountNumber: str
     throw new Refusal('ifsc_invalid', 'Begin with the IFSC of the branch: four letters, a zero and six letters or digits, such as HDFC0001234.') // oxfmt-ignore
   if (!INDIAN_ACCOUNT.test(accountNumber))
     throw new Refusal('account_number_invalid', 'After the IFSC comes the account number: 9 to 18 digits.')
+  // Cards in India have 16 digits, and so have few accounts. Of another length, every tenth account number would be refused.
+  if (accountNumber.length === 16 && holdsCardNumber(accountNumber))
+    throw new Refusal('card_number_refused', 'This looks like the number of a card. Give the number of your account, or your UPI id.', { fields: [{ path: 'account', message: 'looks like the number of a card' }] }) // oxfmt-ignore
   return { ifsc, accountNumber }
 }
 

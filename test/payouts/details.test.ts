@@ -148,6 +148,7 @@ test('a card’s number is refused in every field, and an account number of the 
     { ...INDIAN, account: card },
     { ...INDIAN, account: '50100000000007' },
     { ...INDIAN, account: `HDFC0001234 ${card}` },
+    { ...INDIAN, account: `HDFC0001234${card}` },
     { ...UPI, upiId: `${card}@okbank` },
     { ...ELSEWHERE, lines: ['Bank', `Account ${card}`] },
   ])
