@@ -84,7 +84,17 @@ export async function buildApp({ config, log, main, reserved, database, embedded
   registerShop(server, { db, jobs, browsers, processors, config, urls })
   const webhooks = await registerWebhooks(server, { db, jobs, mailer, browsers, config, baseUrl, appUrl, log })
   registerCheckout(server, { db, jobs, processors, payments, config, urls, baseUrl })
-  const operators = await registerOperator(server, { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl })
+  const operators = await registerOperator(server, {
+    db,
+    database,
+    jobs,
+    mailer,
+    browsers,
+    config,
+    urls,
+    baseUrl,
+    appUrl,
+  })
   const { outboxUrl } = await registerPages(server, { db, processors, config, demo, operators, baseUrl, appUrl })
   await registerAgents(server, { db, jobs, browsers, baseUrl, appUrl })
   await registerSweeps(jobs, db, config.retention)

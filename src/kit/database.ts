@@ -122,6 +122,16 @@ export function connect(
   return { db, pool, close: () => db.destroy() }
 }
 
+/** Does work whose statements may take as long as they need, such as a sum over all books, on a connection of its own. */
+export async function patiently<T>(config: pg.PoolConfig, work: (db: Db) => Promise<T>): Promise<T> {
+  const { db, close } = connect(config, { connections: 1, onError: () => {}, patient: true })
+  try {
+    return await work(db)
+  } finally {
+    await close()
+  }
+}
+
 /**
  * True when two connections that are both open have one server process, as behind a pooler that gives it to each transaction anew.
  * Then the statements that a connection has prepared, its locks and what it listens to belong to nobody. False when it cannot ask.

@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'run'
   | 'con'
   | 'po'
+  | 'pof'
   | 'adj'
 
 /**

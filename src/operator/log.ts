@@ -14,6 +14,16 @@ export const ACTIONS = [
   'order_refunded',
   'receipt_resent',
   'file_recalled',
+  'payout_run_proposed',
+  'payout_run_approved',
+  'payout_run_cancelled',
+  'payout_file_exported',
+  'payout_run_sent',
+  'payout_paid',
+  'payout_failed',
+  'payout_reversed',
+  'payout_statement_read',
+  'seller_adjusted',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 

@@ -1,12 +1,16 @@
+import type pg from 'pg'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { OrderUrls } from '../orders/urls.ts'
+import type { PayoutRules } from '../payouts/runs.ts'
+import { type ExportSettings, exportParts } from '../payouts/writers.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { type Operators, operatorsOf } from './guard.ts'
 import { lastBackup } from './backup.ts'
 import { operatorOrderRoutes } from './order-routes.ts'
+import { operatorPayoutRoutes } from './payout-routes.ts'
 import { type OperatorRouteParts, overviewRoutes } from './routes.ts'
 import { operatorSellerRoutes } from './seller-routes.ts'
 import { runWaitingMails } from './waiting.ts'
@@ -16,6 +20,8 @@ const CHECK_MS = 3000
 
 interface OperatorParts {
   db: Db
+  /** Runs of payouts read the whole ledger on connections of their own. */
+  database: pg.PoolConfig
   jobs: Jobs
   mailer: Mailer
   browsers: Browsers
@@ -25,6 +31,8 @@ interface OperatorParts {
     storageDir: string
     s3: object | undefined
     backup: object | undefined
+    secrets: readonly string[]
+    payouts: PayoutRules & ExportSettings['payouts']
   }
   urls: Pick<OrderUrls, 'orderUrl'>
   baseUrl: string
@@ -34,13 +42,14 @@ interface OperatorParts {
 /** Registers what the operators of the service see and do. Returns how the page learns who is one. */
 export async function registerOperator(
   server: Server,
-  { db, jobs, mailer, browsers, config, urls, baseUrl, appUrl }: OperatorParts,
+  { db, database, jobs, mailer, browsers, config, urls, baseUrl, appUrl }: OperatorParts,
 ): Promise<Operators> {
   const operators = operatorsOf(browsers, config.operators)
   const folders = [...new Set([config.dataDir, ...(config.s3 ? [] : [config.storageDir])])]
   const backup = async () => (config.backup ? lastBackup(db) : undefined)
   const machine = { db, folders, addresses: [baseUrl, appUrl], backup, checkMs: CHECK_MS }
   const parts: OperatorRouteParts = { db, jobs, operators, machine, orderUrl: urls.orderUrl }
+  const work = { db, database, rules: config.payouts, ...exportParts(config) }
   await server.register(async (guarded: Server) => {
     // before anything of the request is read, so that no refusal tells that the route exists
     guarded.addHook('onRequest', async (request, reply) => {
@@ -50,6 +59,7 @@ export async function registerOperator(
     overviewRoutes(guarded, parts)
     operatorOrderRoutes(guarded, parts)
     operatorSellerRoutes(guarded, parts)
+    operatorPayoutRoutes(guarded, { ...parts, work })
   })
   await runWaitingMails(jobs, { db, mailer, operators: config.operators, appUrl })
   return operators

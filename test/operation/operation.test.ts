@@ -115,6 +115,10 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/operator/log',
     'GET /api/operator/orders',
     'GET /api/operator/orders/{orderId}',
+    'GET /api/operator/payout-runs',
+    'GET /api/operator/payout-runs/{runId}',
+    'GET /api/operator/payout-runs/{runId}/files/{currency}',
+    'GET /api/operator/payouts',
     'GET /api/operator/sellers',
     'GET /api/operator/sellers/{sellerId}',
     'GET /api/operator/statistics',
@@ -123,7 +127,11 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/orders/{orderId}/refunds',
     'GET /api/outbox',
     'GET /api/payout-details',
+    'GET /api/payouts',
     'GET /api/payouts/account',
+    'GET /api/payouts/next',
+    'GET /api/payouts/{payoutId}',
+    'GET /api/payouts/{payoutId}/statement.pdf',
     'GET /api/products',
     'GET /api/products/{productId}',
     'GET /api/products/{productId}/public',
@@ -170,6 +178,14 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/operator/orders/{orderId}/receipt',
     'POST /api/operator/orders/{orderId}/refunds',
     'POST /api/operator/orders/{orderId}/send-back',
+    'POST /api/operator/payout-runs',
+    'POST /api/operator/payout-runs/{runId}/approve',
+    'POST /api/operator/payout-runs/{runId}/cancel',
+    'POST /api/operator/payout-runs/{runId}/sent',
+    'POST /api/operator/payouts/{payoutId}/failed',
+    'POST /api/operator/payouts/{payoutId}/paid',
+    'POST /api/operator/payouts/{payoutId}/reversed',
+    'POST /api/operator/sellers/{sellerId}/adjustments',
     'POST /api/orders/{orderId}/email',
     'POST /api/orders/{orderId}/receipt',
     'POST /api/orders/{orderId}/refunds',
@@ -237,6 +253,9 @@ test('the description says of every route whether it needs a session, and it is 
     endpointId: id('we'),
     eventId: id('evt'),
     confirmationId: id('cnf'),
+    payoutId: id('po'),
+    runId: id('run'),
+    currency: 'EUR',
   }
   const bodies: Record<string, object> = {
     changeMailSettings: { saleMails: 'daily' },
@@ -276,7 +295,7 @@ test('the description says of every route whether it needs a session, and it is 
       marked.push(operationId)
     }
   }
-  assert.equal(marked.length, 71, marked.join())
+  assert.equal(marked.length, 75, marked.join())
 })
 
 test('the API’s responses match its description', async () => {

@@ -17,6 +17,16 @@ const WORDS: Record<LogEntry['action'], string> = {
   order_refunded: 'refunded an order',
   receipt_resent: 'sent a receipt again',
   file_recalled: 'recalled a file',
+  payout_run_proposed: 'proposed a run of payouts',
+  payout_run_approved: 'approved a run of payouts',
+  payout_run_cancelled: 'cancelled a run of payouts',
+  payout_file_exported: 'took a bank file',
+  payout_run_sent: 'marked payouts as sent',
+  payout_paid: 'confirmed a payout',
+  payout_failed: 'noted a failed payout',
+  payout_reversed: 'noted a payout that came back',
+  payout_statement_read: 'read a bank statement',
+  seller_adjusted: 'corrected a seller’s balance',
 }
 
 /** What operators have done, newest first. */

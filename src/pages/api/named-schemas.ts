@@ -11,6 +11,7 @@ import {
   FoundOrder as OperatorOrderFound,
   Statistics as OperatorStatistics,
 } from '../../operator/schema.ts'
+import { Run, RunDetail, RunFile, RunLine, RunSum } from '../../operator/payout-schema.ts'
 import { Download } from '../../orders/links.ts'
 import { Order } from '../../orders/seller-view.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
@@ -58,6 +59,11 @@ export const NAMES = {
   OperatorAttention,
   OperatorOrder,
   OperatorOrderFound,
+  OperatorRun: Run,
+  OperatorRunDetail: RunDetail,
+  OperatorRunFile: RunFile,
+  OperatorRunLine: RunLine,
+  OperatorRunSum: RunSum,
   OperatorSeller: FoundSeller,
   OperatorStatistics,
   Order,

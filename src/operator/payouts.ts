@@ -1,0 +1,114 @@
+import type pg from 'pg'
+import { type Db, inTransaction, patiently } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import { type Adjustment, type NewAdjustment, adjust } from '../payouts/adjust.ts'
+import { type ExportParts, type ExportedFile, type FileFormat, exportFile } from '../payouts/export.ts'
+import { type MovedPayout, movePayout, sendRun } from '../payouts/moves.ts'
+import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
+import { type Action, note } from './log.ts'
+
+// What operators do about payouts, each with its entry in the log, in one transaction.
+
+export interface PayoutWork extends ExportParts {
+  db: Db
+  /** A run reads the whole ledger, on a connection of its own. */
+  database: pg.PoolConfig
+  rules: PayoutRules
+}
+
+/** Sums of payouts by currency, for the log. */
+function sumsOf(payouts: readonly Pick<MovedPayout, 'currency' | 'amountMinor'>[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const { currency, amountMinor } of payouts) sums[currency] = (sums[currency] ?? 0) + amountMinor
+  return sums
+}
+
+/** Proposes a run to all sellers. Refuses `nothing_to_pay_out`. */
+export const proposeAsOperator = ({ database, rules }: PayoutWork, actor: string): Promise<string> =>
+  patiently(database, (db) =>
+    inTransaction(db, async (tx) => {
+      const runId = await proposeRun(tx, rules, { by: actor })
+      if (!runId) throw new Refusal('nothing_to_pay_out', 'Nothing is due to any seller.')
+      await note(tx, actor, 'payout_run_proposed', runId)
+      return runId
+    }),
+  )
+
+/** Approves a run. Refuses as approveRun(). */
+export const approveAsOperator = (
+  { database, rules }: PayoutWork,
+  actor: string,
+  runId: string,
+): Promise<NewPayout[]> =>
+  patiently(database, (db) =>
+    approveRun(db, rules, { runId, by: actor }, (tx, payouts) =>
+      note(tx, actor, 'payout_run_approved', runId, { payouts: payouts.length, sums: sumsOf(payouts) }),
+    ),
+  )
+
+export const cancelAsOperator = ({ db }: PayoutWork, actor: string, runId: string): Promise<void> =>
+  inTransaction(db, async (tx) => {
+    await cancelRun(tx, { runId, by: actor })
+    await note(tx, actor, 'payout_run_cancelled', runId)
+  })
+
+/** Gives a bank file of a run. Each time is in the log, because the file has names and account numbers. */
+export const exportAsOperator = (
+  { db, ...parts }: PayoutWork,
+  actor: string,
+  wanted: { runId: string; currency: string; format?: FileFormat | undefined },
+): Promise<ExportedFile> =>
+  inTransaction(db, async (tx) => {
+    const file = await exportFile(tx, parts, { ...wanted, by: actor })
+    const { format, payouts, amountMinor, isRepeat } = file
+    const detail = { currency: wanted.currency, format, payouts, amountMinor, isRepeat }
+    await note(tx, actor, 'payout_file_exported', wanted.runId, detail)
+    return file
+  })
+
+/** Marks the exported payouts of a run as sent. Returns how many: a repeat marks none. */
+export const sendAsOperator = (
+  { db }: PayoutWork,
+  actor: string,
+  { runId, currency }: { runId: string; currency?: string | undefined },
+): Promise<number> =>
+  inTransaction(db, async (tx) => {
+    const sent = await sendRun(tx, runId, currency)
+    if (sent.length > 0) await note(tx, actor, 'payout_run_sent', runId, { payouts: sent.length, sums: sumsOf(sent) })
+    return sent.length
+  })
+
+const MARKS = {
+  paid: { move: 'confirm', action: 'payout_paid' },
+  failed: { move: 'fail', action: 'payout_failed' },
+  reversed: { move: 'reverse', action: 'payout_reversed' },
+} as const satisfies Record<string, { move: Parameters<typeof movePayout>[1]; action: Action }>
+export type Mark = keyof typeof MARKS
+
+/** Marks a payout by what the bank says. False: it was so before. Refuses as movePayout(). */
+export const markAsOperator = (
+  { db }: PayoutWork,
+  actor: string,
+  { mark, id, reason }: { mark: Mark; id: string; reason?: string | undefined },
+): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
+    const { move, action } = MARKS[mark]
+    const moved = await movePayout(tx, move, { id, reason })
+    if (moved) await note(tx, actor, action, id, { ...told(moved), ...(reason !== undefined && { reason }) })
+    return moved !== undefined
+  })
+
+const told = ({ sellerId, currency, amountMinor }: MovedPayout) => ({ sellerId, currency, amountMinor })
+
+/** Corrects what is owed to a seller. Refuses as adjust(). */
+export const adjustAsOperator = (
+  { db }: PayoutWork,
+  actor: string,
+  wanted: Omit<NewAdjustment, 'by'>,
+): Promise<Adjustment> =>
+  inTransaction(db, async (tx) => {
+    const { adjustment, isRepeat } = await adjust(tx, { ...wanted, by: actor })
+    const { id, currency, amountMinor, reason } = adjustment
+    if (!isRepeat) await note(tx, actor, 'seller_adjusted', wanted.sellerId, { id, currency, amountMinor, reason })
+    return adjustment
+  })

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import type { Db } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { PayoutState } from './moves.ts'
+import type { Block } from './runs.ts'
+
+export interface RunRow {
+  id: string
+  state: 'proposed' | 'approved' | 'cancelled'
+  period: string | null
+  cutoffAt: Date
+  createdAt: Date
+  createdBy: string
+  approvedAt: Date | null
+  approvedBy: string | null
+  cancelledAt: Date | null
+  cancelledBy: string | null
+  /** By currency: what was proposed, what the approval made of it, and how far that is. */
+  sums: RunSum[]
+}
+
+export interface RunSum {
+  currency: string
+  proposed: number
+  proposedMinor: number
+  blocked: number
+  payouts: number
+  payoutsMinor: number
+  byState: Partial<Record<PayoutState, number>>
+}
+
+const RUN = sql`
+  r.id, r.state, r.period, r.cutoff_at as "cutoffAt", r.created_at as "createdAt", r.created_by as "createdBy",
+  r.approved_at as "approvedAt", r.approved_by as "approvedBy", r.cancelled_at as "cancelledAt", r.cancelled_by as "cancelledBy",
+  (select coalesce(jsonb_agg(jsonb_build_object('currency', c.currency, 'proposed', c.proposed, 'proposedMinor', c.proposed_minor,
+      'blocked', c.blocked, 'payouts', coalesce(p.payouts, 0), 'payoutsMinor', coalesce(p.minor, 0),
+      'byState', coalesce(p.by_state, '{}')) order by c.currency), '[]')
+    from (
+      select l.currency, count(*) filter (where l.blocked is null) as proposed, count(*) filter (where l.blocked is not null) as blocked,
+        coalesce(sum(l.amount_minor) filter (where l.blocked is null), 0) as proposed_minor
+      from payout_run_lines l where l.run_id = r.id group by 1) c
+    left join (
+      select s.currency, sum(s.payouts) as payouts, sum(s.minor) as minor, jsonb_object_agg(s.state, s.payouts) as by_state
+      from (select currency, state, count(*) as payouts, sum(amount_minor) as minor from payouts where run_id = r.id group by 1, 2) s
+      group by 1) p on p.currency = c.currency) as sums`
+
+/** Runs, the newest first. */
+export async function listRuns(
+  db: Db,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<RunRow[]> {
+  const { rows } = await sql<RunRow>`
+    select ${RUN} from payout_runs r
+    where ${after ?? null}::text is null or (r.created_at, r.id) < ((select created_at from payout_runs where id = ${after ?? null}), ${after ?? null})
+    order by r.created_at desc, r.id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Refuses `run_not_found`. */
+export async function findRun(db: Db, runId: string): Promise<RunRow> {
+  const { rows } = await sql<RunRow>`select ${RUN} from payout_runs r where r.id = ${runId}`.execute(db)
+  if (!rows[0]) throw new Refusal('run_not_found', 'There is no such run.')
+  return rows[0]
+}
+
+export interface RunLine {
+  /** The seller and the currency: what a page of lines ends with. */
+  id: string
+  sellerId: string
+  sellerName: string
+  sellerEmail: string
+  currency: string
+  amountMinor: number
+  blocked: Block | null
+  /** Where the money goes, masked: as it was at the approval, and before it as the details are now. */
+  destination: string | null
+  payout: { id: string; amountMinor: number; state: PayoutState; failure: string | null } | null
+}
+
+/** The most lines of a run that are shown at once. */
+export const MOST_LINES = 1000
+
+/** The lines of a run: those that are paid first, each kind by its amount, the largest first. */
+export async function linesOf(db: Db, runId: string, limit = MOST_LINES): Promise<RunLine[]> {
+  const { rows } = await sql<RunLine>`
+    select l.seller_id || ' ' || l.currency as id, l.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail",
+      l.currency, l.amount_minor as "amountMinor", l.blocked, coalesce(p.destination_shown, d.shown) as destination,
+      case when p.id is not null then
+        jsonb_build_object('id', p.id, 'amountMinor', p.amount_minor, 'state', p.state, 'failure', p.failure) end as payout
+    from (
+      select * from payout_run_lines where run_id = ${runId}
+      order by blocked is not null, amount_minor desc, seller_id, currency limit ${limit}) l
+    join sellers s on s.id = l.seller_id
+    left join payouts p on p.run_id = l.run_id and p.seller_id = l.seller_id and p.currency = l.currency
+    left join payout_details d on d.seller_id = l.seller_id and d.currency = l.currency
+    order by l.blocked is not null, l.amount_minor desc, l.seller_id, l.currency`.execute(db)
+  return rows
+}
+
+export interface FoundPayout {
+  id: string
+  runId: string
+  sellerId: string
+  sellerName: string
+  sellerEmail: string
+  currency: string
+  amountMinor: number
+  state: PayoutState
+  destination: string
+  reference: string
+  isExported: boolean
+  createdAt: Date
+  sentAt: Date | null
+  paidAt: Date | null
+  endedAt: Date | null
+  failure: string | null
+}
+
+export interface PayoutSearch {
+  state?: PayoutState | undefined
+  sellerId?: string | undefined
+  runId?: string | undefined
+  /** A payout's id or its reference. */
+  q?: string | undefined
+}
+
+/** Payouts, the newest first. */
+export async function searchPayouts(
+  db: Db,
+  { state, sellerId, runId, q }: PayoutSearch,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<FoundPayout[]> {
+  const conditions = [sql`true`]
+  const typed = q?.trim()
+  if (state) conditions.push(sql`p.state = ${state}`)
+  if (sellerId) conditions.push(sql`p.seller_id = ${sellerId}`)
+  if (runId) conditions.push(sql`p.run_id = ${runId}`)
+  if (typed) conditions.push(sql`(p.id = ${typed} or p.reference = ${typed.toUpperCase()})`)
+  if (after !== undefined)
+    conditions.push(sql`(p.created_at, p.id) < ((select created_at from payouts where id = ${after}), ${after})`)
+  const { rows } = await sql<FoundPayout>`
+    select p.id, p.run_id as "runId", p.seller_id as "sellerId", s.name as "sellerName", s.email as "sellerEmail", p.currency,
+      p.amount_minor as "amountMinor", p.state, p.destination_shown as destination, p.reference,
+      p.file_id is not null as "isExported", p.created_at as "createdAt", p.sent_at as "sentAt", p.paid_at as "paidAt",
+      p.ended_at as "endedAt", p.failure
+    from payouts p join sellers s on s.id = p.seller_id
+    where ${sql.join(conditions, sql` and `)} order by p.created_at desc, p.id desc limit ${limit}`.execute(db)
+  return rows
+}
