@@ -10,8 +10,6 @@ import { type Destination, openDestination, sealDestination, shownOf } from './d
 
 /** The time in which the owner can notice a change that somebody else has made. Details that are new wait too: see putDetails(). */
 const HOLD = '72 hours'
-/** Rows that are sealed again in one statement. */
-const SEALED_AT_ONCE = 500
 
 export const payoutSeal = (secrets: readonly string[]): TextSeal => textSeal(secrets, 'payout details')
 
@@ -94,29 +92,6 @@ export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, cur
     const event = { sellerId: seller.id, what: 'payout_details_removed', currency, shown: rows[0].shown } as const
     await notifyOwnerEverywhere(tx, jobs, event, seller.email)
   })
-
-/**
- * Seals with the present secret what an earlier one has sealed. The key is compared as it was read, so that a change at the same moment
- * is not undone.
- */
-export async function sealDetailsAgain(db: Db, seal: TextSeal): Promise<void> {
-  for (let after = ['', '']; ;) {
-    const { rows } = await sql<{ sellerId: string; currency: string; sealed: Buffer }>`
-      select seller_id as "sellerId", currency, sealed from payout_details
-      where (seller_id, currency) > (${after[0]}, ${after[1]}) order by seller_id, currency limit ${SEALED_AT_ONCE}`.execute(
-      db,
-    )
-    for (const { sellerId, currency, sealed } of rows) {
-      const opened = seal.open(sealed)
-      if (!opened?.isOld) continue
-      await sql`
-        update payout_details set sealed = ${seal.seal(opened.text)}
-        where seller_id = ${sellerId} and currency = ${currency} and sealed = ${sealed}`.execute(db)
-    }
-    if (rows.length < SEALED_AT_ONCE) return
-    after = [rows.at(-1)!.sellerId, rows.at(-1)!.currency]
-  }
-}
 
 /** Locks the seller. A run locks the sellers too, so it sees the details before or after the change. */
 async function lockOwner(tx: Tx, { id: sessionId, seller: { id } }: SignedIn) {

@@ -7,7 +7,8 @@ import type { Browsers } from '../sellers/guard.ts'
 import { balanceRoutes } from './balance-routes.ts'
 import { detailsRoutes } from './details-routes.ts'
 import { payoutListRoutes } from './list-routes.ts'
-import { payoutSeal, sealDetailsAgain } from './details.ts'
+import { payoutSeal } from './details.ts'
+import { sealPayoutsAgain } from './seal-again.ts'
 
 export interface PayoutsParts {
   db: Db
@@ -35,7 +36,7 @@ export async function registerPayouts(
   { db, jobs, browsers, config, appUrl }: PayoutsParts,
 ): Promise<void> {
   const seal = payoutSeal(config.secrets)
-  await sealDetailsAgain(db, seal)
+  await sealPayoutsAgain(db, seal)
   detailsRoutes(server, { db, jobs, browsers, seal })
   payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
   balanceRoutes(server, { db, browsers, payouts: config.payouts })

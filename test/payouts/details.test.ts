@@ -5,8 +5,10 @@ import { payoutSeal, payoutDetailsOf } from '../../src/payouts/details.ts'
 import { openDestination } from '../../src/payouts/destination.ts'
 import { SCOPES } from '../../src/sellers/keys/scopes.ts'
 import { makeKey, programWith } from '../support/keys.ts'
+import { operatorOf } from '../operator/support.ts'
 import { type Browser, newBrowser, newMailbox } from '../support/seller.ts'
 import { type TestShop, assertProblem, eventually, sharedShop, startTestShop } from '../support/shop.ts'
+import { MANUAL, dueSeller, runs } from './support.ts'
 
 const shared = sharedShop()
 
@@ -267,14 +269,31 @@ test('an account whose mailbox nobody has proved takes no payout details', async
   assert.deepEqual(await list(browser), [])
 })
 
-test('a new secret opens what the old one sealed, and seals it again at the start', async (t) => {
-  const first = await startTestShop(t)
-  const { browser, id } = await newSeller(first)
-  assert.equal((await put(browser, 'EUR', EURO)).status, 200)
+test('a new secret opens what the old one sealed: details, payouts and bank files', async (t) => {
+  const first = await startTestShop(t, MANUAL)
+  const seller = await dueSeller(first)
+  await seller.details('EUR')
+  const operator = await operatorOf(first)
+  const { runId, payoutId } = await runs(operator).send(seller)
+  const { body: content } = await runs(operator).file(runId)
+  assert.match(content, /First Bank of Springfield/)
+
   const newer = 'another secret of the tests that is long enough'
-  await startTestShop(t, { databaseUrl: first.databaseUrl, env: { SECRET: `${newer},${first.config.secrets[0]}` } })
-  const [kept] = await payoutDetailsOf(first.db, [id])
-  assert.equal(openDestination(payoutSeal(first.config.secrets), kept!.sealed), undefined)
-  const opened = openDestination(payoutSeal([newer]), kept!.sealed)
-  assert(opened?.kind === 'iban' && opened.iban === IBAN)
+  const both = `${newer},${first.config.secrets[0]}`
+  const second = await startTestShop(t, { databaseUrl: first.databaseUrl, env: { ...MANUAL.env, SECRET: both } })
+  const [ofNewer, ofFirst] = [payoutSeal([newer]), payoutSeal(first.config.secrets)]
+  const kept = await payoutDetailsOf(first.db, [seller.sellerId])
+  assert.equal(kept.length, 2)
+  for (const { sealed } of kept) {
+    assert.equal(openDestination(ofFirst, sealed), undefined)
+    assert.notEqual(openDestination(ofNewer, sealed), undefined)
+  }
+  const { rows } = await sql<{ destination: Buffer }>`
+    select destination from payouts where id = ${payoutId}`.execute(first.db)
+  assert.equal(openDestination(ofFirst, rows[0]!.destination), undefined)
+  assert.equal(openDestination(ofNewer, rows[0]!.destination)?.kind, 'other')
+
+  await Promise.all([first.close(), second.close()])
+  const third = await startTestShop(t, { databaseUrl: first.databaseUrl, env: { ...MANUAL.env, SECRET: newer } })
+  assert.equal((await runs(await operatorOf(third)).file(runId)).body, content)
 })
