@@ -4,6 +4,7 @@ import { isLoopback } from '../../src/kit/settings.ts'
 import { openProcessors } from '../../src/processors/open.ts'
 import type { AccountCheck, NotificationAddress } from '../../src/processors/account-check.ts'
 import { type Processor, ProcessorUnavailable } from '../../src/processors/processor.ts'
+import { registrableHosts } from '../../src/sellers/sites.ts'
 import { noteClock } from './ask.ts'
 import { type Finding, type Patient, failure, fine, warning } from './finding.ts'
 import { inWords, knownReason } from './in-words.ts'
@@ -48,7 +49,7 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
     reads,
     ...checkPrefix(name, account, statementPrefix),
     ...checkMethods(name, account),
-    ...checkHosts(patient, name, account),
+    ...(await checkHosts(patient, name, account)),
     ...checkAddresses(patient, name, account.addresses),
   ]
 }
@@ -69,21 +70,28 @@ function checkMethods(name: string, { methods }: AccountCheck): Finding[] {
     : [fine(about, `payments by ${methods.map((one) => one.name).join(', ')} can be started`)]
 }
 
-/** Checks whether wallets can show in the checkout, where a seller's site shows it in a frame. */
-function checkHosts({ appUrl }: Patient, name: string, { hosts }: AccountCheck): Finding[] {
+/** Checks whether wallets can show in the checkout, where a seller's site shows it in a frame: each of the sites, and our own host. */
+async function checkHosts({ appUrl, database }: Patient, name: string, { hosts }: AccountCheck): Promise<Finding[]> {
   const { protocol, hostname } = new URL(appUrl)
   if (!hosts || protocol !== 'https:') return []
   const about = `${name} wallets`
-  return hosts.includes(hostname)
-    ? [fine(about, `${hostname} is registered, and ${hosts.length - 1} more hosts`)]
-    : [
-        warning(
-          about,
-          `${hostname} is not registered: Apple Pay and Google Pay do not show in a frame`,
-          'add a site in the shop again, or register the host in its dashboard, under payment method domains',
-        ),
-      ]
+  const db = await database
+  const sites = db ? await registrableHosts(db) : []
+  const missing = [hostname, ...sites].filter((host) => !hosts.includes(host))
+  if (missing.length === 0)
+    return [fine(about, `registered: ${hostname}${sites.length > 0 ? `, and all sites (${sites.length})` : ''}`)]
+  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : ''
+  const isOne = missing.length === 1
+  return [
+    warning(
+      about,
+      `${missing.slice(0, MOST_NAMED).join(', ')}${more} ${isOne ? 'is' : 'are'} not registered, or switched off: Apple Pay and Google Pay do not show in a frame there`,
+      'the service registers them when it starts and each night; otherwise register them in its dashboard, under payment method domains',
+    ),
+  ]
 }
+
+const MOST_NAMED = 5
 
 /** Checks whether the statement descriptors that we show to buyers are those that their banks print. */
 function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ours: string): Finding[] {

@@ -20,7 +20,7 @@ export interface AccountCheck {
   statementPrefix?: string | undefined
   /** Each payment method in our settings. `refused` says why a payment cannot start with it. */
   methods?: { name: string; refused?: RefusalDetails | undefined }[] | undefined
-  /** The hosts where wallets may show, up to 100. Undefined: the processor needs none, or the key may not read them. */
+  /** The hosts where wallets may show. Undefined: the processor needs none, or the key may not read them. */
   hosts?: string[] | undefined
   /** The processor's clock at the time of its answer. */
   clock?: Date | undefined

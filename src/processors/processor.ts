@@ -173,6 +173,8 @@ export interface Processor {
   fetchMethods?(): Promise<readonly string[] | undefined>
   /** Lets wallets show in a payment form on a host. A repeat changes nothing. */
   registerHost?(host: string): Promise<void>
+  /** The same for many hosts, with few requests where most are there already. */
+  registerHosts?(hosts: readonly string[]): Promise<void>
   /** Checks the account and its key, for the person who sets up the service. */
   check?(): Promise<AccountCheck>
 }

@@ -21,6 +21,7 @@ import type { Processor } from '../processors/processor.ts'
 import type { IdentityProvider, ProviderSettings } from './provider-port.ts'
 import { providerRoutes } from './provider-routes.ts'
 import { signInRoutes } from './routes.ts'
+import { registerAllSites } from './all-sites.ts'
 import { registerSiteHosts } from './site-hosts.ts'
 import { siteRoutes } from './site-routes.ts'
 import type { Signup, SignupOf } from './sellers.ts'
@@ -36,7 +37,7 @@ interface SellersParts {
     secrets: readonly string[]
     signup: Signup
     operators: readonly string[]
-    limits: SignInLimits & { key?: Limit; key_secret?: Limit }
+    limits: SignInLimits & { key?: Limit; key_secret?: Limit; site?: Limit }
     cookieDomain: string | undefined
     idp: ProviderSettings | undefined
     deadlines: Pick<Deadlines, 'identityProviderMs'>
@@ -60,7 +61,8 @@ export async function registerSellers(server: Server, parts: SellersParts): Prom
   signInRoutes(server, { ...shared, sendCode, secrets, signupOf })
   accountRoutes(server, { ...shared, sendCode, secrets })
   await registerSiteHosts(jobs, { processors: parts.processors, appUrl })
-  siteRoutes(server, shared)
+  await registerAllSites(jobs, { db, processors: parts.processors, appUrl })
+  siteRoutes(server, { ...shared, limit: limits.site })
   keyRoutes(server, { db, jobs, browsers, mode, secretLimit: limits.key_secret })
 
   const provider = await providerOf(parts)

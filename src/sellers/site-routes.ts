@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Server } from '../kit/http.ts'
+import { type Limit, countUses, refuseBeyond } from '../kit/limits.ts'
 import { Time, refusing } from '../kit/schema.ts'
 import { NEEDS_SESSION } from './guard.ts'
 import type { SellerParts } from './routes.ts'
@@ -18,12 +19,14 @@ const SiteParams = Type.Object({
 export const Site = Type.Object({ host: Type.String({ examples: ['shop.example'] }), createdAt: Time })
 export const Sites = Type.Object({ items: Type.Array(Site) })
 
+const TOO_MANY = 'You have added many sites. Please wait a little.'
+
 const siteView = ({ host, createdAt }: SiteRow) => ({ host, createdAt: createdAt.toISOString() })
 
 /** The seller's own sites: they may show the checkout in a frame, and an order may lead there. */
 export function siteRoutes(
   server: Server,
-  { db, jobs, browsers }: Pick<SellerParts, 'db' | 'jobs' | 'browsers'>,
+  { db, jobs, browsers, limit }: Pick<SellerParts, 'db' | 'jobs' | 'browsers'> & { limit: Limit | undefined },
 ): void {
   server.get(
     '/api/sites',
@@ -64,6 +67,7 @@ export function siteRoutes(
       const { seller } = await browsers.signedIn(request, reply)
       // the host goes to the operator's account at the processor
       await refuseUnlessActive(db, seller.id)
+      if (limit) refuseBeyond(await countUses(db, [{ key: `site ${seller.id}`, limit }]), TOO_MANY)
       return siteView(await addSite(db, jobs, seller.id, await siteHost(request.params.host)))
     },
   )

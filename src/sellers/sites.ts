@@ -3,6 +3,7 @@ import { type Db, inTransaction } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import type { Jobs } from '../kit/jobs.ts'
 import { SITE_HOSTS, registrableHost } from './site-hosts.ts'
+import { standingOf } from './standing.ts'
 
 /** All of them stand in one header of the framed checkout. */
 const MOST_SITES = 20
@@ -58,7 +59,7 @@ export async function listSites(db: Db, sellerId: string): Promise<Site[]> {
   return rows
 }
 
-/** Adds a site, and has the processors told. A repeat tells them again and changes nothing else. Refuses `too_many_sites`. */
+/** Adds a site, and has the processors told. A repeat changes nothing. Refuses `too_many_sites`. */
 export function addSite(db: Db, jobs: Pick<Jobs, 'add'>, sellerId: string, host: string): Promise<Site> {
   return inTransaction(db, async (tx) => {
     // simultaneous requests of one seller are counted one after the other
@@ -67,9 +68,9 @@ export function addSite(db: Db, jobs: Pick<Jobs, 'add'>, sellerId: string, host:
     const known = sites.find((site) => site.host === host)
     if (!known && sites.length >= MOST_SITES)
       throw new Refusal('too_many_sites', `A shop has at most ${MOST_SITES} sites. Remove one first.`)
+    if (known) return known
     const name = registrableHost(host)
     if (name) await jobs.add(tx, SITE_HOSTS, [{ data: { host: name } }])
-    if (known) return known
     const { rows } = await sql<Site>`
       insert into sites (seller_id, host) values (${sellerId}, ${host}) returning host, created_at as "createdAt"`.execute(
       tx,
@@ -83,6 +84,14 @@ export async function removeSite(db: Db, sellerId: string, host: string): Promis
   const { rows } = await sql`
     delete from sites where seller_id = ${sellerId} and host = ${host} returning host`.execute(db)
   if (!rows[0]) throw new Refusal('site_not_found', 'There is no such site of yours.')
+}
+
+/** The hosts that processors can register, of all sellers who may sell. */
+export async function registrableHosts(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ host: string }>`
+    select distinct t.host from sites t join sellers s on s.id = t.seller_id
+    where s.disabled_at is null and ${standingOf('s')} = 'active' order by t.host`.execute(db)
+  return [...new Set(rows.flatMap(({ host }) => registrableHost(host) ?? []))]
 }
 
 /** The hosts of the sites of a product's seller. */

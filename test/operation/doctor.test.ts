@@ -282,7 +282,7 @@ test('the doctor names an account with another prefix than STATEMENT_PREFIX, wit
 })
 
 test('the doctor says whether wallets can show in a frame; a missing right to read that is no failure', async (t) => {
-  const { env, stripe } = await startWholeShop(t)
+  const { shop, env, stripe } = await startWholeShop(t)
   const wallets = async () => {
     const config = { ...readConfig({ ...env, PROCESSORS: 'stripe' }), appUrl: 'https://pay.shop.example' }
     return (await examineConfig(config)).filter((one) => one.about === 'stripe wallets')
@@ -291,7 +291,12 @@ test('the doctor says whether wallets can show in a frame; a missing right to re
   stripe.bank.addMethodDomain('pay.shop.example', false)
   assertSays(await wallets(), 'stripe wallets', 'warning', /is not registered/)
   stripe.bank.methodDomains[0]!['enabled'] = true
-  assertSays(await wallets(), 'stripe wallets', 'fine', /pay\.shop\.example is registered/)
+  assertSays(await wallets(), 'stripe wallets', 'fine', /^registered: pay\.shop\.example$/)
+  for (const host of ['one.example', '*.wild.example', 'localhost:3000'])
+    await sql`insert into sites (seller_id, host) values (${shop.sellerId}, ${host})`.execute(shop.db)
+  assertSays(await wallets(), 'stripe wallets', 'warning', /^one\.example is not registered/)
+  stripe.bank.addMethodDomain('one.example')
+  assertSays(await wallets(), 'stripe wallets', 'fine', /and all sites \(1\)/)
   stripe.knobs.forbidden = ['/v1/payment_method_domains']
   assert.deepEqual(await wallets(), [])
 })

@@ -23,7 +23,12 @@ export interface RazorpayOptions extends RazorpaySettings {
  */
 export function razorpayProcessor(
   options: RazorpayOptions,
-): Required<Omit<Processor, 'registerHost' | 'connected' | 'returnFee' | 'accounts' | 'payoutsSince' | 'payoutItems'>> {
+): Required<
+  Omit<
+    Processor,
+    'registerHost' | 'registerHosts' | 'connected' | 'returnFee' | 'accounts' | 'payoutsSince' | 'payoutItems'
+  >
+> {
   const visit = razorpayClient(options)
   return {
     name: 'razorpay',

@@ -4,6 +4,7 @@ import type { AccountCheck } from '../account-check.ts'
 import type { RefusalDetails } from '../refusal-details.ts'
 import type { Shape } from '../shapes.ts'
 import { type Deadline, ask, newDeadline } from './client.ts'
+import { knownHosts } from './hosts.ts'
 import { EVENT_TYPES } from './webhook.ts'
 import { currencyFor } from './rails.ts'
 import { type AccountSettings, shapes } from './entities.ts'
@@ -43,7 +44,7 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     read('webhook endpoints', shapes.webhookEndpoints, (sent) => stripe.webhookEndpoints.list({ limit: 100 }, sent)),
     read('account', shapes.account, (sent) => stripe.accounts.retrieveCurrent({}, sent)),
     read('payment method domains', shapes.methodDomains, (sent) =>
-      stripe.paymentMethodDomains.list({ limit: 100 }, sent),
+      stripe.paymentMethodDomains.list({ limit: 1 }, sent),
     ),
     read('payment intents', shapes.anyList, (sent) => stripe.paymentIntents.list(one, sent)),
     read('charges', shapes.anyList, (sent) => stripe.charges.list(one, sent)),
@@ -55,7 +56,8 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
   // the service sells without these
   const spare = new Set(['webhook endpoints', 'account', 'payment method domains'])
   check.lacks = check.lacks.filter((what) => !spare.has(what)).sort()
-  check.hosts = domains?.data.filter(({ enabled }) => enabled).map((one) => one.domain_name)
+  if (domains)
+    check.hosts = [...(await knownHosts(stripe, () => until))].flatMap(([host, { enabled }]) => (enabled ? [host] : []))
   check.statementPrefix = account && prefixOf(account)
   check.addresses = addresses?.data.map(({ url, status, enabled_events: types }) => ({
     url,

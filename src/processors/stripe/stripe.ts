@@ -8,7 +8,7 @@ import { ask, connectStripe, newDeadline } from './client.ts'
 import { shapes } from './entities.ts'
 import { ifChargedBack, isInAnotherState } from './errors.ts'
 import { EVENTS_DAYS, eventsSince, movements } from './history.ts'
-import { registerHost } from './hosts.ts'
+import { registerHost, registerHosts } from './hosts.ts'
 import { fetchMethods } from './methods.ts'
 import { payoutItems, payoutsSince } from './payouts.ts'
 import { checkedMethods, railsFor } from './rails.ts'
@@ -103,6 +103,7 @@ function atAccount(options: StripeOptions, stripe: Stripe, connected: string | u
     movements: (from, to) => movements(stripe, from, to),
     fetchMethods: () => fetchMethods(stripe),
     registerHost: (host) => registerHost(stripe, host, begin()),
+    registerHosts: (hosts) => registerHosts(stripe, hosts, begin),
     check: () => checkAccount(stripe, methods),
   }
 }
