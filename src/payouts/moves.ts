@@ -3,6 +3,7 @@ import type { Tx } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { payoutBackTransfer } from '../ledger/payout-transfers.ts'
 import { post } from '../ledger/transfers.ts'
+import { tellSellers } from './mails.ts'
 
 export const PAYOUT_STATES = ['approved', 'sent', 'paid', 'failed', 'reversed'] as const
 export type PayoutState = (typeof PAYOUT_STATES)[number]
@@ -55,6 +56,8 @@ export async function movePayouts(tx: Tx, move: PayoutMove, wanted: readonly ToM
     from n join locked l on l.id = n.id
     where p.id = n.id and ${guard}
     returning p.id, p.seller_id as "sellerId", p.currency, p.amount_minor as "amountMinor"`.execute(tx)
+  // The seller hears of all but a confirmation: the money is in the account then.
+  if (move !== 'confirm') await tellSellers(tx, MOVES[move].to, rows.map(({ id }) => id)) // oxfmt-ignore
   if (move === 'fail') await post(tx, rows.map((payout) => payoutBackTransfer('payout_failed', payout))) // oxfmt-ignore
   if (move === 'reverse') await post(tx, rows.map((payout) => payoutBackTransfer('payout_reversed', payout))) // oxfmt-ignore
   return rows

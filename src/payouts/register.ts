@@ -8,6 +8,7 @@ import { balanceRoutes } from './balance-routes.ts'
 import { detailsRoutes } from './details-routes.ts'
 import { payoutListRoutes } from './list-routes.ts'
 import { payoutSeal } from './details.ts'
+import { runPayoutMails } from './mails.ts'
 import { sealPayoutsAgain } from './seal-again.ts'
 
 export interface PayoutsParts {
@@ -33,11 +34,12 @@ export interface PayoutsParts {
 /** Registers the routes by which sellers see their payouts and say where they go, and the jobs that propose runs. */
 export async function registerPayouts(
   server: Server,
-  { db, jobs, browsers, config, appUrl }: PayoutsParts,
+  { db, jobs, mailer, browsers, config, appUrl }: PayoutsParts,
 ): Promise<void> {
   const seal = payoutSeal(config.secrets)
   await sealPayoutsAgain(db, seal)
   detailsRoutes(server, { db, jobs, browsers, seal })
   payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
   balanceRoutes(server, { db, browsers, payouts: config.payouts })
+  await runPayoutMails(jobs, { db, mailer, appUrl })
 }

@@ -20,6 +20,7 @@ import { derivedKey } from '../../src/kit/signing.ts'
 import { openStorage } from '../../src/kit/storage/open.ts'
 import { enqueueRecallMails } from '../../src/orders/recalled-files.ts'
 import { enqueueSaleMails } from '../../src/orders/sale-mails.ts'
+import { enqueuePayoutMails } from '../../src/payouts/mails.ts'
 import type { PaymentSnapshot } from '../../src/processors/processor.ts'
 import { signature } from '../../src/processors/sandbox/notify.ts'
 import { enqueueOffSaleMails } from '../../src/products/off-sale.ts'
@@ -129,6 +130,7 @@ export async function startTestShop(t: Ends, { env = {}, databaseUrl, log, deadl
     backfill: app.payments.backfill,
     enqueueRecallMails: () => enqueueRecallMails(main.db, app.jobs),
     enqueueSaleMails: () => enqueueSaleMails(main.db, app.jobs),
+    enqueuePayoutMails: () => enqueuePayoutMails(main.db, app.jobs),
     enqueueOffSaleMails: () => enqueueOffSaleMails(main.db, app.jobs),
     watchEndpoints: () => watchEndpoints(main.db, app.jobs),
     compileSchemas: () => app.server.compileSchemas(),
