@@ -46,6 +46,14 @@ export class Run {
   readonly orders: KnownOrder[] = []
   readonly checkouts: Checkout[] = []
   readonly refunds: RefundRequest[] = []
+  /** The runs of payouts that were proposed in this history. */
+  readonly payoutRuns: string[] = []
+  /** The payouts whose approval was checked. */
+  readonly payouts = new Set<string>()
+  /** The bank files, by their addresses. */
+  readonly bankFiles = new Map<string, string>()
+  /** By how much the money did not add up before this history, by currency. */
+  moneyOff = new Map<string, string>()
   /** The fault, in words. */
   readonly problems: string[] = []
   /** The service died or its database is down, so a missing response is no fault. */

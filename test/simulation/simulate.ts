@@ -2,6 +2,7 @@ import type { Ends } from '../support/shop.ts'
 import { type Order, readUses } from './books.ts'
 import { type Step, historyOf, play } from './history.ts'
 import { problemsOf } from './invariants.ts'
+import { countPayouts, moneyOff, problemsOfPayouts } from './payout-invariants.ts'
 import { settleDown, checkLinks, problemsAtTheEnd } from './final-checks.ts'
 import { Random } from './random.ts'
 import { Run } from './run.ts'
@@ -91,6 +92,7 @@ export async function runHistory(
   const count = (what: string) => (seen[what] = (seen[what] ?? 0) + 1)
   await world.calm()
   const run = new Run(world)
+  run.moneyOff = await moneyOff(world.client)
   const log: string[] = []
   const last = new Map<string, Order>()
   const random = new Random(seed ^ 0x5eed)
@@ -107,6 +109,7 @@ export async function runHistory(
     log.push(`calm: ${await settleDown(run, random)}`)
     const orders = await look(run, last)
     await checkLinks(run)
+    for (const what of await countPayouts(run)) count(what)
     for (const order of orders) {
       run.problems.push(...problemsAtTheEnd(order, run.truth([order.id])))
       count(`end ${order.state}`)
@@ -138,7 +141,7 @@ async function look(run: Run, last: Map<string, Order>): Promise<Order[]> {
     if (uses !== held || uses - late > run.code.mostUses)
       run.problems.push(`a code for ${run.code.mostUses} is used ${uses} times by ${held} orders, ${late} of them late`)
   }
-  run.problems.push(...run.strangeDeliveries())
+  run.problems.push(...run.strangeDeliveries(), ...(await problemsOfPayouts(run)))
   return orders
 }
 

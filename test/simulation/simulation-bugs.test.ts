@@ -132,6 +132,20 @@ describe('a service with a bug is found out', () => {
       `if new.what = 'paid' then return null; end if;`,
       /0 times paid in its timeline/,
     ],
+    [
+      'a payout is made and not booked',
+      'before insert on transfers',
+      `if new.kind = 'payout' then return null; end if;`,
+      /is approved, and booked: nothing/,
+    ],
+    [
+      'a payout that failed gives its money back twice',
+      'after insert on transfers',
+      `if new.kind = 'payout_failed' and length(new.cause) < 30 then
+         insert into transfers (kind, cause, debit_account, credit_account, amount_minor, currency)
+         values (new.kind, new.cause || ' again', new.debit_account, new.credit_account, new.amount_minor, new.currency); end if;`,
+      /the money does not add up/,
+    ],
   ]
   for (const [name, event, body, complaint, seed = 1] of bugs) {
     test(name, async () => {
@@ -166,6 +180,22 @@ describe('a service with a bug in its code is found out', () => {
       to: '',
       complaint: /it has expired, and its buyer can pay/,
       seed: 21,
+    },
+    {
+      name: 'an approval does not lock the sellers, so two runs pay the same money',
+      file: '/src/payouts/runs.ts',
+      from: 'order by id for no key update`',
+      to: 'order by id`',
+      complaint: /made beside another payout of the same money/,
+      seed: 15,
+    },
+    {
+      name: 'an approval pays what was proposed, whatever has come between',
+      file: '/src/payouts/runs.ts',
+      from: 'least(l.amount_minor, d.payable)::bigint',
+      to: 'l.amount_minor',
+      complaint: /paid out \d+ of -?\d+/,
+      seed: 8,
     },
   ]
   for (const { name, complaint, seed, ...bug } of bugs)

@@ -25,6 +25,10 @@ test(`${RUNS} histories from seed ${SEED} on: no payment is lost, taken twice, o
     'dispute lost in part',
     'step crash',
     'step orderByCode',
+    'payout paid',
+    'payout failed',
+    'payout reversed',
+    'step payoutsTogether',
   ])
     assert((seen[what] ?? 0) > 0, `there was no ${what}: ${JSON.stringify(seen)}`)
 })

@@ -7,6 +7,7 @@ import { ACCOUNT } from '../support/razorpay-setup.ts'
 import { razorpaySettings } from '../support/razorpay-shop.ts'
 import { serviceFolder, startService } from '../support/service.ts'
 import { newBrowser } from '../support/seller.ts'
+import { WATCH } from './payout-invariants.ts'
 import { type Answer, type Ends, newDatabase, startTestShop } from '../support/shop.ts'
 import { startStripeServer } from '../stand-ins/stripe-server.ts'
 import { rightTime, skipTime } from './clock.ts'
@@ -35,6 +36,7 @@ const PRICES: [string, number][] = [
   ['INR', 12_525],
   ['INR', 725],
 ]
+const OPERATOR = 'operator@shop.test'
 /** The breaker's pause after an outage of a processor, and a little more. */
 const PAUSE_MS = 11_000
 /** A process of its own cannot be asked to look at once; how soon its job must have done it. */
@@ -67,12 +69,16 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   t.after(() => client.end())
   // the checks read an order's jobs after every step, among all jobs ever done
   await client.query(`create index on pgboss.job_common ((data->>'orderId'))`)
+  await client.query(WATCH)
   const env = {
     STRIPE_SECRET_KEY: stripe.secretKey,
     STRIPE_PUBLISHABLE_KEY: stripe.secretKey.replace('sk_', 'pk_'),
     STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
     STRIPE_API_URL: stripe.url,
     ...razorpaySettings(razorpay),
+    OPERATORS: OPERATOR,
+    // money is due at once, and the holding period has tests of its own
+    PAYOUT_HOLD_DAYS: '0',
     // one service after the other, or in its place
     STORAGE_URL: `file:${serviceFolder(t)}`,
   }
@@ -80,11 +86,15 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
   const start = killed ? startProcess : startHere
   const goods: Good[] = []
   let cookie = ''
+  let operatorCookie = ''
+  let sellerId = ''
   let hadFaults = false
   let service = await start()
   listen()
   // the seller and the products: made once, by any of the services
   if (goods.length === 0) throw new Error('there is nothing for sale')
+  for (const currency of new Set(goods.map((good) => good.currency)))
+    await changeDetails(currency, 'Account 12345678', true)
 
   async function startHere(): Promise<Service> {
     const ends: (() => unknown)[] = []
@@ -96,6 +106,10 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       const browser = newBrowser(shop)
       await browser.signInByCode('ann@shop.test')
       cookie = browser.jar.header(new URL('http://shop.test/')) ?? ''
+      sellerId = shop.sellerId
+      const operator = newBrowser(shop)
+      await operator.signInByCode(OPERATOR)
+      operatorCookie = operator.jar.header(new URL('http://shop.test/')) ?? ''
     }
     const end = async () => {
       for (const one of ends.splice(0).reverse()) await Promise.resolve(one()).catch(() => {})
@@ -166,6 +180,19 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
     }
   }
 
+  function origin(): string {
+    return killed ? service.url : 'http://shop.test'
+  }
+
+  /** The seller has just signed in, and says where the money of a currency goes. `isOver`: it can go there at once. */
+  async function changeDetails(currency: string, account: string, isOver: boolean): Promise<void> {
+    await client.query(`update sessions set created_at = now() where seller_id = $1`, [sellerId])
+    const body = { kind: 'other', name: 'Ann', country: 'US', lines: ['A bank', account] }
+    await call('PUT', `/api/payout-details/${currency}`, body, { cookie, origin: origin() })
+    if (isOver)
+      await client.query(`update payout_details set payable_from = now() - interval '1 second' where seller_id = $1`, [sellerId]) // oxfmt-ignore
+  }
+
   function works(): void {
     stripe.works()
     Object.assign(stripe.knobs, { delayMs: 0, pageSize: 100, searchLagSeconds: 0 })
@@ -195,7 +222,22 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       body: unknown,
       headers: Record<string, string> = {},
     ): Promise<Answer> {
-      return call(method, address, body, { ...headers, cookie, origin: killed ? service.url : 'http://shop.test' })
+      return call(method, address, body, { ...headers, cookie, origin: origin() })
+    },
+    sellerId: () => sellerId,
+    changeDetails,
+    /** A request of the operator's, who has just signed in. */
+    async callAsOperator(
+      method: string,
+      address: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ): Promise<Answer> {
+      await client.query(
+        `update sessions set created_at = now() where seller_id = (select id from sellers where email = $1)`,
+        [OPERATOR],
+      )
+      return call(method, address, body, { ...headers, cookie: operatorCookie, origin: origin() })
     },
     /** Has the service look at the orders that are due. Without its database it fails, and its next turn is soon. */
     async reconcile({ tries = 1 } = {}): Promise<void> {
