@@ -12,6 +12,7 @@ import type { Signer } from '../kit/signing.ts'
 import { Download, type DownloadUrl, freshLinks } from '../orders/links.ts'
 import { WithdrawnFiles, withdrawnFilesOf } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
+import { BrandFields, logoUrl } from '../sellers/brand.ts'
 import { type BuyerBrowser, buyerBrowser } from './browser.ts'
 import { type Bought, listBought } from './library.ts'
 import { type LibraryPass, libraryPass } from './library-pass.ts'
@@ -30,6 +31,7 @@ export const LibraryItem = Type.Object({
   seller: Type.Object({
     name: Type.String(),
     supportEmail: Type.String({ description: 'Where buyers reach the seller.' }),
+    logoUrl: BrandFields.logoUrl,
   }),
   amount: Amount,
   currency: Currency,
@@ -198,7 +200,11 @@ const itemOf = (row: Bought, { baseUrl, orderUrl, downloadUrl }: LibraryUrls): L
   orderUrl: orderUrl(row.id),
   status: row.state,
   product: { id: row.productId, name: row.productName, ...pictureOf(row, baseUrl) },
-  seller: { name: row.sellerName, supportEmail: row.supportEmail },
+  seller: {
+    name: row.sellerName,
+    supportEmail: row.supportEmail,
+    ...(row.brand.logoId && { logoUrl: logoUrl(baseUrl, row.brand.logoId) }),
+  },
   amount: row.amountMinor,
   currency: row.currency,
   createdAt: row.createdAt.toISOString(),

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import type { OrderFile } from '../orders/find.ts'
+import type { Brand } from '../sellers/brand.ts'
 import { isBoughtFile, withdrawnFiles } from '../orders/bought-files.ts'
 import { inOrder } from '../products/find.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
@@ -16,6 +17,7 @@ export interface Bought {
   imageUrl: string | null
   sellerName: string
   supportEmail: string
+  brand: Brand
   amountMinor: number
   currency: string
   createdAt: Date
@@ -35,7 +37,7 @@ export async function listBought(
     conditions.push(sql`(o.created_at, o.id) < ((select created_at from orders where id = ${after}), ${after})`)
   const { rows } = await sql<Bought>`
     select o.id, o.state, o.product_id as "productId", o.product_name as "productName", p.image_id as "imageId", p.image_url as "imageUrl",
-      s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
+      s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand, o.amount_minor as "amountMinor", o.currency, o.created_at as "createdAt", o.paid_at as "paidAt",
       case when o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} then
         (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name, 'size', f.size_bytes, 'sha256', f.sha256,
             'contentType', f.content_type) order by ${inOrder}), '[]')

@@ -6,6 +6,7 @@ import { isOpenDiscount } from '../orders/discounts/uses.ts'
 import type { Processor } from '../processors/processor.ts'
 import { imagesOf } from '../products/images/urls.ts'
 import { isForSale, refuseNotForSale } from '../products/off-sale.ts'
+import { type Brand, brandView } from '../sellers/brand.ts'
 import { processorFor } from '../processors/routing.ts'
 import type { ProductView } from './schema.ts'
 
@@ -46,12 +47,14 @@ export async function productViews(
   const { rows } = await sql<
     Omit<ProductView, 'seller' | 'rails' | 'payments' | 'imageUrl' | 'images' | 'suggestedAmount'> & {
       seller: string
+      supportEmail: string | null
+      brand: Brand
       imageId: string | null
       imageUrl: string | null
       suggestedAmount: number | null
     }
   >`
-    select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_id as "imageId", p.image_url as "imageUrl", s.name as seller,
+    select p.id, p.name, p.description, p.price_minor as amount, p.currency, p.image_id as "imageId", p.image_url as "imageUrl", s.name as seller, s.support_email as "supportEmail", s.brand,
       p.price_minor = 0 and not p.pay_what_you_want as free, p.pay_what_you_want as "payWhatYouWant",
       p.suggested_minor as "suggestedAmount",
       exists (select from discounts d where d.seller_id = p.seller_id and coalesce(d.product_id, p.id) = p.id
@@ -59,14 +62,14 @@ export async function productViews(
     from products p join sellers s on s.id = p.seller_id
     where p.id = any(${genericPlanArray(productIds, 'text')}::text[]) and ${isForSale}
     order by p.id`.execute(db)
-  return rows.map(({ seller, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
+  return rows.map(({ seller, supportEmail, brand, imageId, imageUrl, suggestedAmount, takesCode, ...product }) => {
     const processor = processorFor(processors, product.currency)
     return {
       ...product,
       ...(suggestedAmount !== null && { suggestedAmount }),
       ...(takesCode && { takesCode }),
       ...imagesOf(baseUrl, { imageId, imageUrl }),
-      seller: { name: seller },
+      seller: { name: seller, ...(supportEmail && { supportEmail }), ...brandView(baseUrl, brand) },
       rails: processor?.rails(product.currency) ?? [],
       payments: { live: processor !== undefined, ...(processor && { processor: processor.name }) },
     }

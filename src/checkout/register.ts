@@ -50,6 +50,6 @@ export function registerCheckout(
     limits,
     baseUrl,
     passes: orderPasses(secrets),
-    links: { ...urls, statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status` },
+    links: { ...urls, baseUrl, statusUrl: (orderId) => `${baseUrl}/api/checkout/${orderId}/status` },
   })
 }

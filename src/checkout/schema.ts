@@ -7,6 +7,7 @@ import { WithdrawnFiles } from '../products/schema.ts'
 import { ImageUrl, ImageUrls } from '../products/schema.ts'
 import { STATES } from '../orders/states.ts'
 import { RAILS } from '../processors/rails.ts'
+import { BrandFields } from '../sellers/brand.ts'
 
 // The schemas of the checkout. The routes' validation and types, the API's description and the pages' types all come from here.
 
@@ -49,7 +50,15 @@ export const ProductView = Type.Object({
   ),
   imageUrl: Type.Optional(ImageUrl),
   images: Type.Optional(ImageUrls),
-  seller: Type.Object({ name: Type.String() }),
+  seller: Type.Object({
+    name: Type.String(),
+    supportEmail: Type.Optional(
+      Type.String({
+        description: 'Where buyers reach the seller. Absent before the order, unless the seller has set one.',
+      }),
+    ),
+    ...BrandFields,
+  }),
   rails: Type.Array(Rail, { description: 'The rails that this product offers.' }),
   payments: Type.Object({
     live: Type.Boolean({ description: 'Whether buyers can pay now.' }),
@@ -182,7 +191,11 @@ export const StatusQuery = Type.Object({
 })
 
 const Seller = Type.Object(
-  { name: Type.String(), supportEmail: Type.String({ description: 'Where buyers reach the seller.' }) },
+  {
+    name: Type.String(),
+    supportEmail: Type.String({ description: 'Where buyers reach the seller.' }),
+    ...BrandFields,
+  },
   { description: 'Present only with the matching address.' },
 )
 

@@ -3,6 +3,7 @@ import { type DownloadUrl, freshLinks } from '../orders/links.ts'
 import type { Pass } from '../orders/order-passes.ts'
 import { isDelivered } from '../orders/states.ts'
 import { withdrawnFilesOf } from '../products/schema.ts'
+import { brandView } from '../sellers/brand.ts'
 import type { OrderStatus } from './schema.ts'
 
 /** Makes the addresses in a response. */
@@ -11,6 +12,7 @@ export interface Links {
   /** The hosted page of one order. Only browsers see what stands behind the "#". */
   payUrl(productId: string, orderId: string, token: string): string
   downloadUrl: DownloadUrl
+  baseUrl: string
 }
 
 /** A page polls often while the buyer waits in front of it, and less often later, when only a slow bank can be at work. */
@@ -58,7 +60,7 @@ export function statusOf(order: OrderView, { links, synced, statusToken, pass }:
     ...price,
     ...onward,
     statusToken,
-    seller: { name: order.sellerName, supportEmail: order.supportEmail },
+    seller: { name: order.sellerName, supportEmail: order.supportEmail, ...brandView(links.baseUrl, order.brand) },
     product: { id: order.productId, name: order.productName },
     rail: order.rail,
     createdAt: order.createdAt.toISOString(),

@@ -110,6 +110,7 @@ const PROBLEMS = {
   amount_too_small: [422, 'The amount is too small'],
   image_not_readable: [422, 'The picture cannot be read'],
   site_not_valid: [422, 'This is not a site'],
+  link_not_valid: [422, 'This is not a link'],
   success_url_not_allowed: [422, 'The address is not one of the seller’s sites'],
   cancel_url_not_allowed: [422, 'The address is not one of the seller’s sites'],
   amount_not_payable: [422, 'This price cannot be paid here'],

@@ -6,6 +6,10 @@ export interface Lines {
   /** A code to be typed, shown large. */
   code?: string
   button?: { label: string; url: string }
+  /** The sender's logo at the top, at most 400 by 160, shown at half its size. */
+  logo?: { url: string; alt: string }
+  /** The colours of the button. */
+  colours?: { ground: string; text: string }
   /** Shown at the top, 1200 by 630. `alt` describes it for readers who do not see pictures. */
   picture?: { url: string; alt: string }
   facts: [label: string, value: string][]
@@ -13,8 +17,11 @@ export interface Lines {
   note?: string
 }
 
-/** A mail as plain text and as HTML for every client: one column, and nothing to fetch but the picture. */
-export function renderMail({ title, text, code, button, picture, facts, note }: Lines): { text: string; html: string } {
+const OWN_COLOURS = { ground: '#1f5f4a', text: '#ffffff' }
+
+/** A mail as plain text and as HTML for every client: one column, and nothing to fetch but the logo and the picture. */
+export function renderMail(lines: Lines): { text: string; html: string } {
+  const { title, text, code, button, logo, colours = OWN_COLOURS, picture, facts, note } = lines
   const width = Math.max(...facts.map(([label]) => label.length))
   const plain = [
     [title, '', text],
@@ -28,6 +35,8 @@ export function renderMail({ title, text, code, button, picture, facts, note }: 
       `<tr><td style="padding:4px 16px 4px 0;color:#6b6f76">${escapeHtml(label)}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
   )
   const parts = [
+    logo &&
+      `<img src="${escapeHtml(logo.url)}" alt="${escapeHtml(logo.alt)}" style="display:block;max-width:200px;max-height:80px;width:auto;height:auto;margin:0 0 24px">`,
     picture &&
       `<img src="${escapeHtml(picture.url)}" alt="${escapeHtml(picture.alt)}" width="280" height="147" style="display:block;width:280px;max-width:100%;height:auto;margin:0 0 24px;border-radius:10px;background:#f2f1ec">`,
     `<h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(title)}</h1>`,
@@ -35,7 +44,7 @@ export function renderMail({ title, text, code, button, picture, facts, note }: 
     code &&
       `<p style="margin:0 0 24px;padding:16px 20px;border-radius:10px;background:#f2f1ec;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px;text-align:center">${escapeHtml(code)}</p>`,
     button &&
-      `<p style="margin:0 0 24px"><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:12px 20px;border-radius:10px;background:#1f5f4a;color:#ffffff;text-decoration:none;font-weight:600">${escapeHtml(button.label)}</a></p>`,
+      `<p style="margin:0 0 24px"><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:12px 20px;border-radius:10px;background:${colours.ground};color:${colours.text};text-decoration:none;font-weight:600">${escapeHtml(button.label)}</a></p>`,
     rows.length > 0 &&
       `<table role="presentation" style="border-collapse:collapse;font-size:14px">${rows.join('')}</table>`,
     note && `<p style="margin:24px 0 0;font-size:13px;color:#6b6f76">${escapeHtml(note)}</p>`,

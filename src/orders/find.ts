@@ -3,6 +3,7 @@ import { batched } from '../kit/batch.ts'
 import { type Db, isDatabaseOutage, genericPlanArray } from '../kit/database.ts'
 import { isBoughtFile, isFileOfOrder, withdrawnFiles } from './bought-files.ts'
 import type { WithdrawnFile } from '../products/schema.ts'
+import type { Brand } from '../sellers/brand.ts'
 import { chargedBackMinor, isFullRefundPending } from './returned-money.ts'
 import type { State } from './states.ts'
 import type { Rail } from '../processors/rails.ts'
@@ -38,6 +39,7 @@ export interface OrderView {
   sellerName: string
   /** Where buyers reach the seller. */
   supportEmail: string
+  brand: Brand
   rail: Rail | null
   createdAt: Date
   paidAt: Date | null
@@ -70,7 +72,7 @@ export function orderFinder(db: Db): FindOrder {
       select o.id, o.email, o.state, o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.currency, o.refunded_minor as "refundedMinor",
         ${chargedBackMinor} as "chargedBackMinor",
         o.statement_descriptor as "statementDescriptor", o.product_id as "productId", o.product_name as "productName", o.rail,
-        s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail",
+        s.name as "sellerName", coalesce(s.support_email, s.email) as "supportEmail", s.brand,
         o.created_at as "createdAt", o.paid_at as "paidAt", o.success_url as "successUrl", o.cancel_url as "cancelUrl",
         case when o.state = 'processing' then
           exists (select from payments p where p.order_id = o.id and p.state = 'processing')

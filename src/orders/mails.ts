@@ -10,13 +10,18 @@ import { BUYER_MAILS } from './mails/buyer.ts'
 import { type BuyerMail, type MailData, type MailOrder, withGuardedNames } from './mails/mail-data.ts'
 import { recordBounce, clearBounce } from './receipts.ts'
 import { SELLER_MAILS } from './mails/seller.ts'
+import { inOrder } from '../products/find.ts'
+import { mailColours } from '../sellers/accent.ts'
 
 export interface MailUrls {
   appUrl: string
   /** The page of an order, for the buyer with this address. */
   receiptUrl: (orderId: string, email: string) => string
   pictureUrl: (imageId: string) => string
+  logoUrl: (logoId: string) => string
 }
+
+const FILES_NAMED = 10
 
 /**
  * Sends the mails that settle has enqueued. The job's id identifies the mail, so a repeat after a lost answer is the same mail again.
@@ -52,12 +57,12 @@ interface Wanted {
 function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefined> {
   return batched(
     async (wanted: readonly Wanted[]) => {
-      const { rows } = await sql<MailOrder & { at: number }>`
+      const { rows } = await sql<Omit<MailOrder, 'delivered'> & { at: number }>`
         select n.at, o.id, o.email, o.product_id as "productId", o.product_name as "productName", s.name as seller, s.email as "sellerEmail",
           coalesce(s.support_email, s.email) as "supportEmail", s.trusted_at is not null as "isTrusted", o.amount_minor as "amountMinor", o.discount_minor as "discountMinor", o.refunded_minor as "refundedMinor", o.currency,
           o.statement_descriptor as "statementDescriptor", o.paid_at as "paidAt", p.image_id as "imageId",
-          o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending}
-            and exists (select from files f where ${isBoughtFile}) as delivered,
+          o.rail, s.brand, o.state in ('paid', 'partially_refunded') and not ${isFullRefundPending} as "isOpen",
+          bought.names as "fileNames", bought.count as "fileCount",
           o.receipt_bounced_at is not null or o.receipt_held_at is not null as "notReceived",
           f.name as "fileName", w.reason as "withdrawnReason"
         from unnest(
@@ -67,9 +72,14 @@ function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefi
           )},
           ${wanted.map(({ fileId }) => fileId ?? null)}::text[]) with ordinality as n(order_id, file_id, at)
           join orders o on o.id = n.order_id join sellers s on s.id = o.seller_id join products p on p.id = o.product_id
+          cross join lateral (
+            select coalesce((array_agg(f.name order by ${inOrder}))[:${FILES_NAMED}], '{}') as names, count(*)::int as count
+            from files f where ${isBoughtFile}) as bought
           left join files f on f.id = n.file_id and f.product_id = p.id
           left join withdrawn_files w on w.seller_id = o.seller_id and w.sha256 = f.sha256`.execute(db)
-      const found = new Map(rows.map(({ at, ...order }) => [at, order]))
+      const found = new Map(
+        rows.map(({ at, ...order }) => [at, { ...order, delivered: order.isOpen && order.fileCount > 0 }]),
+      )
       return wanted.map((_, at) => found.get(at + 1))
     },
     { most: 64, atOnce: 2, isOutage: isDatabaseOutage },
@@ -77,7 +87,7 @@ function mailOrderReader(db: Db): (wanted: Wanted) => Promise<MailOrder | undefi
 }
 
 /** The mail to the buyer or the seller, as text and as HTML. */
-function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, pictureUrl }: MailUrls): Mail {
+function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, pictureUrl, logoUrl }: MailUrls): Mail {
   const { kind } = data
   if (!isForBuyer(kind)) {
     const lines = SELLER_MAILS[kind](order, data)
@@ -89,6 +99,11 @@ function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, picture
     kind === 'receipt' && shown.imageId !== null
       ? { picture: { url: pictureUrl(shown.imageId), alt: shown.productName } }
       : {}
+  const { logoId, accent } = shown.brand
+  const brand = {
+    ...(logoId && { logo: { url: logoUrl(logoId), alt: shown.seller } }),
+    ...(accent && { colours: mailColours(accent) }),
+  }
   // the seller can change the shop's name, and a mail server must not refuse this mail because of it
   const namesSeller = kind !== 'email_changed'
   // A buyer who has paid needs an address to copy and to answer. Other buyers of an untrusted seller get none.
@@ -99,6 +114,7 @@ function mailFor(data: MailData, order: MailOrder, { appUrl, receiptUrl, picture
   const url = kind === 'payment_failed' ? `${appUrl}/pay/?product=${order.productId}` : receiptUrl(order.id, to)
   const mail = renderMail({
     ...lines,
+    ...(namesSeller && brand),
     ...picture,
     facts: namesSeller ? [...facts, ['Seller', shown.seller], ['Questions to', support]] : facts,
     button: { label, url },

@@ -3,6 +3,7 @@ import type { Server } from '../kit/http.ts'
 import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Storage } from '../kit/storage/storage.ts'
+import { logoUrl } from '../sellers/brand.ts'
 import { imageUrl } from '../products/images/urls.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { forgetIdempotencyKeys } from './create.ts'
@@ -35,7 +36,14 @@ export async function registerOrders(
   downloadRoutes(server, { db, storage, signer: downloadSigner(config.secrets) })
 
   const pictureUrl = (imageId: string) => imageUrl(baseUrl, imageId, 'preview')
-  await sendMails(jobs, { db, mailer, appUrl, receiptUrl: urls.receiptUrl, pictureUrl })
+  await sendMails(jobs, {
+    db,
+    mailer,
+    appUrl,
+    receiptUrl: urls.receiptUrl,
+    pictureUrl,
+    logoUrl: (id) => logoUrl(baseUrl, id),
+  })
   await runSaleMails(jobs, { db, mailer, appUrl })
   await jobs.every(EVERY_MINUTE, 'tell_recalled', () => enqueueRecallMails(db, jobs), 'tell_withdrawn')
   await jobs.every(EVERY_TEN_MINUTES, 'forget_keys', () => forgetIdempotencyKeys(db))

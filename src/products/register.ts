@@ -4,6 +4,7 @@ import { EVERY_MINUTE, EVERY_TEN_MINUTES, type Jobs } from '../kit/jobs.ts'
 import type { Mailer } from '../kit/mail.ts'
 import type { Storage } from '../kit/storage/storage.ts'
 import type { Browsers } from '../sellers/guard.ts'
+import { brandRoutes } from './brand/routes.ts'
 import { sweepImages } from './images/images.ts'
 import { imageRoutes } from './images/routes.ts'
 import { sendProductMails, enqueueOffSaleMails } from './off-sale.ts'
@@ -32,6 +33,7 @@ export async function registerProducts(
 ): Promise<void> {
   uploadRoutes(server, { db, storage, browsers, limits: uploads })
   productRoutes(server, { db, browsers, baseUrl, appUrl, statementPrefix })
+  brandRoutes(server, { db, browsers, baseUrl, appUrl })
   await imageRoutes(server, { db, storage, browsers, baseUrl, appUrl, limits: uploads })
 
   await sendProductMails(jobs, { db, mailer, appUrl })

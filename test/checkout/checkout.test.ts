@@ -613,7 +613,7 @@ test('while the processor is down no buyer is charged or stranded: 503, and the 
       freeMail: {},
     }),
     findOrder: orderFinder(shop.db),
-    links: { statusUrl: (id) => id, downloadUrl: (id) => id, payUrl: (id) => id },
+    links: { baseUrl: '', statusUrl: (id) => id, downloadUrl: (id) => id, payUrl: (id) => id },
     passes: { tokenFor: () => '', passOf: () => undefined },
     statusTokens: { tokenFor: () => '', isGood: () => false },
     baseUrl: 'http://shop.test',

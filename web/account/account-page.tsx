@@ -9,6 +9,7 @@ import { Bar } from '../shop/bar.tsx'
 import { useRecovery } from '../ui/recovery.ts'
 import { IdentitiesPart } from './identities-part.tsx'
 import { MailboxPart } from './mailbox-part.tsx'
+import { BrandPart } from './brand-part.tsx'
 import { NamePart } from './name-part.tsx'
 import { MailsPart } from './mails-part.tsx'
 import { PasswordPart } from './password-part.tsx'
@@ -72,6 +73,7 @@ function Parts({
       {trouble ? <Failed account={account} trouble={trouble} /> : null}
       <NamePart account={account} seller={seller} />
       <SupportPart account={account} seller={seller} />
+      <BrandPart account={account} seller={seller} />
       <MailsPart account={account} />
       <MailboxPart account={account} seller={seller} />
       <PasswordPart account={account} seller={seller} recentUntil={session.recentUntil} />

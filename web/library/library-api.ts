@@ -4,7 +4,7 @@ export interface Purchase {
   orderId: string
   status: Status
   product: { id: string; name: string; imageUrl?: string }
-  seller: { name: string; supportEmail: string }
+  seller: { name: string; supportEmail: string; logoUrl?: string }
   amount: number
   currency: string
   createdAt: string

@@ -101,6 +101,7 @@ function Bought({ purchase, email, renew }: { purchase: Purchase; email: string;
           {product.name}
         </h2>
         <p class="soft small">
+          {seller.logoUrl && <img class="logo" src={fromApi(seller.logoUrl)} alt="" />}{' '}
           <span class="unseen">Sold </span>by {seller.name} · {day(purchase.paidAt ?? purchase.createdAt)} ·{' '}
           {amount === 0 ? 'free' : money(amount, currency)}
           {status === 'partially_refunded' && ' · partly refunded'}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Download, OrderStatus } from '../ui/api.ts'
+import { Mark, SellerLinks, wear } from '../ui/brand.tsx'
 import { Files } from '../ui/files.tsx'
 import { moment, money } from '../ui/format.ts'
 import { isFullRefundPending } from '../ui/full-refund.ts'
@@ -29,6 +30,7 @@ export function Receipt({ order, email, fault, byHand, renew, onForget }: Receip
   useEffect(() => {
     if (byHand) heading.current?.focus()
   }, [byHand])
+  useLayoutEffect(() => order.seller && wear(order.seller), [order.seller])
   const files = order.downloads.length > 0
   const [title, text] = headlineOf(order)
   const news = order.paid ? NEWS[order.timeline?.at(-1)?.what ?? ''] : undefined
@@ -86,7 +88,17 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
           {order.paidAt && <Line name={isFree ? 'Ordered' : 'Paid'} value={moment(order.paidAt)} />}
           {!order.paidAt && order.createdAt && <Line name="Ordered" value={moment(order.createdAt)} />}
           {order.rail && <Line name="Paid with" value={RAIL_NAMES[order.rail]} />}
-          {order.seller && <Line name="Sold by" value={order.seller.name} wide />}
+          {order.seller && (
+            <Line
+              name="Sold by"
+              value={
+                <>
+                  {order.seller.logoUrl && <Mark seller={order.seller} />} {order.seller.name}
+                </>
+              }
+              wide
+            />
+          )}
           {order.seller && (
             <Line
               name="Questions"
@@ -101,6 +113,7 @@ function Slip({ order, email }: { order: OrderStatus; email: string }) {
           <Line name="Order number" value={order.orderId} wide mono />
           <Sums order={order} />
         </dl>
+        {order.seller && <SellerLinks seller={order.seller} />}
       </div>
     </aside>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ProductView } from '../ui/api.ts'
+import { SellerLinks, wear } from '../ui/brand.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
@@ -17,7 +18,10 @@ import { Waiting } from './waiting.tsx'
 /** Two columns: the product, and the step the buyer is at. */
 export function CheckoutPage({ product, returned }: { product: ProductView; returned?: string | undefined }) {
   // The product of a page never changes.
-  const [checkout] = useState(() => openCheckout(product, returned))
+  const [checkout] = useState(() => {
+    wear(product.seller)
+    return openCheckout(product, returned)
+  })
   const state = useStore(checkout)
   const view = viewOf(state)
   // A form that takes the payment must keep its place, so its step stays the same.
@@ -41,6 +45,7 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
         <Step product={product} checkout={checkout} state={state} key={step} />
       </main>
       <footer class="imprint small">
+        <SellerLinks seller={product.seller} />
         <p>
           Checkout by <a href="/">Till</a>
         </p>

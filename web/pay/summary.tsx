@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { OrderStatus, ProductView } from '../ui/api.ts'
+import { Mark } from '../ui/brand.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { money } from '../ui/format.ts'
 import { fromApi } from '../ui/page-data.ts'
@@ -24,9 +25,7 @@ export function Summary({ product, order, offer }: SummaryProps) {
     <section class="summary slip-shadow" aria-label="What you are buying">
       <div class="slip stack">
         <div class="seller">
-          <span class="initial" aria-hidden="true">
-            {Array.from(product.seller.name)[0]}
-          </span>
+          <Mark seller={product.seller} />
           <span>{product.seller.name}</span>
           {product.payments.processor === 'sandbox' && <span class="tag">Test mode</span>}
         </div>

@@ -35,6 +35,15 @@ const REFUSALS: Record<string, Said> = {
     title: 'That looks like the number of a card.',
     text: 'It was not kept. Please do not enter card numbers here.',
   },
+  link_not_valid: { title: 'This is not a link.', text: 'Enter a whole address that begins with https://.' },
+  image_not_readable: {
+    title: 'This picture cannot be read.',
+    text: 'Please use a JPEG, PNG, WebP, AVIF or GIF that other programs can open.',
+  },
+  image_too_large: {
+    title: 'This picture is too large.',
+    text: 'The limit is 10 MB and 50 megapixels. Please make it smaller.',
+  },
   email_taken: { title: 'Another account here has this address.', text: 'Please use another one, or sign in with it.' },
   sign_in_busy: { title: 'Many people are signing in right now.', text: 'Please try again in a moment.' },
   origin_not_allowed: {

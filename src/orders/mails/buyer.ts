@@ -1,4 +1,5 @@
 import { formatMoney } from '../../kit/money.ts'
+import type { Rail } from '../../processors/rails.ts'
 import { type BuyerMail, type MailData, type MailOrder, type MailText, dateTime, named } from './mail-data.ts'
 
 // A buyer knows the shop and the bank, but not the processor, so these mails do not name it.
@@ -18,10 +19,12 @@ export const BUYER_MAILS: Record<BuyerMail, (order: MailOrder, data: MailData) =
     button: order.delivered ? 'Open my files' : 'View my order',
     facts: [
       ['Product', order.productName],
+      ...fileFacts(order),
       ...discountFacts(order),
       ['Amount', isFree(order) ? 'Free' : formatMoney(order.amountMinor, order.currency)],
       ...(isFree(order) ? [] : descriptorFacts(order)),
       [isFree(order) ? 'Ordered' : 'Paid', dateTime(order.paidAt)],
+      ...railFacts(order),
       ['Order', order.id],
     ],
   }),
@@ -145,6 +148,26 @@ const AFTER_LOSS: Record<NonNullable<MailData['files']> | 'ended', string> = {
 const isFree = ({ amountMinor }: MailOrder): boolean => amountMinor === 0
 const descriptorFacts = (order: MailOrder): MailText['facts'] => [['On your statement', order.statementDescriptor]]
 const orderFacts = (order: MailOrder): MailText['facts'] => [...descriptorFacts(order), ['Order', order.id]]
+
+/** The files by name, if they are few and the seller is trusted. */
+function fileFacts({ delivered, fileNames, fileCount }: MailOrder): MailText['facts'] {
+  if (!delivered) return []
+  const more = fileCount - fileNames.length
+  const counted = `${more} ${fileNames.length > 0 ? 'more' : more === 1 ? 'file' : 'files'}`
+  return [[fileCount === 1 ? 'File' : 'Files', [...fileNames, ...(more > 0 ? [counted] : [])].join(', ')]]
+}
+
+/** As the pages name them, see web/ui/words.ts. */
+const RAIL_NAMES: Record<Rail, string> = {
+  card: 'Card',
+  debit: 'Debit',
+  bank_transfer: 'Bank transfer',
+  upi: 'UPI',
+  apple_pay: 'Apple Pay',
+  google_pay: 'Google Pay',
+  wallet: 'Wallet',
+}
+const railFacts = ({ rail }: MailOrder): MailText['facts'] => (rail ? [['Paid with', RAIL_NAMES[rail]]] : [])
 
 /** The price, and the discount. */
 const discountFacts = ({ amountMinor, discountMinor, currency }: MailOrder): MailText['facts'] =>

@@ -1,4 +1,6 @@
 import { unlinked } from '../../kit/mail-layout.ts'
+import type { Rail } from '../../processors/rails.ts'
+import type { Brand } from '../../sellers/brand.ts'
 
 /** The mails about an order: to its buyer, and to its seller. */
 export type BuyerMail =
@@ -77,8 +79,15 @@ export interface MailOrder {
   paidAt: Date | null
   /** The product's picture. */
   imageId: string | null
-  /** The buyer can download files at the moment when the mail is written. */
+  /** The order's state lets the buyer download files at the moment when the mail is written. */
+  isOpen: boolean
+  /** The names of the first files of the order, and the number of all. A mail for an untrusted seller names none. */
+  fileNames: string[]
+  fileCount: number
+  /** `isOpen`, and there are files. */
   delivered: boolean
+  rail: Rail | null
+  brand: Brand
   /** The recalled file, and the reason. */
   fileName: string | null
   withdrawnReason: string | null
@@ -110,6 +119,8 @@ export const withGuardedNames = (order: MailOrder): MailOrder =>
         statementDescriptor: unlinked(order.statementDescriptor),
         fileName: order.fileName === null ? null : unlinked(order.fileName),
         imageId: null,
+        fileNames: [],
+        brand: {},
       }
 
 export const dateTime = (at: Date | null): string =>

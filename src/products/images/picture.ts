@@ -10,6 +10,9 @@ const TIMEOUT_SECONDS = 15
 /** A page shows pictures up to this many times as high as they are wide. */
 const HIGHEST = 2
 const PREVIEW = { width: 1200, height: 630 }
+/** Twice the size in which pages and mails show it. */
+const LOGO = { width: 400, height: 160 }
+const LOGO_QUALITY = 90
 const WEBP_QUALITY = 80
 const JPEG_QUALITY = 82
 const KINDS = new Set(['png', 'jpeg', 'webp', 'gif'])
@@ -31,6 +34,17 @@ export async function sizesOf(bytes: Buffer): Promise<Map<Size, Buffer>> {
   }
   sizes.set('preview', await previewOf(sharp, fresh))
   return sizes
+}
+
+/**
+ * Encodes a logo in one size, with its transparency, and without other data of the file. Refuses `image_not_readable`,
+ * `image_too_large`.
+ */
+export async function logoOf(bytes: Buffer): Promise<Buffer> {
+  const sharp = await loading()
+  const { data, info } = await pixelsOf(sharp, bytes)
+  const small = sharp(data, { raw: info }).resize({ ...LOGO, fit: 'inside', withoutEnlargement: true })
+  return timed(small).webp({ quality: LOGO_QUALITY }).toBuffer()
 }
 
 let loaded: Promise<typeof SharpLibrary> | undefined

@@ -8,6 +8,8 @@ const RETRY_AFTER_SECONDS = 5
 /** Far longer than any picture takes. A picture that hangs holds up its own seller only. */
 const TURN_MS = 60_000
 
+export type Places = ReturnType<typeof imagePlaces>
+
 /**
  * Limits the pictures that this process holds in memory. Pictures arrive and wait, and one is encoded at a time. Only bytes that have
  * arrived count, so a slow client takes no place from others. A seller who finds no place gets `images_busy` and can try again.

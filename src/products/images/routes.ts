@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Refusal } from '../../kit/errors.ts'
 import type { Server } from '../../kit/http.ts'
@@ -8,16 +7,15 @@ import type { Storage } from '../../kit/storage/storage.ts'
 import { needs } from '../../sellers/guard.ts'
 import { findProduct } from '../find.ts'
 import type { UploadLimits } from '../uploads/limits.ts'
-import { imagePlaces } from './places.ts'
+import { setLogoRoute } from '../brand/logo-routes.ts'
+import { pictureBytes, readNoBodies } from './bytes.ts'
+import { type Places, imagePlaces } from './places.ts'
 import { readImage } from './store.ts'
 import { SIZES, type Size } from './urls.ts'
 import { setImage, showImage } from './images.ts'
 import { sizesOf } from './picture.ts'
 import { NOTHING, type ProductParts, TAG, answer } from '../routes.ts'
 import { OwnProductParams, Product } from '../schema.ts'
-
-const MOST_BYTES = 10_000_000
-const TOO_LARGE = `A picture may have at most ${MOST_BYTES / 1_000_000} MB.`
 
 export interface ImageParts extends ProductParts {
   storage: Storage
@@ -27,18 +25,17 @@ export interface ImageParts extends ProductParts {
 /** Sellers upload product pictures, and anybody can see them. */
 export async function imageRoutes(server: Server, parts: ImageParts): Promise<void> {
   await server.register(async (scope: Server) => {
-    // the content says what kind of picture it is, and the handler reads the bytes only once it knows the seller
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request: unknown, _body: unknown, done: (error: null) => void) => done(null))
-    setProductImageRoute(scope, parts)
+    readNoBodies(scope)
+    const places = imagePlaces()
+    setProductImageRoute(scope, parts, places)
+    setLogoRoute(scope, parts, places)
   })
   removeProductImageRoute(server, parts)
   getImageRoute(server, parts)
 }
 
-function setProductImageRoute(server: Server, parts: ImageParts): void {
+function setProductImageRoute(server: Server, parts: ImageParts, places: Places): void {
   const { db, browsers, storage, limits } = parts
-  const places = imagePlaces()
   server.put(
     '/api/products/:productId/image',
     {
@@ -71,7 +68,7 @@ function setProductImageRoute(server: Server, parts: ImageParts): void {
       const { productId } = request.params
       await findProduct(db, seller.id, productId)
       await places.withPlace(seller.id, async (arrived) => {
-        const bytes = await bytesOf(request, reply, arrived)
+        const bytes = await pictureBytes(request, reply, arrived)
         const sizes = await places.inTurn(() => sizesOf(bytes))
         await setImage(db, storage, { sellerId: seller.id, productId, limits }, sizes)
       })
@@ -136,35 +133,3 @@ function getImageRoute(server: Server, { storage }: ImageParts): void {
 }
 
 const typeOf = (size: Size): string => (size === 'preview' ? 'image/jpeg' : 'image/webp')
-
-/** Reads the whole body. Refuses `image_too_large` by the announced length, or as soon as more bytes come. */
-async function bytesOf(
-  { raw, headers }: FastifyRequest,
-  reply: FastifyReply,
-  arrived: (bytes: number) => void,
-): Promise<Buffer> {
-  if (headers['content-encoding']) throw new Refusal('unsupported_media_type', 'Compressed bodies are not read here.')
-  const chunks: Buffer[] = []
-  let size = 0
-  const refuseLarge = () => {
-    throw new Refusal('image_too_large', TOO_LARGE)
-  }
-  try {
-    if (Number(headers['content-length']) > MOST_BYTES) refuseLarge()
-    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > MOST_BYTES) refuseLarge()
-      arrived(chunk.length)
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    if (error instanceof Refusal) {
-      // we do not wait for the rest of the body
-      reply.header('connection', 'close')
-      throw error
-    }
-    // the connection broke off, so this answer reaches no client
-    throw new Refusal('bad_request', 'The picture did not arrive whole.', { cause: error })
-  }
-  return Buffer.concat(chunks, size)
-}

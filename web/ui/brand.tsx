@@ -1,0 +1,54 @@
+import type { ProductView } from './api.ts'
+import { fromApi } from './page-data.ts'
+
+/** The seller as a page shows them. Orders have the same fields as products. */
+export type Seller = ProductView['seller']
+
+/** Puts the seller's colours on the page. They are legible in the light and in the dark: the service has seen to it. */
+export function wear({ theme }: Seller): void {
+  if (!theme) return
+  const { style } = document.documentElement
+  style.setProperty('--accent', theme.accent)
+  style.setProperty('--accent-deep', theme.accentDeep)
+  style.setProperty('--on-accent', theme.onAccent)
+  style.setProperty('--wash', 'color-mix(in srgb, var(--accent) 8%, var(--paper))')
+}
+
+/** The logo, or the first letter of the name. */
+export const Mark = ({ seller: { name, logoUrl } }: { seller: Pick<Seller, 'name' | 'logoUrl'> }) =>
+  logoUrl ? (
+    <img class="logo" src={fromApi(logoUrl)} alt="" />
+  ) : (
+    <span class="initial" aria-hidden="true">
+      {Array.from(name)[0]}
+    </span>
+  )
+
+/** What the seller says about themselves: the refund policy, and links to their own pages, which open beside the checkout. */
+export function SellerLinks({ seller }: { seller: Seller }) {
+  const { refundPolicy, supportEmail, websiteUrl, termsUrl, privacyUrl } = seller
+  const links = [
+    ['Website', websiteUrl],
+    ['Terms', termsUrl],
+    ['Privacy', privacyUrl],
+    ['Contact', supportEmail && `mailto:${supportEmail}`],
+  ] as const
+  return (
+    <div class="seller-links small">
+      {refundPolicy && (
+        <details>
+          <summary>Refund policy</summary>
+          <p class="soft">{refundPolicy}</p>
+        </details>
+      )}
+      {links.map(
+        ([name, url]) =>
+          url && (
+            <a key={name} href={url} target="_blank" rel="noopener" aria-label={`${name}, ${seller.name}`}>
+              {name}
+            </a>
+          ),
+      )}
+    </div>
+  )
+}
