@@ -496,6 +496,22 @@ export interface OrderStatus {
     name: string
     /** Where buyers reach the seller. */
     supportEmail: string
+    /** The seller’s logo, at most 400 × 160 pixels. */
+    logoUrl?: string
+    /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
+    theme?: {
+      accent: string
+      accentDeep: string
+      onAccent: string
+    }
+    /** The seller’s own site. */
+    websiteUrl?: string
+    /** The seller’s terms. */
+    termsUrl?: string
+    /** What the seller does with personal data. */
+    privacyUrl?: string
+    /** The seller’s refund policy, plain text. */
+    refundPolicy?: string
   }
   product?: {
     id: string
@@ -623,6 +639,24 @@ export interface PublicProduct {
   images?: Images
   seller: {
     name: string
+    /** Where buyers reach the seller. Absent before the order, unless the seller has set one. */
+    supportEmail?: string
+    /** The seller’s logo, at most 400 × 160 pixels. */
+    logoUrl?: string
+    /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
+    theme?: {
+      accent: string
+      accentDeep: string
+      onAccent: string
+    }
+    /** The seller’s own site. */
+    websiteUrl?: string
+    /** The seller’s terms. */
+    termsUrl?: string
+    /** What the seller does with personal data. */
+    privacyUrl?: string
+    /** The seller’s refund policy, plain text. */
+    refundPolicy?: string
   }
   /** The rails that this product offers. */
   rails: ('card' | 'debit' | 'bank_transfer' | 'upi' | 'apple_pay' | 'google_pay' | 'wallet')[]
@@ -949,6 +983,8 @@ export interface WithdrawnFile {
 export type Bytes = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 export interface Api {
+  /** Remove the shop’s logo */
+  'DELETE /api/brand/logo': { answer: undefined }
   /** Delete a discount code */
   'DELETE /api/discounts/{discountId}': {
     params: {
@@ -1063,6 +1099,29 @@ export interface Api {
           balance: number
         }[]
       }[]
+    }
+  }
+  /** How your shop looks to buyers */
+  'GET /api/brand': {
+    answer: {
+      /** The seller’s logo, at most 400 × 160 pixels. */
+      logoUrl?: string
+      /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
+      theme?: {
+        accent: string
+        accentDeep: string
+        onAccent: string
+      }
+      /** The seller’s own site. */
+      websiteUrl?: string
+      /** The seller’s terms. */
+      termsUrl?: string
+      /** What the seller does with personal data. */
+      privacyUrl?: string
+      /** The seller’s refund policy, plain text. */
+      refundPolicy?: string
+      /** The accent colour. */
+      accent?: string
     }
   }
   /** The status of an order */
@@ -1508,6 +1567,41 @@ export interface Api {
     }
     answer: WebhookDeliveryDetail
   }
+  /** Change how your shop looks to buyers */
+  'PATCH /api/brand': {
+    body: {
+      /** Null: our own colour. */
+      accent?: string | null
+      /** Your own site. An https address. Null removes it. */
+      websiteUrl?: string | null
+      /** Your terms. An https address. Null removes it. */
+      termsUrl?: string | null
+      /** What you do with personal data. An https address. Null removes it. */
+      privacyUrl?: string | null
+      /** Plain text with line breaks. Null removes it. */
+      refundPolicy?: string | null
+    }
+    answer: {
+      /** The seller’s logo, at most 400 × 160 pixels. */
+      logoUrl?: string
+      /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
+      theme?: {
+        accent: string
+        accentDeep: string
+        onAccent: string
+      }
+      /** The seller’s own site. */
+      websiteUrl?: string
+      /** The seller’s terms. */
+      termsUrl?: string
+      /** What the seller does with personal data. */
+      privacyUrl?: string
+      /** The seller’s refund policy, plain text. */
+      refundPolicy?: string
+      /** The accent colour. */
+      accent?: string
+    }
+  }
   /** Change a discount code */
   'PATCH /api/discounts/{discountId}': {
     params: {
@@ -1911,6 +2005,30 @@ export interface Api {
       eventIds: string[]
     }
   }
+  /** Give the shop a logo */
+  'PUT /api/brand/logo': {
+    body: Bytes
+    answer: {
+      /** The seller’s logo, at most 400 × 160 pixels. */
+      logoUrl?: string
+      /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
+      theme?: {
+        accent: string
+        accentDeep: string
+        onAccent: string
+      }
+      /** The seller’s own site. */
+      websiteUrl?: string
+      /** The seller’s terms. */
+      termsUrl?: string
+      /** What the seller does with personal data. */
+      privacyUrl?: string
+      /** The seller’s refund policy, plain text. */
+      refundPolicy?: string
+      /** The accent colour. */
+      accent?: string
+    }
+  }
   /** Set where the money of a currency goes */
   'PUT /api/payout-details/{currency}': {
     params: {
@@ -2002,6 +2120,7 @@ export type RefusalCode =
   | 'key_too_weak'
   | 'kind_not_for_currency'
   | 'length_required'
+  | 'link_not_valid'
   | 'local_only'
   | 'malformed_body'
   | 'method_not_allowed'

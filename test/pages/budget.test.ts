@@ -7,9 +7,9 @@ import { gzipSync } from 'node:zlib'
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 const KB = 1000
 /** The compressed bytes that the payment page may cost a buyer on a phone. */
-const BUDGET = { script: 20 * KB, style: 6 * KB }
+const BUDGET = { script: 25 * KB, style: 6 * KB }
 /** The account is a page of the shop, with its frame, and no buyer loads it. */
-const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 24 * KB }
+const SELLERS_BUDGET = { 'sign-in/index.html': 20 * KB, 'account/index.html': 27 * KB }
 
 const page = (file: string) => readFile(path.join(DIST, file), 'utf8')
 const insides = (html: string, tag: RegExp) => [...html.matchAll(tag)].map(([, inside]) => inside!)

@@ -1,0 +1,87 @@
+import type { Page } from '@playwright/test'
+import sharp from 'sharp'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { signUp } from './seller.ts'
+
+// What a seller sets on the account page is what buyers see on the payment page, the order's page and in the library.
+
+const POLICY = 'Thirty days, no questions asked.'
+
+/** A product for sale of the seller who is signed in. */
+async function newProduct(page: Page): Promise<string> {
+  const origin = new URL(page.url()).origin
+  const call = async (method: string, path: string, data: unknown, type = 'application/json') => {
+    const response = await page.request.fetch(`/api/products${path}`, {
+      method,
+      data,
+      headers: { origin, 'content-type': type },
+    })
+    expect(response.ok(), await response.text()).toBe(true)
+    return (await response.json()) as { id: string }
+  }
+  const { id } = await call('POST', '', { name: 'Letters from the sea', amount: 1900, currency: 'USD' })
+  await call('POST', `/${id}/files?name=letters.pdf`, Buffer.from('letters'), 'application/octet-stream')
+  await call('PATCH', `/${id}`, { status: 'active' })
+  return id
+}
+
+async function setBrand(page: Page): Promise<void> {
+  const buffer = await sharp({ create: { width: 600, height: 200, channels: 4, background: '#7a1fa2' } })
+    .png()
+    .toBuffer()
+  await page.getByLabel('Logo to upload').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer })
+  await expect(page.getByText('The logo is saved.')).toBeVisible()
+  await page.getByLabel('Colour', { exact: true }).fill('#7a1fa2')
+  await page.getByLabel('Your terms').fill('https://shop.example/terms')
+  await page.getByLabel('Your privacy notice').fill('https://shop.example/privacy')
+  await page.getByLabel('Refund policy').fill(POLICY)
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByText('Saved. Buyers see it from now on.')).toBeVisible()
+}
+
+test('a wrong colour and a wrong link are named at their fields, and what was typed stays', async ({ page }) => {
+  await signUp(page)
+  await page.getByLabel('Colour', { exact: true }).fill('purple')
+  await page.getByLabel('Your terms').fill('shop.example/terms')
+  await page.getByRole('button', { name: 'Save the brand' }).click()
+  await expect(page.getByLabel('Colour', { exact: true })).toHaveAccessibleDescription(
+    /Enter a colour such as #0a6248\./,
+  )
+  await expect(page.getByLabel('Your terms')).toHaveAccessibleDescription(/begins with https/)
+  await expect(page.getByLabel('Colour', { exact: true })).toBeFocused()
+  await expect(page.getByLabel('Your terms')).toHaveValue('shop.example/terms')
+})
+
+for (const [name, size] of Object.entries(SIZES))
+  test(`buyers see the seller’s logo, colour, links and policy: ${name}`, async ({ page, browser }) => {
+    await signUp(page)
+    await setBrand(page)
+    await expectAccessible(page, 'account')
+    const product = await newProduct(page)
+    const buyer = await browser.newContext({ ...size, baseURL: new URL(page.url()).origin })
+    const shop = await buyer.newPage()
+    await shop.goto(`/pay/?product=${product}`)
+    await expect(shop.locator('.seller img.logo')).toBeVisible()
+    expect(await shop.locator('.seller img.logo').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(400)
+    const terms = shop.getByRole('link', { name: 'Terms, ' })
+    await expect(terms).toHaveAttribute('href', 'https://shop.example/terms')
+    await expect(terms).toHaveAttribute('rel', 'noopener')
+    await shop.getByText('Refund policy').click()
+    await expect(shop.getByText(POLICY)).toBeVisible()
+    await expect(shop.getByRole('button', { name: 'Continue to payment' })).toHaveCSS(
+      'background-color',
+      'rgb(122, 31, 162)',
+    )
+    await expectFits(shop, 'pay')
+    await expectAccessible(shop, 'pay')
+    await shop.getByLabel('E-mail').fill('bob@example.com')
+    await shop.getByRole('button', { name: 'Continue to payment' }).click()
+    await shop.getByRole('button', { name: /^Pay / }).click()
+    await expect(shop.getByRole('heading', { name: 'Paid. It’s yours.' })).toBeVisible({ timeout: 60_000 })
+    await shop.getByRole('link', { name: 'View your order' }).click()
+    await expect(shop.locator('.lines img.logo')).toBeVisible()
+    await expect(shop.getByRole('link', { name: 'Privacy, ' })).toHaveAttribute('href', 'https://shop.example/privacy')
+    await expectFits(shop, 'order')
+    await expectAccessible(shop, 'order')
+    await buyer.close()
+  })
