@@ -105,6 +105,27 @@ export interface Balance {
   }[]
 }
 
+export interface Brand {
+  /** The seller’s logo, at most 400 × 160 pixels. */
+  logoUrl?: string
+  /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
+  theme?: {
+    accent: string
+    accentDeep: string
+    onAccent: string
+  }
+  /** The seller’s own site. */
+  websiteUrl?: string
+  /** The seller’s terms. */
+  termsUrl?: string
+  /** What the seller does with personal data. */
+  privacyUrl?: string
+  /** The seller’s refund policy, plain text. */
+  refundPolicy?: string
+  /** The accent colour. */
+  accent?: string
+}
+
 export interface CreatedOrder {
   orderId: string
   /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
@@ -1102,28 +1123,7 @@ export interface Api {
     }
   }
   /** How your shop looks to buyers */
-  'GET /api/brand': {
-    answer: {
-      /** The seller’s logo, at most 400 × 160 pixels. */
-      logoUrl?: string
-      /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
-      theme?: {
-        accent: string
-        accentDeep: string
-        onAccent: string
-      }
-      /** The seller’s own site. */
-      websiteUrl?: string
-      /** The seller’s terms. */
-      termsUrl?: string
-      /** What the seller does with personal data. */
-      privacyUrl?: string
-      /** The seller’s refund policy, plain text. */
-      refundPolicy?: string
-      /** The accent colour. */
-      accent?: string
-    }
-  }
+  'GET /api/brand': { answer: Brand }
   /** The status of an order */
   'GET /api/checkout/{orderId}/status': {
     params: {
@@ -1581,26 +1581,7 @@ export interface Api {
       /** Plain text with line breaks. Null removes it. */
       refundPolicy?: string | null
     }
-    answer: {
-      /** The seller’s logo, at most 400 × 160 pixels. */
-      logoUrl?: string
-      /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
-      theme?: {
-        accent: string
-        accentDeep: string
-        onAccent: string
-      }
-      /** The seller’s own site. */
-      websiteUrl?: string
-      /** The seller’s terms. */
-      termsUrl?: string
-      /** What the seller does with personal data. */
-      privacyUrl?: string
-      /** The seller’s refund policy, plain text. */
-      refundPolicy?: string
-      /** The accent colour. */
-      accent?: string
-    }
+    answer: Brand
   }
   /** Change a discount code */
   'PATCH /api/discounts/{discountId}': {
@@ -2006,29 +1987,7 @@ export interface Api {
     }
   }
   /** Give the shop a logo */
-  'PUT /api/brand/logo': {
-    body: Bytes
-    answer: {
-      /** The seller’s logo, at most 400 × 160 pixels. */
-      logoUrl?: string
-      /** CSS colours for light and dark pages, made of the seller’s accent so that everybody can read them. */
-      theme?: {
-        accent: string
-        accentDeep: string
-        onAccent: string
-      }
-      /** The seller’s own site. */
-      websiteUrl?: string
-      /** The seller’s terms. */
-      termsUrl?: string
-      /** What the seller does with personal data. */
-      privacyUrl?: string
-      /** The seller’s refund policy, plain text. */
-      refundPolicy?: string
-      /** The accent colour. */
-      accent?: string
-    }
-  }
+  'PUT /api/brand/logo': { body: Bytes; answer: Brand }
   /** Set where the money of a currency goes */
   'PUT /api/payout-details/{currency}': {
     params: {

@@ -112,6 +112,7 @@ test('every route accepts any text in its body without an internal error', async
     'POST /api/auth/email/verify': ['code'],
     'PATCH /api/auth/seller': ['name', 'supportEmail'],
     'PATCH /api/auth/mails': ['saleMails'],
+    'PATCH /api/brand': ['accent', 'websiteUrl', 'refundPolicy'],
     [`PATCH /api/products/${valid.productId}/files/file_${'0'.repeat(26)}`]: ['name', 'position'],
     [`POST /api/checkout/${orderId}/email/keep`]: ['token'],
     [`POST /api/checkout/${orderId}/email/consent`]: ['token', 'code'],
@@ -132,14 +133,15 @@ test('every route accepts any text in its body without an internal error', async
     .flatMap(({ methods }) => Object.keys(methods).filter((method) => /^(post|put|patch)$/.test(method)))
   assert.equal(
     reading.length,
-    Object.keys(members).length + 11,
-    'and those of notifications, pictures and files, which read bytes, and of a receipt, a replay, a resumed endpoint, a decision and an account at the processor, which read none',
+    Object.keys(members).length + 12,
+    'and those of notifications, pictures, the logo and files, which read bytes, and of a receipt, a replay, a resumed endpoint, a decision and an account at the processor, which read none',
   )
   for (const [route, names] of Object.entries(members)) {
     const [method, path] = route.split(' ') as [string, string]
     const more = REQUIRED[path.replace(/we_0+/, '')]
     const optional =
       /^\/api\/auth\/(identities|seller)$/.test(path) ||
+      path === '/api/brand' ||
       path.endsWith('/refunds') ||
       /^\/api\/(products|discounts)\//.test(path) ||
       /^\/api\/webhook-endpoints\/\w+(\/secret|\/test)?$/.test(path)

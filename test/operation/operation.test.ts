@@ -77,6 +77,7 @@ test('the description of the API names every route, and says all that a caller m
     'DELETE /api/auth/session',
     'DELETE /api/auth/sessions',
     'DELETE /api/auth/sessions/{sessionId}',
+    'DELETE /api/brand/logo',
     'DELETE /api/discounts/{discountId}',
     'DELETE /api/keys/{keyId}',
     'DELETE /api/library',
@@ -103,6 +104,8 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/auth/session',
     'GET /api/auth/sessions',
     'GET /api/balance',
+    'GET /api/balance/history',
+    'GET /api/brand',
     'GET /api/checkout/{orderId}/status',
     'GET /api/confirmations/{confirmationId}',
     'GET /api/discounts',
@@ -111,6 +114,7 @@ test('the description of the API names every route, and says all that a caller m
     'GET /api/images/{imageId}/{width}',
     'GET /api/keys',
     'GET /api/library',
+    'GET /api/logos/{logoId}',
     'GET /api/operator/attention',
     'GET /api/operator/log',
     'GET /api/operator/orders',
@@ -147,6 +151,7 @@ test('the description of the API names every route, and says all that a caller m
     'HEAD /api/uploads/{id}',
     'PATCH /api/auth/mails',
     'PATCH /api/auth/seller',
+    'PATCH /api/brand',
     'PATCH /api/discounts/{discountId}',
     'PATCH /api/products/{productId}',
     'PATCH /api/products/{productId}/files/{fileId}',
@@ -204,6 +209,7 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/webhook-endpoints/{endpointId}/test',
     'POST /api/webhooks/{processor}',
     'PUT /api/auth/password',
+    'PUT /api/brand/logo',
     'PUT /api/operator/sellers/{sellerId}/approval',
     'PUT /api/operator/sellers/{sellerId}/quota',
     'PUT /api/operator/sellers/{sellerId}/suspension',
@@ -263,6 +269,7 @@ test('the description says of every route whether it needs a session, and it is 
     requestEmailChange: { email: newMailbox() },
     verifyEmailChange: { code: '123456' },
     setPassword: { newPassword: 'a password of the seller' },
+    changeBrand: { accent: '#000000' },
     createProduct: { name: 'A book', amount: 1900, currency: 'USD' },
     createDiscount: { code: 'SUMMER', percentOff: 10 },
     requestBuyerEmailChange: { email: newMailbox() },
@@ -295,7 +302,7 @@ test('the description says of every route whether it needs a session, and it is 
       marked.push(operationId)
     }
   }
-  assert.equal(marked.length, 75, marked.join())
+  assert.equal(marked.length, 80, marked.join())
 })
 
 test('the API’s responses match its description', async () => {

@@ -16,6 +16,7 @@ import { Download } from '../../orders/links.ts'
 import { Order } from '../../orders/seller-view.ts'
 import { NewRefund, Refund } from '../../payments/refunds/routes.ts'
 import { NewPayoutDetails, PayoutDetails } from '../../payouts/details-schema.ts'
+import { Brand } from '../../products/brand/schema.ts'
 import { ImageUrls, NewProductBody, Product, ProductChange, ProductFile, WithdrawnFile } from '../../products/schema.ts'
 import { ApiKey } from '../../sellers/keys/schema.ts'
 import { CurrentSession, Identities, Seller, SellerChange, Sessions } from '../../sellers/schema.ts'
@@ -37,6 +38,7 @@ export const NAMES = {
   ApiKey,
   Attention,
   Balance,
+  Brand,
   Charges: ChargeFound,
   Charge: ChargeOrder,
   CreatedOrder: Created,
