@@ -34,7 +34,14 @@ const WIRING: Record<string, string[]> = {
   'main.ts': ['kit', 'app.ts', 'config.ts'],
 }
 /** The modules that the pages may import from the server beside types. These import nothing themselves. */
-const SHARED = ['events/event-types.ts', 'kit/currencies.ts', 'kit/money.ts', 'kit/return-path.ts', 'kit/statement.ts']
+const SHARED = [
+  'sellers/accent.ts',
+  'events/event-types.ts',
+  'kit/currencies.ts',
+  'kit/money.ts',
+  'kit/return-path.ts',
+  'kit/statement.ts',
+]
 const LONGEST_FILE = 250
 
 interface Source {
