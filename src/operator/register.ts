@@ -11,6 +11,7 @@ import { type Operators, operatorsOf } from './guard.ts'
 import { lastBackup } from './backup.ts'
 import { operatorOrderRoutes } from './order-routes.ts'
 import { operatorPayoutRoutes } from './payout-routes.ts'
+import { statementRoute } from './statement-route.ts'
 import { type OperatorRouteParts, overviewRoutes } from './routes.ts'
 import { operatorSellerRoutes } from './seller-routes.ts'
 import { runWaitingMails } from './waiting.ts'
@@ -60,6 +61,7 @@ export async function registerOperator(
     operatorOrderRoutes(guarded, parts)
     operatorSellerRoutes(guarded, parts)
     operatorPayoutRoutes(guarded, { ...parts, work })
+    await statementRoute(guarded, { ...parts, work })
   })
   await runWaitingMails(jobs, { db, mailer, operators: config.operators, appUrl })
   return operators

@@ -187,6 +187,7 @@ test('the description of the API names every route, and says all that a caller m
     'POST /api/operator/payout-runs/{runId}/approve',
     'POST /api/operator/payout-runs/{runId}/cancel',
     'POST /api/operator/payout-runs/{runId}/sent',
+    'POST /api/operator/payouts/statement',
     'POST /api/operator/payouts/{payoutId}/failed',
     'POST /api/operator/payouts/{payoutId}/paid',
     'POST /api/operator/payouts/{payoutId}/reversed',

@@ -9,7 +9,7 @@ const LONGEST_RECORD = 4000
  * Other columns are left alone. Refuses `statement_not_readable` and names the line, for a line that is wrong in any way.
  */
 export async function csvStatementLines(text: string): Promise<StatementLine[]> {
-  const { parse } = await import('csv-parse')
+  const { CsvError, parse } = await import('csv-parse')
   const header = text.slice(0, text.search(/[\r\n]|$/))
   const records = Readable.from([text]).pipe(
     parse({
@@ -33,8 +33,7 @@ export async function csvStatementLines(text: string): Promise<StatementLine[]> 
       if (lines.length > MOST_LINES) refuseStatement(`The statement has more than ${MOST_LINES} lines.`)
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
-      refuseStatement('The file is no CSV.')
+    if (error instanceof CsvError) refuseStatement('The file is no CSV.')
     throw error
   }
   return lines

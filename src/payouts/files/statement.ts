@@ -6,6 +6,7 @@ import { LARGEST_STATEMENT_BYTES, type StatementLine, refuseStatement } from './
 export interface ReadStatement {
   /** By which the same file is known when it comes again. */
   sha256: Buffer
+  format: 'camt.053' | 'csv'
   lines: StatementLine[]
 }
 
@@ -17,6 +18,7 @@ export async function readStatement(bytes: Buffer): Promise<ReadStatement> {
   const isXml = /^\s*</.test(text)
   return {
     sha256: createHash('sha256').update(bytes).digest(),
+    format: isXml ? 'camt.053' : 'csv',
     lines: await (isXml ? camtLines(text) : csvStatementLines(text)),
   }
 }

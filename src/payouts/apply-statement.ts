@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { sql } from 'kysely'
+import type { Tx } from '../kit/database.ts'
+import { Refusal } from '../kit/errors.ts'
+import type { StatementLine } from './files/statement-line.ts'
+import type { ReadStatement } from './files/statement.ts'
+import { type MovedPayout, type PayoutState, movePayouts } from './moves.ts'
+
+/** What a line has done. With the last three it has changed nothing, and a person must look. */
+export const LINE_OUTCOMES = ['paid', 'failed', 'reversed', 'known_before', 'not_found', 'amount_differs', 'not_expected'] as const // oxfmt-ignore
+export type LineOutcome = (typeof LINE_OUTCOMES)[number]
+
+export interface AppliedLine {
+  reference: string
+  status: StatementLine['status']
+  amountMinor: number
+  currency: string
+  outcome: LineOutcome
+  /** The payout with this reference, as it was before. */
+  payout: { id: string; amountMinor: number; currency: string } | undefined
+}
+
+export interface AppliedStatement {
+  format: ReadStatement['format']
+  lines: AppliedLine[]
+  /** Lines without a reference of ours, such as the operator's own business. Nothing of them is kept. */
+  others: number
+  moved: Record<'paid' | 'failed' | 'reversed', MovedPayout[]>
+}
+
+/** What our references look like, see referenceOf(). */
+const OURS = /^PO[0-9A-HJKMNP-TV-Z]{26}$/
+const NO_REASON = 'The bank returned it.'
+
+interface Payout {
+  id: string
+  reference: string
+  state: PayoutState
+  isExported: boolean
+  wasPaid: boolean
+  amountMinor: number
+  currency: string
+}
+
+/**
+ * Moves payouts by what a bank says. Each file counts once, so a repeat is refused: `statement_already_read`. A line whose amount or
+ * currency differs from the payout's changes nothing. What has left is noted before what came back, whatever their order in the file.
+ */
+export async function applyStatement(tx: Tx, statement: ReadStatement, by: string): Promise<AppliedStatement> {
+  const { sha256, format } = statement
+  const ours = statement.lines.filter(({ reference }) => OURS.test(reference))
+  const others = statement.lines.length - ours.length
+  const { rows: isNew } = await sql`
+    insert into payout_statements (hash, format, uploaded_by, others) values (${sha256}, ${format}, ${by}, ${others})
+    on conflict (hash) do nothing returning 1`.execute(tx)
+  if (isNew.length === 0)
+    throw new Refusal('statement_already_read', 'This file was read before. Nothing was changed now.')
+
+  const payouts = await lockedPayouts(tx, ours.map(({ reference }) => reference)) // oxfmt-ignore
+  const judged = judge(ours, payouts)
+  const toMove = (...wanted: LineOutcome[]) =>
+    [...judged].flatMap(([{ reference, reason = NO_REASON }, outcome]) =>
+      wanted.includes(outcome) ? [{ id: payouts.get(reference)!.id, reason }] : [],
+    )
+  // the bank had some, although nobody has said that their file was sent
+  const unsent = new Set([...payouts.values()].filter(({ state }) => state === 'approved').map(({ id }) => id))
+  await movePayouts(tx, 'send', toMove('failed').filter(({ id }) => unsent.has(id))) // oxfmt-ignore
+  const moved = {
+    paid: await movePayouts(tx, 'confirm', toMove('paid')),
+    failed: await movePayouts(tx, 'fail', toMove('failed')),
+    reversed: await movePayouts(tx, 'reverse', toMove('reversed')),
+  }
+  for (const outcome of ['paid', 'failed', 'reversed'] as const)
+    assert.equal(moved[outcome].length, toMove(outcome).length, 'payouts are locked, and their states allow the move')
+  const lines = ours.map((line) => appliedLine(line, judged.get(line)!, payouts.get(line.reference)))
+  await keepLines(tx, sha256, lines)
+  return { format, lines, others, moved }
+}
+
+/** What each line does. It changes no payout, but sees what the lines before it do. */
+function judge(ours: readonly StatementLine[], payouts: ReadonlyMap<string, Payout>): Map<StatementLine, LineOutcome> {
+  const now = new Map([...payouts].map(([reference, payout]) => [reference, { ...payout }]))
+  const outcomes = new Map<StatementLine, LineOutcome>()
+  const booked = new Set<string>()
+  for (const line of [...ours.filter(isBooked), ...ours.filter((one) => !isBooked(one))]) {
+    const payout = now.get(line.reference)
+    const outcome = payout ? outcomeOf(line, payout, booked) : 'not_found'
+    outcomes.set(line, outcome)
+    if (!payout) continue
+    if (isBooked(line)) booked.add(line.reference)
+    if (outcome === 'paid' || outcome === 'failed' || outcome === 'reversed') payout.state = outcome
+    if (outcome === 'paid') payout.wasPaid = true
+  }
+  return outcomes
+}
+
+const isBooked = ({ status }: StatementLine): boolean => status === 'booked'
+
+function outcomeOf(line: StatementLine, payout: Payout, booked: ReadonlySet<string>): LineOutcome {
+  const { state, isExported, wasPaid } = payout
+  if (line.amountMinor !== payout.amountMinor || line.currency !== payout.currency) return 'amount_differs'
+  // money has left for a payout that no bank should know
+  if (state === 'approved' && !isExported) return 'not_expected'
+  if (isBooked(line)) {
+    // a second time in one file: the bank has paid twice
+    if (booked.has(line.reference)) return 'not_expected'
+    if (wasPaid) return 'known_before'
+    // the operator has given it up, and the seller has the money in the balance again
+    return state === 'failed' ? 'not_expected' : 'paid'
+  }
+  if (state === 'paid') return 'reversed'
+  return state === 'failed' || state === 'reversed' ? 'known_before' : 'failed'
+}
+
+async function lockedPayouts(tx: Tx, references: string[]): Promise<Map<string, Payout>> {
+  if (references.length === 0) return new Map()
+  const { rows } = await sql<Payout>`
+    select id, reference, state, file_id is not null as "isExported", paid_at is not null as "wasPaid",
+      amount_minor as "amountMinor", currency
+    from payouts where reference = any(${references}) order by id for update`.execute(tx)
+  return new Map(rows.map((payout) => [payout.reference, payout]))
+}
+
+function appliedLine(line: StatementLine, outcome: LineOutcome, payout: Payout | undefined): AppliedLine {
+  const { reference, status, amountMinor, currency } = line
+  const found = payout && { id: payout.id, amountMinor: payout.amountMinor, currency: payout.currency }
+  return { reference, status, amountMinor, currency, outcome, payout: found }
+}
+
+async function keepLines(tx: Tx, hash: Buffer, lines: readonly AppliedLine[]): Promise<void> {
+  await sql`
+    insert into payout_statement_lines (statement_hash, position, reference, amount_minor, currency, outcome, payout_id)
+    select ${hash}, n.position, n.reference, n.amount_minor, n.currency, n.outcome, n.payout_id
+    from unnest(${lines.map((_, at) => at + 1)}::int[], ${lines.map((one) => one.reference)}::text[],
+      ${lines.map((one) => one.amountMinor)}::bigint[], ${lines.map((one) => one.currency)}::text[],
+      ${lines.map((one) => one.outcome)}::text[], ${lines.map((one) => one.payout?.id ?? null)}::text[])
+      as n(position, reference, amount_minor, currency, outcome, payout_id)`.execute(tx)
+}
