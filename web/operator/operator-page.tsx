@@ -7,6 +7,8 @@ import { LogView } from './log-view.tsx'
 import { OrderView } from './order-view.tsx'
 import { OrdersView } from './orders-view.tsx'
 import { OverviewView } from './overview-view.tsx'
+import { PayoutOrRun } from './payout-view.tsx'
+import { PayoutsView } from './payouts-view.tsx'
 import { SellerView } from './seller-view.tsx'
 import { SellersView } from './sellers-view.tsx'
 import type { ViewProps } from './view-props.ts'
@@ -20,6 +22,7 @@ const VIEWS: Record<string, { list: ComponentType<ViewProps>; one?: ComponentTyp
   '': { list: OverviewView },
   orders: { list: OrdersView, one: OrderView },
   sellers: { list: SellersView, one: SellerView },
+  payouts: { list: PayoutsView, one: PayoutOrRun },
   log: { list: LogView },
 }
 
@@ -27,6 +30,7 @@ const ENTRIES = [
   ['', 'Overview'],
   ['orders', 'Orders'],
   ['sellers', 'Sellers'],
+  ['payouts', 'Payouts'],
   ['log', 'Log'],
 ] as const
 

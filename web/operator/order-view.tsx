@@ -9,6 +9,7 @@ import { amountIn } from '../shop/products/typed-amount.ts'
 import { type OperatorOrder, getOrder, request } from './api.ts'
 import { Doing } from './doing.tsx'
 import { Entries } from './log-view.tsx'
+import { newKey } from './new-key.ts'
 import type { ViewProps } from './view-props.ts'
 
 /** An order of any seller: its history, its payments, and what can be done about it. */
@@ -220,7 +221,3 @@ const Payments = ({ items }: { items: OperatorOrder['payments'] }) =>
       ))}
     </ul>
   )
-
-/** `randomUUID` is missing where the page is not on https or localhost. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 interface SearchFormProps {
   /** The view whose address holds the search. */
-  view: 'orders' | 'sellers'
+  view: 'orders' | 'sellers' | 'payouts'
   label: string
   hint: string
   q: string

@@ -5,6 +5,7 @@ import { useLoad } from '../shop/load.ts'
 import { Head, Shown } from '../shop/parts.tsx'
 import { type FoundSeller, getSeller, request } from './api.ts'
 import { Doing } from './doing.tsx'
+import { AdjustBalance } from './adjust-balance.tsx'
 import { Entries } from './log-view.tsx'
 import type { ViewProps } from './view-props.ts'
 import { STANDINGS } from './sellers-view.tsx'
@@ -115,8 +116,12 @@ function Actions({ seller, onDone }: { seller: FoundSeller; onDone: () => void }
       >
         <p>The seller’s programs are refused from this moment.</p>
       </Doing>
+      <AdjustBalance sellerId={sellerId} onDone={onDone} />
       <a class="link" href={`#/orders?sellerId=${sellerId}`}>
         Orders of this seller
+      </a>
+      <a class="link" href={`#/payouts?sellerId=${sellerId}`}>
+        Payouts of this seller
       </a>
     </div>
   )

@@ -1,0 +1,191 @@
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import type { Page } from '@playwright/test'
+import pg from 'pg'
+import { findEmbedded } from '../../src/kit/embedded.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { askCode, codeField, codeFor, mailsTo, newSellerEmail } from './seller.ts'
+import { startService, type Service } from './service.ts'
+
+const OPERATOR = 'ann@operator.test'
+const SLOW = { timeout: 90_000 }
+
+// One service for all of these, because each start makes a database. One run pays all sellers, so one test follows the other.
+test.describe.configure({ mode: 'serial', timeout: 240_000 })
+
+let service: Service
+let database: pg.Client
+test.beforeAll(async () => {
+  service = await startService({ OPERATORS: OPERATOR, PAYOUT_HOLD_DAYS: '0', PAYOUT_MINIMUM: '20 USD' })
+  database = new pg.Client({ connectionString: findEmbedded(path.join(service.dataDir, 'postgres')) })
+  await database.connect()
+})
+test.afterAll(async () => {
+  await database?.end()
+  await service?.stop()
+})
+test.beforeEach(({ watch }) => watch.allow(service.url))
+
+let codes = 0
+async function signInAsOperator(page: Page): Promise<void> {
+  await page.goto(`${service.url}/sign-in/?returnTo=/operator/`)
+  await askCode(page, OPERATOR)
+  await codeField(page).fill(await codeFor(page, OPERATOR, (codes += 1), service.url))
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+}
+
+/** A seller's browser, with the page Money open. */
+async function newSeller(page: Page): Promise<string> {
+  const email = newSellerEmail()
+  await page.goto(`${service.url}/sign-in/`)
+  await askCode(page, email)
+  await codeField(page).fill(await codeFor(page, email, 1, service.url))
+  await expect(page).toHaveURL(/\/(shop|account)\//)
+  await page.goto(`${service.url}/shop/#/money`)
+  await expect(page.getByText('No money has moved yet.')).toBeVisible()
+  return email
+}
+
+/** A sale to the seller of this browser. */
+async function sell(page: Page, amount: number): Promise<void> {
+  const { request } = page.context()
+  const headers = { origin: service.url }
+  const data = { name: 'Field recordings', amount, currency: 'USD', status: 'draft' }
+  const product = await (await request.post(`${service.url}/api/products`, { data, headers })).json()
+  await request.post(`${service.url}/api/products/${product.id}/files?name=a.txt`, { data: 'a song', headers: { ...headers, 'content-type': 'text/plain' } }) // oxfmt-ignore
+  await request.patch(`${service.url}/api/products/${product.id}`, { data: { status: 'active' }, headers })
+  const made = await request.post(`${service.url}/api/checkout`, { data: { productId: product.id, email: 'bob@example.com' } }) // oxfmt-ignore
+  const order = await made.json()
+  await request.post(`${service.url}/api/sandbox/confirm`, { data: { clientSecret: order.clientSecret, rail: 'card', scenario: 'success' } }) // oxfmt-ignore
+  const status = async () =>
+    (await (await request.get(`${service.url}/api/checkout/${order.orderId}/status`)).json()).paid
+  await expect.poll(status, SLOW).toBe(true)
+}
+
+async function expectFine(page: Page, what: string): Promise<void> {
+  await expectFits(page, what)
+  await expectAccessible(page, what)
+}
+
+const dialog = (page: Page) => page.getByRole('dialog')
+const confirm = (page: Page, name: string | RegExp) => dialog(page).getByRole('button', { name }).click()
+
+for (const [size, options] of Object.entries(SIZES))
+  test.describe(size, () => {
+    test.use(options)
+
+    test('a seller enters an account, sells, is paid by a run, and downloads the statement', async ({
+      page,
+      browser,
+    }) => {
+      const context = await browser.newContext({ ...options, baseURL: service.url, acceptDownloads: true })
+      const shop = await context.newPage()
+      const email = await newSeller(shop)
+      await expectFine(shop, 'Money without any')
+
+      await shop.getByRole('button', { name: 'Enter an account' }).click()
+      await shop.getByLabel('Currency').selectOption('USD')
+      await shop.getByRole('radio', { name: 'Another account' }).check()
+      await shop.getByRole('button', { name: 'Save' }).click()
+      await expect(shop.getByText('Please choose the country of the account.')).toBeVisible()
+      await expectFine(shop, 'payout details with faults')
+      await shop.getByLabel('Holder of the account').fill('Ann Example')
+      await shop.getByLabel('Country of the account').selectOption('US')
+      await shop.getByLabel('What a bank needs to pay you').fill('First Bank of Springfield\nAccount 12345678')
+      await shop.getByRole('button', { name: 'Save' }).click()
+      await expect(shop.getByText(/^Saved\. Payouts in USD go there from/)).toBeVisible()
+      await expect(shop.getByText('US … 5678')).toBeVisible()
+      await expectFine(shop, 'payout details that are held')
+
+      await sell(shop, 1900)
+      await shop.reload()
+      await expect(shop.getByText('Below the smallest payout')).toBeVisible(SLOW)
+      await sell(shop, 10_000)
+      await shop.reload()
+      await expect(shop.getByText('$116.62', { exact: true }).first()).toBeVisible(SLOW)
+      // the 72 hours after a change of details
+      await database.query(`update payout_details set payable_from = now() - interval '1 hour'`)
+      await shop.reload()
+      await expect(shop.getByText(/^\$116\.62 around /)).toBeVisible()
+      await expectFine(shop, 'Money with a balance')
+
+      await signInAsOperator(page)
+      await page.getByRole('link', { name: 'Payouts' }).click()
+      await page.getByRole('button', { name: 'Propose a run' }).click()
+      await expectFine(page, 'proposing a run')
+      await confirm(page, 'Propose a run')
+      await expect(page.getByRole('heading', { name: 'Would be paid' })).toBeVisible(SLOW)
+      await expect(page.getByText('US … 5678').first()).toBeVisible()
+      await expectFine(page, 'a run that waits')
+      await page.getByRole('button', { name: /^Approve \$/ }).click()
+      await confirm(page, /^Approve \$/)
+      await expect(page.getByRole('heading', { name: 'Files for your bank' })).toBeVisible(SLOW)
+      await page.getByRole('button', { name: 'Mark USD as sent' }).click()
+      await confirm(page, 'Mark USD as sent')
+      await expect(dialog(page).getByRole('alert')).toContainText('bank file')
+      await confirm(page, 'Cancel')
+      const file = page.waitForEvent('download')
+      await page.getByRole('button', { name: /^Download the file for USD/ }).click()
+      const csv = await fs.readFile(await (await file).path(), 'utf8')
+      expect(csv).toContain('12345678')
+      await expect(page.getByText(/each download is the same file/)).toBeVisible()
+      await expectFine(page, 'a run with its files')
+      await page.getByRole('button', { name: 'Mark USD as sent' }).click()
+      await confirm(page, 'Mark USD as sent')
+      await expect(page.getByText(/^USD/).first()).toBeVisible()
+      await expect(page.getByRole('button', { name: 'Mark USD as sent' })).toHaveCount(0)
+
+      await shop.reload()
+      const paid = shop.getByRole('list', { name: 'Payouts, the newest first' })
+      await expect(paid.getByText('On its way')).toBeVisible()
+      await paid.getByRole('link', { name: '$116.62' }).click()
+      await expect(shop.getByRole('heading', { name: 'What it is made of' })).toBeVisible()
+      await expect(shop.getByText('2 orders')).toBeVisible()
+      await expectFine(shop, 'a payout')
+      for (const [name, begin] of [
+        ['Statement as PDF', '%PDF-1.7'],
+        ['Download as CSV', '\ufeffpayout_id'],
+      ] as const) {
+        const download = shop.waitForEvent('download')
+        await shop.getByRole('link', { name }).click()
+        expect((await fs.readFile(await (await download).path(), 'utf8')).startsWith(begin), name).toBe(true)
+      }
+      const subjects = async () => (await mailsTo(context, email, service.url)).map(({ subject }) => subject)
+      await expect.poll(subjects, SLOW).toContain('$116.62 is on its way to you')
+      await context.close()
+    })
+
+    test('the operator notes what the bank refused, the seller reads why, and the balance is adjusted', async ({
+      page,
+    }) => {
+      await signInAsOperator(page)
+      await page.goto(`${service.url}/operator/#/payouts?status=sent`)
+      await page
+        .getByRole('link', { name: /^\$116\.62 to / })
+        .first()
+        .click()
+      await expect(page.getByRole('heading', { name: 'What you can do' })).toBeVisible()
+      await expectFine(page, 'a payout that is sent')
+      await page.getByRole('button', { name: 'The bank refused it' }).click()
+      await dialog(page).getByLabel('Reason').fill('The account is closed')
+      await expectFine(page, 'a refused payout')
+      await confirm(page, 'The bank refused it')
+      await expect(page.locator('.head').getByText('Failed')).toBeVisible()
+      await expect(page.getByText('The account is closed').first()).toBeVisible()
+
+      await page.getByRole('link', { name: 'New seller' }).click()
+      await page.getByRole('button', { name: 'Adjust the balance' }).click()
+      await dialog(page).getByLabel('Currency').fill('USD')
+      await dialog(page).getByLabel('Amount in USD').fill('5')
+      await dialog(page).getByRole('radio', { name: 'Take from the seller' }).check()
+      await dialog(page).getByLabel('Reason').fill('The bank took a fee')
+      await expectFine(page, 'an adjustment')
+      await confirm(page, 'Adjust the balance')
+      await expect(page.getByText(/adjusted|balance/).first()).toBeVisible()
+      await expect(dialog(page)).toHaveCount(0)
+      const { rows } = await database.query(
+        `select amount_minor::int as minor, reason from adjustments order by created_at desc limit 1`,
+      )
+      expect(rows).toEqual([{ minor: -500, reason: 'The bank took a fee' }])
+    })
+  })

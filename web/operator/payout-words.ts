@@ -1,0 +1,32 @@
+import type { OperatorPayout, Run, RunLine } from './payouts-api.ts'
+
+type Tag = [label: string, tone: 'good' | 'quiet' | 'bad']
+
+export const RUN_STATES: Record<Run['state'], Tag> = {
+  proposed: ['Waits for approval', 'quiet'],
+  approved: ['Approved', 'good'],
+  cancelled: ['Cancelled', 'quiet'],
+}
+
+export const PAYOUT_STATES: Record<OperatorPayout['status'], Tag> = {
+  approved: ['Approved', 'quiet'],
+  sent: ['Sent', 'quiet'],
+  paid: ['Paid', 'good'],
+  failed: ['Failed', 'bad'],
+  reversed: ['Came back', 'bad'],
+}
+
+/** Why a line of a run is not paid. */
+export const BLOCKS: Record<NonNullable<RunLine['blocked']>, string> = {
+  negative_balance: 'Owes money: the next sales make up for it',
+  below_minimum: 'Below the smallest payout',
+  suspended: 'The shop is suspended',
+  awaiting_approval: 'The shop awaits its approval',
+  no_details: 'Has entered no account for this currency',
+  details_changed: 'Has changed the account in the last 72 hours',
+}
+
+export const FORMATS = { sepa: 'SEPA (pain.001)', csv: 'CSV' } as const
+
+/** “3 payouts”, “1 seller”. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -1,0 +1,69 @@
+import type { OperatorPayout, Run, RunDetail } from '../../src/operator/payout-schema.ts'
+import { apiBase } from '../ui/page-data.ts'
+import { ApiError, call } from '../ui/api.ts'
+import type { List } from '../shop/api.ts'
+import { get, request } from './api.ts'
+
+export type { OperatorPayout, Run, RunDetail }
+export type RunLine = RunDetail['lines'][number]
+export type RunFile = RunDetail['files'][number]
+
+/** What a bank's statement did, line by line. */
+export interface ReadStatement {
+  lines: {
+    reference: string
+    amount: number
+    currency: string
+    outcome: 'paid' | 'failed' | 'reversed' | 'known_before' | 'not_found' | 'amount_differs' | 'not_expected'
+    payoutId: string | null
+    payoutAmount: number | null
+  }[]
+  others: number
+}
+
+const path = encodeURIComponent
+
+export const getRuns = (cursor?: string) => get<List<Run>>('payout-runs', { cursor, limit: '10' })
+export const getRun = (id: string) => get<RunDetail>(`payout-runs/${path(id)}`)
+export const proposeRun = () => request<RunDetail>('POST', 'payout-runs')
+export const decideRun = (id: string, what: 'approve' | 'cancel') =>
+  request<unknown>('POST', `payout-runs/${path(id)}/${what}`)
+export const markSent = (id: string, currency: string) =>
+  request<{ sent: number }>('POST', `payout-runs/${path(id)}/sent`, { currency })
+export const getPayouts = (search: { q: string; status: string; sellerId: string }, cursor?: string) =>
+  get<List<OperatorPayout>>('payouts', { ...search, cursor })
+export const getPayout = async (id: string): Promise<OperatorPayout> => {
+  const [payout] = (await get<List<OperatorPayout>>('payouts', { q: id })).items
+  if (!payout) throw new ApiError({ code: 'payout_not_found', detail: 'There is no such payout.', status: 404 })
+  return payout
+}
+export const markPayout = (id: string, mark: 'paid' | 'failed' | 'reversed', body?: { reason: string }) =>
+  request<unknown>('POST', `payouts/${path(id)}/${mark}`, body)
+/** The bytes as they are: the content says what it is. */
+export const readStatement = (file: File) =>
+  call<ReadStatement>(
+    '/api/operator/payouts/statement',
+    undefined,
+    { 'content-type': 'application/octet-stream' },
+    {
+      method: 'POST',
+      credentials: 'include',
+      body: file,
+    },
+  )
+export const adjust = (sellerId: string, body: { amount: number; currency: string; reason: string }, key: string) =>
+  request<unknown>('POST', `sellers/${path(sellerId)}/adjustments`, body, { 'idempotency-key': key })
+
+/** Fetches a bank file and hands it to the browser. A plain link could not say why it is refused. */
+export async function downloadFile(runId: string, { currency, format }: RunFile): Promise<void> {
+  const address = `${apiBase}/api/operator/payout-runs/${path(runId)}/files/${path(currency)}?format=${format}`
+  const response = await fetch(address, { credentials: 'include', cache: 'no-store' }).catch(() => {
+    throw new ApiError({ code: 'unreachable' })
+  })
+  if (!response.ok) throw new ApiError({ code: 'unexpected', ...(await response.json()), status: response.status })
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'payouts'
+  const url = URL.createObjectURL(await response.blob())
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  URL.revokeObjectURL(url)
+}

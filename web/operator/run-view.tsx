@@ -1,0 +1,247 @@
+import { useState } from 'preact/hooks'
+import { useAction } from '../ui/action.ts'
+import { money, moment } from '../ui/format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { useLoad } from '../shop/load.ts'
+import { Head, Refused, Shown } from '../shop/parts.tsx'
+import { signIn } from './api.ts'
+import { Doing } from './doing.tsx'
+import { Entries } from './log-view.tsx'
+import { BLOCKS, counted, FORMATS, PAYOUT_STATES, RUN_STATES } from './payout-words.ts'
+import { decideRun, downloadFile, getRun, markSent, type RunDetail, type RunFile, type RunLine } from './payouts-api.ts'
+import { whoIs } from './payouts-view.tsx'
+
+/** One run: who is paid how much and who is not, its bank files, and what can be done. */
+export function RunView({ id }: { id: string }) {
+  const run = useLoad(id, () => getRun(id))
+  return <Shown of={run}>{(value) => <Details run={value} again={run.again} />}</Shown>
+}
+
+function Details({ run, again }: { run: RunDetail; again: () => void }) {
+  const [changes, setChanges] = useState(0)
+  const done = () => {
+    setChanges(changes + 1)
+    again()
+  }
+  const [label, tone] = RUN_STATES[run.state]
+  const paid = run.lines.filter(({ blocked }) => blocked === null)
+  const blocked = run.lines.filter((line) => line.blocked !== null)
+  return (
+    <>
+      <Head
+        title={run.period ? `Run ${run.period}` : `Run of ${moment(run.createdAt)}`}
+        above={<a href="#/payouts">Payouts</a>}
+      >
+        <span class={`tag ${tone}`}>{label}</span>
+      </Head>
+      <Facts run={run} />
+      {run.state === 'proposed' && <Decide run={run} onDone={done} />}
+      {run.state === 'approved' && <Files run={run} onDone={done} />}
+      <Lines id="paid" title={run.state === 'approved' ? 'Payouts' : 'Would be paid'} lines={paid} none="Nobody." />
+      {blocked.length > 0 && <Lines id="blocked" title="Not paid, and why" lines={blocked} none="" />}
+      <Entries key={changes} subject={run.runId} />
+    </>
+  )
+}
+
+function Facts({
+  run: { createdAt, createdBy, approvedAt, approvedBy, cancelledAt, cancelledBy, sums },
+}: {
+  run: RunDetail
+}) {
+  return (
+    <dl class="panel facts">
+      <dt>Proposed</dt>
+      <dd>
+        {moment(createdAt)} by {whoIs(createdBy)}
+      </dd>
+      {approvedAt && approvedBy && (
+        <>
+          <dt>Approved</dt>
+          <dd>
+            {moment(approvedAt)} by {whoIs(approvedBy)}
+          </dd>
+        </>
+      )}
+      {cancelledAt && cancelledBy && (
+        <>
+          <dt>Cancelled</dt>
+          <dd>
+            {moment(cancelledAt)} by {whoIs(cancelledBy)}
+          </dd>
+        </>
+      )}
+      {sums.map(({ currency, proposed, proposedAmount, blocked, payouts, payoutsAmount, byState }) => (
+        <>
+          <dt>{currency}</dt>
+          <dd>
+            {approvedAt ? money(payoutsAmount, currency) : money(proposedAmount, currency)} to{' '}
+            {counted(approvedAt ? payouts : proposed, 'seller')}
+            {blocked > 0 && `, ${blocked} not paid`}
+            {approvedAt && payouts > 0 && ` (${stateWords(byState)})`}
+          </dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+const stateWords = (byState: Record<string, number>): string =>
+  Object.entries(byState)
+    .map(([state, count]) => `${count} ${PAYOUT_STATES[state as keyof typeof PAYOUT_STATES][0].toLowerCase()}`)
+    .join(', ')
+
+function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () => void }) {
+  const paid = sums.filter(({ proposed }) => proposed > 0)
+  const total = paid.map(({ currency, proposedAmount }) => money(proposedAmount, currency)).join(' and ')
+  return (
+    <section class="stack" aria-labelledby="decide">
+      <h2 id="decide">Your decision</h2>
+      <div class="row">
+        {paid.length > 0 && (
+          <Doing
+            label={`Approve ${total}`}
+            question={`Approve ${total}?`}
+            work={() => decideRun(runId, 'approve').then(() => 'Approved.')}
+            onDone={onDone}
+          >
+            <p>
+              The service counts again: nobody gets more than is shown here, and a seller who was refunded meanwhile
+              gets less. From then on the money is reserved for these payouts. Afterwards you download the files for
+              your bank.
+            </p>
+          </Doing>
+        )}
+        <Doing
+          label="Cancel the run"
+          question="Cancel this run?"
+          grave
+          work={() => decideRun(runId, 'cancel').then(() => 'Cancelled.')}
+          onDone={onDone}
+        >
+          <p>Nobody is paid by it. What is due stays in the balances, and another run can propose it.</p>
+        </Doing>
+      </div>
+    </section>
+  )
+}
+
+/** The way to the bank, currency by currency: download the files, then say that the bank has them. */
+function Files({ run: { runId, files, sums }, onDone }: { run: RunDetail; onDone: () => void }) {
+  if (files.length === 0) return null
+  return (
+    <section class="stack" aria-labelledby="files">
+      <h2 id="files">Files for your bank</h2>
+      <ul class="rows">
+        {files.map((file) => (
+          <FileRow key={`${file.currency} ${file.format}`} runId={runId} file={file} onDone={onDone} />
+        ))}
+      </ul>
+      <div class="row">
+        {sums
+          .filter(({ byState }) => (byState['approved'] ?? 0) > 0)
+          .map(({ currency, byState }) => (
+            <Doing
+              key={currency}
+              label={`Mark ${currency} as sent`}
+              question={`Does your bank have every file in ${currency}?`}
+              work={() => markSent(runId, currency).then(({ sent }) => `${counted(sent, 'payout')} marked as sent.`)}
+              onDone={onDone}
+            >
+              <p>
+                {counted(byState['approved'] ?? 0, 'seller')} get a mail that the money is on its way. Do it when you
+                have handed the files to the bank, not before.
+              </p>
+            </Doing>
+          ))}
+      </div>
+    </section>
+  )
+}
+
+function FileRow({ runId, file, onDone }: { runId: string; file: RunFile; onDone: () => void }) {
+  const action = useAction()
+  const { currency, format, payouts, amount, exportedAt } = file
+  const download = () =>
+    void action.run(async () => {
+      await downloadFile(runId, file)
+      onDone()
+      return 'Downloaded.'
+    })
+  return (
+    <li class="stack tight">
+      <div class="file-row">
+        <div>
+          <b>
+            {currency}, {FORMATS[format]}
+          </b>
+          <p class="small soft">
+            {money(amount, currency)} in {counted(payouts, 'payout')}
+            {exportedAt ? ` · made ${moment(exportedAt)}; each download is the same file` : ' · not downloaded yet'}
+          </p>
+        </div>
+        <button
+          type="button"
+          class="button"
+          aria-disabled={action.busy ? 'true' : undefined}
+          aria-label={`Download the file for ${currency}, ${FORMATS[format]}`}
+          onClick={download}
+        >
+          {action.busy ? <span class="spinner" aria-hidden="true" /> : <Icon name="download" />}
+          Download
+        </button>
+      </div>
+      <Refused action={action} />
+      {action.refusedFor('recent_sign_in_required') && (
+        <p>
+          <button type="button" class="link" onClick={() => signIn(true)}>
+            Sign in again, and come back here
+          </button>
+        </p>
+      )}
+    </li>
+  )
+}
+
+function Lines({ id, title, lines, none }: { id: string; title: string; lines: RunLine[]; none: string }) {
+  return (
+    <section class="stack" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {lines.length === 0 ? (
+        <p class="soft">{none}</p>
+      ) : (
+        <ul class="rows found">
+          {lines.map((line) => (
+            <LineRow key={`${line.sellerId} ${line.currency}`} line={line} />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function LineRow({
+  line: { sellerId, name, email, currency, amount, blocked, destination, payout },
+}: {
+  line: RunLine
+}) {
+  const shown = payout ? payout.amount : amount
+  return (
+    <li>
+      <a class="name" href={payout ? `#/payouts/${payout.payoutId}` : `#/sellers/${sellerId}`}>
+        {name}
+      </a>
+      <span class="number">
+        {shown < 0 ? '−' : ''}
+        {money(Math.abs(shown), currency)}
+      </span>
+      <p class="small soft">
+        {blocked ? `${BLOCKS[blocked]} · ` : ''}
+        {payout && `${PAYOUT_STATES[payout.status][0]}${payout.failure ? `: ${payout.failure}` : ''} · `}
+        {payout && payout.amount !== amount && `${money(amount, currency)} was proposed · `}
+        {destination && `${destination} · `}
+        {email}
+      </p>
+    </li>
+  )
+}

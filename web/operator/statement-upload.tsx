@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import { useAction } from '../ui/action.ts'
+import { money } from '../ui/format.ts'
+import { Refused } from '../shop/parts.tsx'
+import { signIn } from './api.ts'
+import { counted } from './payout-words.ts'
+import { readStatement, type ReadStatement } from './payouts-api.ts'
+
+type Outcome = ReadStatement['lines'][number]['outcome']
+
+/** What a line of the statement did: its label, its tone, and what a person has to look at. */
+const OUTCOMES: Record<Outcome, [label: string, tone: 'good' | 'quiet' | 'bad', advice?: string]> = {
+  paid: ['Paid', 'good'],
+  failed: ['Failed', 'bad'],
+  reversed: ['Came back', 'bad'],
+  known_before: ['Known before', 'quiet'],
+  not_found: ['Not found', 'bad', 'No payout has this reference. Nothing was changed.'],
+  amount_differs: ['Other amount', 'bad', 'Ask your bank. Nothing was changed.'],
+  not_expected: ['Not expected', 'bad', 'The payout failed before, is in no bank file, or was booked twice. Nothing was changed.'], // oxfmt-ignore
+}
+
+/** Takes the bank's statement: what it confirms is paid, and what it returns goes back to the balances. */
+export function StatementUpload({ onRead }: { onRead: () => void }) {
+  const action = useAction()
+  const [read, setRead] = useState<{ name: string; statement: ReadStatement }>()
+  const take = (input: HTMLInputElement) => {
+    const [file] = input.files ?? []
+    if (!file) return
+    void action.run(async () => {
+      setRead(undefined)
+      setRead({ name: file.name, statement: await readStatement(file) })
+      onRead()
+      return 'Read.'
+    })
+    input.value = ''
+  }
+  return (
+    <section class="stack" aria-labelledby="statement">
+      <h2 id="statement">What the bank says</h2>
+      <div class="field">
+        <label for="statement-file">Statement of your bank</label>
+        <p class="small soft" id="statement-hint">
+          A camt.053 file, or a CSV with the columns reference, amount, currency, status, bookedOn and reason. Each file
+          is read once.
+        </p>
+        <input
+          id="statement-file"
+          type="file"
+          accept=".xml,.csv,text/csv,application/xml,text/xml"
+          aria-describedby="statement-hint"
+          aria-disabled={action.busy ? 'true' : undefined}
+          onChange={(event) => take(event.currentTarget)}
+        />
+      </div>
+      {action.busy && (
+        <output class="busy-line">
+          <span class="spinner" aria-hidden="true" /> Reading…
+        </output>
+      )}
+      <Refused action={action} />
+      {action.refusedFor('recent_sign_in_required') && (
+        <p>
+          <button type="button" class="link" onClick={() => signIn(true)}>
+            Sign in again, and come back here
+          </button>
+        </p>
+      )}
+      {read && <Result name={read.name} statement={read.statement} />}
+    </section>
+  )
+}
+
+function Result({ name, statement: { lines, others } }: { name: string; statement: ReadStatement }) {
+  return (
+    <div class="stack">
+      <output>
+        {name}: {counted(lines.length, 'line')} about payouts{others > 0 && `, ${others} about something else`}.
+      </output>
+      {lines.length > 0 && (
+        <ul class="rows found">
+          {lines.map(({ reference, amount, currency, outcome, payoutId, payoutAmount }) => {
+            const [label, tone, advice] = OUTCOMES[outcome]
+            return (
+              <li key={`${reference} ${outcome} ${amount}`}>
+                {payoutId ? (
+                  <a class="name" href={`#/payouts/${payoutId}`}>
+                    {reference}
+                  </a>
+                ) : (
+                  <span class="whole">{reference}</span>
+                )}
+                <span class={`tag ${tone}`}>{label}</span>
+                <p class="small soft">
+                  {money(amount, currency)}
+                  {outcome === 'amount_differs' &&
+                    payoutAmount !== null &&
+                    `, the payout is ${money(payoutAmount, currency)}`}
+                  {advice && ` · ${advice}`}
+                </p>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </div>
+  )
+}
