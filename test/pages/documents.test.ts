@@ -27,7 +27,7 @@ const TYPED_BY_A_TEST = [
 ]
 /** The further ones of these documents say that the commands of the first come before theirs. */
 const CONTINUES = 'docs/sellers.md'
-const CONTINUED = ['docs/storage.md', 'docs/refunds.md', 'docs/webhooks.md']
+const CONTINUED = ['docs/storage.md', 'docs/refunds.md', 'docs/webhooks.md', 'docs/payouts.md']
 /** The demo's products, by the name of the variable that a document keeps one in. */
 const DEMO: Record<string, string> = { PRODUCT: 'in dollars', FREE: 'for free', PWYW: 'pay what you want' }
 
@@ -42,7 +42,9 @@ const shared = () => service ?? assert.fail('the service did not start')
 
 before(async () => {
   const t = { after: (end: () => unknown) => void ends.push(end) }
-  const env = { DATABASE_URL: await newDatabase(t), DATA_DIR: await temporaryFolder(t) }
+  // money is due at once, so that no document waits for the end of a holding period
+  const payouts = { OPERATORS: 'otto@example.com', PAYOUT_HOLD_DAYS: '0' }
+  const env = { DATABASE_URL: await newDatabase(t), DATA_DIR: await temporaryFolder(t), ...payouts }
   const { url, output } = await startService(t, env.DATA_DIR, env)
   const tools = toolsIn(await temporaryFolder(t))
   const bare = bareEnvironment()
@@ -76,6 +78,10 @@ for (const document of DOCUMENTS.filter((one) => !CONTINUED.includes(one))) {
     const script = blocks
       .join('\n')
       .replaceAll('http://127.0.0.1:4000', url)
+      .replaceAll(
+        /^# 72 hours later$/gm,
+        `"${process.execPath}" "${path.join(ROOT, 'test', 'support', 'tools', 'end-hold.ts')}"`,
+      )
       .replaceAll(/^(PRODUCT|FREE|PWYW)=prod_…/gm, (_, name: string) => `${name}=${demoProduct(output(), name)}`)
     assert.doesNotMatch(script, /…/, 'a placeholder is left that a newcomer cannot type')
     const { status, stdout, stderr } = spawnSync(
