@@ -13,6 +13,7 @@ import { operatorOrderRoutes } from './order-routes.ts'
 import { operatorPayoutRoutes } from './payout-routes.ts'
 import { statementRoute } from './statement-route.ts'
 import { type OperatorRouteParts, overviewRoutes } from './routes.ts'
+import { runRunMails } from './run-mails.ts'
 import { operatorSellerRoutes } from './seller-routes.ts'
 import { runWaitingMails } from './waiting.ts'
 
@@ -64,5 +65,6 @@ export async function registerOperator(
     await statementRoute(guarded, { ...parts, work })
   })
   await runWaitingMails(jobs, { db, mailer, operators: config.operators, appUrl })
+  await runRunMails(jobs, { db, mailer, operators: config.operators, appUrl })
   return operators
 }

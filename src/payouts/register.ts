@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import type { Jobs } from '../kit/jobs.ts'
@@ -6,6 +7,7 @@ import type { Mailer } from '../kit/mail.ts'
 import type { Browsers } from '../sellers/guard.ts'
 import { balanceRoutes } from './balance-routes.ts'
 import { detailsRoutes } from './details-routes.ts'
+import { registerSchedule } from './schedule.ts'
 import { payoutListRoutes } from './list-routes.ts'
 import { payoutSeal } from './details.ts'
 import { runPayoutMails } from './mails.ts'
@@ -13,6 +15,8 @@ import { sealPayoutsAgain } from './seal-again.ts'
 
 export interface PayoutsParts {
   db: Db
+  /** A run reads the whole ledger on a connection of its own. */
+  database: pg.PoolConfig
   jobs: Jobs
   mailer: Mailer
   browsers: Browsers
@@ -34,7 +38,7 @@ export interface PayoutsParts {
 /** Registers the routes by which sellers see their payouts and say where they go, and the jobs that propose runs. */
 export async function registerPayouts(
   server: Server,
-  { db, jobs, mailer, browsers, config, appUrl }: PayoutsParts,
+  { db, database, jobs, mailer, browsers, config, appUrl }: PayoutsParts,
 ): Promise<void> {
   const seal = payoutSeal(config.secrets)
   await sealPayoutsAgain(db, seal)
@@ -42,4 +46,5 @@ export async function registerPayouts(
   payoutListRoutes(server, { db, browsers, host: new URL(appUrl).host })
   balanceRoutes(server, { db, browsers, payouts: config.payouts })
   await runPayoutMails(jobs, { db, mailer, appUrl })
+  await registerSchedule(jobs, database, config.payouts)
 }

@@ -103,15 +103,18 @@ function payHere(run: Run, random: Random, { good }: KnownOrder, id: string, eve
     razorpay.pay(id, { method, outcome, evenIfPaid })
     return `pays ${good.currency} by ${method}: ${outcome}`
   }
-  const method = random.pick([...CARDS, ...(STRIPE_METHODS[good.currency] ?? [])])
+  const wanted = random.pick([...CARDS, ...(STRIPE_METHODS[good.currency] ?? [])])
+  // the form does not offer what the service has excluded
+  const method = intentOf(run, id)['excluded_payment_method_types'].includes(wanted) ? 'card' : wanted
   const outcome = random.weighted({ succeed: 6, decline: 2, processing: 3, requires_action: 1 })
   if (!isOpen(run, id)) return 'is told that this is paid, or closed'
   stripe.bank.confirm(id, { method, outcome })
   return `pays ${good.currency} by ${method}: ${outcome}`
 }
 
-const isOpen = ({ world: { stripe } }: Run, id: string): boolean =>
-  stripe.bank.find(stripe.bank.paymentIntents, 'payment_intent', id)['status'].startsWith('requires_')
+const intentOf = ({ world: { stripe } }: Run, id: string) =>
+  stripe.bank.find(stripe.bank.paymentIntents, 'payment_intent', id)
+const isOpen = (run: Run, id: string): boolean => intentOf(run, id)['status'].startsWith('requires_')
 
 /** Looks how the order stands; `sync`: and has the processor asked. */
 export async function ask(run: Run, random: Random): Promise<string | undefined> {

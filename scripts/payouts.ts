@@ -1,0 +1,140 @@
+// npm run payouts -- COMMAND …    does on the machine what operators do at /operator/#/payouts; the log says that it was the machine
+// Ends with 0: done, also if it was so before; 1: refused; 2: it could not be done.
+import fs from 'node:fs'
+import path from 'node:path'
+import { connect } from '../src/kit/database.ts'
+import { Refusal } from '../src/kit/errors.ts'
+import { isId } from '../src/kit/ids.ts'
+import { formatMoney } from '../src/kit/money.ts'
+import { MACHINE } from '../src/operator/log.ts'
+import * as work from '../src/operator/payouts.ts'
+import { filesOf } from '../src/payouts/export.ts'
+import { type RunRow, findRun, linesOf, listRuns } from '../src/payouts/run-views.ts'
+import { exportParts } from '../src/payouts/writers.ts'
+import { ownDatabase, settingsOrExit } from './own-database.ts'
+
+const [DONE, REFUSED, NOT_DONE] = [0, 1, 2]
+const USAGE = `npm run payouts -- COMMAND, where COMMAND is one of
+  runs                          the newest runs
+  propose                       proposes payouts to all sellers; it reserves nothing
+  show RUN                      who gets how much, and why others do not
+  approve RUN                   makes the payouts, of what can still be paid now
+  cancel RUN                    cancels a run that waits
+  export RUN FOLDER             writes the bank files of a run; the same each time
+  mark RUN sent                 the bank has the files
+  mark PAYOUT paid              the bank confirms the payout
+  mark PAYOUT failed REASON     the bank refused it; the money goes back to the balance
+  mark PAYOUT reversed REASON   it came back after it had arrived`
+const MOST_SHOWN = 20
+
+type Command = (parts: work.PayoutWork, first: string, second: string, third?: string) => Promise<string[]>
+
+/** The commands, with the least and the most arguments of each. */
+const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
+  runs: [0, 0, async ({ db }) => (await listRuns(db, { after: undefined, limit: MOST_SHOWN })).map(runLine)],
+  propose: [0, 0, async (parts) => show(parts, await work.proposeAsOperator(parts, MACHINE))],
+  show: [1, 1, (parts, runId) => show(parts, runId)],
+  approve: [1, 1, approve],
+  cancel: [
+    1,
+    1,
+    async (parts, runId) => (await work.cancelAsOperator(parts, MACHINE, runId), ['The run is cancelled.']),
+  ],
+  export: [2, 2, exportFiles],
+  mark: [2, 3, mark],
+}
+
+const [name = '', ...given] = process.argv.slice(2)
+const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+if (!command || given.length < command[0] || given.length > command[1]) {
+  console.error(USAGE)
+  process.exit(NOT_DONE)
+}
+const config = settingsOrExit(NOT_DONE)
+let database: Awaited<ReturnType<typeof ownDatabase>> | undefined
+let status = NOT_DONE
+try {
+  database = await ownDatabase(config)
+  for (const line of await run(database.url, command[2])) console.log(plain(line))
+  status = DONE
+} catch (error) {
+  if (error instanceof Refusal) status = REFUSED
+  console.error(plain(error instanceof Refusal ? error.message : `It could not be done: ${(error as Error).message}`))
+}
+await database?.stop()
+process.exit(status)
+
+async function run(url: string, does: Command): Promise<string[]> {
+  const connection = { connectionString: url }
+  const { db, close } = connect(connection, { connections: 2, onError: () => {} })
+  try {
+    const parts = { db, database: connection, rules: config.payouts, ...exportParts(config) }
+    return await does(parts, given[0] ?? '', given[1] ?? '', given[2])
+  } finally {
+    await close()
+  }
+}
+
+function runLine({ id, state, createdAt, createdBy, sums }: RunRow): string {
+  const parts = sums.map(({ currency, proposed, proposedMinor, blocked, payouts, payoutsMinor }) => {
+    const [count, minor] = state === 'approved' ? [payouts, payoutsMinor] : [proposed, proposedMinor]
+    return `${formatMoney(minor, currency)} to ${count}${blocked > 0 ? ` (${blocked} not paid)` : ''}`
+  })
+  return `${id}  ${state.padEnd(9)}  ${createdAt.toISOString().slice(0, 10)} by ${createdBy}  ${parts.join(', ')}`
+}
+
+async function show({ db, writers }: work.PayoutWork, runId: string): Promise<string[]> {
+  const row = await findRun(db, runId)
+  const lines = (await linesOf(db, runId)).map((line) => {
+    const payout = line.payout && `${line.payout.id}  ${line.payout.state}  ${line.destination}`
+    const why = line.blocked ?? (row.state === 'approved' ? 'no longer due at the approval' : line.destination)
+    const amount = formatMoney(line.payout?.amountMinor ?? line.amountMinor, line.currency)
+    return `${amount.padStart(14)}  ${line.sellerEmail}  ${payout ?? why}`
+  })
+  const files = (await filesOf(db, runId, writers)).map(
+    ({ currency, format, payouts, amountMinor, exportedAt }) =>
+      `file ${currency} ${format}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}, ${exportedAt ? `exported ${exportedAt.toISOString()}` : 'not exported yet'}`,
+  )
+  return [runLine(row), ...lines, ...files]
+}
+
+async function approve(parts: work.PayoutWork, runId: string): Promise<string[]> {
+  await work.approveAsOperator(parts, MACHINE, runId)
+  return show(parts, runId)
+}
+
+/** Each file is written under a name of its own, and only for its owner: it has names and account numbers. */
+async function exportFiles(parts: work.PayoutWork, runId: string, folder: string): Promise<string[]> {
+  const wanted = await filesOf(parts.db, (await findRun(parts.db, runId)).id, parts.writers)
+  const said: string[] = []
+  for (const { currency, format } of wanted) {
+    const { name: file, content, payouts, amountMinor, isRepeat } = await work.exportAsOperator(parts, MACHINE, { runId, currency, format }) // oxfmt-ignore
+    const target = path.join(folder, file)
+    fs.writeFileSync(target, content, { mode: 0o600 })
+    said.push(`${target}: ${payouts} payouts, ${formatMoney(amountMinor, currency)}${isRepeat ? ', the same file as before' : ''}`) // oxfmt-ignore
+  }
+  if (said.length === 0) throw new Refusal('nothing_to_export', 'This run has no payouts to export.')
+  return said
+}
+
+async function mark(parts: work.PayoutWork, id: string, word: string, reason?: string): Promise<string[]> {
+  if (isId('run', id) && word === 'sent' && reason === undefined) {
+    const sent = await work.sendAsOperator(parts, MACHINE, { runId: id })
+    return [`${sent} ${sent === 1 ? 'payout is' : 'payouts are'} marked as sent.`]
+  }
+  const isFailure = word === 'failed' || word === 'reversed'
+  if (!isId('po', id) || (!isFailure && word !== 'paid') || isFailure !== (reason !== undefined))
+    throw new Refusal(
+      'validation_failed',
+      'Use mark RUN sent, mark PAYOUT paid, or mark PAYOUT failed|reversed REASON.',
+    )
+  if (reason !== undefined && (reason.trim() === '' || reason.length > 500))
+    throw new Refusal('validation_failed', 'REASON has 1 to 500 characters. The seller reads it.')
+  const isChanged = await work.markAsOperator(parts, MACHINE, { mark: word, id, reason })
+  return [isChanged ? 'Done.' : 'It was so before.']
+}
+
+/** A seller's text without characters that control a terminal. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { logOf, operatorOf } from '../operator/support.ts'
+import { bareEnvironment } from '../support/service.ts'
+import { SECRET, sharedShop, temporaryFolder } from '../support/shop.ts'
+import { IBAN, MANUAL, dueSeller, newPaidSeller, runs } from './support.ts'
+
+// `npm run payouts`, on the machine itself.
+
+const COMMAND = path.join(import.meta.dirname, '../../scripts/payouts.ts')
+const PAYER = { PAYOUT_FROM_NAME: 'Example GmbH', PAYOUT_FROM_IBAN: 'DE02120300000000202051' }
+const shop = sharedShop({ env: { ...MANUAL.env, ...PAYER } })
+
+async function payouts(...args: string[]): Promise<{ status: number | null; out: string; err: string }> {
+  const { databaseUrl: DATABASE_URL, config } = shop()
+  const env = { ...bareEnvironment(), ...MANUAL.env, ...PAYER, DATABASE_URL, DATA_DIR: config.dataDir, SECRET }
+  const child = spawn(process.execPath, [COMMAND, ...args], { env })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (text) => (out += text))
+  child.stderr.on('data', (text) => (err += text))
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { status, out, err }
+}
+const done = async (...args: string[]): Promise<string> => {
+  const { status, out, err } = await payouts(...args)
+  assert.deepEqual([status, err], [0, ''], args.join(' '))
+  return out
+}
+
+test('what is no command is explained, and what is refused says why', async () => {
+  for (const args of [[], ['pay'], ['approve'], ['export', 'run_x'], ['toString']]) {
+    const { status, err } = await payouts(...args)
+    assert.equal(status, 2)
+    assert.match(err, /npm run payouts -- COMMAND/)
+  }
+  const unknown = 'run_00000000000000000000000000'
+  for (const args of [
+    ['propose'],
+    ['show', unknown],
+    ['approve', unknown],
+    ['cancel', unknown],
+    ['mark', unknown, 'sent'],
+    ['mark', unknown, 'paid'],
+    ['mark', 'po_00000000000000000000000000', 'paid'],
+    ['mark', 'po_00000000000000000000000000', 'failed'],
+  ])
+    // oxfmt-ignore
+    assert.equal((await payouts(...args)).status, 1, args.join(' '))
+})
+
+test('the machine proposes, approves, exports, and marks; the files are the same each time, and the log names the machine', async (t) => {
+  const seller = await dueSeller(shop())
+  const european = await newPaidSeller(shop())
+  await european.sell(5000, 'EUR')
+  await european.details('EUR')
+  const proposed = await done('propose')
+  const runId = /^(run_\w+) {2}proposed {3}\d{4}-\d\d-\d\d by machine {2}/.exec(proposed)![1]!
+  assert.match(proposed, /€49\.00 +\S+ +DE … 3000/)
+  assert.match(await done('approve', runId), /€49\.00 +\S+ +po_\w+ +approved/)
+  assert.match(await done('runs'), new RegExp(`^${runId} {2}approved`))
+  const folder = await temporaryFolder(t)
+  const written = await done('export', runId, folder)
+  assert.match(written, /-EUR\.xml: 1 payouts, €49\.00\n.*-USD\.csv: 1 payouts, \$18\.62/)
+  const files = () => fs.readdirSync(folder).map((name) => [name, fs.readFileSync(path.join(folder, name), 'utf8')])
+  const first = files()
+  assert.equal(first.length, 2)
+  const [sepa = '', csv = ''] = first.map(([, content]) => content)
+  assert(sepa.includes(`<IBAN>${IBAN}</IBAN>`) && sepa.includes(`<IBAN>${PAYER.PAYOUT_FROM_IBAN}</IBAN>`))
+  assert(sepa.includes(`<MsgId>${runId.replace('_', '').toUpperCase()}EUR</MsgId>`))
+  assert.match(csv, /18\.62/)
+  assert.equal(fs.statSync(path.join(folder, first[0]![0]!)).mode & 0o077, 0, 'nobody else reads the account numbers')
+  assert.match(await done('export', runId, folder), /the same file as before/)
+  assert.deepEqual(files(), first)
+  assert.equal(await done('mark', runId, 'sent'), '2 payouts are marked as sent.\n')
+  const operator = await operatorOf(shop())
+  const { lines } = await runs(operator).get(runId)
+  const idOf = ({ sellerId }: { sellerId: string }) =>
+    lines.find((line: any) => line.sellerId === sellerId).payout.payoutId
+  assert.equal(await done('mark', idOf(seller), 'paid'), 'Done.\n')
+  assert.equal(await done('mark', idOf(seller), 'paid'), 'It was so before.\n')
+  assert.equal(await done('mark', idOf(european), 'failed', 'AC04: closed'), 'Done.\n')
+  assert.equal((await european.balance('EUR')).balance, 4900)
+  const log = (await logOf(operator, runId)).map(({ actor, action }) => `${actor} ${action}`)
+  assert.deepEqual([...new Set(log)], ['machine payout_run_sent', 'machine payout_file_exported', 'machine payout_run_approved', 'machine payout_run_proposed']) // oxfmt-ignore
+})
