@@ -155,6 +155,27 @@ for (const [size, options] of Object.entries(SIZES))
       await context.close()
     })
 
+    test('a statement of the bank says line by line what it did, and is read once', async ({ page }) => {
+      const { rows } = await database.query<{ reference: string }>(`select reference from payouts where state = 'sent' order by created_at desc limit 1`) // oxfmt-ignore
+      const lines = [
+        'reference,amount,currency,status,bookedOn,reason',
+        `${rows[0]!.reference},1.00,USD,booked,2026-11-23,`,
+        `PO00000000000000000000000000,5.00,USD,booked,2026-11-23,${size}`,
+      ]
+      const file = { name: 'statement.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\r\n')) }
+      await signInAsOperator(page)
+      await page.goto(`${service.url}/operator/#/payouts`)
+      await page.getByLabel('Statement of your bank').setInputFiles({ ...file, buffer: Buffer.from('not a statement') })
+      await expect(page.getByRole('alert')).toBeVisible()
+      await page.getByLabel('Statement of your bank').setInputFiles(file)
+      await expect(page.getByText('statement.csv: 2 lines about payouts')).toBeVisible()
+      await expect(page.getByText('Other amount')).toBeVisible()
+      await expect(page.getByText('Not found', { exact: true })).toBeVisible()
+      await expectFine(page, 'a statement that was read')
+      await page.getByLabel('Statement of your bank').setInputFiles(file)
+      await expect(page.getByRole('alert')).toBeVisible()
+    })
+
     test('the operator notes what the bank refused, the seller reads why, and the balance is adjusted', async ({
       page,
     }) => {

@@ -9,6 +9,8 @@ interface DoingProps {
   label: string
   question: string
   grave?: boolean
+  /** What the view is mostly for. */
+  main?: boolean
   /** Does it. Returns the message when it is done. */
   work: () => Promise<string>
   onDone: () => void
@@ -17,7 +19,7 @@ interface DoingProps {
 }
 
 /** A button for something that moves money or people: it asks first, and leads to a fresh sign-in when that is needed. */
-export function Doing({ label, question, grave = false, work, onDone, children }: DoingProps) {
+export function Doing({ label, question, grave = false, main = false, work, onDone, children }: DoingProps) {
   const [isOpen, setOpen] = useState(false)
   const action = useAction()
   const confirm = () =>
@@ -31,7 +33,7 @@ export function Doing({ label, question, grave = false, work, onDone, children }
     <>
       <button
         type="button"
-        class="button"
+        class={`button ${main ? 'main short' : ''}`}
         onClick={() => {
           action.clear()
           setOpen(true)

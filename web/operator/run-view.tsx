@@ -102,6 +102,7 @@ function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () =
           <Doing
             label={`Approve ${total}`}
             question={`Approve ${total}?`}
+            main
             work={() => decideRun(runId, 'approve').then(() => 'Approved.')}
             onDone={onDone}
           >

@@ -1,0 +1,168 @@
+import path from 'node:path'
+import type { Page } from '@playwright/test'
+import pg from 'pg'
+import { findEmbedded } from '../../src/kit/embedded.ts'
+import { newId } from '../../src/kit/ids.ts'
+import { SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
+import { signUp } from './seller.ts'
+
+let database: pg.Client
+test.beforeAll(async () => {
+  database = new pg.Client({ connectionString: findEmbedded(path.join(process.env.SERVICE_DATA_DIR!, 'postgres')) })
+  await database.connect()
+})
+test.afterAll(() => database.end())
+
+async function expectFine(page: Page, what: string): Promise<void> {
+  await expectFits(page, what)
+  await expectAccessible(page, what)
+}
+
+/** A seller’s browser, and the seller. */
+async function newSeller(page: Page): Promise<string> {
+  const email = await signUp(page)
+  const { rows } = await database.query<{ id: string }>('select id from sellers where email = $1', [email])
+  return rows[0]!.id
+}
+
+async function book(sellerId: string, kind: string, cause: string, amount: number, currency = 'EUR'): Promise<void> {
+  const other = kind === 'adjustment' ? 'adjustments' : 'payouts'
+  const [debit, credit] = amount < 0 ? [`seller:${sellerId}`, other] : [other, `seller:${sellerId}`]
+  await database.query(
+    `insert into transfers (kind, cause, debit_account, credit_account, amount_minor, currency) values ($1, $2, $3, $4, $5, $6)`,
+    [kind, cause, debit, credit, Math.abs(amount), currency],
+  )
+}
+
+async function adjust(sellerId: string, amount: number, currency = 'EUR', reason = 'A correction'): Promise<void> {
+  const id = newId('adj')
+  await database.query(
+    `insert into adjustments (id, seller_id, currency, amount_minor, reason, created_by) values ($1, $2, $3, $4, $5, 'test')`,
+    [id, sellerId, currency, amount, reason],
+  )
+  await book(sellerId, 'adjustment', id, amount, currency)
+}
+
+/** A payout that the bank has refused. */
+async function failedPayout(sellerId: string, amount: number): Promise<string> {
+  const [runId, id] = [newId('run'), newId('po')]
+  await database.query(
+    `insert into payout_runs (id, state, cutoff_at, created_by, approved_at, approved_by) values ($1, 'approved', now(), 'test', now(), 'test')`,
+    [runId],
+  )
+  await database.query(
+    `insert into payouts (id, run_id, seller_id, currency, amount_minor, destination, destination_shown, reference, cutoff_at, hold_days,
+       state, ended_at, failure)
+     values ($1, $2, $3, 'EUR', $4, '', 'DE … 3000', $5, now(), 7, 'failed', now(), 'AC04 The account is closed')`,
+    [id, runId, sellerId, amount, id.replace('_', '').toUpperCase()],
+  )
+  await book(sellerId, 'payout', id, -amount)
+  await book(sellerId, 'payout_failed', id, amount)
+  return id
+}
+
+for (const [size, options] of Object.entries(SIZES))
+  test.describe(size, () => {
+    test.use(options)
+
+    test('a balance below zero, a payout that failed and a currency without an account say what helps', async ({
+      page,
+    }) => {
+      const sellerId = await newSeller(page)
+      await adjust(sellerId, 5000)
+      const payoutId = await failedPayout(sellerId, 5000)
+      await adjust(sellerId, -250, 'GBP')
+      await page.goto('/shop/#/money')
+      await expect(page.getByText('€50.00 has nowhere to go')).toBeVisible()
+      await expect(page.getByText('−£2.50').first()).toBeVisible()
+      await expect(page.getByText('You owe this. Your next sales make up for it.')).toBeVisible()
+      await expect(page.getByText('The balance is below zero', { exact: false })).toBeVisible()
+      await page.getByText('What the balance is made of').first().click()
+      await expectFine(page, 'Money with a debt')
+      await page.getByRole('button', { name: 'Enter your payout details' }).click()
+      await expect(page.getByRole('heading', { name: 'Where your money goes' })).toBeFocused()
+
+      await page.getByRole('list', { name: 'Payouts, the newest first' }).getByRole('link').click()
+      await expect(page).toHaveURL(new RegExp(payoutId))
+      await expect(page.getByText('This payout failed')).toBeVisible()
+      await expect(page.getByText('AC04 The account is closed', { exact: false })).toBeVisible()
+      await expectFine(page, 'a payout that failed')
+      await page.getByRole('link', { name: 'Check your payout details' }).click()
+      await expect(page.getByRole('heading', { name: 'Money', exact: true })).toBeVisible()
+    })
+
+    test('an account is entered, its typing error is named, it is changed and removed', async ({ page }) => {
+      const sellerId = await newSeller(page)
+      await adjust(sellerId, 5000)
+      await adjust(sellerId, 90_000, 'INR')
+      await page.goto('/shop/#/money')
+      await page.getByRole('button', { name: 'Enter the account for EUR' }).click()
+      await page.getByLabel('Holder of the account').fill('Ann Müller')
+      await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 01')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByText('This IBAN has a typing error', { exact: false })).toBeVisible()
+      await expect(page.getByLabel('IBAN', { exact: true })).toBeFocused()
+      await expectFine(page, 'an IBAN with a typing error')
+      await page.getByLabel('IBAN', { exact: true }).fill('DE89 3704 0044 0532 0130 00')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByText('DE … 3000')).toBeVisible()
+      await expect(page.getByText('Payouts are held until', { exact: false })).toBeVisible()
+      await expect(page.getByText('3704')).toHaveCount(0)
+
+      await page.getByRole('button', { name: 'Enter the account for INR' }).click()
+      await page.getByRole('radio', { name: 'Indian bank account' }).check()
+      await page.getByLabel('Holder of the account').fill('Ann Rao')
+      await page.getByLabel('IFSC').fill('HDFC0001234')
+      await page.getByLabel('Account number').fill('12')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByLabel('Account number')).toBeFocused()
+      await page.getByRole('radio', { name: 'UPI id' }).check()
+      await page.getByLabel('UPI id', { exact: true }).last().fill('ann.rao@okbank')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByText('a…@okbank')).toBeVisible()
+      await expectFine(page, 'two accounts')
+
+      await page.getByRole('button', { name: 'Remove the account for EUR' }).click()
+      await expectFine(page, 'removing an account')
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+      await expect(page.getByText('The payout details for EUR are removed.')).toBeVisible()
+      await expect(page.getByRole('button', { name: 'Enter the account for EUR' })).toBeVisible()
+    })
+  })
+
+test('an account is changed only after a sign-in of the last ten minutes, and the form comes back', async ({
+  page,
+}) => {
+  const sellerId = await newSeller(page)
+  await adjust(sellerId, 5000)
+  await database.query(`update sessions set created_at = now() - interval '11 minutes' where seller_id = $1`, [
+    sellerId,
+  ])
+  await page.goto('/shop/#/money')
+  await page.getByRole('button', { name: 'Enter the account for EUR' }).click()
+  await page.getByLabel('Holder of the account').fill('Ann Müller')
+  await page.getByLabel('IBAN', { exact: true }).fill('DE89370400440532013000')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').getByRole('button').click()
+  await expect(page).toHaveURL(/\/sign-in\//)
+  expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('3704')
+  await page.goto('/shop/#/money')
+  await expect(page.getByLabel('Holder of the account')).toHaveValue('Ann Müller')
+  await expect(page.getByLabel('IBAN', { exact: true })).toHaveValue('')
+})
+
+test('another seller’s payout is not there, and a lost answer can be asked for again', async ({ page, context }) => {
+  const other = newId('sel')
+  await database.query(`insert into sellers (id, name, email) values ($1, 'Bob', $2)`, [other, `${other}@example.com`])
+  const payoutId = await failedPayout(other, 700)
+  const sellerId = await newSeller(page)
+  await adjust(sellerId, 5000)
+  await page.goto(`/shop/#/money/payouts/${payoutId}`)
+  await expect(page.getByText('There is no such payout in your shop.')).toBeVisible()
+  await expectFine(page, 'a payout of somebody else')
+  await context.route('**/api/balance', (route) => route.abort())
+  await page.goto('/shop/#/money')
+  await expect(page.getByRole('alert')).toBeVisible()
+  await context.unroute('**/api/balance')
+  await expect(page.getByText('€50.00 has nowhere to go')).toBeVisible({ timeout: 60_000 })
+})
