@@ -10,6 +10,7 @@ import {
   payWith,
   requestsTo,
   sayBefore,
+  shownOrderId,
   statusOf,
 } from './buyer.ts'
 import { DEMO_URL, SIZES, expect, expectAccessible, expectFits, test } from './fixtures.ts'
@@ -286,4 +287,21 @@ test('a product that is not for sale, and a link without a product, say so plain
   await page.goto('/pay/')
   await expect(page.getByRole('heading', { name: 'This link is not complete' })).toBeVisible()
   await expectNoPayButton(page)
+})
+
+test('Back leads from the payment to the address, which is still there, and only then away from the shop', async ({
+  page,
+}) => {
+  await page.goto('/pricing/')
+  const { email, orderId } = await makeOrder(page)
+  await page.goBack()
+  await expect(page.getByRole('heading', { name: 'Your e-mail' })).toBeFocused()
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await expect(payButton(page)).toBeVisible()
+  expect(await shownOrderId(page), 'the same address is the same order').toBe(orderId)
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  await expect(page.getByLabel('E-mail')).toHaveValue(email)
+  await page.goBack()
+  await expect(page).toHaveURL(/\/pricing\//)
 })

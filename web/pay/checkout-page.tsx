@@ -4,6 +4,7 @@ import { SellerLinks, wear } from '../ui/brand.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useStore } from '../ui/store.ts'
 import { sentence } from '../ui/words.ts'
+import { useBackStep } from './back-step.ts'
 import { openCheckout } from './checkout.ts'
 import { ContactStep } from './contact-step.tsx'
 import { Delivered } from './delivered.tsx'
@@ -27,6 +28,7 @@ export function CheckoutPage({ product, returned }: { product: ProductView; retu
   // A form that takes the payment must keep its place, so its step stays the same.
   const step = view === 'in_form' ? 'payment' : view
   const panel = useMovingFocus(step)
+  useBackStep(view, checkout)
   const Step = STEPS[view]
   useEffect(() => {
     document.title = [

@@ -5,6 +5,7 @@ import { money } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { sentence } from '../ui/words.ts'
+import { backToEmail } from './back-step.ts'
 import { NotLive } from './contact-step.tsx'
 import type { StepProps } from './step-props.ts'
 import { isDrawnByProcessor } from './forms.ts'
@@ -42,7 +43,10 @@ export function PaymentStep({ product, checkout, state }: StepProps) {
       <WhyNot state={state} />
       {trouble ? <Notice tone="alarm" role="alert" title={sentence(trouble)} /> : null}
       {changed && <PriceChanged price={price} />}
-      <Recipient email={kept?.email} onEdit={busy === 'in_form' || kept?.link ? undefined : checkout.editEmail} />
+      <Recipient
+        email={kept?.email}
+        onEdit={busy === 'in_form' || kept?.link ? undefined : () => backToEmail(checkout)}
+      />
       {isSandbox ? (
         <SandboxForm
           order={order}
