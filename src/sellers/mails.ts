@@ -132,7 +132,7 @@ function noticeLines(notice: DatedNotice, appUrl: string): Lines {
   return {
     ...lines,
     button: { label: 'See my account', url: `${appUrl}/account/` },
-    note: `It was not you? Sign in by a code to your mailbox, set a new password, and end the sessions you do not know.`,
+    note: `It was not you? Sign in by a code to your mailbox, set a new password, end the sessions you do not know, and revoke the keys you do not know in your shop, under Developers.`,
   }
 }
 
@@ -140,7 +140,7 @@ function wordsOf(notice: DatedNotice, host: string): Pick<Lines, 'subject' | 'te
   return {
     password_changed: {
       subject: `Your password at ${host} was changed`,
-      text: 'Your password was changed, and every other session has ended.',
+      text: 'Your password was changed, and every other session has ended. API keys go on working.',
     },
     support_email_changed: {
       subject: `Your support address at ${host} was changed`,

@@ -167,7 +167,7 @@ function setPasswordRoute(server: Server, { db, jobs, browsers, limits }: Seller
         operationId: 'setPassword',
         summary: 'Set or change the password',
         description:
-          'Needs a sign-in of the last ten minutes, or the present password. 12 to 128 characters, and not a common password. All other sessions end.',
+          'Needs a sign-in of the last ten minutes, or the present password. 12 to 128 characters, and not a common password. All other sessions end; API keys go on working.',
         tags: TAG,
         security: NEEDS_SESSION,
         body: PasswordChange,

@@ -37,7 +37,12 @@ export function PasswordPart({ account, seller, recentUntil }: PasswordPartProps
     <Part
       id="password"
       title="Password"
-      about="You do not need one: a code always works. With one you can sign in without waiting for a mail."
+      about={
+        <>
+          You do not need one: a code always works. With one you can sign in without waiting for a mail. API keys keep
+          working when it changes: <a href="/shop/#/developers">see your keys</a>.
+        </>
+      }
     >
       {open ? (
         <PasswordForm

@@ -25,7 +25,12 @@ export function SessionsPart({ account, sessions }: { account: Account; sessions
     <Part
       id="sessions"
       title="Where you are signed in"
-      about="A browser that you do not know, or no longer use? End its session, and it has to sign in again."
+      about={
+        <>
+          A browser that you do not know, or no longer use? End its session, and it has to sign in again. Programs with
+          an API key are not here: <a href="/shop/#/developers">revoke the keys</a> that you do not know.
+        </>
+      }
     >
       {sessions ? (
         <ul class="entries">
