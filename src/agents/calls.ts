@@ -74,7 +74,14 @@ export async function callTool(
     const asked = { body: undefined, ...requestOf(route, whole) }
     const { id, expiresAt } = await addConfirmation(db, key, { tool: name, title, ...asked, ifMatch, shown })
     const url = `${appUrl}/shop/#/confirm/${id}`
-    const said = { status: 'confirmation_required', title, url, expiresAt: expiresAt.toISOString(), shown }
+    const said = {
+      status: 'confirmation_required',
+      confirmationId: id,
+      title,
+      url,
+      expiresAt: expiresAt.toISOString(),
+      shown,
+    }
     return { isRefused: false, said }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

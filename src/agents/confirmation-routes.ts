@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { refusing } from '../kit/schema.ts'
-import { type Browsers, NEEDS_SESSION } from '../sellers/guard.ts'
+import { type Browsers, NEEDS_SESSION, needs } from '../sellers/guard.ts'
 import { type Confirmation, decide, findConfirmation, noteOutcome } from './confirmations.ts'
 import type { Inside } from './inside.ts'
 import { ConfirmationParams, ConfirmationView, Decided } from './schema.ts'
@@ -30,16 +30,18 @@ function showRoute(server: Server, { db, browsers }: ConfirmationParts): void {
       schema: {
         operationId: 'getConfirmation',
         summary: 'What a program has proposed',
-        description: 'The page behind the link that a program got.',
+        description:
+          'The page behind the link that a program got. A key sees what it has proposed itself: `state` says what the seller has decided.',
         tags: TAG,
-        security: NEEDS_SESSION,
+        // what a proposal needs
+        security: needs('products:read', 'orders:read', 'discounts:read', 'keys:read'),
         params: ConfirmationParams,
         response: { 200: ConfirmationView, ...refusing('confirmation_not_found') },
       },
     },
     async (request, reply) => {
-      const { seller } = await browsers.signedIn(request, reply)
-      return view(await findConfirmation(db, seller.id, request.params.confirmationId))
+      const { seller, key } = await browsers.caller(request, reply, { narrows: true })
+      return view(await findConfirmation(db, seller.id, request.params.confirmationId, key?.id))
     },
   )
 }

@@ -71,10 +71,11 @@ const COLUMNS = sql`
   case when c.decision is not null then c.decision when c.expires_at <= now() then 'expired'
     when not ${IS_LIVE} then 'void' else 'open' end as state`
 
-/** A seller's own confirmation. Refuses `confirmation_not_found`. */
-export async function findConfirmation(db: Db, sellerId: string, id: string): Promise<Confirmation> {
+/** A seller's own confirmation; for a key only what it has proposed itself. Refuses `confirmation_not_found`. */
+export async function findConfirmation(db: Db, sellerId: string, id: string, keyId?: string): Promise<Confirmation> {
   const { rows } = await sql<Confirmation>`
-    select ${COLUMNS} from confirmations c where c.id = ${id} and c.seller_id = ${sellerId}`.execute(db)
+    select ${COLUMNS} from confirmations c where c.id = ${id} and c.seller_id = ${sellerId}
+      and (${keyId ?? null}::text is null or c.key_id = ${keyId ?? null})`.execute(db)
   if (!rows[0]) throw new Refusal('confirmation_not_found', 'There is no such proposal in this shop.')
   return rows[0]
 }

@@ -29,4 +29,5 @@ export const TOOLS: readonly Tool[] = [
   { name: 'get_statistics', operationId: 'getStats' },
   { name: 'list_events', operationId: 'listEvents' },
   { name: 'create_key', operationId: 'createKey', propose: proposeKey },
+  { name: 'get_proposal', operationId: 'getConfirmation' },
 ]

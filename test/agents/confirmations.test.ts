@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { assistantWith } from '../support/assistant.ts'
-import { makeKey, signedInAnn } from '../support/keys.ts'
+import { makeKey, programWith, signedInAnn } from '../support/keys.ts'
 import { newBrowser } from '../support/seller.ts'
 import { type Ends, assertProblem, sharedShop } from '../support/shop.ts'
 
@@ -84,7 +84,6 @@ test('nobody else confirms it: another seller, the key itself, a browser without
   assertProblem(await confirm(id, newBrowser(shop)), 401, 'not_signed_in')
   const headers = { authorization: `Bearer ${key.secret}` }
   for (const [method, address] of [
-    ['GET', at(id)],
     ['POST', at(id, 'confirm')],
     ['POST', at(id, 'decline')],
   ] as const)
@@ -179,4 +178,29 @@ test('a program cannot bury the seller under proposals', async (t) => {
   await sql`delete from confirmations where seller_id = ${session.seller.id}`.execute(shop.db)
   const said = await Promise.all(Array.from({ length: 24 }, () => ask('refund_order', { orderId, amount: 1 })))
   assert.equal(said.filter(({ code }) => code === 'too_many_confirmations').length, 4)
+})
+
+test('the assistant that asks is told what the seller has decided, and no other key is', async (t) => {
+  const { shop, ann, ask, propose, confirm, at, orderId, productId } = await prepared(t)
+  // those of the other tests are over
+  await sql`delete from confirmations`.execute(shop.db)
+  const state = async (confirmationId: string) => (await ask('get_proposal', { confirmationId })).state
+  const [declined, confirmed] = [
+    await propose('refund_order', { orderId, amount: 100 }),
+    await propose('change_product', { productId, name: 'The Loud Handbook' }),
+  ]
+  assert.equal(await state(declined), 'open')
+  assert.equal((await ann.call('POST', at(declined, 'decline'))).status, 204)
+  assert.equal((await confirm(confirmed)).body.status, 200)
+  assert.deepEqual([await state(declined), await state(confirmed)], ['declined', 'confirmed'])
+  assert.equal((await ask('get_proposal', { confirmationId: confirmed })).status, 200)
+
+  const other = programWith(shop, (await makeKey(ann, SCOPES)).secret)
+  assertProblem(await other.call('GET', at(declined)), 404, 'confirmation_not_found')
+  const blind = programWith(shop, (await makeKey(ann, ['webhooks:read'])).secret)
+  assertProblem(await blind.call('GET', at(declined)), 403, 'insufficient_scope')
+  const eve = newBrowser(shop)
+  await eve.signInByCode()
+  const stranger = programWith(shop, (await makeKey(eve, SCOPES)).secret)
+  assertProblem(await stranger.call('GET', at(declined)), 404, 'confirmation_not_found')
 })

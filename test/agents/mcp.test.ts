@@ -7,7 +7,7 @@ import { type Ends, assertProblem, sharedShop, startTestShop, type TestShop } fr
 
 const shared = sharedShop()
 const READS = ['products:read', 'orders:read', 'discounts:read', 'balance:read', 'keys:read', 'webhooks:read']
-const ALL = ['list_products', 'get_product', 'create_product', 'change_product', 'list_orders', 'get_order', 'resend_receipt', 'refund_order', 'list_discounts', 'create_discount', 'get_balance', 'list_transfers', 'get_statistics', 'list_events', 'create_key'] // oxfmt-ignore
+const ALL = ['list_products', 'get_product', 'create_product', 'change_product', 'list_orders', 'get_order', 'resend_receipt', 'refund_order', 'list_discounts', 'create_discount', 'get_balance', 'list_transfers', 'get_statistics', 'list_events', 'create_key', 'get_proposal'] // oxfmt-ignore
 
 /** Ann's shop with one order, and an assistant with a key of these scopes. */
 async function prepared(t: Ends, scopes: readonly string[] = READS) {
@@ -92,7 +92,7 @@ test('a key sees the tools of its scopes, and their schemas are those of the rou
   }
   const few = await prepared(t, ['orders:read'])
   const seen = (await few.client.listTools()).tools.map(({ name }) => name)
-  assert.deepEqual(seen, ['list_orders', 'get_order', 'refund_order'])
+  assert.deepEqual(seen, ['list_orders', 'get_order', 'refund_order', 'get_proposal'])
 })
 
 test('each tool that reads answers as its route does', async (t) => {

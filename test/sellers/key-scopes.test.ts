@@ -11,7 +11,7 @@ const NOT_SELLERS = new Set(['Checkout', 'Charges', 'Library', 'Sandbox', 'Opera
 /** The steps of a sign-in, before there is a session. */
 const BEFORE_SIGN_IN = new Set(['requestCode', 'getAwaitedCode', 'verifyCode', 'signInByPassword', 'signOut', 'getProviders', 'startProviderSignIn', 'finishProviderSignIn']) // oxfmt-ignore
 /** What a person does, signed in: the account itself, and what leads buyers or their mails elsewhere. */
-const SESSION_ONLY = ['addSite', 'changeBrand', 'changeMailSettings', 'confirm', 'decline', 'endOtherSessions', 'endSession', 'getBrand', 'getConfirmation', 'getMailSettings', 'getPayoutAccount', 'getSession', 'linkIdentity', 'listAccountEvents', 'listIdentities', 'listPayoutDetails', 'listSessions', 'listSites', 'openPayoutAccount', 'putPayoutDetails', 'removeLogo', 'removePayoutDetails', 'removeSite', 'renameSeller', 'requestBuyerEmailChange', 'requestEmailChange', 'setLogo', 'setPassword', 'unlinkIdentity', 'verifyEmailChange'] // oxfmt-ignore
+const SESSION_ONLY = ['addSite', 'changeBrand', 'changeMailSettings', 'confirm', 'decline', 'endOtherSessions', 'endSession', 'getBrand', 'getMailSettings', 'getPayoutAccount', 'getSession', 'linkIdentity', 'listAccountEvents', 'listIdentities', 'listPayoutDetails', 'listSessions', 'listSites', 'openPayoutAccount', 'putPayoutDetails', 'removeLogo', 'removePayoutDetails', 'removeSite', 'renameSeller', 'requestBuyerEmailChange', 'requestEmailChange', 'setLogo', 'setPassword', 'unlinkIdentity', 'verifyEmailChange'] // oxfmt-ignore
 
 interface Declared {
   operationId: string
