@@ -1740,7 +1740,7 @@ export interface Api {
     body: {
       /** Where the key is used. */
       name: string
-      /** What the key may do. `write` does not include `read`. */
+      /** What the key may do. `write` does not include `read`. `files:read`, `balance:write`, `exports:write` open nothing yet. */
       scopes: (
         | 'products:read'
         | 'products:write'

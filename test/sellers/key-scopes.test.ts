@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Description } from '../../src/pages/api/description.ts'
-import { SCOPES } from '../../src/sellers/keys/scopes.ts'
+import { OPENS_NOTHING, SCOPES } from '../../src/sellers/keys/scopes.ts'
 import { sharedShop } from '../support/shop.ts'
 
 const shared = sharedShop()
@@ -42,6 +43,15 @@ test('every route of a seller names the scope that a key needs, or is on the lis
     )
   }
   assert.deepEqual(withoutScope.sort(), SESSION_ONLY)
+  const taken = new Set(sellers.flatMap(({ security = [] }) => security.flatMap(({ apiKey }) => apiKey ?? [])))
+  assert.deepEqual(
+    SCOPES.filter((scope) => !taken.has(scope)),
+    OPENS_NOTHING,
+  )
+  // a page imports no values of the service
+  const page = await fs.readFile(new URL('../../web/shop/developers/keys/typed-key.ts', import.meta.url), 'utf8')
+  const [, notOffered] = /OPENS_NOTHING: readonly Scope\[\] = \[(.*)\]/.exec(page)!
+  assert.deepEqual(notOffered!.match(/[a-z]+:[a-z]+/g), OPENS_NOTHING)
 })
 
 test('no other route names a session or a key', async () => {

@@ -3,7 +3,7 @@ import { idPattern } from '../../kit/ids.ts'
 import { MomentAsked } from '../../kit/moment.ts'
 import { NextCursor, PageQuery, Time } from '../../kit/schema.ts'
 import { PLAIN_TEXT } from '../schema.ts'
-import { SCOPES } from './scopes.ts'
+import { OPENS_NOTHING, SCOPES } from './scopes.ts'
 
 /** A week: long enough to change a key in every program, also over a holiday. */
 const LONGEST_OVERLAP_HOURS = 168
@@ -19,7 +19,7 @@ export const NewApiKey = Type.Object(
     scopes: Type.Array(ScopeName, {
       minItems: 1,
       maxItems: SCOPES.length,
-      description: 'What the key may do. `write` does not include `read`.',
+      description: `What the key may do. \`write\` does not include \`read\`. ${OPENS_NOTHING.map((one) => `\`${one}\``).join(', ')} open nothing yet.`,
     }),
     expiresAt: Type.Optional(OrNull(MomentAsked, 'When the key ends. Without it: after 90 days. Null: never.')),
     productIds: Type.Optional(

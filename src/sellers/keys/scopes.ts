@@ -19,6 +19,9 @@ export const SCOPES: readonly Scope[] = SUBJECTS.flatMap((subject) =>
   DEEDS.map((deed) => `${subject}:${deed}` as const),
 )
 
+/** Keys may have these, and no route takes them: who makes a key is not offered them. */
+export const OPENS_NOTHING: readonly Scope[] = ['files:read', 'balance:write', 'exports:write']
+
 /** What a request must bring (OpenAPI): one of these, each with all its parts. */
 export type Security = readonly { readonly [scheme: string]: readonly string[] }[]
 

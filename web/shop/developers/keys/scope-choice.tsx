@@ -1,6 +1,6 @@
 import { Icon } from '../../../ui/icon.tsx'
 import type { Scope } from './keys-api.ts'
-import { GRAVE, PRESETS, SUBJECTS, isSame, subjects } from './typed-key.ts'
+import { GRAVE, PRESETS, SUBJECTS, isSame, opensSomething, subjects } from './typed-key.ts'
 
 interface ScopeChoiceProps {
   scopes: readonly Scope[]
@@ -67,12 +67,14 @@ const OneByOne = ({ scopes, onToggle }: { scopes: readonly Scope[]; onToggle: (s
           <th scope="row">{SUBJECTS[subject]}</th>
           {(['read', 'write'] as const).map((deed) => (
             <td key={deed}>
-              <input
-                type="checkbox"
-                aria-label={`${deed === 'read' ? 'Read' : 'Change'}: ${SUBJECTS[subject]}`}
-                checked={scopes.includes(`${subject}:${deed}`)}
-                onChange={() => onToggle(`${subject}:${deed}`)}
-              />
+              {opensSomething(`${subject}:${deed}`) && (
+                <input
+                  type="checkbox"
+                  aria-label={`${deed === 'read' ? 'Read' : 'Change'}: ${SUBJECTS[subject]}`}
+                  checked={scopes.includes(`${subject}:${deed}`)}
+                  onChange={() => onToggle(`${subject}:${deed}`)}
+                />
+              )}
             </td>
           ))}
         </tr>
