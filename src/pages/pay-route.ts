@@ -30,13 +30,15 @@ export function payRoute(server: Server, { options, pages: { pay }, data, show }
   page(
     server,
     '/pay/',
-    async ({ product: productId, embed, host }, reply) => {
+    async ({ product: productId, embed, host, cancelUrl }, reply) => {
       if (typeof productId !== 'string' || productId === '') return show(pay, reply, { data })
       try {
         const product = await options.findProduct(productId)
-        const sites = embed === '1' ? await options.sitesOf(productId) : []
+        const isFramed = embed === '1'
+        const known = isFramed || cancelUrl !== undefined ? await options.sitesOf(productId) : []
+        const sites = isFramed ? known : []
         const html = await show(pay, reply, {
-          data: { ...data, product, ...hostOf(sites, host) },
+          data: { ...data, product, ...hostOf(sites, host), ...backOf(known, cancelUrl) },
           title: product.name,
           head: preview(product, options.appUrl),
         })
@@ -56,6 +58,14 @@ export function payRoute(server: Server, { options, pages: { pay }, data, show }
     'no-store',
   )
 }
+
+/** Where the page leads back to before there is an order: the address of the link, if it lies on a site of the seller. */
+function backOf(sites: readonly string[], cancelUrl: unknown): { cancelUrl?: string } {
+  const isBack = typeof cancelUrl === 'string' && cancelUrl.length <= LONGEST_URL && isOnSites(sites, cancelUrl)
+  return isBack ? { cancelUrl: new URL(cancelUrl).href } : {}
+}
+
+const LONGEST_URL = 2000
 
 /** The origin to which the framed page may send messages: the one that the frame's address names, if it is on the list. */
 function hostOf(sites: readonly string[], host: unknown): { host?: string } {

@@ -51,7 +51,11 @@ test('after the payment the buyer goes on to the site, which learns the order an
   )
 })
 
-test('the way back is there before the payment', async ({ page }) => {
+test('the way back is there before the order and before the payment', async ({ page }) => {
+  await page.goto(linkTo({ cancelUrl: `${site.origin}/cart` }))
+  await expect(page.getByLabel('E-mail')).toBeVisible(SLOW)
+  await page.getByRole('link', { name: 'Back to Ann’s Field Notes' }).click()
+  await expect(page).toHaveURL(`${site.origin}/cart`)
   await page.goto(linkTo({ cancelUrl: `${site.origin}/cart` }))
   await page.getByLabel('E-mail').fill(newEmail())
   await page.getByRole('button', { name: 'Continue to payment' }).click()
@@ -70,6 +74,7 @@ for (const [what, url] of [
     for (const name of ['successUrl', 'cancelUrl']) {
       await page.goto(linkTo({ [name]: url }))
       await page.getByLabel('E-mail').fill(newEmail())
+      await expect(page.getByRole('link', { name: /^Back to / })).toHaveCount(0)
       await page.getByRole('button', { name: 'Continue to payment' }).click()
       await expect(
         page.getByRole('alert').filter({ hasText: `\`${name}\` lies on none of the seller’s sites.` }),

@@ -127,3 +127,26 @@ test('the document about frames names the script of this version, and its hash',
   assert(text.includes(`/till-${version}.js`), `docs/embed.md: /till-${version}.js`)
   assert(text.includes(`integrity="${integrity}"`), `docs/embed.md: integrity="${integrity}"`)
 })
+
+test('the page gets the way back only if it leads to a site of the seller', async () => {
+  const backIn = ({ body }: Answer<string>): unknown =>
+    JSON.parse(/<script type="application\/json" id="till-data">(.*?)<\/script>/.exec(body)![1]!).cancelUrl
+  const back = async (cancelUrl: string, more = {}) => backIn(await pay({ product: productId, cancelUrl, ...more }))
+  assert.equal(await back('https://shop.example/cart?a=1#top'), 'https://shop.example/cart?a=1#top')
+  assert.equal(await back('https://a.wild.example', { embed: '1' }), 'https://a.wild.example/')
+  for (const bad of [
+    '',
+    'cart',
+    'javascript:alert(1)',
+    'https://evil.test/',
+    'https://shop.example@evil.test/',
+    'http://shop.example/',
+    `https://shop.example/${'x'.repeat(2000)}`,
+  ])
+    // oxfmt-ignore
+    assert.equal(await back(bad), undefined, bad)
+  const twice = await shared().call<string>('GET', `/pay/?product=${productId}&cancelUrl=https://shop.example/&cancelUrl=https://evil.test/`) // oxfmt-ignore
+  assert.equal(backIn(twice), undefined)
+  const framed = await pay({ product: productId, cancelUrl: 'https://shop.example/' })
+  assert.equal(ancestorsOf(framed), "'none'", 'the way back opens no frame')
+})

@@ -1,4 +1,5 @@
 import type { OrderStatus } from '../ui/api.ts'
+import type { PageData } from '../ui/page-data.ts'
 import type { Kept } from './saved-checkout.ts'
 import type { State, View } from './state.ts'
 
@@ -15,8 +16,8 @@ interface Tools {
   productId: string
   keep: (productId: string, kept: Kept) => void
   readKept: (productId: string) => Kept | undefined
-  /** The origin of the site around the frame, if the service knows it. */
-  host: string | undefined
+  /** With the origin of the site around the frame and the way back to the site, if the service knows them. */
+  pageData: Pick<PageData, 'host' | 'cancelUrl'>
 }
 
 /** The messages to the site. None holds an address, a link or a token. */
@@ -33,7 +34,7 @@ const LOOKS = 10
 const LOOK_MS = 2_000
 const KEPT = /^#k=(.+)$/
 
-export function meet({ productId, keep, readKept, host }: Tools): OwnSite {
+export function meet({ productId, keep, readKept, pageData: { host, cancelUrl } }: Tools): OwnSite {
   const isFramed = self !== top
   takeKept((kept) => !readKept(productId)?.attempt && keep(productId, kept))
   let last: State | undefined
@@ -66,7 +67,11 @@ export function meet({ productId, keep, readKept, host }: Tools): OwnSite {
       if (isPaid) say({ till: 'paid', orderId: order!.orderId })
       before = view
     }
-    const onward = isPaid ? order?.successUrl && withOrder(order.successUrl, order.orderId) : order?.cancelUrl
+    const onward = isPaid
+      ? order?.successUrl && withOrder(order.successUrl, order.orderId)
+      : order
+        ? order.cancelUrl
+        : cancelUrl
     if (hasJustPaid && onward && !isFramed) return location.replace(onward)
     // This browser knows no address that opens the files, so the order's page asks for it.
     if (isPaid && !hasJustPaid && state.kept?.link && !isFramed)

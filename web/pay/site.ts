@@ -12,7 +12,7 @@ export let ownSite: OwnSite | undefined
 export async function meetOwnSite(productId: string): Promise<void> {
   if (readKept(productId)?.link || /embed=1|Url=|#k=/.test(location.href))
     await load().then(
-      (part) => (ownSite = part.meet({ productId, keep, readKept, host: pageData.host })),
+      (part) => (ownSite = part.meet({ productId, keep, readKept, pageData })),
       () => {},
     )
 }

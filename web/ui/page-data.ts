@@ -17,6 +17,8 @@ export interface PageData {
   product?: ProductView | { error: Problem }
   /** The origin of the seller's site that shows this page in a frame. */
   host?: string
+  /** Where the payment page leads back to, on the seller's site. */
+  cancelUrl?: string
   demoProducts?: ProductView[]
   /** The name of the identity provider, where there is one. */
   idpLabel?: string
