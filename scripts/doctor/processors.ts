@@ -50,7 +50,12 @@ export async function checkProcessor(patient: Patient, name: 'stripe' | 'razorpa
     ...checkPrefix(name, account, statementPrefix),
     ...checkMethods(name, account),
     ...(await checkHosts(patient, name, account)),
-    ...checkAddresses(patient, name, account.addresses),
+    ...checkAddresses(
+      patient,
+      name,
+      account.addresses?.filter(({ ofSellers }) => !ofSellers),
+    ),
+    ...(patient.config.payouts.by === 'stripe-connect' ? checkSellers(patient, account) : []),
   ]
 }
 
@@ -106,22 +111,45 @@ function checkPrefix(name: string, { statementPrefix: theirs }: AccountCheck, ou
   ]
 }
 
+/** Checks what sellers' own accounts at Stripe need: a platform, an address for their events, and its secret. */
+function checkSellers(patient: Patient, { takesSellers, addresses }: AccountCheck): Finding[] {
+  const about = 'sellers’ accounts'
+  const platform = takesSellers
+    ? fine(about, 'can be opened below this account')
+    : failure(
+        about,
+        'cannot be opened: this account is no platform, or the key may not write accounts',
+        'set up Connect in the dashboard, or give the restricted key the permissions of Connect',
+      )
+  const secrets = patient.config.stripe?.webhookSecrets.length ?? 0
+  const secret = warning(
+    `${about} secret`,
+    'STRIPE_WEBHOOK_SECRET has one secret, and events of our account and of sellers’ accounts are signed by two',
+    'set both, separated by a comma',
+  )
+  const theirs = addresses?.filter(({ ofSellers }) => ofSellers)
+  return [platform, ...(secrets < 2 ? [secret] : []), ...checkAddresses(patient, 'stripe', theirs, true)]
+}
+
 /** Checks whether the processor has our address for notifications. */
 function checkAddresses(
   { baseUrl, config: { isPublic } }: Patient,
   name: string,
   addresses: NotificationAddress[] | undefined,
+  ofSellers = false,
 ): Finding[] {
-  const about = `${name} notifies`
+  const about = ofSellers ? 'sellers’ accounts notify' : `${name} notifies`
   const wanted = baseUrl + webhookPath(name)
-  const where = 'in its dashboard, under webhooks'
+  const where = `in its dashboard, under webhooks${ofSellers ? ', for events of connected accounts' : ''}`
   const { hostname, port } = new URL(baseUrl)
   if (!isPublic && isLoopback(hostname) && !addresses?.some(({ url }) => url === wanted))
     return [
       warning(
         about,
         'no address here: it cannot reach this machine by itself',
-        name === 'stripe' ? `stripe listen --forward-to ${wanted}` : 'docs/payments.md says how it can',
+        name === 'stripe'
+          ? `stripe listen --forward${ofSellers ? '-connect' : ''}-to ${wanted}`
+          : 'docs/payments.md says how it can',
       ),
     ]
   if (name === 'razorpay' && port !== '')

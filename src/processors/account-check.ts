@@ -4,6 +4,8 @@ import type { RefusalDetails } from './refusal-details.ts'
 export interface NotificationAddress {
   url: string
   enabled: boolean
+  /** It gets the notifications about the accounts of sellers, and none about ours. */
+  ofSellers?: boolean | undefined
   /** Types of notifications that we need and that this address does not get. */
   missingTypes: string[]
 }
@@ -16,6 +18,8 @@ export interface AccountCheck {
   lacks: string[]
   /** Undefined: the API or the key does not allow us to read them. */
   addresses?: NotificationAddress[] | undefined
+  /** Whether sellers can have accounts below ours. Undefined: the processor has no such thing. */
+  takesSellers?: boolean | undefined
   /** The account's prefix of statement descriptors. Empty: none. Undefined: the processor does not say. */
   statementPrefix?: string | undefined
   /** Each payment method in our settings. `refused` says why a payment cannot start with it. */

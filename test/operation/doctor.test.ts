@@ -163,6 +163,32 @@ test('a shop with everything has only good findings, and the examination leaves 
   assert.deepEqual(rows, [])
 })
 
+test('where sellers have accounts of their own, the doctor asks for the platform, its notifications and their secret', async (t) => {
+  const stripe = await startStripeServer()
+  t.after(stripe.close)
+  const keys = { ...stripeSettings(stripe), PAYOUTS: 'stripe-connect' }
+  const shop = await startTestShop(t, { env: keys })
+  const url = `${shop.url}/api/webhooks/stripe`
+  stripe.bank.addWebhookEndpoint(url)
+  const env = await settingsOf(t, { ...keys, ...addressesOf(shop) })
+  const bad = await examine(env)
+  assertSays(bad, 'sellers’ accounts secret', 'warning', /has one secret/)
+  assertSays(bad, 'sellers’ accounts notify', 'warning', /cannot reach this machine/)
+
+  const address = stripe.bank.addWebhookEndpoint(url, ['payment_intent.succeeded'], { connect: true })
+  const two = { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_till,whsec_sellers' }
+  const types = await examine(two)
+  assertSays(types, 'sellers’ accounts notify', 'failure', /not of .*account\.updated.*payout\.failed/)
+  address['enabled_events'] = ['*']
+  const good = await examine(two)
+  assertSays(good, 'sellers’ accounts', 'fine', /can be opened/)
+  assertSays(good, 'sellers’ accounts notify', 'fine', /of all needed events/)
+  assertSays(good, 'stripe notifies', 'fine', /of all needed events/)
+
+  stripe.knobs.forbidden = ['/v1/accounts']
+  assertSays(await examine(two), 'sellers’ accounts', 'failure', /no platform/)
+})
+
 test('the doctor also checks the sandbox’s webhook address', async (t) => {
   const shop = await startTestShop(t)
   const findings = await examine(await settingsOf(t, addressesOf(shop)))

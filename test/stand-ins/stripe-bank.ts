@@ -104,12 +104,12 @@ export class StripeBank {
   }
 
   /** A change in the dashboard: events of these types go to `url` from now on. */
-  addWebhookEndpoint(url: string, types: readonly string[] = ['*']): Wire {
+  addWebhookEndpoint(url: string, types: readonly string[] = ['*'], { connect = false } = {}): Wire {
     const endpoint = {
       id: `we_${randomBytes(9).toString('hex')}`,
       object: 'webhook_endpoint',
       api_version: null,
-      application: null,
+      application: connect ? 'ca_till' : null,
       created: Math.floor(this.now() / 1000),
       description: null,
       enabled_events: [...types],

@@ -5,7 +5,7 @@ import type { RefusalDetails } from '../refusal-details.ts'
 import type { Shape } from '../shapes.ts'
 import { type Deadline, ask, newDeadline } from './client.ts'
 import { knownHosts } from './hosts.ts'
-import { EVENT_TYPES } from './webhook.ts'
+import { ACCOUNT_EVENT_TYPES, EVENT_TYPES } from './webhook.ts'
 import { currencyFor } from './rails.ts'
 import { type AccountSettings, shapes } from './entities.ts'
 
@@ -40,12 +40,17 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
   }
 
   const one = { limit: 1 }
-  const [addresses, account, domains] = await Promise.all([
+  const [addresses, account, domains, sellers] = await Promise.all([
     read('webhook endpoints', shapes.webhookEndpoints, (sent) => stripe.webhookEndpoints.list({ limit: 100 }, sent)),
     read('account', shapes.account, (sent) => stripe.accounts.retrieveCurrent({}, sent)),
     read('payment method domains', shapes.methodDomains, (sent) =>
       stripe.paymentMethodDomains.list({ limit: 1 }, sent),
     ),
+    // an account that is no platform refuses this
+    read('accounts', shapes.anyList, (sent) => stripe.accounts.list(one, sent)).catch((error: unknown) => {
+      if (!isRefusal(error, 'refused')) throw error
+      return undefined
+    }),
     read('payment intents', shapes.anyList, (sent) => stripe.paymentIntents.list(one, sent)),
     read('charges', shapes.anyList, (sent) => stripe.charges.list(one, sent)),
     read('refunds', shapes.anyList, (sent) => stripe.refunds.list(one, sent)),
@@ -54,15 +59,19 @@ export async function checkAccount(stripe: Stripe, methods: readonly string[] = 
     read('payment method configurations', shapes.anyList, (sent) => stripe.paymentMethodConfigurations.list(one, sent)),
   ])
   // the service sells without these
-  const spare = new Set(['webhook endpoints', 'account', 'payment method domains'])
+  const spare = new Set(['webhook endpoints', 'account', 'accounts', 'payment method domains'])
+  check.takesSellers = sellers !== undefined
   check.lacks = check.lacks.filter((what) => !spare.has(what)).sort()
   if (domains)
     check.hosts = [...(await knownHosts(stripe, () => until))].flatMap(([host, { enabled }]) => (enabled ? [host] : []))
   check.statementPrefix = account && prefixOf(account)
-  check.addresses = addresses?.data.map(({ url, status, enabled_events: types }) => ({
+  check.addresses = addresses?.data.map(({ url, status, enabled_events: types, application }) => ({
     url,
     enabled: status === 'enabled',
-    missingTypes: EVENT_TYPES.filter((type) => !types.includes('*') && !types.includes(type)),
+    ...(application && { ofSellers: true }),
+    missingTypes: [...EVENT_TYPES, ...(application ? ACCOUNT_EVENT_TYPES : [])].filter(
+      (type) => !types.includes('*') && !types.includes(type),
+    ),
   }))
   if (check.keyAccepted && methods.length > 0) {
     const currency = (account?.default_currency ?? 'usd').toUpperCase()

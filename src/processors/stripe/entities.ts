@@ -120,6 +120,8 @@ const WebhookEndpoint = Type.Object({
   url: Type.String({ maxLength: 5000 }),
   status: Type.String(),
   enabled_events: Type.Array(Type.String()),
+  /** Present at an address for events of connected accounts. */
+  application: Type.Optional(nullable(Type.String())),
 })
 
 const Text = Type.Optional(nullable(Type.String({ maxLength: 5000 })))

@@ -22,6 +22,18 @@ export const EVENT_TYPES = [
   'charge.dispute.funds_reinstated',
 ] as const
 
+/** The further types that tell of sellers' own accounts. An address for connected accounts needs them and those above. */
+export const ACCOUNT_EVENT_TYPES = [
+  'account.updated',
+  'account.application.deauthorized',
+  'payout.created',
+  'payout.updated',
+  'payout.paid',
+  'payout.failed',
+  'payout.canceled',
+  'payout.reconciliation_completed',
+] as const
+
 /** A fresh notification differs by no more from our clock: clocks differ by seconds, a replay by more. Stripe signs each try again. */
 const TOLERANCE_SECONDS = 300
 /** Far above the 160 characters of two signatures, which Stripe sends while one secret replaces another. */
