@@ -780,6 +780,8 @@ export interface Transfer {
   payoutId?: string
   /** The change of the balance in minor units, negative when money leaves it. */
   amount: number
+  /** The money is at your own account at the processor, and in no balance here. */
+  isDirect?: boolean
   /** ISO 4217, upper case. */
   currency: string
   /** ISO 8601 in UTC with milliseconds. */

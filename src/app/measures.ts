@@ -51,7 +51,12 @@ export const measuresOf = ({ db, jobs, mailers, connections, config, embedded }:
     labels: ['processor'],
     async read() {
       const { rows } = await sql<{ processor: string; seconds: number }>`
-        select processor, extract(epoch from now() - seen_until)::float8 as seconds from processor_cursors`.execute(db)
+        select case when c.account is null then p.processor else c.processor || ' accounts' end as processor,
+          extract(epoch from now() - min(p.seen_until))::float8 as seconds
+        from processor_cursors p
+        -- thousands of sellers' accounts would be as many series
+        left join connected_accounts c on p.processor = c.processor || '@' || c.account and c.ended_at is null
+        where c.account is not null or strpos(p.processor, '@') = 0 group by 1 order by 1`.execute(db)
       return rows.map(({ processor, seconds }) => ({ labels: { processor }, value: seconds }))
     },
   },

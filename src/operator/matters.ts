@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import { formatMoney } from '../kit/money.ts'
+import { accountOf, dashboardOf } from '../processors/connected.ts'
 import { standingOf } from '../sellers/standing.ts'
 
 /** What needs a person, by weight: what loses money by waiting comes first. */
@@ -86,11 +87,14 @@ async function disputes(db: Db): Promise<Matter[]> {
   return rows.map(({ orderId, processor, amountMinor, currency, respondBy }) => ({
     what: 'disputed',
     says: `A buyer’s bank asks for ${formatMoney(amountMinor, currency)} back${respondBy ? `, and waits for an answer until ${dayOf(respondBy)}` : ''}.`,
-    advice: `Answer in the dashboard of ${processor}${respondBy ? ' before that day' : ', which shows the last day for it'}; the seller has the evidence.`,
+    advice: `${answerIn(processor)}${respondBy ? ' before that day' : ', which shows the last day for it'}; the seller has the evidence.`,
     view: `/orders/${orderId}`,
     at: respondBy,
   }))
 }
+
+const answerIn = (processor: string): string =>
+  `${accountOf(processor) ? 'The seller answers' : 'Answer'} in the dashboard of ${dashboardOf(processor)}`
 
 async function failedRefunds(db: Db): Promise<Matter[]> {
   const { rows } = await sql<{ orderId: string; amountMinor: number; currency: string; at: Date }>`
@@ -137,7 +141,9 @@ async function silences(db: Db): Promise<Matter[]> {
         join captures c on c.order_id = o.id) c
     where not exists (select from processor_events e where e.processor = c.processor
       and e.received_at > now() - make_interval(hours => ${SILENT_HOURS}))`.execute(db)
-  return rows.map(({ processor, at }) => ({
+  // one address gets the notifications of all sellers' accounts, so one line is enough for them
+  const silent = new Map(rows.map(({ processor, at }) => [dashboardOf(processor), at]))
+  return Array.from(silent, ([processor, at]) => ({
     what: 'webhook_silence',
     says: `${processor} takes money and has sent no notification ${at ? `since ${dayOf(at)}` : 'at all'}: the service learns of payments only by asking.`,
     advice: 'Run npm run doctor on the machine: it checks the address of the webhook, and says what to set.',

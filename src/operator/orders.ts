@@ -31,6 +31,10 @@ export interface FoundOrder {
 
 /** The longest address, and longer than any processor's id. */
 const PROCESSORS = ['stripe', 'razorpay', 'sandbox']
+/** With the accounts of sellers. The index on the processors' ids begins with the processor. */
+const ALL_PROCESSORS = sql`array(
+  select unnest(${PROCESSORS}::text[]) union all
+  select processor || '@' || account from connected_accounts where account is not null)`
 
 /** Orders of all sellers, the newest first. An order's id begins with its time, so the primary key is that order. */
 export async function searchOrders(
@@ -60,9 +64,9 @@ function conditionOf(typed: string): RawBuilder<unknown> {
   if (/^ord_[0-9a-z]*$/.test(id)) return sql`o.id >= ${id} and o.id < ${`${id}~`}`
   if (typed.includes('@')) return sql`o.email = ${canonicalEmail(typed)}`
   return sql`o.id in (
-    select order_id from payments where processor = any(${PROCESSORS}) and processor_payment_id = ${typed}
+    select order_id from payments where processor = any(${ALL_PROCESSORS}) and processor_payment_id = ${typed}
     union all
-    select order_id from captures where processor = any(${PROCESSORS}) and processor_capture_id = ${typed})`
+    select order_id from captures where processor = any(${ALL_PROCESSORS}) and processor_capture_id = ${typed})`
 }
 
 export interface OrderPayment {

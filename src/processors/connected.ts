@@ -11,6 +11,9 @@ const MOST_KEPT = 500
 export const connectedName = (processor: string, account: string): string => processor + BETWEEN + account
 /** The processor without the account. */
 export const familyOf = (name: string): string => name.split(BETWEEN)[0]!
+/** In words, for people. */
+export const dashboardOf = (name: string): string =>
+  accountOf(name) ? `${familyOf(name)} (sellers’ own accounts)` : familyOf(name)
 export const accountOf = (name: string): string | undefined => name.split(BETWEEN)[1]
 
 /**

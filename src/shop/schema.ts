@@ -69,6 +69,9 @@ export const Transfer = Type.Object({
   orderId: Type.Union([Type.String(), Type.Null()], { description: 'Null for payouts and adjustments.' }),
   payoutId: Type.Optional(Type.String({ description: 'The payout, for transfers of payouts.' })),
   amount: Type.Integer({ description: 'The change of the balance in minor units, negative when money leaves it.' }),
+  isDirect: Type.Optional(
+    Type.Boolean({ description: 'The money is at your own account at the processor, and in no balance here.' }),
+  ),
   currency: Currency,
   createdAt: Time,
   balance: Type.Optional(

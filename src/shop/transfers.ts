@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../kit/database.ts'
 import type { Period } from '../kit/period.ts'
-import { sellerAccount } from '../ledger/transfers.ts'
+import { directAccount, sellerAccount } from '../ledger/transfers.ts'
 import type { Transfer } from './schema.ts'
 
 export interface TransferFilter extends Period {
@@ -19,7 +19,9 @@ export interface TransferRow {
   currency: string
   createdAt: Date
   /** The account's balance in this currency after all transfers of the order, or of the payout, at this moment. */
-  balanceMinor?: number | undefined
+  balanceMinor?: number | null | undefined
+  /** The money lies at the seller's own account at the processor, and is in no balance here. */
+  isDirect: boolean
 }
 
 /** What a transfer belongs to: its order, or the payout or adjustment that caused it. */
@@ -41,8 +43,9 @@ interface Range {
 }
 
 /**
- * The transfers of a seller's account, newest moment first, from `after` on. `withBalance` adds the account's balance after each moment.
- * It needs all transfers of the account, so it does not work with a filter by order.
+ * The transfers of a seller, newest moment first, from `after` on: of what is owed here, and of what lies at the seller's own account
+ * at the processor. `withBalance` adds what was owed after each moment. It needs all transfers, so it does not work with a filter by
+ * order.
  */
 export async function listTransfers(
   db: Db,
@@ -50,16 +53,18 @@ export async function listTransfers(
   filter: TransferFilter,
   range: Range & { withBalance?: boolean },
 ): Promise<TransferRow[]> {
-  const account = sellerAccount(sellerId)
-  const entries = filter.orderId ? ofOrder(account, filter, range) : ofAccount(account, filter, range)
+  const [account, direct] = [sellerAccount(sellerId), directAccount(sellerId)]
+  const of = filter.orderId ? ofOrder : ofAccount
+  const entries = sql`${of(account, filter, range)} union all ${of(direct, filter, range)}`
   const page = sql`select t.* from (${entries}) t order by ${IN_ORDER} limit ${range.limit}`
   const columns = sql`
-    t.id, t.kind, t.order_id as "orderId", case when t.owner ^@ 'po_' then t.owner end as "payoutId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt"`
+    t.id, t.kind, t.order_id as "orderId", case when t.owner ^@ 'po_' then t.owner end as "payoutId", t.amount_minor as "amountMinor", t.currency, t.created_at as "createdAt",
+    t.account = ${direct} as "isDirect"`
   const { rows } = range.withBalance
     ? await sql<TransferRow>`
       with page as materialized (${page}), ${balances(account)}
       select ${columns}, b.balance as "balanceMinor"
-      from page t join balances b on b.currency = t.currency and b.created_at = t.created_at and b.owner = t.owner
+      from page t left join balances b on t.account = ${account} and b.currency = t.currency and b.created_at = t.created_at and b.owner = t.owner
       order by ${IN_ORDER}`.execute(db)
     : await sql<TransferRow>`select ${columns} from (${page}) t order by ${IN_ORDER}`.execute(db)
   return rows
@@ -83,7 +88,7 @@ const balances = (account: string) => {
   return sql`
     moments as (
       select m.*, ${ofMoment(sql`t.credit_account`)} - ${ofMoment(sql`t.debit_account`)} as minor
-      from (select distinct currency, created_at, owner from page) m),
+      from (select distinct currency, created_at, owner from page where account = ${account}) m),
     newest as materialized (
       select m.currency, ${upTo(sql`t.credit_account`)} - (${upTo(sql`t.debit_account`)}) as balance
       from (select distinct on (currency) * from moments order by currency, created_at desc, owner desc) m),
@@ -96,7 +101,7 @@ const balances = (account: string) => {
 
 /** Finds an order's few transfers by the order. */
 const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => sql`
-  select ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
+  select ${account}::text as account, ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, case when t.credit_account = ${account} then t.amount_minor else -t.amount_minor end as amount_minor,
     t.currency, t.created_at
   from transfers t
   where t.order_id = ${filter.orderId} and ${account} in (t.credit_account, t.debit_account)
@@ -108,7 +113,7 @@ const ofOrder = (account: string, filter: TransferFilter, { after }: Range) => s
  */
 function ofAccount(account: string, filter: TransferFilter, { after, limit }: Range): RawBuilder<unknown> {
   const side = (column: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
-    (select ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
+    (select ${account}::text as account, ${ID} as id, ${BOOKED} as booked, ${OWNER} as owner, t.kind, t.order_id, ${sign} t.amount_minor as amount_minor, t.currency, t.created_at
     from transfers t where ${column} = ${account} and t.currency = c.currency and ${within(filter, after)}
     order by t.created_at desc, owner desc, booked, id limit ${limit})`
   const currencies = filter.currency
@@ -150,5 +155,6 @@ export const transferView = (row: TransferRow): Transfer => ({
   amount: row.amountMinor,
   currency: row.currency,
   createdAt: row.createdAt.toISOString(),
-  ...(row.balanceMinor !== undefined && { balance: row.balanceMinor }),
+  ...(typeof row.balanceMinor === 'number' && { balance: row.balanceMinor }),
+  ...(row.isDirect && { isDirect: true }),
 })

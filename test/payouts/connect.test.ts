@@ -95,6 +95,33 @@ test('a sale is paid at the seller’s account, and the service takes exactly it
   assert.deepEqual(await all.differences(), [])
 })
 
+test('the seller’s lists show a sale at the own account, which is in no balance, and the operator finds it', async () => {
+  const seller = await all.selling()
+  const order = await all.paid(seller)
+  const { body } = await seller.browser.call('GET', '/api/transfers')
+  assert.deepEqual(
+    body.items.map(({ kind, amount, isDirect, balance }: any) => [kind, amount, isDirect, balance]),
+    [
+      ['sale', 1900, true, undefined],
+      ['fee', -38, true, undefined],
+    ],
+  )
+  const detail = (await seller.browser.call('GET', `/api/orders/${order.orderId}`)).body
+  assert.deepEqual([detail.netAmount, detail.transfers.length], [1862, 2])
+  assert.deepEqual((await seller.browser.call('GET', '/api/balance')).body.items, [])
+  const operator = newBrowser(all.shop)
+  await operator.signInByCode(OPERATOR)
+  const found = await operator.call('GET', `/api/operator/orders?q=${intentOf(order)}`)
+  assert.deepEqual(found.body.items.map(({ orderId }: any) => orderId), [order.orderId]) // oxfmt-ignore
+})
+
+test('the host of the payment page is registered at the account, so that wallets show there', async () => {
+  const seller = await all.selling()
+  await all.readDue()
+  await all.readDue()
+  assert.deepEqual(seller.bank.methodDomains.map((one) => one['domain_name']), ['shop.test']) // oxfmt-ignore
+})
+
 test('an operator’s own products sell on the service’s account', async () => {
   const { productId, id } = await all.seller(OPERATOR)
   const { status, body } = await buy(productId)

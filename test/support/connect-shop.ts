@@ -17,6 +17,7 @@ export type ConnectShop = Awaited<ReturnType<typeof startConnectShop>>
 export async function startConnectShop(t: Ends) {
   const { shop, server } = await startStripeShop(t, { env: { PAYOUTS: 'stripe-connect', OPERATORS: OPERATOR } })
   const { connect } = server
+  const appUrl = 'https://shop.test'
   const openAll = () =>
     openProcessors({ ...shop.config, sandbox: () => assert.fail('there is no sandbox') }, newLog('silent'))
 
@@ -95,7 +96,7 @@ export async function startConnectShop(t: Ends) {
     /** Does what the job does each minute, for accounts that are due now. */
     async readDue() {
       await sql`update connected_accounts set due_at = now()`.execute(shop.db)
-      await readDueAccounts({ db: shop.db, processors: await openAll(), log: newLog('silent') })
+      await readDueAccounts({ db: shop.db, processors: await openAll(), log: newLog('silent'), appUrl })
     },
   }
   return own

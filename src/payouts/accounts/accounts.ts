@@ -22,6 +22,8 @@ export interface AccountParts {
   db: Db
   processors: ReadonlyMap<string, Processor>
   log: Log
+  /** Where the payment form shows: each account has to know the host, or it offers no wallets there. */
+  appUrl: string
 }
 
 interface AccountRow {
@@ -97,11 +99,18 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
 /** Reads how an account stands, and then what the processor has paid out from it. */
 export async function readAll(parts: AccountParts, name: string): Promise<void> {
   await readAccount(parts, name)
-  const { rows } = await sql<{ sellerId: string }>`
-    select seller_id as "sellerId" from connected_accounts
+  const { rows } = await sql<{ sellerId: string; state: string }>`
+    select seller_id as "sellerId", state from connected_accounts
     where processor = ${familyOf(name)} and account = ${accountOf(name)} and ended_at is null`.execute(parts.db)
   const processor = parts.processors.get(name)
-  if (rows[0] && processor) await mirrorPayouts(parts.db, processor, rows[0].sellerId)
+  if (!rows[0] || !processor) return
+  const { protocol, hostname } = new URL(parts.appUrl)
+  if (rows[0].state === 'active' && protocol === 'https:') await processor.registerHost?.(hostname).catch(noWallets)
+  await mirrorPayouts(parts.db, processor, rows[0].sellerId)
+
+  function noWallets(error: unknown): void {
+    parts.log.warn({ processor: name, ...errorForLog(error) }, 'wallets cannot be offered at an account of a seller')
+  }
 }
 
 /**

@@ -9,7 +9,6 @@ const TAG = ['Payouts']
 
 export interface AccountRouteParts extends AccountParts {
   browsers: Browsers
-  appUrl: string
   /** Whether sellers have accounts of their own here. */
   isNeeded: boolean
 }
