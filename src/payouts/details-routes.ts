@@ -64,6 +64,7 @@ function putDetailsRoute(server: Server, parts: DetailsParts): void {
           200: PayoutDetails,
           ...refusing(
             'recent_sign_in_required',
+            'rate_limited',
             'currency_not_sold',
             'kind_not_for_currency',
             'iban_invalid',

@@ -8,6 +8,8 @@ import { lockSellerById } from '../sellers/sellers.ts'
 import { type SignedIn, holdSession } from '../sellers/sessions.ts'
 import { type Destination, openDestination, sealDestination, shownOf } from './destination.ts'
 
+/** More changes are no owner's. Each sends mails, and among thousands of mails the owner would miss the one that matters. */
+const MOST_CHANGES_A_DAY = 20
 /** The time in which the owner can notice a change that somebody else has made. Details that are new wait too: see putDetails(). */
 const HOLD = '72 hours'
 
@@ -52,7 +54,7 @@ interface ChangeParts {
 /**
  * Sets where the money of one currency goes. Every change holds payouts for 72 hours, also the first one: a thief of a session could
  * otherwise name the first destination and be paid the whole balance. A repeat of the same destination changes nothing. The owner gets a mail.
- * Throws `not_signed_in`, `recent_sign_in_required`.
+ * Throws `not_signed_in`, `recent_sign_in_required`, `rate_limited`.
  */
 export const putDetails = (
   { db, jobs, seal }: ChangeParts,
@@ -70,6 +72,7 @@ export const putDetails = (
       const opened = openDestination(seal, sealed)
       if (opened && JSON.stringify(opened) === JSON.stringify(destination)) return row
     }
+    await refuseManyChanges(tx, seller.id)
     const { kind, country } = destination
     const shown = shownOf(destination)
     const { rows } = await sql<DetailsRow>`
@@ -92,6 +95,18 @@ export const removeDetails = ({ db, jobs }: ChangeParts, signedIn: SignedIn, cur
     const event = { sellerId: seller.id, what: 'payout_details_removed', currency, shown: rows[0].shown } as const
     await notifyOwnerEverywhere(tx, jobs, event, seller.email)
   })
+
+/** Counts removals too: they send mails as well, and stay possible. */
+async function refuseManyChanges(tx: Tx, sellerId: string): Promise<void> {
+  const { rows } = await sql<{ changes: number }>`
+    select count(*)::int as changes from account_events
+    where seller_id = ${sellerId} and at > now() - interval '1 day'
+      and what in ('payout_details_changed', 'payout_details_removed')`.execute(tx)
+  if (rows[0]!.changes < MOST_CHANGES_A_DAY) return
+  throw new Refusal('rate_limited', `Payout details can be changed ${MOST_CHANGES_A_DAY} times a day.`, {
+    retryAfterSeconds: 3600,
+  })
+}
 
 /** Locks the seller. A run locks the sellers too, so it sees the details before or after the change. */
 async function lockOwner(tx: Tx, { id: sessionId, seller: { id } }: SignedIn) {

@@ -241,6 +241,22 @@ test('changes at the same moment come one after the other, and each is mailed', 
   await eventually(() => noticesTo(shop, email), (mails) => mails.length === 4) // oxfmt-ignore
 })
 
+test('details that change all day are refused, so that the mails about them stay few', async () => {
+  const shop = shared()
+  const { browser, email, id } = await newSeller()
+  for (let at = 0; at < 10; at++) {
+    assert.equal((await put(browser, 'EUR', EURO)).status, 200)
+    assert.equal((await browser.call('DELETE', '/api/payout-details/EUR')).status, 204)
+  }
+  assertProblem(await put(browser, 'EUR', EURO), 429, 'rate_limited')
+  await eventually(
+    () => noticesTo(shop, email),
+    (mails) => mails.length === 20,
+  )
+  await sql`update account_events set at = at - interval '1 day' where seller_id = ${id}`.execute(shop.db)
+  assert.equal((await put(browser, 'EUR', EURO)).status, 200)
+})
+
 test('the mail about new details goes to the mailbox before too, when the account has moved lately', async () => {
   const shop = shared()
   const { browser, email, id } = await newSeller()

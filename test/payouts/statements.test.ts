@@ -123,14 +123,19 @@ test('an amount or a day that cannot be read refuses the file, and names the pay
 })
 
 test('a large statement is read while other work gets its turn', async () => {
-  const text = camt(entry().repeat(20_000))
-  assert(text.length > 5_000_000)
-  let turns = 0
-  const counting = setInterval(() => turns++, 0)
-  const lines = await linesOf(text)
-  clearInterval(counting)
-  assert.equal(lines.length, 20_000)
-  assert(turns > 10, String(turns))
+  const row = 'PO1,48.90,EUR,booked,2026-11-24,é\n'
+  for (const text of [camt(entry().repeat(20_000)), `${CSV.split('\n')[0]}\n${row.repeat(49_000)}`]) {
+    assert(text.length > 1_500_000)
+    let turns = 0
+    let isDone = false
+    const count = () => void (isDone || (turns++, setImmediate(count)))
+    count()
+    const lines = await linesOf(text)
+    isDone = true
+    assert.equal(lines.length, text.startsWith('<') ? 20_000 : 49_000)
+    assert(turns > 10, String(turns))
+  }
+  await refused(`${CSV.split('\n')[0]}\n${row.repeat(50_001)}`, /more than 50000/)
   await refused(camt(`<Ntry>${'<NtryDtls/>'}</Ntry>`.repeat(10) + 'x'.repeat(2_000_000) + '<'), /not well-formed/)
 })
 
@@ -151,6 +156,11 @@ test('a CSV statement is read with either separator, and other columns are left 
     await linesOf('Note,Reference,AMOUNT,Currency,Status,bookedon\nx, PO1 ,48.90,EUR,booked,2026-11-24\n\n'),
     [booked],
   )
+})
+
+test('a reason with a card’s number is not kept', async () => {
+  const [line] = await linesOf(CSV.replace('"no such\naccount"', '4000 0025 0000 3155').split('\n').toSpliced(1, 1).join('\n')) // oxfmt-ignore
+  assert.deepEqual([line!.reference, line!.reason], ['PO2', undefined])
 })
 
 test('a wrong line of a CSV refuses the file and names the line', async () => {

@@ -1,7 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QualifiedTag } from 'sax'
 import { Refusal } from '../../kit/errors.ts'
-import { MOST_LINES, type StatementLine, dayOf, minorOf, reasonOf, refuseStatement } from './statement-line.ts'
+import {
+  MOST_LINES,
+  type StatementLine,
+  dayOf,
+  minorOf,
+  reasonOf,
+  refuseStatement,
+  slicesOf,
+} from './statement-line.ts'
 
 // A bank's statement as camt.053 (ISO 20022). Versions 2 to 13 name the fields that are read here alike, but for the amount of a
 // single payment, which moved, and the status of an entry, which got a code inside.
@@ -9,8 +16,6 @@ import { MOST_LINES, type StatementLine, dayOf, minorOf, reasonOf, refuseStateme
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.053\.001\.(?:0[2-9]|1[0-3])$/
 /** A statement nests about 15 elements. */
 const DEEPEST = 60
-/** Characters that are parsed before other requests get a turn. */
-const SLICE = 64 * 1024
 /** Banks that give no reference write this. */
 const NO_REFERENCE = 'NOTPROVIDED'
 
@@ -37,10 +42,7 @@ export async function camtLines(xml: string): Promise<StatementLine[]> {
     },
   })
   try {
-    for (let at = 0; at < xml.length; at += SLICE) {
-      parser.write(xml.slice(at, at + SLICE))
-      await nextTurn()
-    }
+    for await (const slice of slicesOf(xml)) parser.write(slice)
     parser.close()
   } catch (error) {
     if (error instanceof Refusal) throw error

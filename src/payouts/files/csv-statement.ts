@@ -1,5 +1,13 @@
 import { Readable } from 'node:stream'
-import { MOST_LINES, type StatementLine, dayOf, minorOf, reasonOf, refuseStatement } from './statement-line.ts'
+import {
+  MOST_LINES,
+  type StatementLine,
+  dayOf,
+  minorOf,
+  reasonOf,
+  refuseStatement,
+  slicesOf,
+} from './statement-line.ts'
 
 const NEEDED = ['reference', 'amount', 'currency', 'status', 'bookedOn']
 const LONGEST_RECORD = 4000
@@ -11,7 +19,7 @@ const LONGEST_RECORD = 4000
 export async function csvStatementLines(text: string): Promise<StatementLine[]> {
   const { CsvError, parse } = await import('csv-parse')
   const header = text.slice(0, text.search(/[\r\n]|$/))
-  const records = Readable.from([text]).pipe(
+  const records = Readable.from(slicesOf(text)).pipe(
     parse({
       bom: true,
       columns: (names: string[]) => columnsOf(names),

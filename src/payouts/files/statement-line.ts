@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { holdsCardNumber } from '../../kit/card-numbers.ts'
 import { CURRENCIES } from '../../kit/currencies.ts'
 import { Refusal } from '../../kit/errors.ts'
 import { decimalsOf } from '../../kit/money.ts'
@@ -29,6 +31,17 @@ export function refuseStatement(why: string): never {
   throw new Refusal('statement_not_readable', `${why} Nothing was changed.`)
 }
 
+/** Characters that are parsed before other requests get a turn. */
+const SLICE = 64 * 1024
+
+/** A long text in slices, with a turn for other work after each. */
+export async function* slicesOf(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += SLICE) {
+    yield text.slice(at, at + SLICE)
+    await nextTurn()
+  }
+}
+
 /** `12.30` with EUR is 1230. Undefined: it is no amount, or has more decimals than the currency. */
 export function minorOf(amount: string, currency: string): number | undefined {
   const [, units = '', decimals = ''] = /^(\d+)(?:\.(\d*))?$/.exec(amount) ?? []
@@ -54,5 +67,6 @@ export const reasonOf = (parts: readonly (string | undefined)[]): string | undef
     .join(' ')
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
-  return text === '' ? undefined : text.slice(0, LONGEST_REASON).toWellFormed()
+  // the seller reads it, and it is kept
+  return text === '' || holdsCardNumber(text) ? undefined : text.slice(0, LONGEST_REASON).toWellFormed()
 }
