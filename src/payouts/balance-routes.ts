@@ -4,7 +4,7 @@ import { refusing } from '../kit/schema.ts'
 import { type Browsers, needs } from '../sellers/guard.ts'
 import { balanceDaysOf } from './history.ts'
 import { BalanceHistory, HistoryQuery, NextPayouts } from './list-schema.ts'
-import { type NextRules, nextPayoutsOf, nextRunOn } from './next.ts'
+import { type NextRules, hasRun, nextPayoutsOf, nextRunOn } from './next.ts'
 
 const USUAL_DAYS = 30
 
@@ -37,7 +37,8 @@ function getNextPayoutsRoute(server: Server, { db, browsers, payouts }: BalanceP
     async (request, reply) => {
       const { seller } = await browsers.caller(request, reply)
       const { by, schedule, holdDays } = payouts
-      const runOn = nextRunOn(schedule, new Date())
+      const now = new Date()
+      const runOn = nextRunOn(schedule, now, await hasRun(db, schedule, now))
       const next = await nextPayoutsOf(db, seller.id, payouts, runOn)
       const items = next.map(({ currency, expectedMinor, minimumMinor, blocked, payableFrom }) => ({
         currency,

@@ -3,10 +3,11 @@ import type { Db } from '../kit/database.ts'
 import { type Standing, standingOf } from '../sellers/standing.ts'
 import { type DetailsRow, listDetails } from './details.ts'
 import { type Owed, owedOf } from './owed.ts'
+import { type Schedule, periodOf } from './schedule.ts'
 
 export interface NextRules {
   holdDays: number
-  schedule: 'weekly' | 'monthly'
+  schedule: Schedule
   minimumMinor: Readonly<Record<string, number>>
 }
 
@@ -31,10 +32,20 @@ export interface NextPayout {
   payableFrom: Date | null
 }
 
-/** The day (UTC) of the next run: the next Monday, or the first day of the next month. */
-export function nextRunOn(schedule: NextRules['schedule'], now: Date): string {
+/** Whether the present week or month has its run already. */
+export async function hasRun(db: Db, schedule: Schedule, now: Date): Promise<boolean> {
+  const { rows } = await sql`select 1 from payout_runs where period = ${periodOf(schedule, now)}`.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * The day (UTC) of the next run: the next Monday, or the first day of the next month. Until a period has its run, the service tries to
+ * propose it each day, and so the next one is tomorrow.
+ */
+export function nextRunOn(schedule: Schedule, now: Date, periodHasRun: boolean): string {
   const day = new Date(now.toISOString().slice(0, 10))
-  if (schedule === 'monthly') day.setUTCMonth(day.getUTCMonth() + 1, 1)
+  if (!periodHasRun) day.setUTCDate(day.getUTCDate() + 1)
+  else if (schedule === 'monthly') day.setUTCMonth(day.getUTCMonth() + 1, 1)
   else day.setUTCDate(day.getUTCDate() + (7 - ((day.getUTCDay() + 6) % 7)))
   return day.toISOString().slice(0, 10)
 }

@@ -34,10 +34,10 @@ export async function* linesOf(
   { carriedMinor, leftMinor, others }: PayoutSums,
   orders: AsyncIterable<readonly StatedOrder[]>,
 ): AsyncGenerator<StatementLine[]> {
-  if (carriedMinor !== 0) yield [bare('carried_over', 'Carried over from before', carriedMinor)]
+  if (carriedMinor !== 0) yield [bare('carried_over', 'Carried over from earlier payouts', carriedMinor)]
   for await (const page of orders) yield page.map(orderLine)
   const last = others.map(({ at, what, amountMinor }) => bare('other', what, amountMinor, at))
-  if (leftMinor !== 0) last.push(bare('stays_for_next', 'Stays for the next payout', -leftMinor))
+  if (leftMinor !== 0) last.push(bare('stays_for_next', 'Left for the next payout', -leftMinor))
   yield last
 }
 

@@ -76,7 +76,7 @@ test('a statement says who was paid what, for which orders, and where the money 
     'Paid on 22 Nov 2026',
     'DE … 3000',
     'TILL7K3M9QXA',
-    'Carried over from before',
+    'Carried over from earlier payouts',
     '−€1.25',
     '…a00001',
     '…a00007',

@@ -98,13 +98,13 @@ function sums(sheet: Sheet, { payout, carriedMinor, others, leftMinor, ...totals
   const { currency } = payout
   const rest = others.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
   const lines: [label: string, amountMinor: number][] = [
-    ['Carried over from before', carriedMinor],
+    ['Carried over from earlier payouts', carriedMinor],
     ['Sales', totals.saleMinor],
     ['Fees', totals.feeMinor],
     ['Refunds', totals.refundMinor],
     ['Disputes', totals.disputeMinor],
-    ['Adjustments, and payouts that came back', rest],
-    ['Stays for the next payout', -leftMinor],
+    ['Adjustments and returned payouts', rest],
+    ['Left for the next payout', -leftMinor],
   ]
   sheet.rule(sheet.y, INK)
   sheet.y += 8
@@ -189,7 +189,7 @@ function restLine(sheet: Sheet, table: Element, count: number): void {
 
 function otherTable(sheet: Sheet, { others, payout: { currency } }: Statement): void {
   if (others.length === 0) return
-  heading(sheet, `Adjustments, and payouts that came back, in ${currency}`)
+  heading(sheet, `Adjustments and returned payouts, in ${currency}`)
   const columns: Column<Statement['others'][number]>[] = [
     { name: 'Date', x: EDGE.left, text: ({ at }) => dayOf(at) },
     { name: 'Reason', x: EDGE.left + 70, most: 330, text: ({ what }) => what },

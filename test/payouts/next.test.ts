@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kit/ids.ts'
-import { nextRunOn } from '../../src/payouts/next.ts'
+import { hasRun, nextRunOn } from '../../src/payouts/next.ts'
 import { ensureSeller } from '../../src/sellers/sellers.ts'
 import { newBrowser, newMailbox } from '../support/seller.ts'
 import { assertProblem, eventually, sharedShop } from '../support/shop.ts'
@@ -16,7 +16,30 @@ test('the next run is on the next Monday, or on the first day of the next month'
     ['2026-12-31T12:00:00Z', '2027-01-04', '2027-01-01'],
     ['2028-02-29T12:00:00Z', '2028-03-06', '2028-03-01'],
   ] as const)
-    assert.deepEqual([nextRunOn('weekly', new Date(now)), nextRunOn('monthly', new Date(now))], [weekly, monthly], now)
+    assert.deepEqual(
+      [nextRunOn('weekly', new Date(now), true), nextRunOn('monthly', new Date(now), true)],
+      [weekly, monthly],
+      now,
+    )
+})
+
+test('until a week or a month has its run, the next one is tomorrow, and then in the next week or month', async () => {
+  const { db } = shared()
+  const now = new Date('2026-11-30T12:00:00Z')
+  assert.deepEqual([nextRunOn('weekly', now, false), nextRunOn('monthly', now, false)], ['2026-12-01', '2026-12-01'])
+  assert.equal(nextRunOn('weekly', new Date('2026-12-31T23:00:00Z'), false), '2027-01-01')
+  const [tuesday, sunday, later] = ['2026-11-24', '2026-11-29', '2026-11-30'].map((day) => new Date(day)) as [
+    Date,
+    Date,
+    Date,
+  ]
+  assert.equal(await hasRun(db, 'weekly', tuesday), false)
+  await sql`
+    insert into payout_runs (id, period, cutoff_at, created_by) values (${newId('run')}, '2026-W48', now(), 'schedule')`.execute(
+    db,
+  )
+  assert.deepEqual([await hasRun(db, 'weekly', tuesday), await hasRun(db, 'weekly', sunday)], [true, true])
+  assert.deepEqual([await hasRun(db, 'weekly', later), await hasRun(db, 'monthly', tuesday)], [false, false])
 })
 
 test('a seller reads what the next payout would be, or why there is none, one obstacle after the other', async () => {
@@ -30,7 +53,7 @@ test('a seller reads what the next payout would be, or why there is none, one ob
     const { status, body } = await browser.call('GET', '/api/payouts/next')
     assert.equal(status, 200, JSON.stringify(body))
     assert.deepEqual([body.by, body.schedule, body.holdDays], ['manual', 'weekly', 0])
-    assert.equal(body.runOn, nextRunOn('weekly', new Date()))
+    assert.match(body.runOn, /^\d{4}-\d\d-\d\d$/)
     return body.items.map(({ currency, expected, minimum, blocked }: any) => [currency, expected, minimum, blocked])
   }
   const sell = async (priceMinor: number, currency: string) =>

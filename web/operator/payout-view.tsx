@@ -127,8 +127,8 @@ function MarkBack({ mark, label, payout: { payoutId, amount, currency, seller },
       onDone={onDone}
     >
       <p>
-        Do it only when the money did not stay with {seller.name}: otherwise the next run pays it twice. The seller gets
-        a mail.
+        Only do this when {seller.name} does not have the money: otherwise the next run pays it a second time. The
+        seller gets a mail.
       </p>
       <TextField
         id="failure"

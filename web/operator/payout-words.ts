@@ -22,8 +22,8 @@ export const BLOCKS: Record<NonNullable<RunLine['blocked']>, string> = {
   below_minimum: 'Below the smallest payout',
   suspended: 'The shop is suspended',
   awaiting_approval: 'The shop awaits its approval',
-  no_details: 'Has entered no account for this currency',
-  details_changed: 'Has changed the account in the last 72 hours',
+  no_details: 'No account for this currency',
+  details_changed: 'Account changed in the last 72 hours',
 }
 
 export const FORMATS = { sepa: 'SEPA (pain.001)', csv: 'CSV' } as const

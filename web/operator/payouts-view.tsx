@@ -24,7 +24,9 @@ export function PayoutsView({ query }: ViewProps) {
     <>
       <Head title="Payouts">
         <Doing label="Propose a run" question="Propose payouts to all sellers?" work={propose} onDone={runs.again}>
-          <p>You see who would be paid how much, and who would not and why. Nothing moves before you approve it.</p>
+          <p>
+            You will see who would be paid and how much, and who would not and why. No money moves until you approve it.
+          </p>
         </Doing>
       </Head>
       <section class="stack" aria-labelledby="runs">
@@ -32,7 +34,7 @@ export function PayoutsView({ query }: ViewProps) {
         <Shown of={runs}>
           {(items) =>
             items.length === 0 ? (
-              <p class="soft">There was no run yet. The schedule proposes the first one, or you do.</p>
+              <p class="soft">No runs yet. The schedule proposes the first one, or you can.</p>
             ) : (
               <ul class="rows found">
                 {items.map((run) => (

@@ -107,9 +107,9 @@ function Decide({ run: { runId, sums }, onDone }: { run: RunDetail; onDone: () =
             onDone={onDone}
           >
             <p>
-              The service counts again: nobody gets more than is shown here, and a seller who was refunded meanwhile
-              gets less. From then on the money is reserved for these payouts. Afterwards you download the files for
-              your bank.
+              The service counts again: nobody gets more than is shown here, and a seller whose buyers were refunded
+              meanwhile gets less. From then on the money is reserved for these payouts. Afterwards you download the
+              files for your bank.
             </p>
           </Doing>
         )}
@@ -141,7 +141,7 @@ function Files({ run: { runId, files, sums }, onDone }: { run: RunDetail; onDone
       <div class="row">
         {sums
           .filter(({ byState }) => (byState['approved'] ?? 0) > 0)
-          .map(({ currency, byState }) => (
+          .map(({ currency }) => (
             <Doing
               key={currency}
               label={`Mark ${currency} as sent`}
@@ -150,8 +150,7 @@ function Files({ run: { runId, files, sums }, onDone }: { run: RunDetail; onDone
               onDone={onDone}
             >
               <p>
-                {counted(byState['approved'] ?? 0, 'seller')} get a mail that the money is on its way. Do it when you
-                have handed the files to the bank, not before.
+                Each seller gets a mail that the money is on its way. Do this once the bank has the files, not before.
               </p>
             </Doing>
           ))}

@@ -35,7 +35,7 @@ function Standing({ account: { state, missing, paysOut, blocksSales } }: { accou
     <>
       {blocksSales && (
         <Notice tone="alarm" title="Your products are not for sale yet">
-          <p>They sell from the moment in which this account is active.</p>
+          <p>They go on sale as soon as this account is active.</p>
         </Notice>
       )}
       <div class="panel stack">

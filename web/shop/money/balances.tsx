@@ -112,7 +112,7 @@ function NextOne({ currency, next }: { currency: string; next: NextPayouts | und
       <p class="small soft">{text}</p>
       {own.blocked === 'no_details' && (
         <button type="button" class="link" onClick={showDetails}>
-          Enter your payout details
+          Add your payout details
         </button>
       )}
     </section>

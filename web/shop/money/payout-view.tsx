@@ -86,7 +86,7 @@ function MadeOf({ payout }: { payout: PayoutDetail }) {
   const { currency, carried, sales, fees, refunds, disputes, others, left, amount } = payout
   return (
     <dl class="lines">
-      {carried !== 0 && <Line name="Carried over from before" value={signed(carried, currency)} />}
+      {carried !== 0 && <Line name="Carried over from earlier payouts" value={signed(carried, currency)} />}
       <Line name="Sales" value={money(sales, currency)} />
       <Line name="Fees" value={signed(fees, currency)} />
       {refunds !== 0 && <Line name="Refunds" value={signed(refunds, currency)} />}
@@ -94,7 +94,7 @@ function MadeOf({ payout }: { payout: PayoutDetail }) {
       {others.map(({ at, what, amount: minor }) => (
         <Line key={`${at} ${what}`} name={what} value={signed(minor, currency)} />
       ))}
-      {left !== 0 && <Line name="Stays for the next payout" value={signed(-left, currency)} />}
+      {left !== 0 && <Line name="Left for the next payout" value={signed(-left, currency)} />}
       <Line name={isBack ? 'Came back' : 'Paid out'} value={money(amount, currency)} total />
     </dl>
   )

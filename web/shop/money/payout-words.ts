@@ -11,13 +11,16 @@ export const PAYOUT_STATES: Record<Payout['status'], [label: string, tone: 'good
 }
 
 /** The state in a sentence, with what the seller can do. */
-export function payoutSentence({ status, sentAt, paidAt, endedAt, failure }: Payout): string {
+export function payoutSentence({ by, status, sentAt, paidAt, endedAt, failure }: Payout): string {
   const why = failure ? ` The bank said: “${failure}”.` : ''
-  const again = 'The money is in your balance again. Check your payout details; the next payout sends it.'
+  const isOwn = by !== 'manual'
+  const again = isOwn
+    ? 'The money is back in your account at the processor. Check your bank account there.'
+    : 'The money is back in your balance. Check your payout details: the next payout tries again.'
   return {
-    approved: 'The operator has approved it and gives it to the bank next.',
-    sent: `The operator gave it to the bank${sentAt ? ` on ${day(sentAt)}` : ''}. It usually arrives within three working days.`,
-    paid: `Your bank has it${paidAt ? `: confirmed on ${day(paidAt)}` : ''}.`,
+    approved: isOwn ? 'The processor sends it next.' : 'Approved. The operator sends it to the bank next.',
+    sent: `Sent to the bank${sentAt ? ` on ${day(sentAt)}` : ''}. It usually arrives within three working days.`,
+    paid: `Paid${paidAt ? `: the bank confirmed it on ${day(paidAt)}` : ''}.`,
     failed: `The bank refused it${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
     reversed: `It came back${endedAt ? ` on ${day(endedAt)}` : ''}.${why} ${again}`,
   }[status]
@@ -27,26 +30,32 @@ export function payoutSentence({ status, sentAt, paidAt, endedAt, failure }: Pay
 export const calendarDay = (on: string): string => day(`${on}T12:00:00Z`)
 
 /** What the next payout is, or why there is none: a title, and what helps. */
-export function nextWords(next: Next, { runOn, schedule }: NextPayouts): { title: string; text: string } {
+export function nextWords(next: Next, { runOn, schedule, holdDays }: NextPayouts): { title: string; text: string } {
   const { currency, expected, minimum, blocked, payableFrom } = next
   const when = calendarDay(runOn)
   const amount = money(expected, currency)
   switch (blocked) {
     case null:
-      return { title: `${amount} around ${when}`, text: `The operator pays ${schedule}, and approves each payout.` }
+      return {
+        title: `${amount} around ${when}`,
+        text: `Payouts go out ${schedule}, after the operator has approved them.`,
+      }
     case 'negative_balance':
       return {
         title: 'No payout',
         text: 'The balance is below zero, as after a refund of something that was paid out already.',
       }
     case 'nothing_available':
-      return { title: `Nothing to pay on ${when}`, text: 'Money is paid out when its holding period has ended.' }
+      return {
+        title: `Nothing to pay on ${when}`,
+        text: holdDays > 0 ? `Money becomes available ${holdDays} days after a sale.` : 'Nothing is available yet.',
+      }
     case 'below_minimum':
-      return { title: 'Below the smallest payout', text: `Payouts begin at ${money(minimum, currency)}. Your money waits until there is that much.` } // oxfmt-ignore
+      return { title: 'Below the smallest payout', text: `The smallest payout is ${money(minimum, currency)}. Your money waits until you reach it.` } // oxfmt-ignore
     case 'no_details':
-      return { title: `${amount} has nowhere to go`, text: `Enter where your money in ${currency} goes. A payout follows on the next day of payouts after that.` } // oxfmt-ignore
+      return { title: `${amount} has nowhere to go`, text: `Add the account that your ${currency} should go to. The first payout after that includes it.` } // oxfmt-ignore
     case 'details_changed':
-      return { title: `Held until ${payableFrom ? day(payableFrom) : when}`, text: 'Your payout details are new. Payouts wait 72 hours after a change, so that nobody else can take your money unnoticed.' } // oxfmt-ignore
+      return { title: `Held until ${payableFrom ? day(payableFrom) : when}`, text: 'Your payout details are new. Payouts wait 72 hours after a change, so nobody can redirect your money without you noticing.' } // oxfmt-ignore
     case 'suspended':
       return { title: 'Held: your shop is suspended', text: 'Ask the operator of this service what to do.' }
     case 'awaiting_approval':

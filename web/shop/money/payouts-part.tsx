@@ -18,7 +18,7 @@ export function PayoutsPart() {
       <Shown of={list}>
         {(payouts) =>
           payouts.length === 0 ? (
-            <p class="soft">There was no payout yet.</p>
+            <p class="soft">No payouts yet.</p>
           ) : (
             <ul class="rows" aria-label="Payouts, the newest first">
               {payouts.map((payout) => (

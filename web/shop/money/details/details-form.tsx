@@ -80,8 +80,8 @@ export function DetailsForm({ currency, isSettled, onSaved, onCancel }: DetailsF
       <Kinds typed={typed} onType={type} />
       <Fields typed={typed} faults={faults} tries={tries} onType={type} />
       <p class="small soft">
-        The account is stored encrypted, and is never shown again in full. You get a mail about the change, and payouts
-        in {typed.currency} wait 72 hours after it, so that nobody else can take your money unnoticed.
+        Stored encrypted and never shown in full again. You get a mail about every change, and payouts in{' '}
+        {typed.currency} wait 72 hours after it, so nobody can redirect your money without you noticing.
       </p>
       <RefusedByAge action={action} />
       <div class="row">
@@ -131,17 +131,17 @@ function Fields({ typed, faults, tries, onType }: FieldsProps) {
   )
   return (
     <>
-      {field('name', 'Holder of the account', 'As the bank knows it.', { maxLength: 70 })}
+      {field('name', 'Account holder', 'The name that your bank has on file.', { maxLength: 70 })}
       {typed.kind === 'iban' && (
         <>
-          {field('iban', 'IBAN', 'As in DE89 3704 0044 0532 0130 00.', { maxLength: 60, mono: true })}
+          {field('iban', 'IBAN', 'For example DE89 3704 0044 0532 0130 00.', { maxLength: 60, mono: true })}
           {field('bic', 'BIC', 'Only if your bank asks for one.', { maxLength: 20, mono: true })}
         </>
       )}
-      {typed.kind === 'upi' && field('upiId', 'UPI id', 'As in ann.shop@okbank.', { maxLength: 330, mono: true })}
+      {typed.kind === 'upi' && field('upiId', 'UPI id', 'For example ann.shop@okbank.', { maxLength: 330, mono: true })}
       {typed.kind === 'india_account' && (
         <>
-          {field('ifsc', 'IFSC', 'Of the branch, as in HDFC0001234.', { maxLength: 20, mono: true })}
+          {field('ifsc', 'IFSC', 'Of the branch, for example HDFC0001234.', { maxLength: 20, mono: true })}
           {field('accountNumber', 'Account number', '9 to 18 digits.', { maxLength: 30, mono: true })}
         </>
       )}
@@ -174,7 +174,7 @@ function OtherFields({ typed, faults, onType }: FieldsProps) {
       <div class="field">
         <label for="details-lines">What a bank needs to pay you</label>
         <p class="soft small" id="details-lines-hint">
-          One thing a line: the bank, its codes (such as routing number and SWIFT), the account number. Never a card
+          One item per line: the bank, its codes (such as routing number and SWIFT), the account number. Never a card
           number.
         </p>
         <textarea

@@ -90,7 +90,7 @@ const Openers = ({ missing, onOpen }: { missing: string[]; onOpen: (currency: st
   <div class="row">
     {(missing.length > 0 ? missing : ['']).map((currency) => (
       <button key={currency} type="button" class="button" onClick={() => onOpen(currency)}>
-        {currency ? `Enter the account for ${currency}` : 'Enter an account'}
+        {currency ? `Add an account for ${currency}` : 'Add an account'}
       </button>
     ))}
   </div>
@@ -100,7 +100,7 @@ const firstFree = (items: PayoutDetails[]): string =>
   ['EUR', 'USD', 'INR', 'GBP', 'JPY'].find((code) => !items.some(({ currency }) => currency === code)) ?? 'AED'
 
 const savedWords = ({ currency, payableFrom }: PayoutDetails): string =>
-  `Saved. Payouts in ${currency} go there from ${moment(payableFrom)} on.`
+  `Saved. Payouts in ${currency} go there from ${moment(payableFrom)}.`
 
 interface DestinationProps {
   details: PayoutDetails
@@ -126,7 +126,7 @@ function Destination({ details: { currency, kind, shown, payableFrom }, onEdit, 
         <p class="mono-line">{shown}</p>
         <p class="small soft">
           {KIND_NAMES[kind]}
-          {isHeld && `. Payouts are held until ${moment(payableFrom)}, because it is new.`}
+          {isHeld && `. Payouts are held until ${moment(payableFrom)} because this account is new.`}
         </p>
       </div>
       <div class="row">
@@ -156,7 +156,7 @@ function Destination({ details: { currency, kind, shown, payableFrom }, onEdit, 
           onNo={() => setAsks(false)}
         >
           <p>
-            Your money in {currency} then waits in your balance. A payout that is approved already still goes there.
+            Your money in {currency} then waits in your balance. A payout that is already approved still goes there.
           </p>
           {action.refusedFor('recent_sign_in_required') && (
             <p>

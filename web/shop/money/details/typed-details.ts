@@ -59,7 +59,7 @@ export function detailsFaults(typed: TypedDetails): DetailsFaults {
     ],
   }
   const faults: DetailsFaults = {}
-  for (const [field, fault] of [['name', 'Please enter the holder of the account.'] as const, ...needed[typed.kind]])
+  for (const [field, fault] of [['name', 'Please enter the account holder.'] as const, ...needed[typed.kind]])
     if (!typed[field].trim()) faults[field] = fault
   return faults
 }
