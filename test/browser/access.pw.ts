@@ -170,6 +170,8 @@ test('a purchase with the keyboard alone, with all that moves', async ({ page })
   await page.keyboard.type(newEmail())
   await press('Enter')
   await expect(page.getByRole('heading', { name: 'How would you like to pay?' })).toBeFocused()
+  // the form comes a moment after the heading
+  await expect(payButton(page)).toBeVisible()
   await tabTo(/Card/)
   await press('ArrowDown', 2)
   await expect(page.getByRole('radio', { name: 'Bank transfer' })).toBeChecked()

@@ -8,7 +8,7 @@ import type { SandboxProps } from './sandbox-part.tsx'
 import { useWords } from './use-words.ts'
 
 const loadDrawer = () => import('uqr')
-const load = () =>
+export const loadSandbox = () =>
   import('./sandbox-part.tsx').then(({ sandboxPart }) => ({
     Part: sandboxPart({
       h,
@@ -27,6 +27,6 @@ const load = () =>
 
 /** The place of the sandbox's form, which only shops in test mode have. */
 export function SandboxForm(props: SandboxProps) {
-  const { Part } = useWords(load) ?? {}
+  const { Part } = useWords(loadSandbox) ?? {}
   return Part ? <Part {...props} /> : <div class="blank" />
 }
