@@ -34,3 +34,23 @@ export const ODD_ADJUSTMENTS = sql`
   from known k full join booked b on b.cause = k.id
   where b.cause is null or k.id is null
     or (k.minor, k.currency, k.debit, k.credit) is distinct from (b.amount_minor, b.currency, b.debit_account, b.credit_account)`
+
+/** A bank file holds exactly the payouts that are noted as in it. */
+export const ODD_FILES = sql`
+  select 'bank_file_differs', f.id, null, f.currency, f.amount_minor, coalesce(sum(p.amount_minor), 0)
+  from payout_files f left join payouts p on p.file_id = f.id and p.run_id = f.run_id and p.currency = f.currency
+  group by f.id having count(p.id) <> f.payouts or coalesce(sum(p.amount_minor), 0) <> f.amount_minor
+  union all
+  select 'payout_in_another_file', p.id, null, p.currency, p.amount_minor, null
+  from payouts p left join payout_files f on f.id = p.file_id and f.run_id = p.run_id and f.currency = p.currency
+  where p.file_id is not null and f.id is null`
+
+/**
+ * Lines of banks' statements that are about no payout, or another amount, or money that should not have moved. One that a person has
+ * dealt with stays in the books, so only those of the latest statements are listed.
+ */
+export const ODD_STATEMENT_LINES = sql`
+  select 'bank_' || l.outcome, l.reference, null, l.currency, p.amount_minor, l.amount_minor
+  from payout_statement_lines l join payout_statements s on s.hash = l.statement_hash
+  left join payouts p on p.id = l.payout_id
+  where l.outcome in ('not_found', 'amount_differs', 'not_expected') and s.uploaded_at > now() - interval '15 days'`

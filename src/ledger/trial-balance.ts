@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../kit/database.ts'
-import { ODD_ADJUSTMENTS, ODD_PAYOUTS } from './payout-entries.ts'
+import { ODD_ADJUSTMENTS, ODD_FILES, ODD_PAYOUTS } from './payout-entries.ts'
 
 /** Two sources that should agree and do not. It holds ids and amounts, and no personal data. */
 export interface Difference {
@@ -20,10 +20,11 @@ export const MOST_LISTED = 1000
  * Checks the books against themselves. It only reads, and covers all of them in a few statements. Balances by the indexes must equal
  * balances by the table. Every entry must go between the accounts of its kind and belong to an order, a payout or an adjustment. The
  * entries of an order must add up to its amount, its fee, its refunds and its state, and those of a payout to its amount and state.
+ * Bank files must hold the payouts that are noted for them.
  */
 export async function trialBalance(tx: Tx): Promise<Difference[]> {
   const found = await checkAccounts(tx)
-  for (const statement of [ODD_ENTRIES, ODD_ORDERS, ODD_PAYOUTS, ODD_ADJUSTMENTS])
+  for (const statement of [ODD_ENTRIES, ODD_ORDERS, ODD_PAYOUTS, ODD_ADJUSTMENTS, ODD_FILES])
     found.push(...(await differences(tx, statement)))
   return found
 }

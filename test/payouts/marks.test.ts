@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { trialBalance } from '../../src/ledger/trial-balance.ts'
+import { reconcileBooks } from '../../src/payments/reconciliation/reconcile.ts'
 import { operatorOf, logOf } from '../operator/support.ts'
 import { query, times } from '../stand-ins/processor.ts'
 import { assertProblem, sharedShop } from '../support/shop.ts'
-import { MANUAL, disputed, dueSeller, lineOf, newPaidSeller, payoutEntries, refundedInFull, runs } from './support.ts'
+import { MANUAL, disputed, dueSeller, lineOf, newPaidSeller, payoutEntries, runs } from './support.ts'
 
 // What becomes of payouts: bank files, what the bank says, and corrections.
 
@@ -211,11 +212,31 @@ test('the trial balance sees a payout without its entry, and an entry without it
   }
   const ended = sql`state = 'failed', ended_at = now(), failure = 'no'`
   assert.deepEqual(await whats(sql`update payouts set ${ended} where id = ${payoutId}`), ['payout_not_booked'])
-  assert.deepEqual(await whats(sql`update payouts set amount_minor = 1 where id = ${payoutId}`), ['payout_booked_differently']) // oxfmt-ignore
+  assert.deepEqual(await whats(sql`update payouts set amount_minor = 1 where id = ${payoutId}`), ['payout_booked_differently', 'bank_file_differs']) // oxfmt-ignore
   const stray = (kind: string, debit: string, credit: string) => sql`
     insert into transfers (kind, cause, debit_account, credit_account, amount_minor, currency)
     values (${kind}, 'po_stray', ${debit}, ${credit}, 1, 'USD')`
   assert.deepEqual(await whats(stray('payout', `seller:${seller.sellerId}`, 'payouts')), ['booked_without_payout'])
   assert.deepEqual(await whats(stray('adjustment', 'adjustments', `seller:${seller.sellerId}`)), ['booked_without_adjustment']) // oxfmt-ignore
-  await refundedInFull(shop, seller, seller.orderId)
+  assert.deepEqual(await whats(sql`update payout_files set amount_minor = amount_minor + 1`), ['bank_file_differs'])
+  await booksAgree()
+})
+
+test('the reconciliation names what a bank’s statement says of no payout', async () => {
+  const shop = shared()
+  await sql`
+    with s as (insert into payout_statements (hash, format, uploaded_by, others) values (sha256('x'), 'csv', 'a test', 0) returning hash)
+    insert into payout_statement_lines (statement_hash, position, reference, amount_minor, currency, outcome)
+    select hash, 1, 'PO00000000000000000000000000', 1, 'USD', 'not_found' from s`.execute(shop.db)
+  const now = new Date()
+  const { differences } = await reconcileBooks({
+    database: { connectionString: shop.databaseUrl },
+    processors: new Map(),
+    from: now,
+    to: now,
+  })
+  assert.deepEqual(
+    differences.map(({ what, id }) => [what, id]),
+    [['bank_not_found', 'PO00000000000000000000000000']],
+  )
 })

@@ -175,8 +175,8 @@ export async function startWorld(t: Ends, { killed = false }: { killed?: boolean
       const text = await response.text()
       const isJson = /json/.test(response.headers.get('content-type') ?? '')
       return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
-    } catch {
-      return { status: 0, headers: new Headers(), body: {} }
+    } catch (error) {
+      return { status: 0, headers: new Headers(), body: { why: String((error as Error).cause ?? error) } }
     }
   }
 

@@ -1,13 +1,18 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../kit/database.ts'
+import { ODD_STATEMENT_LINES } from '../../ledger/payout-entries.ts'
 import { type Difference, differences } from '../../ledger/trial-balance.ts'
 
-/** Checks the rows of this slice against the ledger: each capture, refund and dispute has its entry, and each entry its row. */
+/**
+ * Checks rows against the ledger: each capture, refund and dispute has its entry, and each entry its row. Lines of banks' statements must
+ * agree with the payouts.
+ */
 export async function checkRows(tx: Tx): Promise<Difference[]> {
   return [
     ...(await differences(tx, ODD_ROWS)),
     ...(await differences(tx, ODD_SALES)),
     ...(await differences(tx, ODD_DISCOUNTS)),
+    ...(await differences(tx, ODD_STATEMENT_LINES)),
   ]
 }
 
