@@ -13,8 +13,7 @@ export const mount: MountForm = async (place, parts) => {
   if (!window.Stripe) throw new Error('the script has brought no form')
   const stripe = window.Stripe(parts.publishableKey, {
     locale: 'auto',
-    // with undefined Stripe.js works for the account of the key
-    stripeAccount: parts.account,
+    ...(parts.account && { stripeAccount: parts.account }),
     developerTools: { assistant: { enabled: false } },
   })
   const elements = stripe.elements({
