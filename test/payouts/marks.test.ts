@@ -130,7 +130,9 @@ test('a payout that is in no file can be given up, and is in no file then', asyn
   const { payoutId } = lineOf(run, given.sellerId).payout
   assert.deepEqual((await mark(payoutId, 'failed', 'The operator knows better.')).body, { changed: true })
   const { body: content } = await file(runId)
-  assert.equal(content.match(/^PO[0-9A-Z]{26},/gm)!.length, 1)
+  // a payout that failed in another test can be in this run, too
+  const others = run.lines.filter((line: any) => line.payout && line.currency === 'USD' && line !== lineOf(run, given.sellerId)) // oxfmt-ignore
+  assert.equal(content.match(/^PO[0-9A-Z]{26},/gm)!.length, others.length)
   assert.equal((await given.balance()).balance, 1862)
   assert.equal((await kept.balance()).balance, 0)
   await booksAgree()
