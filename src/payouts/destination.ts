@@ -72,10 +72,11 @@ export function shownOf(destination: Destination): string {
     case 'india_account':
       return `${destination.ifsc.slice(0, 4)} … ${destination.accountNumber.slice(-4)}`
     case 'other': {
+      // what comes last is most often the account, after the codes of the bank
       const words = destination.lines.flatMap((line) => line.match(/[\dA-Za-z]+/g) ?? [])
-      const numbers = words.filter((word) => /\d/.test(word))
-      const number = numbers.reduce((one, other) => (other.length > one.length ? other : one), '')
-      return number.length < 8 ? `Bank in ${destination.country}` : `${destination.country} … ${number.slice(-4)}`
+      const number = words.findLast((word) => word.length >= 6 && /\d/.test(word))
+      if (number === undefined) return `Bank in ${destination.country}`
+      return `${destination.country} … ${number.slice(number.length < 8 ? -2 : -4)}`
     }
   }
 }

@@ -174,6 +174,8 @@ test('each kind is kept sealed and shown masked, and a seller sees only the own 
   assert.deepEqual(await shown('INR', UPI), ['INR', 'upi', 'IN', 'a…@okbank'])
   assert.deepEqual(await shown('INR', INDIAN), ['INR', 'india_account', 'IN', 'HDFC … 5678'])
   assert.deepEqual(await shown('USD', ELSEWHERE), ['USD', 'other', 'US', 'US … 8901'])
+  const codes = { ...ELSEWHERE, lines: ['Account AC-554433', 'Bank', 'SWIFT EXAMPLE'] }
+  assert.deepEqual(await shown('GBP', codes), ['GBP', 'other', 'US', 'US … 33'])
   assert.deepEqual(await shown('GBP', { ...ELSEWHERE, country: 'GB', lines: ['Bank', '12-34-56'] }), ['GBP', 'other', 'GB', 'Bank in GB']) // oxfmt-ignore
   assert.deepEqual((await list(browser)).map(({ currency }: { currency: string }) => currency), ['EUR', 'GBP', 'INR', 'USD']) // oxfmt-ignore
 
