@@ -24,7 +24,8 @@ const USAGE = `npm run payouts -- COMMAND, where COMMAND is one of
   mark RUN sent                 the bank has the files
   mark PAYOUT paid              the bank confirms the payout
   mark PAYOUT failed REASON     the bank refused it; the money goes back to the balance
-  mark PAYOUT reversed REASON   it came back after it had arrived`
+  mark PAYOUT reversed REASON   it came back after it had arrived
+  statement FILE                reads what the bank says, a camt.053 file or a CSV; each file once`
 const MOST_SHOWN = 20
 
 type Command = (parts: work.PayoutWork, first: string, second: string, third?: string) => Promise<string[]>
@@ -42,6 +43,7 @@ const COMMANDS: Record<string, [least: number, most: number, run: Command]> = {
   ],
   export: [2, 2, exportFiles],
   mark: [2, 3, mark],
+  statement: [1, 1, readFile],
 }
 
 const [name = '', ...given] = process.argv.slice(2)
@@ -132,6 +134,20 @@ async function mark(parts: work.PayoutWork, id: string, word: string, reason?: s
     throw new Refusal('validation_failed', 'REASON has 1 to 500 characters. The seller reads it.')
   const isChanged = await work.markAsOperator(parts, MACHINE, { mark: word, id, reason })
   return [isChanged ? 'Done.' : 'It was so before.']
+}
+
+/** Names each line that has changed nothing, because a person must look at it. */
+async function readFile(parts: work.PayoutWork, file: string): Promise<string[]> {
+  const { lines, others, moved } = await work.readStatementAsOperator(parts, MACHINE, fs.readFileSync(file))
+  const known = lines.filter(({ outcome }) => outcome === 'known_before').length
+  const odd = lines.filter(({ outcome }) => /^(?:not_found|amount_differs|not_expected)$/.test(outcome))
+  return [
+    `${moved.paid.length} paid, ${moved.failed.length} failed, ${moved.reversed.length} came back, ${known} known before, ${odd.length} to look at, ${others} other lines.`,
+    ...odd.map(({ reference, status, amountMinor, currency, outcome, payout }) => {
+      const expected = payout ? `, the payout is ${formatMoney(payout.amountMinor, payout.currency)}` : ''
+      return `${outcome}: ${reference} ${status} ${formatMoney(amountMinor, currency)}${expected}`
+    }),
+  ]
 }
 
 /** A seller's text without characters that control a terminal. */

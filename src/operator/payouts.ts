@@ -2,7 +2,9 @@ import type pg from 'pg'
 import { type Db, inTransaction, patiently } from '../kit/database.ts'
 import { Refusal } from '../kit/errors.ts'
 import { type Adjustment, type NewAdjustment, adjust } from '../payouts/adjust.ts'
+import { type AppliedStatement, applyStatement } from '../payouts/apply-statement.ts'
 import { type ExportParts, type ExportedFile, type FileFormat, exportFile } from '../payouts/export.ts'
+import { readStatement } from '../payouts/files/statement.ts'
 import { type MovedPayout, movePayout, sendRun } from '../payouts/moves.ts'
 import { type NewPayout, type PayoutRules, approveRun, cancelRun, proposeRun } from '../payouts/runs.ts'
 import { type Action, note } from './log.ts'
@@ -99,6 +101,25 @@ export const markAsOperator = (
   })
 
 const told = ({ sellerId, currency, amountMinor }: MovedPayout) => ({ sellerId, currency, amountMinor })
+
+/** Reads a bank's statement and notes it in the log, in one transaction. Refuses `statement_not_readable`, `statement_already_read`. */
+export async function readStatementAsOperator(
+  { db }: Pick<PayoutWork, 'db'>,
+  actor: string,
+  bytes: Buffer,
+): Promise<AppliedStatement> {
+  const statement = await readStatement(bytes)
+  return inTransaction(db, async (tx) => {
+    const applied = await applyStatement(tx, statement, actor)
+    const counts: Record<string, number> = {}
+    for (const { outcome } of applied.lines) counts[outcome] = (counts[outcome] ?? 0) + 1
+    const { format, others, moved } = applied
+    await note(tx, actor, 'payout_statement_read', statement.sha256.toString('hex'), { format, others, ...counts })
+    for (const { id, ...told } of moved.failed) await note(tx, actor, 'payout_failed', id, { ...told })
+    for (const { id, ...told } of moved.reversed) await note(tx, actor, 'payout_reversed', id, { ...told })
+    return applied
+  })
+}
 
 /** Corrects what is owed to a seller. Refuses as adjust(). */
 export const adjustAsOperator = (

@@ -1,15 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { inTransaction } from '../kit/database.ts'
 import type { Server } from '../kit/http.ts'
 import { Amount, Currency, refusing } from '../kit/schema.ts'
-import { type AppliedStatement, LINE_OUTCOMES, applyStatement } from '../payouts/apply-statement.ts'
+import { type AppliedStatement, LINE_OUTCOMES } from '../payouts/apply-statement.ts'
 import { LARGEST_STATEMENT_BYTES } from '../payouts/files/statement-line.ts'
-import { readStatement } from '../payouts/files/statement.ts'
 import { HIDDEN } from './guard.ts'
-import { note } from './log.ts'
 import type { PayoutRouteParts } from './run-routes.ts'
-import type { PayoutWork } from './payouts.ts'
+import { readStatementAsOperator } from './payouts.ts'
 import { TAG } from './routes.ts'
 
 export const ReadStatementView = Type.Object({
@@ -32,25 +29,6 @@ export const ReadStatementView = Type.Object({
   others: Type.Integer({ description: 'Other lines of the statement. Nothing of them is kept.' }),
 })
 type ReadStatementView = Type.Static<typeof ReadStatementView>
-
-/** Reads a bank's statement and notes it in the log, in one transaction. Refuses `statement_not_readable`, `statement_already_read`. */
-export async function readStatementAsOperator(
-  { db }: Pick<PayoutWork, 'db'>,
-  actor: string,
-  bytes: Buffer,
-): Promise<AppliedStatement> {
-  const statement = await readStatement(bytes)
-  return inTransaction(db, async (tx) => {
-    const applied = await applyStatement(tx, statement, actor)
-    const counts: Record<string, number> = {}
-    for (const { outcome } of applied.lines) counts[outcome] = (counts[outcome] ?? 0) + 1
-    const { format, others, moved } = applied
-    await note(tx, actor, 'payout_statement_read', statement.sha256.toString('hex'), { format, others, ...counts })
-    for (const { id, ...told } of moved.failed) await note(tx, actor, 'payout_failed', id, { ...told })
-    for (const { id, ...told } of moved.reversed) await note(tx, actor, 'payout_reversed', id, { ...told })
-    return applied
-  })
-}
 
 export async function statementRoute(server: Server, { operators, work }: PayoutRouteParts): Promise<void> {
   await server.register(async (scope: Server) => {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bareEnvironment, startService } from '../support/service.ts'
-import { newDatabase, temporaryFolder } from '../support/shop.ts'
+import { SECRET, newDatabase, temporaryFolder } from '../support/shop.ts'
 
 // These tests run the commands of the documents, document by document.
 
@@ -43,7 +43,7 @@ const shared = () => service ?? assert.fail('the service did not start')
 before(async () => {
   const t = { after: (end: () => unknown) => void ends.push(end) }
   // money is due at once, so that no document waits for the end of a holding period
-  const payouts = { OPERATORS: 'otto@example.com', PAYOUT_HOLD_DAYS: '0' }
+  const payouts = { OPERATORS: 'otto@example.com', PAYOUT_HOLD_DAYS: '0', SECRET }
   const env = { DATABASE_URL: await newDatabase(t), DATA_DIR: await temporaryFolder(t), ...payouts }
   const { url, output } = await startService(t, env.DATA_DIR, env)
   const tools = toolsIn(await temporaryFolder(t))

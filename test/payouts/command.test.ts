@@ -86,3 +86,26 @@ test('the machine proposes, approves, exports, and marks; the files are the same
   const log = (await logOf(operator, runId)).map(({ actor, action }) => `${actor} ${action}`)
   assert.deepEqual([...new Set(log)], ['machine payout_run_sent', 'machine payout_file_exported', 'machine payout_run_approved', 'machine payout_run_proposed']) // oxfmt-ignore
 })
+
+test('the machine reads a bank’s statement once, and names what a person must look at', async (t) => {
+  const [one, two] = [await dueSeller(shop()), await dueSeller(shop())]
+  const operator = await operatorOf(shop())
+  const { runId } = await runs(operator).send(one)
+  const { items } = (await operator.call('GET', `/api/operator/payouts?runId=${runId}`)).body
+  const referenceOf = ({ sellerId }: { sellerId: string }) => items.find((item: any) => item.seller.id === sellerId).reference // oxfmt-ignore
+  const file = path.join(await temporaryFolder(t), 'statement.csv')
+  assert.equal((await payouts('statement', file)).status, 2, 'there is no such file')
+  fs.writeFileSync(file, 'x')
+  assert.equal((await payouts('statement', file)).status, 1)
+  fs.writeFileSync(
+    file,
+    `reference,amount,currency,status,bookedOn\n${referenceOf(one)},18.62,USD,booked,2026-11-24\n${referenceOf(two)},18.61,USD,booked,2026-11-24\nRENT,1.00,USD,booked,2026-11-24\n`,
+  )
+  assert.equal(
+    await done('statement', file),
+    `1 paid, 0 failed, 0 came back, 0 known before, 1 to look at, 1 other lines.\namount_differs: ${referenceOf(two)} booked $18.61, the payout is $18.62\n`,
+  )
+  const again = await payouts('statement', file)
+  assert.deepEqual([again.status, again.out], [1, ''])
+  assert.match(again.err, /was read before/)
+})
