@@ -151,6 +151,36 @@ test('an account is changed only after a sign-in of the last ten minutes, and th
   await expect(page.getByLabel('IBAN', { exact: true })).toHaveValue('')
 })
 
+test('where the processor pays sellers, the page shows the account there, what is missing, and the way on', async ({
+  page,
+  context,
+}) => {
+  await newSeller(page)
+  const next = { by: 'stripe-connect', schedule: 'weekly', holdDays: 7, runOn: '2026-11-30', items: [] }
+  const account = {
+    state: 'open',
+    missing: ['The number of your bank account'],
+    paysOut: false,
+    blocksSales: true,
+    readAt: null,
+  }
+  await context.route('**/api/payouts/next', (route) => route.fulfill({ json: next }))
+  await context.route('**/api/payouts/account', (route) =>
+    route.request().method() === 'GET'
+      ? route.fulfill({ json: account })
+      : route.fulfill({ json: { url: `${new URL(page.url()).origin}/pricing/` } }),
+  )
+  await page.goto('/shop/#/money')
+  await expect(page.getByText('Your products are not for sale yet')).toBeVisible()
+  await expect(page.getByText('The number of your bank account')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Payouts' })).toBeVisible()
+  await expect(page.getByText('No money has moved yet.')).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: 'Where your money goes' })).toHaveCount(0)
+  await expectFine(page, 'an account that is not complete')
+  await page.getByRole('button', { name: 'Continue at the processor' }).click()
+  await expect(page).toHaveURL(/\/pricing\//)
+})
+
 test('another seller’s payout is not there, and a lost answer can be asked for again', async ({ page, context }) => {
   const other = newId('sel')
   await database.query(`insert into sellers (id, name, email) values ($1, 'Bob', $2)`, [other, `${other}@example.com`])

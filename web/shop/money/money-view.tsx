@@ -34,18 +34,26 @@ export default function MoneyView({ query }: ViewProps): VNode {
   const history = useLoad('history', getHistory)
   const details = useLoad('details', getDetails)
   const items = balance.value?.items
+  const by = next.value?.by ?? (next.trouble ? 'manual' : undefined)
+  // The money of a seller’s own account is not in the balance, so an empty balance says nothing there.
+  const isOwn = by !== undefined && by !== 'manual'
+  const hasAny = isOwn || (items !== undefined && items.length > 0)
   return (
     <>
       <Head title="Money" />
-      <Shown of={balance}>
-        {({ items: balances }) => <Balances items={balances} next={next.value} history={history.value?.items} />}
+      {by === 'stripe-connect' && <AccountPart />}
+      <Shown of={by ? balance : { ...balance, value: undefined }}>
+        {({ items: balances }) =>
+          isOwn && balances.length === 0 ? null : (
+            <Balances items={balances} next={next.value} history={history.value?.items} />
+          )
+        }
       </Shown>
-      {next.value?.by === 'stripe-connect' && <AccountPart />}
-      {items && items.length > 0 && <PayoutsPart />}
-      {items && (next.value?.by ?? 'manual') === 'manual' && (
+      {by && hasAny && <PayoutsPart />}
+      {by === 'manual' && items && (
         <DetailsPart details={details} currencies={items.map(({ currency }) => currency)} onChange={next.again} />
       )}
-      {items?.length === 0 ? null : <Transfers filters={filters} balances={items ?? []} />}
+      {by && hasAny && <Transfers filters={filters} balances={items ?? []} />}
     </>
   )
 }
