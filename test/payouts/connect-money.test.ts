@@ -199,4 +199,26 @@ test('an account that gives no access any more sells nothing, and its orders kee
     select connected_account as account from orders where id = ${order.orderId}`.execute(all.shop.db)
   assert.equal(rows[0]!.account, seller.name)
   assert.equal((await all.shop.status(order.orderId, 'bob@example.com')).paid, true)
+
+  // a wrong key of the service looks the same, so the account is there again when it answers again
+  all.connect.restore(seller.account)
+  await all.readDue()
+  await all.awaits(seller.id, false)
+  assert.equal((await seller.browser.call('GET', '/api/payouts/account')).body.state, 'active')
+})
+
+test('a seller who has ended the access opens another account, and the first one never comes back beside it', async () => {
+  const seller = await all.selling()
+  all.connect.revoke(seller.account)
+  await all.awaits(seller.id, true)
+  assert.equal((await seller.browser.call('POST', '/api/payouts/account')).status, 200)
+  const second = String(all.connect.links.at(-1)!['account'])
+  assert.notEqual(second, seller.account)
+  all.connect.restore(seller.account)
+  await all.readDue()
+  assert.equal((await seller.browser.call('GET', '/api/payouts/account')).body.state, 'open')
+  all.connect.stand(second, 'active')
+  await all.awaits(seller.id, false)
+  const order = await all.shop.checkout({ productId: seller.productId })
+  assert.equal((order as { account?: string }).account, second)
 })

@@ -109,6 +109,11 @@ export class StripeConnect {
     this.#banks.get(id)!.tell('account.application.deauthorized', { id: 'ca_till', object: 'application' })
   }
 
+  /** The platform has access again, for example because its own key was the wrong one. */
+  restore(id: string): void {
+    this.#revoked.delete(id)
+  }
+
   #create(params: Wire): Wire {
     const { controller, metadata = {}, email = null, country = 'US' } = params
     // https://docs.stripe.com/connect/migrate-to-controller-properties: this is what a Standard account was

@@ -17,6 +17,8 @@ const FRESH_SECONDS = 5
 /** How many accounts one round reads. The job runs each minute. */
 const READ_AT_ONCE = 50
 const RETRY_AFTER_SECONDS = 5
+/** For so long an account that gives no access may come back. */
+const ASK_AGAIN_DAYS = 90
 
 export interface AccountParts {
   db: Db
@@ -83,7 +85,10 @@ export async function accountView(parts: AccountParts, sellerId: string): Promis
   return found[0]!
 }
 
-/** Asks the processor how an account stands, and stores the answer. An account that gives no access any more has ended. */
+/**
+ * Asks the processor how an account stands, and stores the answer. An account that gives no access has ended. It is asked about again all
+ * the same, because a wrong key in the settings looks like sellers who have all left.
+ */
 export async function readAccount(parts: AccountParts, name: string): Promise<void> {
   const account = accountOf(name)
   const accounts = parts.processors.get(familyOf(name))?.accounts
@@ -92,7 +97,7 @@ export async function readAccount(parts: AccountParts, name: string): Promise<vo
   const report = await accounts.read(account)
   if (report) return store(parts.db, name, report, begunAt)
   await sql`
-    update connected_accounts set ended_at = now(), state = 'restricted'
+    update connected_accounts set ended_at = now(), state = 'restricted', due_at = now() + interval '1 hour'
     where processor = ${familyOf(name)} and account = ${account} and ended_at is null`.execute(parts.db)
 }
 
@@ -121,10 +126,11 @@ export async function readDueAccounts(parts: AccountParts): Promise<void> {
   if (!parts.processors.get(PROCESSOR)?.accounts) return
   const { rows } = await sql<AccountRow>`
     update connected_accounts set due_at = now() + case
-        when state = 'active' then interval '6 hours'
+        when state = 'active' or ended_at is not null then interval '6 hours'
         when created_at > now() - interval '1 day' then interval '10 minutes' else interval '2 hours' end
     where id in (
-      select id from connected_accounts where due_at <= now() and ended_at is null and processor = ${PROCESSOR}
+      select id from connected_accounts where due_at <= now() and processor = ${PROCESSOR}
+        and (ended_at is null or ended_at > now() - make_interval(days => ${ASK_AGAIN_DAYS}))
       order by due_at limit ${READ_AT_ONCE} for update skip locked)
     returning id, account, created_at as "createdAt"`.execute(parts.db)
   for (const row of rows) {
@@ -179,11 +185,18 @@ async function makeAccount(parts: AccountParts, { id, createdAt }: AccountRow): 
   return report.account
 }
 
-/** An answer to an earlier question never replaces one to a later question. */
+/**
+ * An answer to an earlier question never replaces one to a later question. An account that had ended is there again, unless the seller has
+ * opened another one.
+ */
 async function store(db: Db, name: string, report: AccountReport, begunAt: Date): Promise<void> {
   await sql`
-    update connected_accounts set state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
+    update connected_accounts c set ended_at = null, state = ${report.state}, missing = ${report.missing}::text[], pays_out = ${report.paysOut},
       statement_prefix = coalesce(${report.statementPrefix ?? null}, statement_prefix), read_at = ${begunAt}
-    where processor = ${familyOf(name)} and account = ${accountOf(name)} and ended_at is null
-      and (read_at is null or read_at <= ${begunAt})`.execute(db)
+    where processor = ${familyOf(name)} and account = ${accountOf(name)}
+      and (read_at is null or read_at <= ${begunAt})
+      and (ended_at is null or not exists (
+        select from connected_accounts o where o.seller_id = c.seller_id and o.processor = c.processor and o.ended_at is null))`.execute(
+    db,
+  )
 }
