@@ -29,7 +29,7 @@ test('every answer carries the headers that keep browsers safe, refusals and red
   const shop = shared()
   const { orderId } = await shop.checkout()
   const page = await shop.call<string>('GET', '/pay/')
-  const asset = /\/assets\/[\w.-]+\.js/.exec(page.body)?.[0]
+  const asset = /\/assets\/[\w.-]+\.js\b/.exec(page.body)?.[0]
   assert(asset)
   const answers: [number, Promise<Answer>][] = [
     [200, shop.call('GET', `/api/checkout/${orderId}/status`)],
