@@ -371,6 +371,18 @@ for (const [name, values] of Object.entries(WRONG)) {
   })
 }
 
+test('money for sellers’ own Stripe accounts needs Stripe, and nothing beside it', () => {
+  const PAYOUTS = 'stripe-connect'
+  const stripe = {
+    STRIPE_SECRET_KEY: 'sk_test_a',
+    STRIPE_PUBLISHABLE_KEY: 'pk_test_a',
+    STRIPE_WEBHOOK_SECRET: 'whsec_a',
+  }
+  assert.deepEqual(wrong({ PAYOUTS }), ['PAYOUTS'])
+  assert.deepEqual(wrong({ PAYOUTS, ...stripe, PROCESSORS: 'stripe,sandbox' }), ['PAYOUTS'])
+  assert.equal(readConfig({ SECRET, PAYOUTS, ...stripe }).payouts.by, PAYOUTS)
+})
+
 test('an account to pay from that is wrong, or is named by a part alone, stops the start', () => {
   const WRONG_PAYERS = {
     PAYOUT_FROM_NAME: ['x'.repeat(71), 'Till\tGmbH'],
