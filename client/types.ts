@@ -1330,7 +1330,7 @@ export interface Api {
   'GET /api/payouts/next': {
     answer: {
       /** `manual`: the operator of the service pays by bank. Otherwise the processor pays. */
-      by: 'manual' | 'stripe-connect' | 'razorpay-route'
+      by: 'manual' | 'stripe-connect'
       schedule: 'weekly' | 'monthly'
       /** How many days the money of a sale waits. */
       holdDays: number

@@ -24,7 +24,7 @@ export interface PayoutsParts {
     secrets: readonly string[]
     operators: readonly string[]
     payouts: {
-      by: 'manual' | 'stripe-connect' | 'razorpay-route'
+      by: 'manual' | 'stripe-connect'
       holdDays: number
       schedule: 'weekly' | 'monthly'
       minimumMinor: Readonly<Record<string, number>>

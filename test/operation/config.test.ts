@@ -282,7 +282,6 @@ const RIGHT: Record<string, [string, (config: ReturnType<typeof readConfig>) => 
     ['35', ({ retention }) => retention.eventDays, 35],
     ['3650', ({ retention }) => retention.eventDays, 3650],
   ],
-  PAYOUTS: [['razorpay-route', ({ payouts }) => payouts.by, 'razorpay-route']],
   PAYOUT_HOLD_DAYS: [
     ['0', ({ payouts }) => payouts.holdDays, 0],
     ['180', ({ payouts }) => payouts.holdDays, 180],
