@@ -39,6 +39,8 @@ interface RequestedRefund {
   leftMinor: number
   /** The amount of the capture that banks have taken back. */
   lostMinor: number
+  /** A bank has decided a dispute about the capture for the buyer, also if it gave the money back later. */
+  wasLost: boolean
   /** A dispute about the capture is open. */
   disputed: boolean
   /** The processor has accepted the refund, and only the processor can end it. */
@@ -120,6 +122,8 @@ async function findRequested(db: Db, refundId: string): Promise<RequestedRefund 
         as "leftMinor",
       exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
         and d.state = 'open') as disputed,
+      exists (select from disputes d where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id
+        and d.state = 'lost') as "wasLost",
       (select coalesce(sum(coalesce(d.lost_minor, d.amount_minor)), 0)::bigint from disputes d
         where d.processor = r.processor and d.processor_capture_id = r.processor_capture_id and d.state = 'lost') as "lostMinor",
       r.taken_at is not null as taken, r.asked_at is not null as "wasTried",
@@ -187,9 +191,12 @@ function whyImpossible({
   return isLost ? 'charged_back' : undefined
 }
 
-/** Some processors refund nothing more once a bank has taken a part of the payment. Other refusals may pass at a later try. */
-const whyRefused = ({ lostMinor }: RequestedRefund, failure: unknown): MailData['why'] =>
-  lostMinor > 0 && failure instanceof ChargedBack ? 'charged_back' : undefined
+/**
+ * Some processors refund nothing more once a bank has taken a part of the payment, even if it came back. Other refusals may pass at a
+ * later try.
+ */
+const whyRefused = ({ wasLost }: RequestedRefund, failure: unknown): MailData['why'] =>
+  wasLost && failure instanceof ChargedBack ? 'charged_back' : undefined
 
 /**
  * Ends a refund as failed, unless a try has begun after the one of `askedAt` (null: after none). If the processor later reports a
