@@ -18,6 +18,8 @@ const LINKS = [
   ['privacyUrl', 'Your privacy notice'],
 ] as const
 const OWN_COLOUR = '#0a6248'
+/** The paper of our pages, see web/ui/base.css. */
+const GROUNDS = { light: '#fffefc', dark: '#181c1b' }
 
 type Typed = Record<'accent' | 'websiteUrl' | 'termsUrl' | 'privacyUrl' | 'refundPolicy', string>
 
@@ -185,7 +187,7 @@ function AccentField({ value, fault, tries, onValue }: AccentProps) {
       />
       <div class="looks" aria-hidden="true">
         {(['light', 'dark'] as const).map((scheme) => (
-          <span key={scheme} class="look" style={{ colorScheme: scheme }}>
+          <span key={scheme} class="look" style={{ colorScheme: scheme, background: GROUNDS[scheme] }}>
             <span class="look-button" style={{ background: accent, color: onAccent }}>
               Pay
             </span>

@@ -1,4 +1,3 @@
-import { loadSandbox } from './sandbox-form.tsx'
 import type { MountForm, PaymentForm, PlainParts } from './payment-form.ts'
 
 /** The processors whose scripts draw the form. The page loads the code for one when an order needs it. */
@@ -20,7 +19,6 @@ export const isDrawnByProcessor = (processor: string | undefined): processor is 
  * waits.
  */
 export function prepareForm(processor: string | undefined): void {
-  if (processor === 'sandbox') loadSandbox().catch(() => {})
   if (!isDrawnByProcessor(processor)) return
   const { origin, code } = FORMS[processor]!
   // A failure is tried again when the form is needed.

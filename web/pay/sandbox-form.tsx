@@ -8,7 +8,8 @@ import type { SandboxProps } from './sandbox-part.tsx'
 import { useWords } from './use-words.ts'
 
 const loadDrawer = () => import('uqr')
-export const loadSandbox = () =>
+/** Not before the order is there: in many browsers an import() that has failed once, as while offline, always fails. */
+const loadSandbox = () =>
   import('./sandbox-part.tsx').then(({ sandboxPart }) => ({
     Part: sandboxPart({
       h,

@@ -6,7 +6,8 @@ export type Seller = ProductView['seller']
 
 /** Puts the seller's colours on the page. They are legible in the light and in the dark: the service has seen to it. */
 export function wear({ theme }: Seller): void {
-  if (!theme) return
+  // A browser that does not know these pairs of colours keeps ours.
+  if (!theme || !CSS.supports('color', theme.accent)) return
   const { style } = document.documentElement
   style.setProperty('--accent', theme.accent)
   style.setProperty('--accent-deep', theme.accentDeep)
