@@ -140,9 +140,11 @@ test('a service killed with kill -9 takes its server along, and the next start f
 
 test('after a kill of service and server together the next start recovers', async (t) => {
   const folder = clusterFolder(t)
-  const { service, pid } = await startProcess(t, folder)
+  const { service, pid, dataDir } = await startProcess(t, folder)
   process.kill(pid, 'SIGKILL')
   service.kill('SIGKILL')
+  // on a busy machine a killed process lives on for a moment
+  await until(() => findPostmaster(dataDir) === undefined)
   const next = await start(t, folder)
   assert.notEqual(next.pid, pid)
   assert.deepEqual(await query(next, 'select 1 as n'), [{ n: 1 }])

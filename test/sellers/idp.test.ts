@@ -130,7 +130,7 @@ test('another account of the same provider, with the same address, needs a code;
   assert.equal(await identitiesOf(shop, second.sub), 1)
   const [event] = await history()
   assert.match(event.at, /Z$/)
-  assert.deepEqual({ ...event, at: '' }, { at: '', what: 'identity_added', issuer: provider.issuer, email: first.email, keyName: null }) // oxfmt-ignore
+  assert.deepEqual({ ...event, at: '' }, { at: '', what: 'identity_added', issuer: provider.issuer, email: first.email, keyName: null, currency: null }) // oxfmt-ignore
   await eventually(
     () => shop.mails(first.email),
     (mails) => mails.some(({ subject }) => subject.startsWith('A further account opens yours')),

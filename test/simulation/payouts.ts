@@ -82,6 +82,14 @@ export async function send(run: Run, random: Random): Promise<string | undefined
   return `the operator marks ${sent} payouts as sent`
 }
 
+const MARKS = ['paid', 'failed', 'reversed'] as const
+/** What a bank would say next. A payout comes back only after it was paid, which is rare among marks of pure chance. */
+const LIKELY: Record<string, readonly (typeof MARKS)[number][]> = {
+  approved: ['paid', 'failed'],
+  sent: ['paid', 'paid', 'failed'],
+  paid: ['reversed'],
+}
+
 /** What the bank says, in an order that makes no sense at times. */
 export async function mark(run: Run, random: Random): Promise<string | undefined> {
   const { rows } = await run.world.client.query<{ id: string; state: string }>(
@@ -91,7 +99,7 @@ export async function mark(run: Run, random: Random): Promise<string | undefined
   const payout = random.pickAny(rows)
   if (!payout) return undefined
   const marks = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () =>
-    random.pick(['paid', 'failed', 'reversed'] as const),
+    random.pick(random.chance(0.6) ? (LIKELY[payout.state] ?? MARKS) : MARKS),
   )
   const answers = await Promise.all(
     marks.map((one) =>
