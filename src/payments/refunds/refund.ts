@@ -191,10 +191,7 @@ function whyImpossible({
   return isLost ? 'charged_back' : undefined
 }
 
-/**
- * Some processors refund nothing more once a bank has taken a part of the payment, even if it came back. Other refusals may pass at a
- * later try.
- */
+/** Some processors refund nothing more once a bank has charged a part back, even if it came back. Other refusals may pass later. */
 const whyRefused = ({ wasLost }: RequestedRefund, failure: unknown): MailData['why'] =>
   wasLost && failure instanceof ChargedBack ? 'charged_back' : undefined
 
