@@ -118,7 +118,7 @@ export interface Brand {
   websiteUrl?: string
   /** The seller’s terms. */
   termsUrl?: string
-  /** What the seller does with personal data. */
+  /** The seller’s privacy notice. */
   privacyUrl?: string
   /** The seller’s refund policy, plain text. */
   refundPolicy?: string
@@ -529,7 +529,7 @@ export interface OrderStatus {
     websiteUrl?: string
     /** The seller’s terms. */
     termsUrl?: string
-    /** What the seller does with personal data. */
+    /** The seller’s privacy notice. */
     privacyUrl?: string
     /** The seller’s refund policy, plain text. */
     refundPolicy?: string
@@ -674,7 +674,7 @@ export interface PublicProduct {
     websiteUrl?: string
     /** The seller’s terms. */
     termsUrl?: string
-    /** What the seller does with personal data. */
+    /** The seller’s privacy notice. */
     privacyUrl?: string
     /** The seller’s refund policy, plain text. */
     refundPolicy?: string
@@ -1316,7 +1316,7 @@ export interface Api {
     answer: {
       /** `none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you. */
       state: 'none' | 'open' | 'restricted' | 'active'
-      /** What the processor misses, in words. */
+      /** The data that the processor still needs, in words. */
       missing: string[]
       /** Whether the processor pays your bank. */
       paysOut: boolean
@@ -1339,7 +1339,7 @@ export interface Api {
       items: {
         /** ISO 4217, upper case. */
         currency: string
-        /** What will be available on that day as things stand, in minor units. */
+        /** The amount that will be available on that day if nothing else happens, in minor units. */
         expected: number
         /** The smallest payout, in minor units. */
         minimum: number
@@ -1398,9 +1398,9 @@ export interface Api {
       failure?: string
       /** The end of the payout before. Null: this is the first one in its currency. */
       from: string | null
-      /** What was available at this moment is in the payout. ISO 8601 in UTC. */
+      /** The payout has the money that was available at this moment. ISO 8601 in UTC. */
       until: string
-      /** What the payouts before left over. Negative where they could not cover a debt, in minor units. */
+      /** The rest that earlier payouts did not pay. Negative where they could not cover a debt, in minor units. */
       carried: number
       /** Integer minor units of the currency: 1900 with USD is $19.00, 500 with JPY is ¥500. */
       sales: number
@@ -1408,7 +1408,7 @@ export interface Api {
       fees: number
       /** Negative, in minor units. */
       refunds: number
-      /** What banks hold or have taken, negative, or have given back, in minor units. */
+      /** Disputed money: negative when a bank holds or takes it, positive when a bank gives it back, in minor units. */
       disputes: number
       /** Adjustments by the operator, and payouts that came back to your balance. */
       others: {
@@ -1434,7 +1434,7 @@ export interface Api {
         fee: number
         /** Negative, in minor units. */
         refunds: number
-        /** What banks hold or have taken, negative, or have given back, in minor units. */
+        /** Disputed money: negative when a bank holds or takes it, positive when a bank gives it back, in minor units. */
         disputes: number
         /** The sum, in minor units. */
         net: number

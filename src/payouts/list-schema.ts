@@ -48,7 +48,7 @@ const OrderOfPayout = Type.Object({
   sale: Amount,
   fee: change('Negative where the fee was taken, positive where a share of it came back'),
   refunds: change('Negative'),
-  disputes: change('What banks hold or have taken, negative, or have given back'),
+  disputes: change('Disputed money: negative when a bank holds or takes it, positive when a bank gives it back'),
   net: change('The sum'),
 })
 
@@ -58,12 +58,12 @@ export const PayoutDetail = Type.Object({
   from: Type.Union([Time, Type.Null()], {
     description: 'The end of the payout before. Null: this is the first one in its currency.',
   }),
-  until: Type.String({ description: 'What was available at this moment is in the payout. ISO 8601 in UTC.' }),
-  carried: change('What the payouts before left over. Negative where they could not cover a debt'),
+  until: Type.String({ description: 'The payout has the money that was available at this moment. ISO 8601 in UTC.' }),
+  carried: change('The rest that earlier payouts did not pay. Negative where they could not cover a debt'),
   sales: Amount,
   fees: change('Without the shares that came back'),
   refunds: change('Negative'),
-  disputes: change('What banks hold or have taken, negative, or have given back'),
+  disputes: change('Disputed money: negative when a bank holds or takes it, positive when a bank gives it back'),
   others: Type.Array(Type.Object({ at: Time, what: Type.String(), amount: change('Negative where money was taken') }), {
     description: 'Adjustments by the operator, and payouts that came back to your balance.',
   }),
@@ -133,7 +133,9 @@ export const NextPayouts = Type.Object({
   items: Type.Array(
     Type.Object({
       currency: Currency,
-      expected: Type.Integer({ description: 'What will be available on that day as things stand, in minor units.' }),
+      expected: Type.Integer({
+        description: 'The amount that will be available on that day if nothing else happens, in minor units.',
+      }),
       minimum: Type.Integer({ description: 'The smallest payout, in minor units.' }),
       blocked: Type.Union([Type.Enum([...NEXT_BLOCKS]), Type.Null()], {
         description: 'Why nothing would be paid on that day. Null: it would be.',

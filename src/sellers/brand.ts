@@ -31,7 +31,7 @@ export const BrandFields = {
   ),
   websiteUrl: Link('The seller’s own site.'),
   termsUrl: Link('The seller’s terms.'),
-  privacyUrl: Link('What the seller does with personal data.'),
+  privacyUrl: Link('The seller’s privacy notice.'),
   refundPolicy: Type.Optional(Type.String({ description: 'The seller’s refund policy, plain text.' })),
 }
 export interface BrandView {

@@ -18,7 +18,7 @@ const Account = Type.Object({
     description:
       '`none`: not begun. `open`: the processor does not have all your details. `restricted`: it takes no payments for now. `active`: it takes payments and pays you.',
   }),
-  missing: Type.Array(Type.String(), { description: 'What the processor misses, in words.' }),
+  missing: Type.Array(Type.String(), { description: 'The data that the processor still needs, in words.' }),
   paysOut: Type.Boolean({ description: 'Whether the processor pays your bank.' }),
   blocksSales: Type.Boolean({ description: 'Your products are not for sale until the account is active.' }),
   readAt: Type.Union([Type.String(), Type.Null()], { description: 'When the processor last told this.' }),
