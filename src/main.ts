@@ -26,7 +26,7 @@ const REQUESTS_CLOSE_MS = 6_000
 const own: { database?: EmbeddedPostgres } = {}
 const config = await orExit(() => readConfig())
 const log = newLog(config.logLevel)
-const port = await takePort(config.port, config.host)
+const { port, release } = await takePort(config.port, config.host)
 if (!config.databaseUrl) own.database = await orExit(startOwnDatabase)
 const { buildApp, connect } = await loadApp()
 const database = { connectionString: config.databaseUrl ?? own.database!.url }
@@ -74,6 +74,8 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     void close(event, { code: 1 })
   })
 }
+await app.server.ready()
+await release()
 await app.server.listen({ port, host: config.host })
 announce()
 returnMemoryWhenCalm()
@@ -131,9 +133,12 @@ async function orExit<T>(step: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the port to listen on, or any free one for 0. It runs first, so that a second start does not disturb the running service. */
-async function takePort(port: number, host: string): Promise<number> {
-  const probe = net.createServer().listen(port, host)
+/**
+ * Returns the port to listen on. It runs first, so that a second start does not disturb the running service. For 0 it finds a free port
+ * and keeps it until `release`: otherwise another program could take the port while this one starts.
+ */
+async function takePort(port: number, host: string): Promise<{ port: number; release: () => Promise<void> }> {
+  const probe = net.createServer((socket) => socket.destroy()).listen(port, host)
   try {
     await once(probe, 'listening')
   } catch (error) {
@@ -145,8 +150,12 @@ async function takePort(port: number, host: string): Promise<number> {
     process.stderr.write(`PORT ${port} of HOST ${host} cannot be listened on (${code}): ${hint}\n`)
     process.exit(1)
   }
-  const { port: taken } = probe.address() as net.AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return taken
+  const taken = (probe.address() as net.AddressInfo).port
+  const release = async () => {
+    probe.close()
+    await once(probe, 'close')
+  }
+  // a port that was asked for by name stays closed until the service is ready, so that nothing takes the open port for a running service
+  if (port !== 0) await release()
+  return { port: taken, release: port === 0 ? release : async () => {} }
 }
