@@ -17,14 +17,25 @@ async function freePort(): Promise<number> {
   return port
 }
 
+interface Language {
+  language: string
+  file: string
+  /** The program and its arguments before the file. */
+  command: (port: string) => string[]
+}
+
 /** The document's receiver in a language, run as a reader would. */
-async function startDocumented(t: Ends, language: string, file: string, program: string, env: Record<string, string>) {
+async function startDocumented(t: Ends, { language, file, command }: Language, env: Record<string, string>) {
   const code = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(
     await fs.readFile(DOCUMENT, 'utf8'),
   )![1]!
-  const place = path.join(await temporaryFolder(t), file)
-  await fs.writeFile(place, code)
-  const child = spawn(program, [place], { env: { PATH: process.env['PATH'], ...env } })
+  const place = await temporaryFolder(t)
+  await fs.writeFile(path.join(place, file), code)
+  const [program, ...args] = command(env['PORT']!)
+  const child = spawn(program!, [...args, file], {
+    cwd: place,
+    env: { PATH: process.env['PATH'], TMPDIR: place, ...env },
+  })
   t.after(() => child.kill())
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
@@ -37,23 +48,28 @@ const answers = (port: number): Promise<boolean> =>
     () => false,
   )
 
-// a stranger's machine has Node, and perhaps Python
-const LANGUAGES = [
-  ['js', 'receiver.mjs', process.execPath],
-  ...(spawnSync('python3', ['--version']).status === 0 ? [['python', 'receiver.py', 'python3']] : []),
-] as [string, string, string][]
+const runs = (program: string): boolean => spawnSync(program, ['--version']).status === 0
 
-for (const [language, file, program] of LANGUAGES)
-  test(`the receiver of docs/webhooks.md in ${language} takes what we sign once, and refuses the rest`, async (t) => {
+// a stranger's machine has Node, and perhaps the others
+const LANGUAGES: Language[] = [
+  { language: 'js', file: 'receiver.mjs', command: () => [process.execPath] },
+  ...(runs('python3') ? [{ language: 'python', file: 'receiver.py', command: () => ['python3'] }] : []),
+  ...(runs('php')
+    ? [{ language: 'php', file: 'receiver.php', command: (port: string) => ['php', '-S', `127.0.0.1:${port}`] }]
+    : []),
+]
+
+for (const receiver of LANGUAGES)
+  test(`the receiver of docs/webhooks.md in ${receiver.language} takes what we sign once, and refuses the rest`, async (t) => {
     const shop = await startTestShop(t)
     const ann = await signedInSeller(shop)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}/hook`
     const { id, secret } = await newEndpoint(ann, url, ['order.paid'])
-    const output = await startDocumented(t, language, file, program, { WEBHOOK_SECRET: secret, PORT: String(port) })
+    const output = await startDocumented(t, receiver, { WEBHOOK_SECRET: secret, PORT: String(port) })
     await eventually(() => answers(port), Boolean)
     const { orderId } = await shop.paid()
-    const lines = () => output().split('\n').filter((line) => line.startsWith('unlock')) // oxfmt-ignore
+    const lines = () => [...output().matchAll(/unlock .*/g)].map(([line]) => line)
     await eventually(
       async () => lines(),
       (all) => all.length > 0,
