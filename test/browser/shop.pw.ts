@@ -123,6 +123,29 @@ test('from nothing to a link that sells in three steps, by keyboard alone', asyn
   await expectAccessible(page, 'overview')
 })
 
+test('a link that is followed just before the products write their search into the address leads to its view', async ({
+  page,
+}) => {
+  await signUp(page)
+  // The view's effects run in a timer. The click comes right before the first one, and its event after them.
+  await page.addInitScript(() => {
+    const later = window.setTimeout
+    let followed = false
+    const followOnce = () => {
+      if (followed || document.querySelector('h1')?.textContent !== 'Products') return
+      followed = true
+      ;[...document.querySelectorAll('a')].find(({ textContent }) => textContent === 'Overview')!.click()
+    }
+    window.setTimeout = ((work: () => void, ms?: number) =>
+      later(() => {
+        followOnce()
+        work()
+      }, ms)) as typeof setTimeout
+  })
+  await page.goto('/shop/#/products')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Three steps to your first sale')
+})
+
 test('a link that is followed as soon as it is drawn leads to its view', async ({ page }) => {
   await signUp(page)
   await page.addInitScript(() => {

@@ -33,8 +33,13 @@ export function go(view: ViewName, id = '', query: Record<string, string> = {}, 
   else location.hash = hash
 }
 
-/** Writes a view's search or filter into the address without an event, so that a reload shows the same. */
+/**
+ * Writes a view's search or filter into the address without an event, so that a reload shows the same. It changes
+ * nothing once the address names another view: the click on a link comes before its event, and must not be undone.
+ */
 export function rewrite(view: ViewName, id = '', query: Record<string, string> = {}): void {
+  const place = placeOf(location.hash)
+  if (place.view !== view || place.id !== id) return
   history.replaceState(history.state, '', address(view, id, query))
 }
 
