@@ -18,6 +18,8 @@ const USAGE = `npm run upgrade -- [--to=v1.2.3] [--service=till | --stop='…' -
   --ready-within  so many seconds after its start /readyz must be up
 Without --service and --stop the service must be stopped. The new release is then started for a moment, to see that it becomes ready.`
 const WORK = '.upgrade'
+/** The release before gets at least this time: there is nothing else to go back to. */
+const GOING_BACK_MS = 60_000
 
 process.chdir(path.resolve(import.meta.dirname, '..'))
 try {
@@ -56,7 +58,7 @@ async function upgrade({ to, readyWithinMs, ...how }: Options): Promise<void> {
     throw new Failure('This folder is no git clone: put the new release in its place as you did with this one.')
   fs.mkdirSync(WORK, { recursive: true })
   if (!tryLock(path.join(WORK, 'lock'))) throw new Failure('Another upgrade is running here.')
-  const runner = await openRunner(how, readyWithinMs)
+  const runner = await openRunner(how)
   if (isBrokenOff(WORK)) {
     say('An earlier upgrade was broken off: going back to the release before it.')
     await runner.stop()
@@ -72,7 +74,7 @@ async function upgrade({ to, readyWithinMs, ...how }: Options): Promise<void> {
   await runner.stop()
   const way: Way = changeTo(release, WORK)
   say(`Changed to ${release.name}. Starting it …`)
-  const problem = await runner.start()
+  const problem = await runner.start(readyWithinMs)
   if (!problem) {
     way.keep()
     return say(`${release.name} is ready. ${await runner.leave()}`.trim())
@@ -80,7 +82,7 @@ async function upgrade({ to, readyWithinMs, ...how }: Options): Promise<void> {
   say(`${problem} Going back.`)
   await runner.stop()
   goBack(WORK)
-  const again = await runner.start()
+  const again = await runner.start(Math.max(readyWithinMs, GOING_BACK_MS))
   await runner.leave()
   throw new Failure(
     again

@@ -16,7 +16,7 @@ export interface Runner {
   refuseRunning(): Promise<void>
   stop(): Promise<void>
   /** Starts the release that is here. Returns why it is not ready in time, or undefined when it is. */
-  start(): Promise<string | undefined>
+  start(readyWithinMs: number): Promise<string | undefined>
   /** The last step: returns what the operator has to do now. */
   leave(): Promise<string>
 }
@@ -29,10 +29,7 @@ interface How {
 }
 
 /** Stops and starts the service the way the operator named, or else runs it as a child while it is tried. */
-export async function openRunner(
-  { service, stop, start, url = ownUrl() }: How,
-  readyWithinMs: number,
-): Promise<Runner> {
+export async function openRunner({ service, stop, start, url = ownUrl() }: How): Promise<Runner> {
   const answers = (at: string) => fetch(new URL(at, url)).then(({ status }) => status, () => undefined) // oxfmt-ignore
   const commands = service
     ? { stop: `systemctl stop '${service}'`, start: `systemctl start '${service}'` }
@@ -49,7 +46,7 @@ export async function openRunner(
     child.kill('SIGTERM')
     await ended
   }
-  const untilReady = async (): Promise<string | undefined> => {
+  const untilReady = async (readyWithinMs: number): Promise<string | undefined> => {
     for (const end = performance.now() + readyWithinMs; performance.now() < end; await sleep(LOOK_MS)) {
       if ((await answers('/readyz')) === 200) return undefined
       if (child && child.exitCode !== null) return `It has ended with status ${child.exitCode}: ${lastWords()}`
@@ -69,11 +66,11 @@ export async function openRunner(
       for (const end = performance.now() + STOP_WITHIN_MS; await answers('/healthz'); await sleep(LOOK_MS))
         if (performance.now() > end) throw new Failure(`The service still answers at ${url} after it was stopped.`)
     },
-    async start() {
+    async start(readyWithinMs) {
       if (commands) {
         if (!show(commands.start, [], { shell: true })) return `"${commands.start}" failed, see above.`
       } else child = startChild()
-      return untilReady()
+      return untilReady(readyWithinMs)
     },
     async leave() {
       await endChild()
